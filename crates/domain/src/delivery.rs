@@ -1,0 +1,229 @@
+//! The delivery's state machine: which reported event moves a delivery where, and what else that brings.
+//!
+//! `created → driver_assigned → picked_up → out_for_delivery → delivered`, with `driver_assigned → created` when a
+//! driver drops out, `cancelled` before the pickup, `failed` from any of the first four, `returned` after a failure
+//! that came after the pickup. Cash on delivery: `pending → collected → handed_over → settled`, after `delivered` only.
+
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+
+use crate::{EventKind, PaymentType};
+
+/// Where the parcel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Serialize, Deserialize, Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum DeliveryStatus {
+    Created,
+    DriverAssigned,
+    PickedUp,
+    OutForDelivery,
+    Delivered,
+    Failed,
+    Cancelled,
+    Returned,
+}
+
+impl DeliveryStatus {
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Where the cash is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Serialize, Deserialize, Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum CodStatus {
+    NotApplicable,
+    Pending,
+    Collected,
+    HandedOver,
+    Settled,
+}
+
+impl CodStatus {
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// All that decides what may happen next to a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeliveryState {
+    pub status: DeliveryStatus,
+    pub cod: CodStatus,
+    /// Whether a driver ever held the parcel. Decides refunds and returns.
+    pub picked_up: bool,
+}
+
+/// An accepted move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    pub to: DeliveryState,
+    /// The delivery ended before a driver held the parcel, so the business gets its fee back.
+    pub refund_due: bool,
+}
+
+/// A refused move, with what would have been accepted instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{event} cannot happen while the delivery is {} and its cash is {}", from.status, from.cod)]
+pub struct IllegalMove {
+    pub event: EventKind,
+    pub from: DeliveryState,
+    pub legal: Vec<EventKind>,
+}
+
+impl DeliveryState {
+    /// A delivery that has just been ordered.
+    pub fn new(payment: PaymentType) -> Self {
+        let cod = match payment {
+            PaymentType::Cod => CodStatus::Pending,
+            PaymentType::Prepaid => CodStatus::NotApplicable,
+        };
+        Self { status: DeliveryStatus::Created, cod, picked_up: false }
+    }
+
+    /// What `event` does to this delivery.
+    ///
+    /// # Errors
+    /// When the event cannot follow this state; the state stays as it is.
+    pub fn apply(self, event: EventKind) -> Result<Move, IllegalMove> {
+        self.next(event).ok_or_else(|| IllegalMove { event, from: self, legal: self.legal() })
+    }
+
+    /// The events that could come next.
+    pub fn legal(self) -> Vec<EventKind> {
+        EventKind::VARIANTS.iter().copied().filter(|event| self.next(*event).is_some()).collect()
+    }
+
+    /// Whether the business may still cancel (before the pickup).
+    pub fn can_be_cancelled(self) -> bool {
+        self.next(EventKind::OrderCancelled).is_some()
+    }
+
+    fn next(self, event: EventKind) -> Option<Move> {
+        use DeliveryStatus as S;
+        use EventKind as E;
+        let moved = |status| Some(Move { to: Self { status, ..self }, refund_due: false });
+        let cash = |cod| Some(Move { to: Self { cod, ..self }, refund_due: false });
+        match (event, self.status) {
+            (E::DriverAssigned, S::Created) => moved(S::DriverAssigned),
+            (E::DriverUnassigned, S::DriverAssigned) => moved(S::Created),
+            (E::OrderPickedUp, S::DriverAssigned) => {
+                Some(Move { to: Self { status: S::PickedUp, picked_up: true, ..self }, refund_due: false })
+            }
+            (E::OrderOutForDelivery, S::PickedUp) => moved(S::OutForDelivery),
+            (E::OrderDelivered, S::OutForDelivery) => moved(S::Delivered),
+            (E::OrderFailed, S::Created | S::DriverAssigned | S::PickedUp | S::OutForDelivery) => {
+                Some(Move { to: Self { status: S::Failed, ..self }, refund_due: !self.picked_up })
+            }
+            (E::OrderCancelled, S::Created | S::DriverAssigned) => {
+                Some(Move { to: Self { status: S::Cancelled, ..self }, refund_due: true })
+            }
+            (E::OrderReturned, S::Failed) if self.picked_up => moved(S::Returned),
+            (E::CodCollected, S::Delivered) if self.cod == CodStatus::Pending => cash(CodStatus::Collected),
+            (E::CodHandedOver, S::Delivered) if self.cod == CodStatus::Collected => cash(CodStatus::HandedOver),
+            (E::CodSettled, S::Delivered) if self.cod == CodStatus::HandedOver => cash(CodStatus::Settled),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn drive(payment: PaymentType, events: &[EventKind]) -> Result<Move, IllegalMove> {
+        let start = Move { to: DeliveryState::new(payment), refund_due: false };
+        events.iter().try_fold(start, |at, event| at.to.apply(*event))
+    }
+
+    use EventKind::*;
+
+    #[test]
+    fn a_cod_delivery_goes_all_the_way() {
+        let way = [
+            DriverAssigned,
+            DriverUnassigned,
+            DriverAssigned,
+            OrderPickedUp,
+            OrderOutForDelivery,
+            OrderDelivered,
+            CodCollected,
+            CodHandedOver,
+            CodSettled,
+        ];
+        let end = drive(PaymentType::Cod, &way).unwrap().to;
+        assert_eq!((end.status, end.cod), (DeliveryStatus::Delivered, CodStatus::Settled));
+        assert!(end.legal().is_empty());
+    }
+
+    #[test]
+    fn a_prepaid_delivery_has_no_cash_to_collect() {
+        let way = [DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderDelivered];
+        let refused = drive(PaymentType::Prepaid, &[&way[..], &[CodCollected]].concat()).unwrap_err();
+        assert_eq!((refused.event, refused.legal), (CodCollected, vec![]));
+    }
+
+    #[test]
+    fn only_an_end_before_the_pickup_refunds() {
+        for (way, refund) in [
+            (&[OrderCancelled][..], true),
+            (&[DriverAssigned, OrderCancelled], true),
+            (&[OrderFailed], true),
+            (&[DriverAssigned, OrderFailed], true),
+            (&[DriverAssigned, OrderPickedUp, OrderFailed], false),
+            (&[DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderFailed], false),
+        ] {
+            assert_eq!(drive(PaymentType::Prepaid, way).unwrap().refund_due, refund, "{way:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_cancelled_after_the_pickup_and_only_failures_after_it_are_returned() {
+        assert!(drive(PaymentType::Prepaid, &[DriverAssigned, OrderPickedUp, OrderCancelled]).is_err());
+        assert!(drive(PaymentType::Prepaid, &[OrderFailed, OrderReturned]).is_err());
+        let returned = drive(PaymentType::Prepaid, &[DriverAssigned, OrderPickedUp, OrderFailed, OrderReturned]);
+        assert_eq!(returned.unwrap().to.status, DeliveryStatus::Returned);
+    }
+
+    #[test]
+    fn a_refusal_names_the_legal_events() {
+        let refused = drive(PaymentType::Prepaid, &[OrderDelivered]).unwrap_err();
+        assert_eq!(refused.legal, [DriverAssigned, OrderFailed, OrderCancelled]);
+    }
+
+    proptest! {
+        /// Whatever is reported, in whatever order: at most one refund, cash moves only after delivery and never
+        /// backwards, and a finished delivery stays finished.
+        #[test]
+        fn any_sequence_of_reports_keeps_the_rules(
+            cod in any::<bool>(),
+            picks in proptest::collection::vec(0..EventKind::VARIANTS.len(), 0..60),
+        ) {
+            let payment = if cod { PaymentType::Cod } else { PaymentType::Prepaid };
+            let mut state = DeliveryState::new(payment);
+            let mut refunds = 0;
+            for pick in picks {
+                let before = state;
+                let event = EventKind::VARIANTS[pick];
+                let Ok(moved) = state.apply(event) else { continue };
+                state = moved.to;
+                refunds += u32::from(moved.refund_due);
+                prop_assert!(event.is_progress());
+                prop_assert!(state != before);
+                prop_assert!(!before.picked_up || state.picked_up);
+                prop_assert!(state.cod == before.cod || before.status == DeliveryStatus::Delivered);
+                prop_assert!(state.cod as u8 >= before.cod as u8);
+                prop_assert!(!moved.refund_due || !state.picked_up);
+            }
+            prop_assert!(refunds <= 1);
+            prop_assert_eq!(refunds == 1, state.status == DeliveryStatus::Cancelled
+                || (state.status == DeliveryStatus::Failed && !state.picked_up));
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The kinds of event a business can subscribe to (`spec.md` §6, and the opt-in ones).
+
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+
+/// What happened, by the name that webhooks and fleet reports carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Serialize, Deserialize, Display, EnumString, IntoStaticStr, VariantArray)]
+pub enum EventKind {
+    #[serde(rename = "order.created")]
+    #[strum(serialize = "order.created")]
+    OrderCreated,
+    #[serde(rename = "driver.assigned")]
+    #[strum(serialize = "driver.assigned")]
+    DriverAssigned,
+    #[serde(rename = "driver.unassigned")]
+    #[strum(serialize = "driver.unassigned")]
+    DriverUnassigned,
+    #[serde(rename = "order.picked_up")]
+    #[strum(serialize = "order.picked_up")]
+    OrderPickedUp,
+    #[serde(rename = "order.out_for_delivery")]
+    #[strum(serialize = "order.out_for_delivery")]
+    OrderOutForDelivery,
+    #[serde(rename = "order.delivered")]
+    #[strum(serialize = "order.delivered")]
+    OrderDelivered,
+    #[serde(rename = "order.failed")]
+    #[strum(serialize = "order.failed")]
+    OrderFailed,
+    #[serde(rename = "order.cancelled")]
+    #[strum(serialize = "order.cancelled")]
+    OrderCancelled,
+    #[serde(rename = "order.returned")]
+    #[strum(serialize = "order.returned")]
+    OrderReturned,
+    #[serde(rename = "cod.collected")]
+    #[strum(serialize = "cod.collected")]
+    CodCollected,
+    #[serde(rename = "cod.handed_over")]
+    #[strum(serialize = "cod.handed_over")]
+    CodHandedOver,
+    #[serde(rename = "cod.settled")]
+    #[strum(serialize = "cod.settled")]
+    CodSettled,
+    #[serde(rename = "wallet.low_balance")]
+    #[strum(serialize = "wallet.low_balance")]
+    WalletLowBalance,
+    /// The owner's test of an endpoint: sent on request, never subscribed to.
+    #[serde(rename = "webhook.test")]
+    #[strum(serialize = "webhook.test")]
+    WebhookTest,
+}
+
+/// What an endpoint hears of when it names no events: the nine kinds of `spec.md` §6 and `order.created`.
+pub const DEFAULT_SUBSCRIPTION: [EventKind; 10] = [
+    EventKind::OrderCreated,
+    EventKind::DriverAssigned,
+    EventKind::OrderPickedUp,
+    EventKind::OrderOutForDelivery,
+    EventKind::OrderDelivered,
+    EventKind::OrderFailed,
+    EventKind::OrderCancelled,
+    EventKind::CodCollected,
+    EventKind::CodHandedOver,
+    EventKind::CodSettled,
+];
+
+impl EventKind {
+    /// The name used in JSON, SQL and routing keys.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    /// Whether an endpoint may name this kind in its `events`.
+    pub fn can_be_subscribed(self) -> bool {
+        self != Self::WebhookTest
+    }
+
+    /// Whether a fleet may report it: every kind that is a move of the delivery or of its cash.
+    pub fn is_progress(self) -> bool {
+        !matches!(self, Self::OrderCreated | Self::WalletLowBalance | Self::WebhookTest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_spelled_alike_in_json_and_in_text() {
+        for kind in EventKind::VARIANTS {
+            assert_eq!(serde_json::to_string(kind).unwrap(), format!("\"{}\"", kind.as_str()));
+            assert_eq!(kind.as_str().parse(), Ok(*kind));
+        }
+    }
+
+    #[test]
+    fn the_default_subscription_is_the_specification_s_nine_and_order_created() {
+        let names: Vec<_> = DEFAULT_SUBSCRIPTION.iter().map(|kind| kind.as_str()).collect();
+        assert_eq!(names, [
+            "order.created",
+            "driver.assigned",
+            "order.picked_up",
+            "order.out_for_delivery",
+            "order.delivered",
+            "order.failed",
+            "order.cancelled",
+            "cod.collected",
+            "cod.handed_over",
+            "cod.settled"
+        ]);
+    }
+}

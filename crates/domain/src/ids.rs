@@ -1,0 +1,155 @@
+//! Identifiers: a prefix that tells what is meant, and a ULID that sorts by time (`ord_01J…`).
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use ulid::Ulid;
+
+use crate::{Clock, Entropy};
+
+/// Why a text is not an id of the wanted kind.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected an id of the form {prefix}<26 characters>")]
+pub struct IdError {
+    prefix: &'static str,
+}
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Ulid);
+
+        impl $name {
+            /// What every id of this kind begins with.
+            pub const PREFIX: &'static str = $prefix;
+
+            /// A new id, stamped with the clock's time.
+            pub fn generate(clock: &Clock, entropy: &Entropy) -> Self {
+                let milliseconds = u64::try_from(clock.now().timestamp_millis()).unwrap_or_default();
+                Self(Ulid::from_parts(milliseconds, entropy.u128()))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}{}", $prefix, self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = IdError;
+
+            fn from_str(text: &str) -> Result<Self, IdError> {
+                parse_ulid(text, $prefix).map(Self).ok_or(IdError { prefix: $prefix })
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+            }
+        }
+    };
+}
+
+/// Only the canonical spelling is an id: upper case, without the letters that Crockford's alphabet forgives, so that
+/// one row never answers to two names.
+fn parse_ulid(text: &str, prefix: &str) -> Option<Ulid> {
+    let ulid = Ulid::from_string(text.strip_prefix(prefix)?).ok()?;
+    (ulid.to_string() == text[prefix.len()..]).then_some(ulid)
+}
+
+id!(
+    /// A tenant.
+    BusinessId,
+    "biz_"
+);
+id!(
+    /// A person who logs in to the portal for a business.
+    UserId,
+    "usr_"
+);
+id!(
+    /// A log-in of a user. Names the session; it is not the secret that opens it.
+    SessionId,
+    "ses_"
+);
+id!(
+    /// An API key. Names the key; it is not the key.
+    ApiKeyId,
+    "key_"
+);
+id!(
+    /// An order, which is one delivery.
+    OrderId,
+    "ord_"
+);
+id!(
+    /// An event; receivers drop a repeated one by this id.
+    EventId,
+    "evt_"
+);
+id!(
+    /// A webhook endpoint.
+    EndpointId,
+    "whe_"
+);
+id!(
+    /// One event for one endpoint.
+    WebhookDeliveryId,
+    "whd_"
+);
+id!(
+    /// A transfer in the ledger.
+    TransferId,
+    "trf_"
+);
+id!(
+    /// A top-up of a wallet through the payment provider.
+    TopUpId,
+    "top_"
+);
+id!(
+    /// One HTTP request, from the edge through every service it touches.
+    RequestId,
+    "req_"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_reads_back_as_written_and_other_spellings_are_refused() {
+        let id = OrderId::generate(&Clock::system(), &Entropy::seeded(1));
+        let text = id.to_string();
+        assert_eq!(text.parse(), Ok(id));
+        assert!(text.to_lowercase().parse::<OrderId>().is_err());
+        assert!(text.replace("ord_", "evt_").parse::<OrderId>().is_err());
+        assert!(text[..text.len() - 1].parse::<OrderId>().is_err());
+        assert!("ord_".parse::<OrderId>().is_err());
+    }
+
+    #[test]
+    fn ids_sort_by_time() {
+        let clock = Clock::manual(chrono::DateTime::UNIX_EPOCH);
+        let entropy = Entropy::seeded(2);
+        let first = OrderId::generate(&clock, &entropy);
+        clock.advance(chrono::TimeDelta::milliseconds(1));
+        assert!(first.to_string() < OrderId::generate(&clock, &entropy).to_string());
+    }
+}

@@ -1,0 +1,29 @@
+//! Pure rules shared by the services: what an id, an amount, an API key or a delivery is, and which moves a
+//! delivery may make. Nothing here does I/O; time and randomness are handed in by [`Clock`] and [`Entropy`].
+
+mod api_key;
+mod clock;
+mod delivery;
+mod entropy;
+mod event_kind;
+mod go_live;
+mod ids;
+mod mode;
+mod paise;
+mod payment_type;
+mod tracking_code;
+
+pub use api_key::{ApiKey, ApiKeyError, KeySegment};
+pub use clock::Clock;
+pub use delivery::{CodStatus, DeliveryState, DeliveryStatus, IllegalMove, Move};
+pub use entropy::Entropy;
+pub use event_kind::{DEFAULT_SUBSCRIPTION, EventKind};
+pub use go_live::{GoLiveFacts, GoLiveItem};
+pub use ids::{
+    ApiKeyId, BusinessId, EndpointId, EventId, IdError, OrderId, RequestId, SessionId, TopUpId, TransferId, UserId,
+    WebhookDeliveryId,
+};
+pub use mode::Mode;
+pub use paise::{Paise, PaiseError};
+pub use payment_type::PaymentType;
+pub use tracking_code::{TrackingCode, TrackingCodeError};

@@ -1,0 +1,21 @@
+//! Test or live: decided by the API key and by nothing else.
+
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+
+/// Whether a thing is for trying out or for real.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Serialize, Deserialize, Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Mode {
+    Test,
+    Live,
+}
+
+impl Mode {
+    /// The name used in JSON, SQL and routing keys.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}

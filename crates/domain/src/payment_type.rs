@@ -1,0 +1,20 @@
+//! How the business's customer pays (`spec.md` §2.1).
+
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum PaymentType {
+    /// The driver collects cash at the door.
+    Cod,
+    /// The business has been paid already.
+    Prepaid,
+}
+
+impl PaymentType {
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}

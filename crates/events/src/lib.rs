@@ -1,0 +1,1 @@
+//! The contract on the broker: envelope, payloads, routing keys.

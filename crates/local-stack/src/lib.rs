@@ -1,0 +1,1 @@
+//! A private PostgreSQL and RabbitMQ, and the services as child processes: for make run, tests and benchmarks.

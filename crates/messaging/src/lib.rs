@@ -1,0 +1,1 @@
+//! RabbitMQ: topology, confirmed publisher, consumer loop, reconnect, dead letters.

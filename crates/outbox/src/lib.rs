@@ -1,0 +1,1 @@
+//! The transactional outbox and inbox: enqueue, relay, dedupe.

@@ -1,0 +1,1 @@
+//! The diesel-async pool, migrations and the write batcher.

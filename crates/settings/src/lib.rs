@@ -1,0 +1,1 @@
+//! Layered, typed configuration; the one place that reads environment variables.

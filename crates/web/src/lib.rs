@@ -1,0 +1,1 @@
+//! actix: error body, request ids, health, internal-call auth, body reading, pagination, server.

@@ -1,0 +1,1 @@
+//! Sign and verify webhooks; used by the dispatcher and by integrators.

@@ -1,0 +1,3 @@
+//! API keys: create, verify, rotate, revoke.
+
+fn main() {}

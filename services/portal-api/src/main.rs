@@ -1,0 +1,3 @@
+//! Accounts, sessions, business profile, go-live and status indicators: the back end of the portal.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! The ledger: balances, debits, refunds, top-ups.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! Endpoints, subscriptions, deliveries, attempts, signing, retries.
+
+fn main() {}

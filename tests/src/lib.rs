@@ -1,0 +1,1 @@
+//! End-to-end stories, fault tests and the tidy check.
