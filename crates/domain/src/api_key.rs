@@ -130,7 +130,10 @@ mod tests {
         assert_eq!(key.expose().len(), "sk_test_waybill_".len() + 36);
         assert_eq!(ApiKey::parse(key.expose(), &segment()), Ok(key.clone()));
         assert_eq!(format!("{key:?}"), format!("sk_test_waybill_…{}", key.last_four()));
-        assert_eq!(ApiKey::generate(Mode::Live, &segment(), &Entropy::seeded(7)).prefix(), "sk_live_waybill_");
+        assert_eq!(
+            ApiKey::generate(Mode::Live, &segment(), &Entropy::seeded(7)).prefix(),
+            "sk_live_waybill_"
+        );
     }
 
     #[test]
@@ -149,7 +152,9 @@ mod tests {
         let key = ApiKey::generate(Mode::Test, &segment(), &Entropy::seeded(9));
         let other = KeySegment::new("other").unwrap();
         assert_eq!(ApiKey::parse(key.expose(), &other), Err(ApiKeyError::Malformed));
-        for text in ["", "sk_test_waybill_", "sk_test_waybill_é", &key.expose()[..40], &format!("{}0", key.expose())] {
+        for text in
+            ["", "sk_test_waybill_", "sk_test_waybill_é", &key.expose()[..40], &format!("{}0", key.expose())]
+        {
             assert_eq!(ApiKey::parse(text, &segment()), Err(ApiKeyError::Malformed), "{text}");
         }
         assert_eq!(KeySegment::new("Way_bill"), None);

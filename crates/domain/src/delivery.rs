@@ -10,8 +10,20 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use crate::{EventKind, PaymentType};
 
 /// Where the parcel is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[derive(Serialize, Deserialize, Display, EnumString, IntoStaticStr, VariantArray)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum DeliveryStatus {
@@ -32,8 +44,20 @@ impl DeliveryStatus {
 }
 
 /// Where the cash is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[derive(Serialize, Deserialize, Display, EnumString, IntoStaticStr, VariantArray)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum CodStatus {
@@ -125,7 +149,9 @@ impl DeliveryState {
             }
             (E::OrderReturned, S::Failed) if self.picked_up => moved(S::Returned),
             (E::CodCollected, S::Delivered) if self.cod == CodStatus::Pending => cash(CodStatus::Collected),
-            (E::CodHandedOver, S::Delivered) if self.cod == CodStatus::Collected => cash(CodStatus::HandedOver),
+            (E::CodHandedOver, S::Delivered) if self.cod == CodStatus::Collected => {
+                cash(CodStatus::HandedOver)
+            }
             (E::CodSettled, S::Delivered) if self.cod == CodStatus::HandedOver => cash(CodStatus::Settled),
             _ => None,
         }
@@ -187,7 +213,8 @@ mod tests {
     fn nothing_is_cancelled_after_the_pickup_and_only_failures_after_it_are_returned() {
         assert!(drive(PaymentType::Prepaid, &[DriverAssigned, OrderPickedUp, OrderCancelled]).is_err());
         assert!(drive(PaymentType::Prepaid, &[OrderFailed, OrderReturned]).is_err());
-        let returned = drive(PaymentType::Prepaid, &[DriverAssigned, OrderPickedUp, OrderFailed, OrderReturned]);
+        let returned =
+            drive(PaymentType::Prepaid, &[DriverAssigned, OrderPickedUp, OrderFailed, OrderReturned]);
         assert_eq!(returned.unwrap().to.status, DeliveryStatus::Returned);
     }
 

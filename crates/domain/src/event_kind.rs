@@ -4,8 +4,22 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 /// What happened, by the name that webhooks and fleet reports carry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[derive(Serialize, Deserialize, Display, EnumString, IntoStaticStr, VariantArray)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 pub enum EventKind {
     #[serde(rename = "order.created")]
     #[strum(serialize = "order.created")]
@@ -98,17 +112,20 @@ mod tests {
     #[test]
     fn the_default_subscription_is_the_specification_s_nine_and_order_created() {
         let names: Vec<_> = DEFAULT_SUBSCRIPTION.iter().map(|kind| kind.as_str()).collect();
-        assert_eq!(names, [
-            "order.created",
-            "driver.assigned",
-            "order.picked_up",
-            "order.out_for_delivery",
-            "order.delivered",
-            "order.failed",
-            "order.cancelled",
-            "cod.collected",
-            "cod.handed_over",
-            "cod.settled"
-        ]);
+        assert_eq!(
+            names,
+            [
+                "order.created",
+                "driver.assigned",
+                "order.picked_up",
+                "order.out_for_delivery",
+                "order.delivered",
+                "order.failed",
+                "order.cancelled",
+                "cod.collected",
+                "cod.handed_over",
+                "cod.settled"
+            ]
+        );
     }
 }

@@ -46,7 +46,8 @@ impl FromStr for TrackingCode {
 
     fn from_str(text: &str) -> Result<Self, TrackingCodeError> {
         let symbols = text.strip_prefix(TEST_PREFIX).unwrap_or(text).as_bytes();
-        let well_formed = symbols.len() == RANDOM_LENGTH + 1 && symbols.iter().all(|byte| CROCKFORD.contains(byte));
+        let well_formed =
+            symbols.len() == RANDOM_LENGTH + 1 && symbols.iter().all(|byte| CROCKFORD.contains(byte));
         if !well_formed || CHECK_SYMBOLS[check_value(&symbols[..RANDOM_LENGTH])] != symbols[RANDOM_LENGTH] {
             return Err(TrackingCodeError);
         }

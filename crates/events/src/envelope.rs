@@ -1,0 +1,67 @@
+//! What every message is wrapped in.
+
+use chrono::{DateTime, Utc};
+use domain::{ApiKeyId, BusinessId, EventId, Mode, Paise};
+use serde::{Deserialize, Serialize};
+
+use crate::{OrderEvent, RoutingKey};
+
+/// One event, as it leaves an outbox. `id` stays the same however often it is delivered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Envelope {
+    pub id: EventId,
+    pub business_id: BusinessId,
+    pub occurred_at: DateTime<Utc>,
+    #[serde(flatten)]
+    pub body: Body,
+}
+
+/// What happened. `type` names it on the wire, `payload` carries the rest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", content = "payload")]
+pub enum Body {
+    /// A delivery was created or moved; from order-api. Becomes webhooks.
+    #[serde(rename = "order")]
+    Order(Box<OrderEvent>),
+    /// A key stopped working; from key-management. Verdicts kept elsewhere are dropped.
+    #[serde(rename = "api_key.revoked")]
+    ApiKeyRevoked(ApiKeyRevoked),
+    /// Something that decides whether a business may order for real changed; from portal-api.
+    #[serde(rename = "business.changed")]
+    BusinessChanged {},
+    /// A wallet was topped up for the first time; from wallet. A go-live fact.
+    #[serde(rename = "wallet.funded")]
+    WalletFunded {},
+    /// A balance fell below its alert threshold; from wallet. Becomes an opt-in webhook.
+    #[serde(rename = "wallet.low_balance")]
+    WalletLowBalance(WalletLowBalance),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApiKeyRevoked {
+    pub key_id: ApiKeyId,
+    pub mode: Mode,
+}
+
+/// Amounts in paise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WalletLowBalance {
+    pub balance_paise: Paise,
+    pub threshold_paise: Paise,
+}
+
+impl Envelope {
+    /// The key this message is published under.
+    pub fn routing_key(&self) -> RoutingKey {
+        match &self.body {
+            Body::Order(order) => RoutingKey::order(order.mode, order.event),
+            Body::ApiKeyRevoked(_) => RoutingKey::plain("api_key.revoked"),
+            Body::BusinessChanged {} => RoutingKey::plain("business.changed"),
+            Body::WalletFunded {} => RoutingKey::plain("wallet.funded"),
+            Body::WalletLowBalance(_) => RoutingKey::plain("wallet.low_balance"),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The events of an order.
+
+use domain::{CodStatus, DeliveryStatus, EventKind, Mode, OrderId, Paise, TrackingCode};
+use serde::{Deserialize, Serialize};
+
+/// A step in the life of one order. `sequence` counts an order's events from 1 without a gap.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderEvent {
+    pub event: EventKind,
+    pub sequence: i64,
+    pub mode: Mode,
+    /// The order as it is after the event.
+    pub order: OrderSnapshot,
+    /// What this kind of event adds; webhooks carry it as `data`.
+    #[serde(default)]
+    pub data: ProgressData,
+    /// The fee that a live order took from the wallet, in paise.
+    pub delivery_fee_paise: Paise,
+    /// The delivery ended before a driver held the parcel: the wallet gives the fee back, once.
+    #[serde(default)]
+    pub refund_due: bool,
+}
+
+/// What webhooks say of an order. No personal data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderSnapshot {
+    pub id: OrderId,
+    pub order_reference: String,
+    pub tracking_code: TrackingCode,
+    pub tracking_url: String,
+    pub status: DeliveryStatus,
+    pub cod_status: CodStatus,
+}
+
+/// What an event may add to the order's own fields. Absent parts are left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProgressData {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<Driver>,
+    /// Why a delivery failed, was cancelled or returned, in the fleet's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The cash of a `cod.*` event, in paise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cod_amount_paise: Option<Paise>,
+}
+
+/// The driver, as the fleet introduces them to the business.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Driver {
+    pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phone: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vehicle: Option<String>,
+}
