@@ -1,0 +1,168 @@
+//! The HTTP client under every typed client: the internal token, the request's trace context, one deadline over the
+//! whole exchange, and a bounded answer.
+
+use std::time::Duration;
+
+use reqwest::{Method, RequestBuilder, StatusCode, header};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use settings::Secret;
+use telemetry::TraceContext;
+use url::Url;
+
+use crate::{CallError, Refusal};
+
+/// No internal answer is larger: a page of 100 orders with 256 KiB bodies does not carry those bodies.
+const ANSWER_MAX_BYTES: usize = 8 * 1024 * 1024;
+
+/// One other service, as this one sees it.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    service: &'static str,
+    base: Url,
+    token: Secret,
+    http: reqwest::Client,
+}
+
+/// How long to wait for a peer.
+#[derive(Clone, Copy, Debug)]
+pub struct PeerOptions {
+    /// Over connecting, sending and reading the answer.
+    pub deadline: Duration,
+    pub connect_timeout: Duration,
+}
+
+impl Default for PeerOptions {
+    fn default() -> Self {
+        Self { deadline: Duration::from_secs(3), connect_timeout: Duration::from_secs(1) }
+    }
+}
+
+impl Peer {
+    /// # Errors
+    /// When no HTTP client can be built at all, which a restart does not mend either.
+    pub fn new(
+        service: &'static str,
+        base: Url,
+        token: &Secret,
+        options: PeerOptions,
+    ) -> Result<Self, reqwest::Error> {
+        // Another part of the process may have installed a provider already, which serves as well.
+        let _already_installed = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .timeout(options.deadline)
+            .connect_timeout(options.connect_timeout)
+            .redirect(reqwest::redirect::Policy::none())
+            .pool_idle_timeout(Duration::from_secs(30))
+            .tcp_nodelay(true)
+            .no_proxy()
+            .build()?;
+        Ok(Self { service, base, token: token.clone(), http })
+    }
+
+    pub(crate) async fn get<A: DeserializeOwned>(&self, path: &[&str]) -> Result<A, CallError> {
+        self.call(self.request(Method::GET, path)).await
+    }
+
+    pub(crate) async fn get_with<Q: Serialize + Sync, A: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        query: &Q,
+    ) -> Result<A, CallError> {
+        let mut url = self.url(path);
+        append_query(&mut url, query).map_err(|error| self.unavailable(error))?;
+        self.call(self.prepared(Method::GET, url)).await
+    }
+
+    pub(crate) async fn send<B: Serialize + Sync, A: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &[&str],
+        body: &B,
+    ) -> Result<A, CallError> {
+        self.call(self.request(method, path).json(body)).await
+    }
+
+    fn request(&self, method: Method, path: &[&str]) -> RequestBuilder {
+        self.prepared(method, self.url(path))
+    }
+
+    fn prepared(&self, method: Method, url: Url) -> RequestBuilder {
+        let mut request = self.http.request(method, url).bearer_auth(self.token.expose());
+        if let Some(trace) = TraceContext::current() {
+            request = request.header("traceparent", &trace.traceparent);
+            if let Some(state) = &trace.tracestate {
+                request = request.header("tracestate", state);
+            }
+        }
+        request
+    }
+
+    /// Segments are percent-encoded one by one, so that no id can reach another path.
+    fn url(&self, path: &[&str]) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().push("internal").extend(path);
+        }
+        url
+    }
+
+    async fn call<A: DeserializeOwned>(&self, request: RequestBuilder) -> Result<A, CallError> {
+        let response = request
+            .header(header::ACCEPT, "application/json")
+            .send()
+            .await
+            .map_err(|error| self.unavailable(error.without_url()))?;
+        let status = response.status();
+        let bytes = self.read(response).await?;
+        if status.is_success() {
+            let bytes = if bytes.is_empty() { b"null".as_slice() } else { &bytes };
+            return serde_json::from_slice(bytes).map_err(|error| self.unavailable(error));
+        }
+        Err(self.failure(status, &bytes))
+    }
+
+    async fn read(&self, mut response: reqwest::Response) -> Result<Vec<u8>, CallError> {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.unavailable(error.without_url()))? {
+            if bytes.len() + chunk.len() > ANSWER_MAX_BYTES {
+                return Err(self.unavailable("the answer is too large"));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
+    }
+
+    /// A 4xx is an answer for the caller, except 401 and 403 from the token's check, which are ours to mend.
+    fn failure(&self, status: StatusCode, bytes: &[u8]) -> CallError {
+        match serde_json::from_slice::<Refusal>(bytes) {
+            Ok(refusal) if status.is_client_error() && refusal.code != "internal_token_invalid" => {
+                let refusal = Box::new(Refusal { status: status.as_u16(), ..refusal });
+                CallError::Refused { service: self.service, refusal }
+            }
+            _ => self.unavailable(format!("it answered {status}")),
+        }
+    }
+
+    fn unavailable(&self, reason: impl std::fmt::Display) -> CallError {
+        CallError::Unavailable { service: self.service, reason: reason.to_string() }
+    }
+}
+
+/// Adds the fields of a flat struct to the URL's query; absent ones are left out.
+fn append_query(url: &mut Url, query: &impl Serialize) -> Result<(), serde_json::Error> {
+    let fields = serde_json::to_value(query)?;
+    let mut pairs = url.query_pairs_mut();
+    for (name, value) in fields.as_object().into_iter().flatten() {
+        match value {
+            serde_json::Value::Null => {}
+            serde_json::Value::String(text) => {
+                pairs.append_pair(name, text);
+            }
+            other => {
+                pairs.append_pair(name, &other.to_string());
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! portal-api, asked by order-api: what a business may do, and where its parcels are picked up.
+
+use domain::{BusinessId, GoLiveItem};
+use serde::{Deserialize, Serialize};
+
+use crate::{CallError, Peer};
+
+/// `GET /internal/businesses/{id}/ordering`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderingContext {
+    /// Open go-live items; live orders are locked while there is one.
+    pub missing: Vec<GoLiveItem>,
+    /// Absent while the profile is incomplete.
+    pub pickup: Option<PickupProfile>,
+}
+
+/// The pickup fields of `spec.md` §2.1.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PickupProfile {
+    pub business_name: String,
+    pub contact_name: String,
+    pub phone: String,
+    pub address_line1: String,
+    pub address_line2: Option<String>,
+    pub city: String,
+    pub state: String,
+    pub pincode: String,
+    pub landmark: Option<String>,
+    pub latitude: Option<f64>,
+    pub longitude: Option<f64>,
+    pub full_address: Option<String>,
+}
+
+impl std::fmt::Debug for PickupProfile {
+    /// An address and a phone never reach a log.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PickupProfile(..)")
+    }
+}
+
+/// portal-api's internal endpoints.
+#[derive(Clone, Debug)]
+pub struct OrderingClient(pub Peer);
+
+impl OrderingClient {
+    /// `GET /internal/businesses/{id}/ordering`
+    pub async fn context(&self, business: BusinessId) -> Result<OrderingContext, CallError> {
+        self.0.get(&["businesses", &business.to_string(), "ordering"]).await
+    }
+}

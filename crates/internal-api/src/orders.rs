@@ -1,0 +1,112 @@
+//! order-api, asked by portal-api: a business's orders.
+
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise, TrackingCode};
+use reqwest::Method;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{CallError, Page, Peer};
+
+/// An order, in the one shape that the integration API and the portal share. The details are those of `spec.md` §2.1.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderView {
+    pub id: OrderId,
+    /// The same value as `id` (`spec.md` §2.2).
+    pub service_order_id: OrderId,
+    pub order_reference: String,
+    pub order_source: String,
+    pub tracking_code: TrackingCode,
+    pub tracking_url: String,
+    pub status: DeliveryStatus,
+    pub cod_status: CodStatus,
+    pub mode: Mode,
+    pub customer: Value,
+    pub delivery: Value,
+    pub pickup: Value,
+    pub package: Value,
+    pub payment: Value,
+    pub notes: Value,
+    /// What the live order took from the wallet; 0 for a test order.
+    pub fee_charged_paise: Paise,
+    /// The driver, once one is assigned.
+    pub driver: Value,
+    /// Why the delivery failed, was cancelled or returned.
+    pub reason: Option<String>,
+    /// The cash that the driver reported, when it is not what was to be collected.
+    pub cod_discrepancy_paise: Option<Paise>,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+}
+
+/// One step of an order's timeline.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderEventView {
+    pub id: EventId,
+    pub event: EventKind,
+    pub sequence: i64,
+    pub status: DeliveryStatus,
+    pub cod_status: CodStatus,
+    /// When the fleet says it happened.
+    pub occurred_at: DateTime<Utc>,
+    /// When order-api wrote it down.
+    pub recorded_at: DateTime<Utc>,
+    pub data: Value,
+}
+
+/// Which orders are wanted. `limit` and `starting_after` as in every list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrdersQuery {
+    pub mode: Option<Mode>,
+    pub limit: Option<usize>,
+    pub starting_after: Option<String>,
+    pub order_reference: Option<String>,
+    pub tracking_code: Option<String>,
+    pub status: Option<String>,
+}
+
+/// `GET /internal/businesses/{id}/test-orders/any`: whether a test order was ever placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnyTestOrder {
+    pub exists: bool,
+}
+
+/// order-api's internal endpoints.
+#[derive(Clone, Debug)]
+pub struct OrdersClient(pub Peer);
+
+impl OrdersClient {
+    /// `GET /internal/businesses/{id}/orders`
+    pub async fn list(&self, business: BusinessId, query: &OrdersQuery) -> Result<Page<OrderView>, CallError> {
+        self.0.get_with(&["businesses", &business.to_string(), "orders"], query).await
+    }
+
+    /// `GET /internal/businesses/{id}/orders/{order}`; either mode
+    pub async fn get(&self, business: BusinessId, order: &str) -> Result<OrderView, CallError> {
+        self.0.get(&["businesses", &business.to_string(), "orders", order]).await
+    }
+
+    /// `GET /internal/businesses/{id}/orders/{order}/events`
+    pub async fn events(&self, business: BusinessId, order: &str) -> Result<Page<OrderEventView>, CallError> {
+        self.0.get(&["businesses", &business.to_string(), "orders", order, "events"]).await
+    }
+
+    /// `POST /internal/businesses/{id}/orders/{order}/simulate` with the caller's `{event}`; test orders only
+    pub async fn simulate(
+        &self,
+        business: BusinessId,
+        order: &str,
+        body: &Value,
+    ) -> Result<OrderView, CallError> {
+        let path = ["businesses", &business.to_string(), "orders", order, "simulate"];
+        self.0.send(Method::POST, &path, body).await
+    }
+
+    /// `GET /internal/businesses/{id}/test-orders/any`
+    pub async fn any_test_order(&self, business: BusinessId) -> Result<AnyTestOrder, CallError> {
+        self.0.get(&["businesses", &business.to_string(), "test-orders", "any"]).await
+    }
+}

@@ -1,0 +1,36 @@
+//! Lists: `limit` and `startingAfter` in, `{data, hasMore}` out (`design.md` §6).
+
+use serde::{Deserialize, Serialize};
+
+/// One page of a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Page<T> {
+    pub data: Vec<T>,
+    /// Whether more follow the last one here.
+    pub has_more: bool,
+}
+
+impl<T> Page<T> {
+    /// Makes a page of rows that were asked for with one more than `limit`, which tells whether there are more.
+    pub fn cut(mut rows: Vec<T>, limit: usize) -> Self {
+        let has_more = rows.len() > limit;
+        rows.truncate(limit);
+        Self { data: rows, has_more }
+    }
+
+    pub fn map<U>(self, to: impl FnMut(T) -> U) -> Page<U> {
+        Page { data: self.data.into_iter().map(to).collect(), has_more: self.has_more }
+    }
+}
+
+/// Which page is wanted; already checked by the service at the edge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PageQuery {
+    /// 1 to 100.
+    pub limit: usize,
+    /// The id that the page begins after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starting_after: Option<String>,
+}

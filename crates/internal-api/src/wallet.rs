@@ -1,0 +1,139 @@
+//! wallet: debits for order-api; balance, statement, top-ups and credits for portal-api. Amounts in paise.
+
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, OrderId, Paise, TopUpId, TransferId};
+use reqwest::Method;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use strum::{Display, EnumString, IntoStaticStr};
+
+use crate::{CallError, Page, PageQuery, Peer};
+
+/// `PUT /internal/debits/{order}/{attempt}` and `POST …/void`. One debit id has one amount for ever; another one for
+/// the same id is refused with 409 `debit_mismatch`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DebitRequest {
+    pub business_id: BusinessId,
+    pub amount_paise: Paise,
+}
+
+/// How a debit ended. It never ends otherwise later: a resend brings the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DebitAnswer {
+    pub outcome: DebitOutcome,
+    /// The balance right after the debit was posted, or at the time it was rejected.
+    pub balance_paise: Paise,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum DebitOutcome {
+    /// The fee is taken.
+    Posted,
+    /// The balance was too low; nothing was taken.
+    Rejected,
+    /// Called off before it was posted; it can never be posted any more.
+    Voided,
+}
+
+/// `GET /internal/wallets/{business}`. A business that never topped up has an empty wallet, not none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WalletView {
+    pub balance_paise: Paise,
+    pub currency: String,
+    /// The first top-up or credit; from then on the wallet counts as funded (`design.md` §5).
+    pub funded_at: Option<DateTime<Utc>>,
+    /// Below this the wallet shows as low.
+    pub low_balance_threshold_paise: Paise,
+}
+
+/// One line of the statement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EntryView {
+    /// The position in the wallet, from 1 without a gap; also the cursor of the list.
+    pub id: String,
+    pub transfer_id: TransferId,
+    /// `delivery_fee`, `refund`, `top_up` or `operator_credit`.
+    pub kind: String,
+    /// Negative for money that leaves the wallet.
+    pub amount_paise: Paise,
+    pub balance_after_paise: Paise,
+    pub order_id: Option<OrderId>,
+    pub reference: Option<String>,
+    pub created_at: DateTime<Utc>,
+}
+
+/// A top-up through the payment provider.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TopUpView {
+    pub id: TopUpId,
+    pub amount_paise: Paise,
+    /// `pending` until the provider confirms, then `succeeded`; the sandbox succeeds at once.
+    pub status: String,
+    pub provider: String,
+    pub balance_paise: Paise,
+    pub created_at: DateTime<Utc>,
+}
+
+/// A credit that the operator gave. The same reference and amount again: the same answer, money moved once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CreditView {
+    pub transfer_id: TransferId,
+    pub amount_paise: Paise,
+    pub reference: String,
+    pub balance_paise: Paise,
+}
+
+/// wallet's internal endpoints.
+#[derive(Clone, Debug)]
+pub struct WalletClient(pub Peer);
+
+impl WalletClient {
+    /// `PUT /internal/debits/{order}/{attempt}`
+    pub async fn debit(
+        &self,
+        order: OrderId,
+        attempt: i32,
+        request: &DebitRequest,
+    ) -> Result<DebitAnswer, CallError> {
+        self.0.send(Method::PUT, &["debits", &order.to_string(), &attempt.to_string()], request).await
+    }
+
+    /// `POST /internal/debits/{order}/{attempt}/void`: a tombstone, or the news that it was posted
+    pub async fn void(
+        &self,
+        order: OrderId,
+        attempt: i32,
+        request: &DebitRequest,
+    ) -> Result<DebitAnswer, CallError> {
+        let path = ["debits", &order.to_string(), &attempt.to_string(), "void"];
+        self.0.send(Method::POST, &path, request).await
+    }
+
+    /// `GET /internal/wallets/{business}`
+    pub async fn wallet(&self, business: BusinessId) -> Result<WalletView, CallError> {
+        self.0.get(&["wallets", &business.to_string()]).await
+    }
+
+    /// `GET /internal/wallets/{business}/entries`, newest first
+    pub async fn entries(&self, business: BusinessId, page: &PageQuery) -> Result<Page<EntryView>, CallError> {
+        self.0.get_with(&["wallets", &business.to_string(), "entries"], page).await
+    }
+
+    /// `POST /internal/wallets/{business}/top-ups` with the caller's `{amountPaise}`
+    pub async fn top_up(&self, business: BusinessId, body: &Value) -> Result<TopUpView, CallError> {
+        self.0.send(Method::POST, &["wallets", &business.to_string(), "top-ups"], body).await
+    }
+
+    /// `POST /internal/wallets/{business}/credits` with the operator's `{amountPaise, reference}`
+    pub async fn credit(&self, business: BusinessId, body: &Value) -> Result<CreditView, CallError> {
+        self.0.send(Method::POST, &["wallets", &business.to_string(), "credits"], body).await
+    }
+}

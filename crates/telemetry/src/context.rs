@@ -1,0 +1,88 @@
+//! The W3C trace context: taken from what comes in, put on what goes out, and kept with what waits in an outbox.
+
+use std::collections::HashMap;
+
+use opentelemetry::propagation::{Extractor, Injector};
+use opentelemetry::trace::TraceContextExt;
+use opentelemetry::{Context, global};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+
+/// `traceparent` and `tracestate`, as the headers of those names carry them.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct TraceContext {
+    pub traceparent: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracestate: Option<String>,
+}
+
+impl TraceContext {
+    /// The context of the current span; none outside of any trace.
+    pub fn current() -> Option<Self> {
+        let mut headers = Headers::default();
+        global::get_text_map_propagator(|propagator| {
+            propagator.inject_context(&tracing::Span::current().context(), &mut headers);
+        });
+        let traceparent = headers.0.remove("traceparent")?;
+        let tracestate = headers.0.remove("tracestate").filter(|state| !state.is_empty());
+        Some(Self { traceparent, tracestate })
+    }
+
+    /// Makes `span` a child of this context. A malformed context is no context.
+    pub fn set_as_parent_of(&self, span: &tracing::Span) {
+        let mut headers = Headers::default();
+        headers.set("traceparent", self.traceparent.clone());
+        if let Some(state) = &self.tracestate {
+            headers.set("tracestate", state.clone());
+        }
+        let parent = global::get_text_map_propagator(|propagator| propagator.extract(&headers));
+        if parent.span().span_context().is_valid() && span.set_parent(parent).is_err() {
+            tracing::debug!("a span that has begun cannot be joined to its caller's trace");
+        }
+    }
+}
+
+/// The trace id of a span, for log lines; none outside of any trace.
+pub fn trace_id(span: &tracing::Span) -> Option<String> {
+    let context: Context = span.context();
+    let span_context = context.span().span_context().clone();
+    span_context.is_valid().then(|| span_context.trace_id().to_string())
+}
+
+#[derive(Default)]
+struct Headers(HashMap<String, String>);
+
+impl Injector for Headers {
+    fn set(&mut self, key: &str, value: String) {
+        self.0.insert(key.to_owned(), value);
+    }
+}
+
+impl Extractor for Headers {
+    fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(String::as_str)
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        self.0.keys().map(String::as_str).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_context_survives_the_way_through_headers() {
+        let _telemetry = crate::init(&settings::Telemetry::default(), "test").unwrap();
+        let outer = tracing::info_span!("outer");
+        let sent = outer.in_scope(TraceContext::current).unwrap();
+        let inner = tracing::info_span!(parent: None, "inner");
+        sent.set_as_parent_of(&inner);
+        assert_eq!(trace_id(&inner), trace_id(&outer));
+        assert!(sent.traceparent.contains(&trace_id(&outer).unwrap()));
+
+        let alone = tracing::info_span!(parent: None, "alone");
+        TraceContext { traceparent: "nonsense".into(), tracestate: None }.set_as_parent_of(&alone);
+        assert_ne!(trace_id(&alone), trace_id(&outer));
+    }
+}
