@@ -1,1 +1,27 @@
-//! actix: error body, request ids, health, internal-call auth, body reading, pagination, server.
+//! What every service's HTTP side shares: error bodies, request ids, reading bodies and fields, pages, health,
+//! internal-call authentication, and servers that stop without dropping what they hold.
+
+mod auth;
+mod body;
+mod edge;
+mod error;
+mod fault;
+mod fields;
+mod health;
+mod query;
+mod run;
+mod server;
+mod strict_json;
+mod tasks;
+
+pub use auth::{bearer_token, require_internal_token, same_secret};
+pub use body::{BODY_MAX_BYTES, BodyLimit, JsonBody};
+pub use edge::{RequestEdge, edge};
+pub use error::ApiError;
+pub use fault::{Fault, FaultList};
+pub use fields::{Fields, TextRule};
+pub use health::{Check, Readiness, management_routes};
+pub use query::{page_query, query_value};
+pub use run::{Workers, run};
+pub use server::{Listener, ServeOptions, listen, stop_signal};
+pub use tasks::Tasks;

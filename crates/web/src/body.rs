@@ -1,0 +1,88 @@
+//! Reading a JSON body: its type, its size, its form; what it says is the handler's matter.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use actix_web::dev::Payload;
+use actix_web::http::StatusCode;
+use actix_web::http::header;
+use actix_web::{FromRequest, HttpRequest, web};
+use futures_util::StreamExt;
+use serde_json::Value;
+
+use crate::ApiError;
+use crate::strict_json::Strict;
+
+/// No request body is larger (`design.md` §5).
+pub const BODY_MAX_BYTES: usize = 256 * 1024;
+
+/// Another limit for one listener, as `app_data`.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyLimit(pub usize);
+
+/// A JSON body, without duplicate keys. 415 for another type, 413 for too much, 400 for what is not JSON.
+#[derive(Clone, Debug)]
+pub struct JsonBody(pub Value);
+
+impl FromRequest for JsonBody {
+    type Error = ApiError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let typed = check_content_type(request);
+        let limit = request.app_data::<BodyLimit>().map_or(BODY_MAX_BYTES, |limit| limit.0);
+        let payload = payload.take();
+        Box::pin(async move {
+            typed?;
+            let bytes = read(payload, limit).await?;
+            parse(&bytes).map(Self)
+        })
+    }
+}
+
+fn check_content_type(request: &HttpRequest) -> Result<(), ApiError> {
+    let given = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let media_type =
+        given.and_then(|value| value.split(';').next()).map(|value| value.trim().to_ascii_lowercase());
+    match media_type.as_deref() {
+        Some("application/json") => Ok(()),
+        Some(media_type) if media_type.starts_with("application/") && media_type.ends_with("+json") => Ok(()),
+        _ => Err(ApiError::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_media_type",
+            "Send the body as JSON, with Content-Type: application/json.",
+        )),
+    }
+}
+
+async fn read(mut chunks: Payload, limit: usize) -> Result<web::BytesMut, ApiError> {
+    let mut bytes = web::BytesMut::new();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|_| {
+            ApiError::new(
+                StatusCode::BAD_REQUEST,
+                "body_incomplete",
+                "The request body did not arrive whole.",
+            )
+        })?;
+        if bytes.len() + chunk.len() > limit {
+            let message = format!("The request body is larger than {} KiB.", limit / 1024);
+            return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
+}
+
+fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
+    let malformed = |what: String| ApiError::new(StatusCode::BAD_REQUEST, "malformed_json", what);
+    if bytes.is_empty() {
+        return Err(malformed("The request body is empty; send a JSON object.".into()));
+    }
+    if std::str::from_utf8(bytes).is_err() {
+        return Err(malformed("The request body is not valid UTF-8.".into()));
+    }
+    serde_json::from_slice::<Strict>(bytes)
+        .map(|strict| strict.0)
+        .map_err(|error| malformed(format!("The request body is not valid JSON: {error}.")))
+}

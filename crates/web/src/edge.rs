@@ -1,0 +1,101 @@
+//! The outermost layer of every listener: gives each request an id and a span in its caller's trace, counts and times
+//! it by route, and gives every error its body.
+
+use std::time::Instant;
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{self, HeaderName, HeaderValue};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage, web};
+use domain::{Clock, Entropy, RequestId};
+use telemetry::TraceContext;
+use tracing::Instrument;
+
+use crate::ApiError;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+
+/// What the edge needs; put into each app as `app_data`.
+#[derive(Clone)]
+pub struct RequestEdge {
+    pub clock: Clock,
+    pub entropy: Entropy,
+}
+
+/// The middleware, for `actix_web::middleware::from_fn`.
+///
+/// # Errors
+/// Never: what inner layers could not answer is answered here.
+pub async fn edge(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let begun = Instant::now();
+    let id = match request.app_data::<web::Data<RequestEdge>>() {
+        Some(edge) => RequestId::generate(&edge.clock, &edge.entropy),
+        None => return Err(ApiError::internal("the listener has no RequestEdge").into()),
+    };
+    request.extensions_mut().insert(id);
+    let as_problem = wants_problem(&request);
+    let method = request.method().clone();
+    let route = request.match_pattern().unwrap_or_else(|| "unmatched".to_owned());
+    let span =
+        tracing::info_span!("request", request_id = %id, %method, route, trace_id = tracing::field::Empty);
+    if let Some(caller) = callers_context(&request) {
+        caller.set_as_parent_of(&span);
+    }
+    if let Some(trace_id) = telemetry::trace_id(&span) {
+        span.record("trace_id", trace_id);
+    }
+    let inner_request = request.request().clone();
+    let outcome = next.call(request).instrument(span.clone()).await;
+    let mut response = match outcome {
+        Ok(response) => response.map_into_boxed_body(),
+        Err(error) => ServiceResponse::from_err(error, inner_request).map_into_boxed_body(),
+    };
+    if let Some(error) = error_of(&response) {
+        response = response.into_response(error.respond(&id.to_string(), as_problem));
+    }
+    if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
+        response.headers_mut().insert(REQUEST_ID, value);
+    }
+    record(&span, method.as_str(), &route, response.status().as_u16(), begun);
+    Ok(response)
+}
+
+/// The error behind a response, if it has no body of ours yet.
+fn error_of(response: &ServiceResponse<BoxBody>) -> Option<ApiError> {
+    let status = response.status();
+    if let Some(error) = response.response().error() {
+        return Some(match error.as_error::<ApiError>() {
+            Some(error) => error.clone(),
+            None => ApiError::from_status(status),
+        });
+    }
+    let bare = !response.headers().contains_key(header::CONTENT_TYPE);
+    ((status.is_client_error() || status.is_server_error()) && bare).then(|| ApiError::from_status(status))
+}
+
+fn wants_problem(request: &ServiceRequest) -> bool {
+    let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("application/problem+json"))
+}
+
+fn callers_context(request: &ServiceRequest) -> Option<TraceContext> {
+    let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    Some(TraceContext { traceparent: text("traceparent")?, tracestate: text("tracestate") })
+}
+
+fn record(span: &tracing::Span, method: &str, route: &str, status: u16, begun: Instant) {
+    let seconds = begun.elapsed().as_secs_f64();
+    let labels = [("method", method.to_owned()), ("route", route.to_owned()), ("status", status.to_string())];
+    metrics::counter!("http_requests_total", &labels).increment(1);
+    metrics::histogram!("http_request_duration_seconds", &labels[..2]).record(seconds);
+    let duration_ms = (seconds * 1_000.0).round();
+    span.in_scope(|| match status {
+        500.. => tracing::warn!(status, duration_ms, "answered"),
+        400.. => tracing::info!(status, duration_ms, "answered"),
+        _ => tracing::debug!(status, duration_ms, "answered"),
+    });
+}

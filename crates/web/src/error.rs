@@ -1,0 +1,186 @@
+//! The error body (`spec.md` §7, `design.md` §5): `message` for people, `code` for programs, `requestId`, every fault
+//! at once in `errors[]`, and what the case needs.
+
+use std::fmt;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderName, HeaderValue};
+use actix_web::{HttpResponse, ResponseError};
+use internal_api::CallError;
+use serde_json::{Map, Value, json};
+
+use crate::{Fault, FaultList};
+
+/// An answer other than success. The edge turns it into a response, since only the edge knows the request's id.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApiError {
+    status: StatusCode,
+    // Boxed, since results that carry an error are passed about far more often than errors are.
+    answer: Box<Answer>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Answer {
+    code: String,
+    message: String,
+    faults: Vec<Fault>,
+    rest: Map<String, Value>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl ApiError {
+    pub fn new(status: StatusCode, code: impl Into<String>, message: impl Into<String>) -> Self {
+        let answer = Answer { code: code.into(), message: message.into(), ..Answer::default() };
+        Self { status, answer: Box::new(answer) }
+    }
+
+    /// 400 with every fault of the request.
+    pub fn invalid(faults: FaultList) -> Self {
+        let faults = faults.into_faults();
+        let message = match faults.as_slice() {
+            [only] => only.message.clone(),
+            [first, rest @ ..] => {
+                format!("{} There are {} more faults; see errors.", first.message, rest.len())
+            }
+            [] => "The request is not valid.".to_owned(),
+        };
+        let mut error = Self::new(StatusCode::BAD_REQUEST, "invalid_request", message);
+        error.answer.faults = faults;
+        error
+    }
+
+    /// 400 with a single fault.
+    pub fn invalid_field(field: &str, code: &'static str, message: impl Into<String>) -> Self {
+        let faults = FaultList::default();
+        faults.add(field, code, message);
+        Self::invalid(faults)
+    }
+
+    /// 404 for a thing that is not there, or not this caller's, which look the same.
+    pub fn not_found(code: &str, what: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, code, format!("There is no such {what}."))
+    }
+
+    /// 503: something this service needs did not answer in time. Nothing is known to have been done.
+    pub fn unavailable() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "temporarily_unavailable",
+            "The service cannot answer right now. Try again in a moment; with the same Idempotency-Key nothing happens twice.",
+        )
+        .retry_after(2)
+    }
+
+    /// 500: a fault of ours. `what` goes to the log only.
+    pub fn internal(what: impl fmt::Display) -> Self {
+        tracing::error!(error = %what, "a request met a fault of the service's own");
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "internal_error",
+            "The service made a mistake. It has been recorded under this request id.",
+        )
+    }
+
+    /// Adds what the case needs: `order`, `missing`, `shortfallPaise`.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.answer.rest.insert(name.to_owned(), value.into());
+        self
+    }
+
+    #[must_use]
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.answer.headers.push((name, value));
+        self
+    }
+
+    #[must_use]
+    pub fn retry_after(self, seconds: u32) -> Self {
+        self.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
+    }
+
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    pub fn code(&self) -> &str {
+        &self.answer.code
+    }
+
+    /// The error for a bare status that the router or the HTTP layer gave.
+    pub(crate) fn from_status(status: StatusCode) -> Self {
+        let (code, message) = match status {
+            StatusCode::NOT_FOUND => ("not_found", "There is nothing at this address."),
+            StatusCode::METHOD_NOT_ALLOWED => {
+                ("method_not_allowed", "This address does not take that method.")
+            }
+            StatusCode::PAYLOAD_TOO_LARGE => ("body_too_large", "The request body is too large."),
+            StatusCode::REQUEST_TIMEOUT => ("request_timeout", "The request did not arrive in time."),
+            status if status.is_client_error() => ("bad_request", "The request cannot be understood."),
+            _ => ("internal_error", "The service made a mistake."),
+        };
+        Self::new(status, code, message)
+    }
+
+    /// The response, in the form that the caller asked for.
+    pub(crate) fn respond(&self, request_id: &str, as_problem: bool) -> HttpResponse {
+        let mut body = self.answer.rest.clone();
+        body.insert("message".into(), json!(self.answer.message));
+        body.insert("code".into(), json!(self.answer.code));
+        body.insert("requestId".into(), json!(request_id));
+        if !self.answer.faults.is_empty() {
+            body.insert("errors".into(), json!(self.answer.faults));
+        }
+        let mut response = HttpResponse::build(self.status);
+        for (name, value) in &self.answer.headers {
+            response.append_header((name.clone(), value.clone()));
+        }
+        if as_problem {
+            body.insert("type".into(), json!("about:blank"));
+            body.insert("title".into(), json!(self.status.canonical_reason().unwrap_or("Error")));
+            body.insert("status".into(), json!(self.status.as_u16()));
+            body.insert("detail".into(), json!(self.answer.message));
+            response.content_type("application/problem+json");
+        } else {
+            response.content_type("application/json");
+        }
+        response.body(Value::Object(body).to_string())
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.status.as_u16(), self.answer.code, self.answer.message)
+    }
+}
+
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The edge replaces this with [`ApiError::respond`]; without an edge there is still the right status.
+    fn error_response(&self) -> HttpResponse {
+        self.respond("", false)
+    }
+}
+
+impl From<CallError> for ApiError {
+    /// A peer's refusal is passed on as it is; a peer that cannot be reached is 503.
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Unavailable { service, reason } => {
+                tracing::warn!(service, reason, "a peer did not answer");
+                Self::unavailable()
+            }
+            CallError::Refused { refusal, .. } => {
+                let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
+                let mut error = Self::new(status, refusal.code, refusal.message);
+                error.answer.rest = refusal.rest;
+                // The edge sets this request's own id.
+                error.answer.rest.remove("requestId");
+                error
+            }
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Reading a JSON object field by field: each reader notes what is wrong and gives `None`, so that one pass finds every
+//! fault. A field that is `null` counts as absent (`spec.md` §2.1).
+
+use std::str::FromStr;
+
+use serde_json::{Map, Value};
+
+use crate::FaultList;
+
+/// An object within a request, with the path that leads to it.
+#[derive(Clone)]
+pub struct Fields<'a> {
+    path: String,
+    object: &'a Map<String, Value>,
+    faults: &'a FaultList,
+}
+
+/// What a text may be. It is trimmed, and never holds NUL or other control characters.
+#[derive(Clone, Copy, Debug)]
+pub struct TextRule {
+    /// In characters.
+    pub max: usize,
+    /// Whether line breaks and tabs may stand in it.
+    pub lines: bool,
+}
+
+impl TextRule {
+    pub const fn line(max: usize) -> Self {
+        Self { max, lines: false }
+    }
+
+    pub const fn lines(max: usize) -> Self {
+        Self { max, lines: true }
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// The body itself, which must be an object.
+    pub fn of_body(body: &'a Value, faults: &'a FaultList) -> Option<Self> {
+        match body.as_object() {
+            Some(object) => Some(Self { path: String::new(), object, faults }),
+            None => {
+                faults.add("", "invalid_type", "The body must be a JSON object.");
+                None
+            }
+        }
+    }
+
+    /// The dotted path of a field, for a fault that a caller found itself.
+    pub fn path_of(&self, name: &str) -> String {
+        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
+    }
+
+    /// Notes a fault of a field.
+    pub fn fault(&self, name: &str, code: &'static str, message: impl Into<String>) {
+        self.faults.add(self.path_of(name), code, message);
+    }
+
+    /// The raw value, unless absent.
+    pub fn value(&self, name: &str) -> Option<&'a Value> {
+        self.object.get(name).filter(|value| !value.is_null())
+    }
+
+    /// Fields that are none of `known`, by path.
+    pub fn unknown(&self, known: &[&str]) -> Vec<String> {
+        self.object
+            .keys()
+            .filter(|name| !known.contains(&name.as_str()))
+            .map(|name| self.path_of(name))
+            .collect()
+    }
+
+    /// Notes that a field is missing; always `None`.
+    pub fn missing<T>(&self, name: &str) -> Option<T> {
+        self.fault(name, "required", format!("{} is required.", self.path_of(name)));
+        None
+    }
+
+    fn wrong_type<T>(&self, name: &str, wanted: &str) -> Option<T> {
+        self.fault(name, "invalid_type", format!("{} must be {wanted}.", self.path_of(name)));
+        None
+    }
+
+    pub fn required_text(&self, name: &str, rule: TextRule) -> Option<String> {
+        match self.value(name) {
+            None => self.missing(name),
+            Some(Value::String(text)) if text.trim().is_empty() => self.missing(name),
+            Some(_) => self.optional_text(name, rule),
+        }
+    }
+
+    /// An empty text counts as absent.
+    pub fn optional_text(&self, name: &str, rule: TextRule) -> Option<String> {
+        let Value::String(text) = self.value(name)? else { return self.wrong_type(name, "a string") };
+        let text = text.trim();
+        let forbidden = |c: char| c.is_control() && !(rule.lines && matches!(c, '\n' | '\r' | '\t'));
+        if text.chars().any(forbidden) {
+            let message = format!("{} must not contain control characters.", self.path_of(name));
+            self.fault(name, "invalid_format", message);
+            return None;
+        }
+        if text.chars().count() > rule.max {
+            let message = format!("{} must be at most {} characters long.", self.path_of(name), rule.max);
+            self.fault(name, "too_long", message);
+            return None;
+        }
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// A whole number within `min..=max`; `100.0`, `1e2` and `"100"` are none.
+    pub fn optional_integer(&self, name: &str, min: i64, max: i64) -> Option<i64> {
+        let value = self.value(name)?;
+        let Value::Number(number) = value else { return self.wrong_type(name, "a whole number") };
+        if number.is_f64() {
+            return self.wrong_type(name, "a whole number, written without a point or exponent");
+        }
+        match number.as_i64().filter(|integer| (min..=max).contains(integer)) {
+            Some(integer) => Some(integer),
+            None => {
+                let message = format!("{} must be between {min} and {max}.", self.path_of(name));
+                self.fault(name, "out_of_range", message);
+                None
+            }
+        }
+    }
+
+    pub fn required_integer(&self, name: &str, min: i64, max: i64) -> Option<i64> {
+        match self.value(name) {
+            None => self.missing(name),
+            Some(_) => self.optional_integer(name, min, max),
+        }
+    }
+
+    pub fn optional_number(&self, name: &str, min: f64, max: f64) -> Option<f64> {
+        let Value::Number(number) = self.value(name)? else { return self.wrong_type(name, "a number") };
+        match number.as_f64().filter(|number| (min..=max).contains(number)) {
+            Some(number) => Some(number),
+            None => {
+                let message = format!("{} must be between {min} and {max}.", self.path_of(name));
+                self.fault(name, "out_of_range", message);
+                None
+            }
+        }
+    }
+
+    pub fn optional_boolean(&self, name: &str) -> Option<bool> {
+        match self.value(name)? {
+            Value::Bool(value) => Some(*value),
+            _ => self.wrong_type(name, "true or false"),
+        }
+    }
+
+    /// One of a closed set of words, given in `allowed` for the message.
+    pub fn optional_word<T: FromStr>(&self, name: &str, allowed: &str) -> Option<T> {
+        let Value::String(text) = self.value(name)? else { return self.wrong_type(name, "a string") };
+        match text.parse() {
+            Ok(word) => Some(word),
+            Err(_) => {
+                self.fault(name, "invalid_value", format!("{} must be {allowed}.", self.path_of(name)));
+                None
+            }
+        }
+    }
+
+    pub fn required_word<T: FromStr>(&self, name: &str, allowed: &str) -> Option<T> {
+        match self.value(name) {
+            None => self.missing(name),
+            Some(_) => self.optional_word(name, allowed),
+        }
+    }
+
+    pub fn optional_object(&self, name: &str) -> Option<Fields<'a>> {
+        match self.value(name)? {
+            Value::Object(object) => Some(Fields { path: self.path_of(name), object, faults: self.faults }),
+            _ => self.wrong_type(name, "an object"),
+        }
+    }
+
+    pub fn required_object(&self, name: &str) -> Option<Fields<'a>> {
+        match self.value(name) {
+            None => self.missing(name),
+            Some(_) => self.optional_object(name),
+        }
+    }
+
+    /// The objects of an array of at most `max`.
+    pub fn optional_objects(&self, name: &str, max: usize) -> Option<Vec<Fields<'a>>> {
+        let items = self.optional_array(name, max)?;
+        let mut objects = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            let path = format!("{}[{index}]", self.path_of(name));
+            match item {
+                Value::Object(object) => objects.push(Fields { path, object, faults: self.faults }),
+                _ => self.faults.add(&path, "invalid_type", format!("{path} must be an object.")),
+            }
+        }
+        Some(objects)
+    }
+
+    /// The words of an array of at most `max`, each one of a closed set.
+    pub fn optional_words<T: FromStr>(&self, name: &str, max: usize, allowed: &str) -> Option<Vec<T>> {
+        let items = self.optional_array(name, max)?;
+        let mut words = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            let path = format!("{}[{index}]", self.path_of(name));
+            match item.as_str().map(str::parse) {
+                Some(Ok(word)) => words.push(word),
+                Some(Err(_)) => self.faults.add(&path, "invalid_value", format!("{path} must be {allowed}.")),
+                None => self.faults.add(&path, "invalid_type", format!("{path} must be a string.")),
+            }
+        }
+        Some(words)
+    }
+
+    fn optional_array(&self, name: &str, max: usize) -> Option<&'a [Value]> {
+        let Value::Array(items) = self.value(name)? else { return self.wrong_type(name, "an array") };
+        if items.len() > max {
+            let message = format!("{} must have at most {max} entries.", self.path_of(name));
+            self.fault(name, "too_long", message);
+            return None;
+        }
+        Some(items)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn faults_of(body: Value, read: impl Fn(&Fields<'_>)) -> Vec<(String, &'static str)> {
+        let faults = FaultList::default();
+        if let Some(fields) = Fields::of_body(&body, &faults) {
+            read(&fields);
+        }
+        faults.into_faults().into_iter().map(|fault| (fault.field, fault.code)).collect()
+    }
+
+    #[test]
+    fn whole_numbers_are_whole_numbers() {
+        for bad in [json!(100.0), json!(1e3), json!("100"), json!(true), json!([1])] {
+            let found =
+                faults_of(json!({"fee": bad}), |f| assert_eq!(f.required_integer("fee", 1, 10_000), None));
+            assert_eq!(found, [("fee".to_owned(), "invalid_type")], "{bad}");
+        }
+        for bad in [json!(0), json!(10_001), json!(u64::MAX)] {
+            let found =
+                faults_of(json!({"fee": bad}), |f| assert_eq!(f.required_integer("fee", 1, 10_000), None));
+            assert_eq!(found, [("fee".to_owned(), "out_of_range")], "{bad}");
+        }
+        for absent in [json!({}), json!({"fee": null})] {
+            let found = faults_of(absent, |f| assert_eq!(f.required_integer("fee", 1, 10), None));
+            assert_eq!(found, [("fee".to_owned(), "required")]);
+        }
+    }
+
+    #[test]
+    fn texts_are_trimmed_and_bounded_in_characters() {
+        let faults = FaultList::default();
+        let body = json!({"a": "  नमस्ते  ", "b": "x\u{0}y", "c": "toolong", "d": "   ", "e": "l1\nl2"});
+        let fields = Fields::of_body(&body, &faults).unwrap();
+        assert_eq!(fields.required_text("a", TextRule::line(6)).as_deref(), Some("नमस्ते"));
+        assert_eq!(fields.required_text("e", TextRule::lines(6)).as_deref(), Some("l1\nl2"));
+        assert!(faults.is_empty());
+        assert_eq!(fields.required_text("b", TextRule::lines(6)), None);
+        assert_eq!(fields.required_text("c", TextRule::line(6)), None);
+        assert_eq!(fields.required_text("d", TextRule::line(6)), None);
+        assert_eq!(fields.required_text("e", TextRule::line(6)), None);
+        let codes: Vec<_> = faults.into_faults().into_iter().map(|fault| fault.code).collect();
+        assert_eq!(codes, ["invalid_format", "too_long", "required", "invalid_format"]);
+    }
+
+    #[test]
+    fn faults_name_the_path_to_them() {
+        let body = json!({"package": {"items": [{"quantity": 1}, {"quantity": "2"}, 3]}});
+        let found = faults_of(body, |fields| {
+            let package = fields.required_object("package").unwrap();
+            for item in package.optional_objects("items", 500).unwrap() {
+                item.required_integer("quantity", 1, 100);
+            }
+        });
+        assert_eq!(
+            found,
+            [
+                ("package.items[2]".to_owned(), "invalid_type"),
+                ("package.items[1].quantity".to_owned(), "invalid_type")
+            ]
+        );
+    }
+}
