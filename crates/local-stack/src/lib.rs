@@ -1,1 +1,20 @@
-//! A private PostgreSQL and RabbitMQ, and the services as child processes: for make run, tests and benchmarks.
+//! A private PostgreSQL and RabbitMQ, and the services as child processes: for `make run`, tests and benchmarks.
+//!
+//! Nothing that is started here outlives the process that started it, however that process ends; nothing is shared
+//! with servers that the machine already runs.
+
+mod account;
+mod launch;
+mod places;
+mod ports;
+mod postgres;
+mod rabbitmq;
+mod supervised;
+mod test_servers;
+mod wait;
+
+pub use places::local_stack_directory;
+pub use postgres::{Postgres, PostgresOptions};
+pub use rabbitmq::{RabbitMq, RabbitMqOptions, RabbitMqPorts};
+pub use supervised::{Listener, Notice};
+pub use test_servers::{Servers, TestServers};

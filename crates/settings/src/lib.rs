@@ -7,7 +7,7 @@
 mod load;
 mod sections;
 
-pub use load::{Settings, SettingsError, load, load_from};
+pub use load::{Settings, SettingsError, load, load_from, search_path};
 pub use sections::{
     Brand, Broker, Database, Environment, Faults, Http, Internal, LogFormat, Peers, Secret, Telemetry,
 };

@@ -48,3 +48,9 @@ pub fn load_from<S: Settings>(variables: HashMap<String, String>) -> Result<S, S
     settings.check(&mut faults);
     if faults.is_empty() { Ok(settings) } else { Err(SettingsError::Faulty(faults)) }
 }
+
+/// Where programs are looked for (`PATH`), for tools that start others in an environment of their own.
+pub fn search_path() -> std::ffi::OsString {
+    std::env::var_os("PATH")
+        .unwrap_or_else(|| "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".into())
+}

@@ -1,0 +1,94 @@
+//! The system account that PostgreSQL runs as: it refuses to run as root, so a supervisor that is root steps down.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+/// An unprivileged account of this machine, by its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Account {
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+}
+
+impl Account {
+    /// Whom to become for PostgreSQL: `postgres`, else `nobody`; no one when we are not root, for then we are fit.
+    pub(crate) fn to_step_down_to() -> anyhow::Result<Option<Self>> {
+        if !rustix::process::geteuid().is_root() {
+            return Ok(None);
+        }
+        let accounts = fs::read_to_string("/etc/passwd").context("reading /etc/passwd")?;
+        match find(&accounts, "postgres").or_else(|| find(&accounts, "nobody")) {
+            Some(account) => Ok(Some(account)),
+            None => {
+                bail!("PostgreSQL refuses to run as root, and there is no account `postgres` or `nobody`")
+            }
+        }
+    }
+
+    /// Makes a directory this account's own and closes it to others.
+    pub(crate) fn take_over(self, directory: &Path) -> anyhow::Result<()> {
+        chown(directory, Some(self.uid), Some(self.gid))
+            .with_context(|| format!("giving {} to uid {}", directory.display(), self.uid))
+    }
+
+    /// Whether this account may enter the directory, which exists, from the root down.
+    pub(crate) fn can_reach(self, directory: &Path) -> anyhow::Result<bool> {
+        let directory = fs::canonicalize(directory)?;
+        for ancestor in directory.ancestors() {
+            let metadata = fs::metadata(ancestor)?;
+            let mode = metadata.permissions().mode();
+            let may_enter = if metadata.uid() == self.uid {
+                mode & 0o100
+            } else if metadata.gid() == self.gid {
+                mode & 0o010
+            } else {
+                mode & 0o001
+            };
+            if may_enter == 0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Finds an account in the text of a passwd file.
+fn find(accounts: &str, name: &str) -> Option<Account> {
+    accounts.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        if fields.next() != Some(name) {
+            return None;
+        }
+        let uid = fields.nth(1)?.parse().ok()?;
+        let gid = fields.next()?.parse().ok()?;
+        Some(Account { uid, gid })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_is_found_by_its_whole_name() {
+        let text =
+            "root:x:0:0::/root:/bin/sh\npostgres2:x:7:7::/:/bin/sh\npostgres:x:101:104:a,b:/v:/bin/sh\n";
+        assert_eq!(find(text, "postgres"), Some(Account { uid: 101, gid: 104 }));
+        assert_eq!(find(text, "nobody"), None);
+        assert_eq!(find("postgres:x:many:104::/:/bin/sh", "postgres"), None);
+    }
+
+    #[test]
+    fn a_closed_directory_is_out_of_reach() {
+        let account = Account { uid: 4_000_000, gid: 4_000_000 };
+        assert!(account.can_reach(Path::new("/usr")).unwrap());
+        let closed = std::env::temp_dir().join(format!("waybill-closed-{}", std::process::id()));
+        fs::create_dir_all(closed.join("inside")).unwrap();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+        assert!(!account.can_reach(&closed.join("inside")).unwrap());
+        fs::remove_dir_all(&closed).unwrap();
+    }
+}

@@ -1,0 +1,126 @@
+//! How a program is started: its words, its environment, whom it runs as, and that it never outlives us.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::Context;
+
+use crate::account::Account;
+
+/// A log longer than this starts anew; the one before is kept beside it.
+const LOG_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// A program to start, perhaps many times.
+#[derive(Clone, Debug)]
+pub(crate) struct Launch {
+    program: OsString,
+    arguments: Vec<OsString>,
+    environment: Vec<(OsString, OsString)>,
+    inherits_environment: bool,
+    account: Option<Account>,
+    /// What the kernel sends the program when we die, however we die.
+    parting_signal: &'static str,
+    log: PathBuf,
+}
+
+impl Launch {
+    /// A program that sees our environment, and dies with us at once.
+    pub(crate) fn new(program: impl Into<OsString>, log: &Path) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            inherits_environment: true,
+            account: None,
+            parting_signal: "KILL",
+            log: log.to_owned(),
+        }
+    }
+
+    /// A program that sees nothing of our environment but the search path: a stray `PGHOST` or `ERL_FLAGS` must not
+    /// reach a private server.
+    pub(crate) fn secluded(program: impl Into<OsString>, log: &Path) -> Self {
+        let mut launch = Self::new(program, log);
+        launch.inherits_environment = false;
+        launch.variable("PATH", settings::search_path()).variable("LANG", "C.UTF-8")
+    }
+
+    pub(crate) fn argument(mut self, argument: impl Into<OsString>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    pub(crate) fn variable(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.environment.push((name.into(), value.as_ref().to_owned()));
+        self
+    }
+
+    pub(crate) fn account(mut self, account: Option<Account>) -> Self {
+        self.account = account;
+        self
+    }
+
+    pub(crate) fn parting_signal(mut self, signal: &'static str) -> Self {
+        self.parting_signal = signal;
+        self
+    }
+
+    /// Where what it prints goes.
+    pub(crate) fn log(&self) -> &Path {
+        &self.log
+    }
+
+    /// The command, through util-linux's `setpriv`: it steps down to the account and then has the kernel tie the
+    /// program's life to that of the thread that starts it. The program replaces `setpriv`, so the process is its own.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new("setpriv");
+        if let Some(Account { uid, gid }) = self.account {
+            command.args([format!("--reuid={uid}"), format!("--regid={gid}"), "--clear-groups".into()]);
+        }
+        command.args(["--pdeathsig", self.parting_signal, "--"]).arg(&self.program).args(&self.arguments);
+        if !self.inherits_environment {
+            command.env_clear();
+        }
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        // Of a group of its own, so that Ctrl-C in a terminal reaches the supervisor alone, which stops it in order.
+        command.process_group(0).stdin(Stdio::null());
+        command
+    }
+
+    /// The command with its output going to the end of the log.
+    pub(crate) fn logged_command(&self) -> anyhow::Result<Command> {
+        let log = open_log(&self.log)?;
+        let mut command = self.command();
+        command.stdout(log.try_clone()?).stderr(log);
+        Ok(command)
+    }
+
+    /// The last lines of the log, for a message about a failure.
+    pub(crate) fn log_tail(&self) -> String {
+        log_tail(&self.log)
+    }
+}
+
+/// The last lines of a log, under its path.
+pub(crate) fn log_tail(path: &Path) -> String {
+    const LINES: usize = 25;
+    let bytes = fs::read(path).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    let tail = lines[lines.len().saturating_sub(LINES)..].join("\n");
+    format!("the end of {}:\n{tail}", path.display())
+}
+
+fn open_log(path: &Path) -> anyhow::Result<File> {
+    let is_long = fs::metadata(path).is_ok_and(|metadata| metadata.len() > LOG_BYTES_MAX);
+    if is_long {
+        fs::rename(path, path.with_extension("log.1"))?;
+    }
+    let mut options = OpenOptions::new();
+    options.create(true).append(true).mode(0o600);
+    options.open(path).with_context(|| format!("opening {}", path.display()))
+}

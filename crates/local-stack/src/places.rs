@@ -1,0 +1,107 @@
+//! Where things are: the checkout, its built programs, and directories that are ours alone.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+
+use crate::account::Account;
+
+/// The directory of the local stack that `make run` starts.
+pub fn local_stack_directory() -> PathBuf {
+    target().join("local-stack")
+}
+
+/// Where a test process keeps the data of the servers it starts.
+pub(crate) fn test_directory() -> PathBuf {
+    target().join("test-stacks")
+}
+
+fn target() -> PathBuf {
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("."));
+    checkout.join("target")
+}
+
+/// A program of this workspace, built with the same profile as the one that runs now.
+///
+/// # Errors
+/// When it has not been built.
+pub(crate) fn built_program(name: &str) -> anyhow::Result<PathBuf> {
+    let this = std::env::current_exe().context("finding this program's own path")?;
+    let mut directory = this.parent().context("this program has no directory")?;
+    if directory.ends_with("deps") {
+        // Cargo keeps test programs one level below the others.
+        directory = directory.parent().context("deps has no parent")?;
+    }
+    let program = directory.join(name);
+    ensure!(program.is_file(), "{} is not built; `cargo build -p {name}` does it", program.display());
+    Ok(program)
+}
+
+/// The directory of a pair of servers and what belongs to them. Others may pass through it, as PostgreSQL's account
+/// must, but see nothing.
+pub(crate) fn stack_directory(path: &Path) -> anyhow::Result<()> {
+    directory_with_mode(path, 0o711)?;
+    fs::create_dir_all(path.join("logs"))?;
+    fs::set_permissions(path.join("logs"), fs::Permissions::from_mode(0o700))?;
+    Ok(())
+}
+
+/// Makes a directory that only we can read, or takes the one that is there if it is ours.
+pub(crate) fn private_directory(path: &Path) -> anyhow::Result<()> {
+    directory_with_mode(path, 0o700)
+}
+
+/// A directory for the data of a server that runs as `account`: inside `directory` where the account can reach it,
+/// else beside the machine's other variable data, as when the checkout lies in a home directory closed to others.
+pub(crate) fn directory_for(account: Option<Account>, directory: &Path) -> anyhow::Result<PathBuf> {
+    let Some(account) = account else {
+        return Ok(directory.to_owned());
+    };
+    if account.can_reach(directory)? {
+        return Ok(directory.to_owned());
+    }
+    let elsewhere = outside(directory)?;
+    directory_with_mode(&elsewhere, 0o711)?;
+    Ok(elsewhere)
+}
+
+/// Where [`directory_for`] goes when `directory` itself is out of reach.
+pub(crate) fn outside(directory: &Path) -> anyhow::Result<PathBuf> {
+    let mut hash = DefaultHasher::new();
+    fs::canonicalize(directory)?.hash(&mut hash);
+    let uid = rustix::process::geteuid().as_raw();
+    Ok(PathBuf::from(format!("/var/tmp/waybill-{uid}-{:016x}", hash.finish())))
+}
+
+/// Writes a file that only we can read, whole or not at all.
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let unfinished = path.with_extension("unfinished");
+    let mut file =
+        fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&unfinished)?;
+    file.write_all(bytes).with_context(|| format!("writing {}", path.display()))?;
+    fs::rename(&unfinished, path).with_context(|| format!("writing {}", path.display()))
+}
+
+fn directory_with_mode(path: &Path, mode: u32) -> anyhow::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).with_context(|| format!("making {}", parent.display()))?;
+    }
+    match fs::DirBuilder::new().mode(mode).create(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            // In a directory that others can write to, the name may have been taken by someone else.
+            let metadata = fs::symlink_metadata(path)?;
+            let ours = metadata.is_dir() && metadata.uid() == rustix::process::geteuid().as_raw();
+            if !ours {
+                bail!("{} is there, but it is not a directory of ours", path.display());
+            }
+        }
+        Err(error) => return Err(error).with_context(|| format!("making {}", path.display())),
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! Free loopback ports for servers.
+
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::bail;
+use domain::Entropy;
+
+/// Below the range from which the system takes the ports of outgoing connections (32768 and up on Linux), so that a
+/// client cannot sit on a server's port while the server restarts.
+const FIRST: u16 = 20_000;
+const COUNT: u16 = 12_000;
+
+/// RabbitMQ's standard port for its nodes is in the range; it is left to the machine's own server.
+const LEFT_ALONE: [u16; 1] = [25_672];
+
+/// What this process has given away. Two of its servers must not be promised the same port before either listens.
+static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+
+/// A loopback address.
+pub(crate) fn loopback(port: u16) -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, port))
+}
+
+/// A free port that this process has not given away before.
+pub(crate) fn free(entropy: &Entropy) -> anyhow::Result<u16> {
+    for _ in 0..2_000 {
+        let offset = u16::try_from(entropy.below(u32::from(COUNT)))?;
+        if let Some(port) = claim(FIRST + offset) {
+            return Ok(port);
+        }
+    }
+    bail!("no free port between {FIRST} and {}", FIRST + COUNT)
+}
+
+/// The remembered port when it is still free, else another.
+pub(crate) fn remembered_or_free(remembered: u16, entropy: &Entropy) -> anyhow::Result<u16> {
+    match claim(remembered) {
+        Some(port) => Ok(port),
+        None => free(entropy),
+    }
+}
+
+fn claim(port: u16) -> Option<u16> {
+    if port == 0 || LEFT_ALONE.contains(&port) {
+        return None;
+    }
+    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_free = TcpListener::bind(loopback(port)).is_ok();
+    (is_free && given.insert(port)).then_some(port)
+}
+
+/// Takes back a port of a server that was stopped for good.
+pub(crate) fn give_back(port: u16) {
+    GIVEN.lock().unwrap_or_else(PoisonError::into_inner).remove(&port);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_given_once() {
+        let entropy = Entropy::seeded(7);
+        let first = free(&entropy).unwrap();
+        assert_ne!(remembered_or_free(first, &entropy).unwrap(), first);
+        give_back(first);
+        assert_eq!(remembered_or_free(first, &entropy).unwrap(), first);
+    }
+
+    #[test]
+    fn a_port_in_use_is_not_given() {
+        let entropy = Entropy::seeded(8);
+        let holder = TcpListener::bind(loopback(0)).unwrap();
+        let taken = holder.local_addr().unwrap().port();
+        assert_ne!(remembered_or_free(taken, &entropy).unwrap(), taken);
+        assert_ne!(remembered_or_free(25_672, &entropy).unwrap(), 25_672);
+    }
+}
