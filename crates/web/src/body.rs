@@ -21,8 +21,38 @@ pub const BODY_MAX_BYTES: usize = 256 * 1024;
 pub struct BodyLimit(pub usize);
 
 /// A JSON body, without duplicate keys. 415 for another type, 413 for too much, 400 for what is not JSON.
+///
+/// Extractors of one handler run side by side. Where a caller must be known before a body is judged, the handler takes
+/// the payload and calls [`read_json`] after it has authenticated.
 #[derive(Clone, Debug)]
 pub struct JsonBody(pub Value);
+
+/// Reads the body that [`JsonBody`] would extract.
+///
+/// # Errors
+/// As [`JsonBody`].
+pub async fn read_json(request: &HttpRequest, payload: web::Payload) -> Result<Value, ApiError> {
+    JsonBody::from_request(request, &mut payload.into_inner()).await.map(|body| body.0)
+}
+
+/// As [`read_json`], for calls that need no body: `null` when there is none.
+///
+/// # Errors
+/// As [`JsonBody`].
+pub async fn read_optional_json(request: &HttpRequest, payload: web::Payload) -> Result<Value, ApiError> {
+    if request.headers().get(header::CONTENT_TYPE).is_none() {
+        // Without a type it can only be left unread; a body that was meant has one.
+        return Ok(Value::Null);
+    }
+    let limit = request.app_data::<BodyLimit>().map_or(BODY_MAX_BYTES, |limit| limit.0);
+    let typed = check_content_type(request);
+    let bytes = read(payload.into_inner(), limit).await?;
+    if bytes.is_empty() {
+        return Ok(Value::Null);
+    }
+    typed?;
+    parse(&bytes)
+}
 
 impl FromRequest for JsonBody {
     type Error = ApiError;

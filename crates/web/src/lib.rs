@@ -15,7 +15,7 @@ mod strict_json;
 mod tasks;
 
 pub use auth::{bearer_token, require_internal_token, same_secret};
-pub use body::{BODY_MAX_BYTES, BodyLimit, JsonBody};
+pub use body::{BODY_MAX_BYTES, BodyLimit, JsonBody, read_json, read_optional_json};
 pub use edge::{RequestEdge, edge};
 pub use error::ApiError;
 pub use fault::{Fault, FaultList};
