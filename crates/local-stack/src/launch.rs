@@ -20,6 +20,7 @@ pub(crate) struct Launch {
     program: OsString,
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
+    withheld: Vec<&'static str>,
     inherits_environment: bool,
     account: Option<Account>,
     /// What the kernel sends the program when we die, however we die.
@@ -34,6 +35,7 @@ impl Launch {
             program: program.into(),
             arguments: Vec::new(),
             environment: Vec::new(),
+            withheld: Vec::new(),
             inherits_environment: true,
             account: None,
             parting_signal: "KILL",
@@ -59,6 +61,12 @@ impl Launch {
         self
     }
 
+    /// Keeps a variable of ours from the program.
+    pub(crate) fn without(mut self, variable: &'static str) -> Self {
+        self.withheld.push(variable);
+        self
+    }
+
     pub(crate) fn account(mut self, account: Option<Account>) -> Self {
         self.account = account;
         self
@@ -67,11 +75,6 @@ impl Launch {
     pub(crate) fn parting_signal(mut self, signal: &'static str) -> Self {
         self.parting_signal = signal;
         self
-    }
-
-    /// Where what it prints goes.
-    pub(crate) fn log(&self) -> &Path {
-        &self.log
     }
 
     /// The command, through util-linux's `setpriv`: it steps down to the account and then has the kernel tie the
@@ -84,6 +87,9 @@ impl Launch {
         command.args(["--pdeathsig", self.parting_signal, "--"]).arg(&self.program).args(&self.arguments);
         if !self.inherits_environment {
             command.env_clear();
+        }
+        for variable in &self.withheld {
+            command.env_remove(variable);
         }
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         // Of a group of its own, so that Ctrl-C in a terminal reaches the supervisor alone, which stops it in order.

@@ -4,17 +4,22 @@
 //! with servers that the machine already runs.
 
 mod account;
+mod http;
 mod launch;
+mod part;
 mod places;
 mod ports;
 mod postgres;
 mod rabbitmq;
+mod stack;
 mod supervised;
 mod test_servers;
 mod wait;
 
+pub use part::{Part, Service};
 pub use places::local_stack_directory;
 pub use postgres::{Postgres, PostgresOptions};
 pub use rabbitmq::{RabbitMq, RabbitMqOptions, RabbitMqPorts};
+pub use stack::{Demo, Progress, Stack, StackOptions, forget};
 pub use supervised::{Listener, Notice};
 pub use test_servers::{Servers, TestServers};

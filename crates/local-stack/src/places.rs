@@ -77,6 +77,49 @@ pub(crate) fn outside(directory: &Path) -> anyhow::Result<PathBuf> {
     Ok(PathBuf::from(format!("/var/tmp/waybill-{uid}-{:016x}", hash.finish())))
 }
 
+/// Forgets a stack's data, wherever it lies. The lock stays: its holder is the one who calls.
+pub(crate) fn remove_stack_data(directory: &Path) -> anyhow::Result<()> {
+    if let Ok(elsewhere) = fs::read_link(directory.join("postgres"))
+        && elsewhere.parent().is_some_and(is_outside)
+    {
+        let elsewhere = elsewhere.parent().unwrap_or(&elsewhere);
+        remove_all(elsewhere)?;
+    }
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            remove_all(&path)?;
+        } else if entry.file_name() != "lock" {
+            fs::remove_file(&path).with_context(|| format!("removing {}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a stack's data and its directory.
+pub(crate) fn remove_stack_directory(directory: &Path) -> anyhow::Result<()> {
+    remove_stack_data(directory)?;
+    remove_all(directory)
+}
+
+fn remove_all(directory: &Path) -> anyhow::Result<()> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("removing {}", directory.display()))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Whether [`outside`] may have made the directory: only that is ever removed outside of the checkout.
+fn is_outside(directory: &Path) -> bool {
+    let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let ours = fs::symlink_metadata(directory)
+        .is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == rustix::process::geteuid().as_raw());
+    directory.parent() == Some(Path::new("/var/tmp")) && name.starts_with("waybill-") && ours
+}
+
 /// Writes a file that only we can read, whole or not at all.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let unfinished = path.with_extension("unfinished");

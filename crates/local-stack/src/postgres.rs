@@ -1,7 +1,7 @@
 //! A private PostgreSQL: made once, started on a loopback port, kept running.
 
 use std::fs;
-use std::os::unix::fs::{OpenOptionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -60,7 +60,8 @@ impl Postgres {
         let data = home.join("data");
         let programs = programs_for(&data)?;
         let log = options.directory.join("logs/postgres.log");
-        if !data.join("PG_VERSION").is_file() {
+        belongs_to_us(&home, account)?;
+        if !data.exists() {
             initialise(options, account, &programs, &home, &log).await?;
         }
         let server = launch(options, account, &programs, &data, &log);
@@ -219,6 +220,19 @@ fn home(directory: &Path, account: Option<Account>) -> anyhow::Result<PathBuf> {
         symlink(&home, &link)?;
     }
     Ok(home)
+}
+
+/// Data made by root (as another account) is not readable for us, nor the other way round.
+fn belongs_to_us(home: &Path, account: Option<Account>) -> anyhow::Result<()> {
+    let us = account.map_or(rustix::process::geteuid().as_raw(), |account| account.uid);
+    let owner = fs::metadata(home)?.uid();
+    ensure!(
+        owner == us,
+        "the data in {} belongs to uid {owner}, but PostgreSQL would run as uid {us}; run as who made it, \
+         or forget the data with `make reset`",
+        home.display()
+    );
+    Ok(())
 }
 
 /// Where PostgreSQL's programs are: of the version that made the data, else the newest.

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use crate::launch::Launch;
 use crate::places;
-use crate::ports::loopback;
+use crate::ports::{self, loopback};
 use crate::supervised::{Farewell, Listener, Supervised};
 
 const NODE: &str = "waybill@localhost";
@@ -33,6 +33,18 @@ pub struct RabbitMqPorts {
     pub epmd: u16,
 }
 
+impl RabbitMqPorts {
+    /// Three free ports.
+    ///
+    /// # Errors
+    /// When there are none.
+    pub fn free(entropy: &Entropy) -> anyhow::Result<Self> {
+        let amqp = ports::free(entropy)?;
+        let distribution = ports::free(entropy)?;
+        Ok(Self { amqp, distribution, epmd: ports::free(entropy)? })
+    }
+}
+
 /// What a private RabbitMQ is made of.
 #[derive(Clone, Debug)]
 pub struct RabbitMqOptions {
@@ -47,7 +59,7 @@ pub struct RabbitMqOptions {
 pub struct RabbitMq {
     // Declared, and so dropped, before the name server it is registered with.
     server: Supervised,
-    epmd: Supervised,
+    _epmd: Supervised,
     admin: BrokerAdmin,
 }
 
@@ -89,7 +101,7 @@ impl RabbitMq {
         let port = options.ports.amqp;
         server.first_ready(READY_LIMIT, async || greets(port).await).await?;
         let admin = BrokerAdmin { home, ports: options.ports, password: options.password.clone() };
-        Ok(Self { server, epmd, admin })
+        Ok(Self { server, _epmd: epmd, admin })
     }
 
     /// Of the virtual host that is always there.
@@ -145,10 +157,6 @@ impl RabbitMq {
 
     pub(crate) fn server(&self) -> &Supervised {
         &self.server
-    }
-
-    pub(crate) fn epmd(&self) -> &Supervised {
-        &self.epmd
     }
 
     pub(crate) fn admin(&self) -> &BrokerAdmin {

@@ -108,10 +108,6 @@ impl Supervised {
         Ok(Self { shared, farewell, thread: Some(thread) })
     }
 
-    pub(crate) fn name(&self) -> &str {
-        &self.shared.name
-    }
-
     /// The process id while it runs.
     pub(crate) fn pid(&self) -> Option<u32> {
         self.shared.status.borrow().pid

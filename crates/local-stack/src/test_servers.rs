@@ -41,8 +41,8 @@ pub struct TestServers {
 }
 
 struct OwnPair {
-    _postgres: Postgres,
-    _rabbitmq: RabbitMq,
+    postgres: Postgres,
+    rabbitmq: RabbitMq,
     directory: PathBuf,
 }
 
@@ -80,7 +80,7 @@ impl TestServers {
         remove_when_we_end(&directory)?;
         let (postgres, rabbitmq) = start_pair(&directory, &entropy).await?;
         let contact = Contact { postgres: postgres.admin().clone(), rabbitmq: rabbitmq.admin().clone() };
-        let own = OwnPair { _postgres: postgres, _rabbitmq: rabbitmq, directory };
+        let own = OwnPair { postgres, rabbitmq, directory };
         Ok(Self { contact, entropy, own: Some(own) })
     }
 
@@ -102,6 +102,17 @@ impl TestServers {
         let file = own.directory.join("servers.json");
         places::write_private(&file, &serde_json::to_vec(&self.contact)?)?;
         Ok(file)
+    }
+
+    /// Ends our own servers and removes their data.
+    ///
+    /// # Errors
+    /// When the data cannot be removed.
+    pub fn shut_down(self) -> anyhow::Result<()> {
+        let Some(OwnPair { postgres, rabbitmq, directory }) = self.own else { return Ok(()) };
+        drop(rabbitmq);
+        drop(postgres);
+        places::remove_stack_directory(&directory)
     }
 
     /// A fresh, empty database with a role of its own: `postgres://role:password@127.0.0.1:port/database`.
@@ -133,11 +144,7 @@ async fn start_pair(directory: &Path, entropy: &Entropy) -> anyhow::Result<(Post
     };
     let rabbitmq = RabbitMqOptions {
         directory: directory.to_owned(),
-        ports: RabbitMqPorts {
-            amqp: ports::free(entropy)?,
-            distribution: ports::free(entropy)?,
-            epmd: ports::free(entropy)?,
-        },
+        ports: RabbitMqPorts::free(entropy)?,
         password: secret(),
     };
     let unheard: Listener = Arc::new(|_| {});
@@ -146,7 +153,7 @@ async fn start_pair(directory: &Path, entropy: &Entropy) -> anyhow::Result<(Post
 
 /// A test program has no hook for its end, and may be killed. So a shell waits for the end of its input, which only
 /// we hold, and then removes the directory; servers that are still on their way out are given a few tries.
-fn remove_when_we_end(directory: &Path) -> anyhow::Result<()> {
+pub(crate) fn remove_when_we_end(directory: &Path) -> anyhow::Result<()> {
     const SCRIPT: &str = r#"read -r _
         for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
             rm -rf -- "$1" "$2" 2>/dev/null && exit

@@ -1,0 +1,151 @@
+//! What a stack keeps beside its data from one run to the next: ports, secrets, and the demo's account.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use domain::Entropy;
+use serde::{Deserialize, Serialize};
+
+use crate::part::Service;
+use crate::places;
+use crate::ports;
+use crate::rabbitmq::RabbitMqPorts;
+
+const FILE: &str = "kept.json";
+
+/// The account that the demo made, so that a second run can go on with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Demo {
+    pub email: String,
+    pub password: String,
+    pub test_key: String,
+    pub live_key: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Kept {
+    pub(super) secrets: Secrets,
+    pub(super) ports: Ports,
+    pub(super) demo: Option<Demo>,
+}
+
+/// Made at the first start; passwords are part of the servers' data from then on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Secrets {
+    pub(super) postgres: String,
+    pub(super) rabbitmq: String,
+    pub(super) databases: BTreeMap<String, String>,
+    pub(super) internal_token: String,
+    pub(super) fleet_token: String,
+    pub(super) operator_token: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Ports {
+    pub(super) postgres: u16,
+    pub(super) rabbitmq: RabbitMqPorts,
+    pub(super) services: BTreeMap<String, ServicePorts>,
+}
+
+/// The listeners of one service, as in the settings' `http` section.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct ServicePorts {
+    pub(super) public: Option<u16>,
+    pub(super) internal: u16,
+    pub(super) management: u16,
+}
+
+impl Kept {
+    /// What the last run kept, with other ports for those that are taken meanwhile; all new on the first run.
+    pub(super) fn load_or_make(directory: &Path, entropy: &Entropy) -> anyhow::Result<Self> {
+        let path = directory.join(FILE);
+        let kept = match fs::read(&path) {
+            Ok(bytes) => {
+                let mut kept: Self = serde_json::from_slice(&bytes)
+                    .with_context(|| format!("{}; `make reset` forgets it and the data", path.display()))?;
+                kept.ports = kept.ports.still_free(entropy)?;
+                kept
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Self { secrets: Secrets::new(entropy), ports: Ports::new(entropy)?, demo: None }
+            }
+            Err(error) => return Err(error).with_context(|| format!("reading {}", path.display())),
+        };
+        kept.save(directory)?;
+        Ok(kept)
+    }
+
+    pub(super) fn save(&self, directory: &Path) -> anyhow::Result<()> {
+        places::write_private(&directory.join(FILE), &serde_json::to_vec_pretty(self)?)
+    }
+}
+
+impl Secrets {
+    fn new(entropy: &Entropy) -> Self {
+        let secret = || format!("{:032x}", entropy.u128());
+        Self {
+            postgres: secret(),
+            rabbitmq: secret(),
+            databases: Service::ALL.iter().map(|service| (service.name().to_owned(), secret())).collect(),
+            internal_token: secret(),
+            fleet_token: secret(),
+            operator_token: secret(),
+        }
+    }
+
+    pub(super) fn of_database(&self, service: Service) -> anyhow::Result<&str> {
+        let secret = self.databases.get(service.name());
+        secret.map(String::as_str).ok_or_else(|| anyhow!("no secret is kept for {}", service.name()))
+    }
+}
+
+impl Ports {
+    fn new(entropy: &Entropy) -> anyhow::Result<Self> {
+        let services = Service::ALL.iter().map(|service| {
+            let public = if service.is_public() { Some(ports::free(entropy)?) } else { None };
+            let internal = ports::free(entropy)?;
+            let management = ports::free(entropy)?;
+            Ok((service.name().to_owned(), ServicePorts { public, internal, management }))
+        });
+        Ok(Self {
+            services: services.collect::<anyhow::Result<_>>()?,
+            postgres: ports::free(entropy)?,
+            rabbitmq: RabbitMqPorts::free(entropy)?,
+        })
+    }
+
+    /// Ports are kept where possible: an address that was written down stays good.
+    fn still_free(self, entropy: &Entropy) -> anyhow::Result<Self> {
+        let again = |port| ports::remembered_or_free(port, entropy);
+        let services = self.services.into_iter().map(|(name, old)| {
+            let public = old.public.map(again).transpose()?;
+            let internal = again(old.internal)?;
+            Ok((name, ServicePorts { public, internal, management: again(old.management)? }))
+        });
+        let rabbitmq = RabbitMqPorts {
+            amqp: again(self.rabbitmq.amqp)?,
+            distribution: again(self.rabbitmq.distribution)?,
+            epmd: again(self.rabbitmq.epmd)?,
+        };
+        let services = services.collect::<anyhow::Result<_>>()?;
+        Ok(Self { services, rabbitmq, postgres: again(self.postgres)? })
+    }
+
+    pub(super) fn of(&self, service: Service) -> anyhow::Result<ServicePorts> {
+        let ports = self.services.get(service.name()).copied();
+        ports.ok_or_else(|| anyhow!("no ports are kept for {}", service.name()))
+    }
+
+    /// Takes all ports back once nothing listens any more.
+    pub(super) fn give_back(&self) {
+        let services = self
+            .services
+            .values()
+            .flat_map(|ports| [ports.public.unwrap_or_default(), ports.internal, ports.management]);
+        let RabbitMqPorts { amqp, distribution, epmd } = self.rabbitmq;
+        services.chain([self.postgres, amqp, distribution, epmd]).for_each(ports::give_back);
+    }
+}

@@ -1,0 +1,124 @@
+//! The services as child processes: their environment, their migrations, their start.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use rustix::process::Signal;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::kept::{Kept, ServicePorts};
+use crate::http;
+use crate::launch::Launch;
+use crate::part::Service;
+use crate::places;
+use crate::ports::loopback;
+use crate::supervised::{Farewell, Listener, Supervised};
+use crate::test_servers::TestServers;
+
+const MIGRATION_LIMIT: Duration = Duration::from_secs(120);
+const READY_LIMIT: Duration = Duration::from_secs(60);
+/// A service gets this long to finish what it has accepted.
+const GRACE: Duration = Duration::from_secs(25);
+
+/// Where the services find the servers.
+#[derive(Clone, Debug)]
+pub(super) struct Backends {
+    pub(super) databases: BTreeMap<Service, String>,
+    pub(super) broker: String,
+}
+
+/// A service that is kept running.
+pub(super) struct RunningService {
+    pub(super) process: Supervised,
+    ports: ServicePorts,
+}
+
+impl RunningService {
+    /// Waits until it says that it is ready, over as many restarts as it takes.
+    pub(super) async fn ready(&self) -> anyhow::Result<()> {
+        self.process.ready(READY_LIMIT, async || is_ready(self.ports).await).await
+    }
+
+    pub(super) async fn first_ready(&self) -> anyhow::Result<()> {
+        self.process.first_ready(READY_LIMIT, async || is_ready(self.ports).await).await
+    }
+}
+
+async fn is_ready(ports: ServicePorts) -> bool {
+    http::answers_ok(ports.management, "/health/ready").await
+}
+
+/// Brings a service's database up to date.
+pub(super) async fn migrate(launch: &Launch, service: Service) -> anyhow::Result<()> {
+    let name = service.name();
+    let migration = launch.clone().argument("migrate");
+    let mut command = Command::from(migration.logged_command()?);
+    command.kill_on_drop(true);
+    let status = timeout(MIGRATION_LIMIT, command.status())
+        .await
+        .with_context(|| format!("`{name} migrate` took longer than {} s", MIGRATION_LIMIT.as_secs()))?
+        .with_context(|| format!("starting `{name} migrate`"))?;
+    ensure!(status.success(), "`{name} migrate` failed ({status}); {}", migration.log_tail());
+    Ok(())
+}
+
+/// Starts a service; whether it is ready is another question.
+pub(super) fn start(
+    launch: Launch,
+    service: Service,
+    kept: &Kept,
+    listener: Listener,
+) -> anyhow::Result<RunningService> {
+    let farewell = Farewell { signal: Signal::TERM, grace: GRACE, at_once: Signal::KILL };
+    let process = Supervised::start(service.name(), launch.argument("serve"), farewell, listener)?;
+    Ok(RunningService { process, ports: kept.ports.of(service)? })
+}
+
+/// The service's program with its environment, still without the word that says what to do.
+pub(super) fn launch(
+    service: Service,
+    directory: &Path,
+    kept: &Kept,
+    backends: &Backends,
+) -> anyhow::Result<Launch> {
+    let log = directory.join(format!("logs/{}.log", service.name()));
+    let database = backends.databases.get(&service).context("each service has a database")?;
+    let ports = kept.ports.of(service)?;
+    let mut launch = Launch::new(places::built_program(service.name())?, &log)
+        .without(TestServers::VARIABLE)
+        .variable("WAYBILL_DATABASE__URL", database)
+        .variable("WAYBILL_BROKER__URL", &backends.broker)
+        .variable("WAYBILL_HTTP__INTERNAL", loopback(ports.internal).to_string())
+        .variable("WAYBILL_HTTP__MANAGEMENT", loopback(ports.management).to_string())
+        .variable("WAYBILL_INTERNAL__TOKEN", &kept.secrets.internal_token)
+        .variable("WAYBILL_TELEMETRY__FORMAT", "json");
+    if let Some(public) = ports.public {
+        launch = launch
+            .variable("WAYBILL_HTTP__PUBLIC", loopback(public).to_string())
+            .variable("WAYBILL_PUBLIC__URL", format!("http://127.0.0.1:{public}"));
+    }
+    for peer in Service::ALL {
+        let internal = kept.ports.of(peer)?.internal;
+        launch = launch.variable(&peer.peer_variable(), format!("http://127.0.0.1:{internal}"));
+    }
+    Ok(own_settings(service, kept, launch))
+}
+
+/// What only one service is told.
+fn own_settings(service: Service, kept: &Kept, launch: Launch) -> Launch {
+    match service {
+        Service::OrderApi => launch
+            .variable("WAYBILL_FLEET__TOKEN", &kept.secrets.fleet_token)
+            .variable("WAYBILL_LIMITS__REQUESTS_PER_SECOND", "2000"),
+        Service::PortalApi => launch
+            .variable("WAYBILL_OPERATOR__TOKEN", &kept.secrets.operator_token)
+            .variable("WAYBILL_LIMITS__PER_ADDRESS", "false"),
+        Service::WebhookDispatcher => launch
+            .variable("WAYBILL_WEBHOOKS__ALLOW_HTTP", "true")
+            .variable("WAYBILL_WEBHOOKS__ALLOWED_RANGES", "127.0.0.0/8"),
+        Service::KeyManagement | Service::Wallet => launch,
+    }
+}

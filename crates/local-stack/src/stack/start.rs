@@ -1,0 +1,185 @@
+//! The steps of a start, in order.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use domain::Entropy;
+
+use super::file::{Content, StackFile};
+use super::kept::Kept;
+use super::lock::Lock;
+use super::options::{StackOptions, StackServers};
+use super::services::{self, Backends, RunningService};
+use super::{Progress, Stack};
+use crate::launch::Launch;
+use crate::part::Service;
+use crate::places;
+use crate::postgres::{Postgres, PostgresOptions};
+use crate::rabbitmq::{RabbitMq, RabbitMqOptions};
+use crate::supervised::{Listener, Notice};
+use crate::test_servers::TestServers;
+
+pub(super) async fn start(options: StackOptions) -> anyhow::Result<Stack> {
+    let StackOptions { directory, servers, variables, listener, progress } = options;
+    places::stack_directory(&directory)?;
+    let lock = Lock::take(&directory)?;
+    begin_logs(&directory)?;
+    let kept = Kept::load_or_make(&directory, &Entropy::from_system()?)?;
+    let file = Arc::new(StackFile::new(directory.join("stack.json"))?);
+    let listener = noting(&file, listener);
+
+    let (postgres, rabbitmq, backends) = match servers {
+        StackServers::Own { survives_power_cuts } => {
+            let (postgres, rabbitmq) =
+                start_servers(&directory, &kept, survives_power_cuts, &listener, &progress).await?;
+            let backends = own_backends(&postgres, &rabbitmq, &kept).await?;
+            (Some(postgres), Some(rabbitmq), backends)
+        }
+        StackServers::Shared(servers) => (None, None, shared_backends(servers).await?),
+    };
+    let mut stack = Stack {
+        services: BTreeMap::new(),
+        rabbitmq,
+        postgres,
+        kept: Mutex::new(kept.clone()),
+        backends,
+        file,
+        progress,
+        directory,
+        is_for_a_test: false,
+        _lock: lock,
+    };
+
+    let mut launches = BTreeMap::new();
+    for service in Service::ALL {
+        let launch = services::launch(service, &stack.directory, &kept, &stack.backends)?;
+        let own = variables.iter().filter(|(whose, _, _)| *whose == service);
+        launches.insert(service, own.fold(launch, |launch, (_, name, value)| launch.variable(name, value)));
+    }
+    migrate(&launches, &stack.progress).await?;
+    stack.services = start_services(launches, &kept, &listener, &stack.progress).await?;
+    stack.file.describe(content(&stack));
+    stack.file.publish()?;
+    Ok(stack)
+}
+
+/// The log of the last run is kept; the one before goes.
+fn begin_logs(directory: &Path) -> anyhow::Result<()> {
+    for entry in fs::read_dir(directory.join("logs"))? {
+        let log = entry?.path();
+        if log.extension().is_some_and(|extension| extension == "log") {
+            fs::rename(&log, log.with_extension("log.1"))?;
+        }
+    }
+    Ok(())
+}
+
+/// A listener that keeps `stack.json` current before it passes the notice on.
+fn noting(file: &Arc<StackFile>, listener: Listener) -> Listener {
+    let file = Arc::clone(file);
+    Arc::new(move |notice| {
+        if let Err(error) = file.note(notice) {
+            let name = "stack.json".to_owned();
+            listener(&Notice::Failed { name, why: format!("{error:#}") });
+        }
+        listener(notice);
+    })
+}
+
+async fn start_servers(
+    directory: &Path,
+    kept: &Kept,
+    survives_power_cuts: bool,
+    listener: &Listener,
+    progress: &Progress,
+) -> anyhow::Result<(Postgres, RabbitMq)> {
+    let postgres = PostgresOptions {
+        directory: directory.to_owned(),
+        port: kept.ports.postgres,
+        password: kept.secrets.postgres.clone(),
+        survives_power_cuts,
+    };
+    let rabbitmq = RabbitMqOptions {
+        directory: directory.to_owned(),
+        ports: kept.ports.rabbitmq,
+        password: kept.secrets.rabbitmq.clone(),
+    };
+    progress("Starting PostgreSQL and RabbitMQ");
+    let postgres = async {
+        let server = Postgres::start(&postgres, listener.clone()).await?;
+        progress("PostgreSQL is ready");
+        anyhow::Ok(server)
+    };
+    let rabbitmq = async {
+        let server = RabbitMq::start(&rabbitmq, listener.clone()).await?;
+        progress("RabbitMQ is ready");
+        anyhow::Ok(server)
+    };
+    tokio::try_join!(postgres, rabbitmq)
+}
+
+async fn own_backends(postgres: &Postgres, rabbitmq: &RabbitMq, kept: &Kept) -> anyhow::Result<Backends> {
+    let mut databases = BTreeMap::new();
+    for service in Service::ALL {
+        let password = kept.secrets.of_database(service)?;
+        databases.insert(service, postgres.create_database(service.database(), password).await?);
+    }
+    Ok(Backends { databases, broker: rabbitmq.url() })
+}
+
+async fn shared_backends(servers: &TestServers) -> anyhow::Result<Backends> {
+    let mut databases = BTreeMap::new();
+    for service in Service::ALL {
+        databases.insert(service, servers.create_database().await?);
+    }
+    Ok(Backends { databases, broker: servers.create_vhost().await? })
+}
+
+async fn migrate(launches: &BTreeMap<Service, Launch>, progress: &Progress) -> anyhow::Result<()> {
+    progress("Bringing the databases up to date");
+    for (service, launch) in launches {
+        services::migrate(launch, *service).await?;
+    }
+    Ok(())
+}
+
+/// Starts all at once, and then waits for each: they need each other only once there is something to do.
+async fn start_services(
+    launches: BTreeMap<Service, Launch>,
+    kept: &Kept,
+    listener: &Listener,
+    progress: &Progress,
+) -> anyhow::Result<BTreeMap<Service, Arc<RunningService>>> {
+    progress("Starting the services");
+    let mut running = BTreeMap::new();
+    for (service, launch) in launches {
+        running.insert(service, Arc::new(services::start(launch, service, kept, listener.clone())?));
+    }
+    for (service, running) in &running {
+        running.first_ready().await?;
+        progress(&format!("{} is ready", service.name()));
+    }
+    Ok(running)
+}
+
+fn content(stack: &Stack) -> Content {
+    Content {
+        order_api: stack.order_api(),
+        portal_api: stack.portal_api(),
+        // The portal's API serves its pages too.
+        portal_web: stack.portal_api(),
+        fleet_token: stack.fleet_token(),
+        operator_token: stack.operator_token(),
+        databases: stack
+            .backends
+            .databases
+            .iter()
+            .map(|(service, url)| (service.name(), url.clone()))
+            .collect(),
+        broker: stack.broker_url().to_owned(),
+        pids: BTreeMap::new(),
+        demo: stack.demo(),
+    }
+}

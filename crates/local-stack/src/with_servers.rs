@@ -1,0 +1,39 @@
+//! `local-stack with-servers -- <command…>`: one PostgreSQL and one RabbitMQ for all test programs of a command.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use local_stack::TestServers;
+use tokio::process::Command;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Runs the command and answers its exit code. The servers end with it.
+pub(crate) async fn with_servers(command: &[OsString]) -> anyhow::Result<ExitCode> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let servers = tokio::select! {
+        servers = TestServers::start() => servers?,
+        _ = interrupt.recv() => return Ok(ExitCode::FAILURE),
+        _ = terminate.recv() => return Ok(ExitCode::FAILURE),
+    };
+    // In our group, so that Ctrl-C reaches the command too; and ended with us, should we be killed.
+    let mut child = Command::new("setpriv")
+        .args(["--pdeathsig", "TERM", "--"])
+        .args(command)
+        .env(TestServers::VARIABLE, servers.offer()?)
+        .kill_on_drop(true)
+        .spawn()
+        .context("starting setpriv (of util-linux)")?;
+    let status = loop {
+        tokio::select! {
+            status = child.wait() => break status?,
+            // The terminal told the command as well. It ends first, then the servers.
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => child.start_kill()?,
+        }
+    };
+    servers.shut_down()?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
