@@ -1,0 +1,53 @@
+# The commands of a working day. `make help` lists them.
+
+# Where rustup puts the toolchain, for shells that were not told.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+PROGRAMS := $(or $(CARGO_TARGET_DIR),target)/debug
+TOOLS := $(or $(CARGO_TARGET_DIR),target)/tools
+DENY := $(TOOLS)/bin/cargo-deny
+
+.DEFAULT_GOAL := help
+.PHONY: help run reset test lint fmt audit packages toolchain programs
+
+help: ## This list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+
+run: programs ## Start everything on this machine, play the main job, stay up until Ctrl-C
+	@exec setpriv --pdeathsig TERM $(PROGRAMS)/local-stack run
+
+reset: toolchain ## Forget the data of `make run`
+	@cargo run --quiet --package local-stack -- reset
+
+test: programs ## All tests, on a PostgreSQL and a RabbitMQ of their own
+	$(PROGRAMS)/local-stack with-servers -- cargo test --workspace
+
+lint: packages toolchain ## Formatting and clippy; warnings are failures
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+fmt: toolchain ## Format the code
+	cargo fmt --all
+
+audit: packages toolchain $(DENY) ## Licences, bans and sources of dependencies; advisories when their database is in reach
+	@if $(DENY) --all-features fetch --config .deny.toml db; then \
+		$(DENY) --all-features check --config .deny.toml; \
+	else \
+		echo "The advisory database is out of reach: checking licences, bans and sources only."; \
+		$(DENY) --all-features check --config .deny.toml licenses bans sources; \
+	fi
+
+$(DENY):
+	cargo install --locked --root $(TOOLS) cargo-deny
+
+# The programs are built in one go, as tests start them too: the same selection of packages is compiled only once.
+programs: packages toolchain
+	cargo build --workspace --bins
+
+packages:
+	@sh crates/local-stack/install-system-packages.sh build servers
+
+toolchain:
+	@command -v cargo >/dev/null || { \
+		echo "error: cargo is missing. Install the Rust toolchain as https://rustup.rs says, then try again." >&2; \
+		exit 1; \
+	}

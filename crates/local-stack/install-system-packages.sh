@@ -1,0 +1,196 @@
+#!/bin/sh
+# Installs what Waybill needs from the system's own packages and is missing: install-system-packages.sh build servers
+#   build    a C compiler and linker for the Rust toolchain
+#   servers  PostgreSQL 15 or newer and RabbitMQ 3.10 or newer, as programs: no server of the machine's own is started
+# Silent when nothing is missing.
+set -eu
+
+postgresql_oldest=15
+rabbitmq_oldest=3.10
+
+usage() {
+    echo "usage: $0 [build] [servers]" >&2
+    exit 2
+}
+
+fail() {
+    echo "error: $*" >&2
+    exit 1
+}
+
+# --- What is there -----------------------------------------------------------------------------------------------
+
+# Whether version $1 is at least version $2, both as major.minor; what comes after is ignored.
+at_least() {
+    have_major=${1%%.*} have_rest=${1#*.}
+    want_major=${2%%.*} want_rest=${2#*.}
+    [ "$have_major" -gt "$want_major" ] && return 0
+    [ "$have_major" -eq "$want_major" ] && [ "${have_rest%%.*}" -ge "${want_rest%%.*}" ]
+}
+
+has_compiler() {
+    command -v cc >/dev/null && { [ -e /usr/include/stdio.h ] || [ ! -e /etc/debian_version ]; }
+}
+
+has_postgresql() {
+    for programs in /usr/lib/postgresql/*/bin; do
+        version=${programs%/bin} version=${version##*/}
+        case $version in *[!0-9]*) continue ;; esac
+        [ "$version" -ge "$postgresql_oldest" ] || continue
+        [ -x "$programs/postgres" ] && [ -x "$programs/initdb" ] && [ -x "$programs/psql" ] &&
+            [ -x "$programs/pgbench" ] && return 0
+    done
+    # Elsewhere than where Debian puts it; its version is checked when it is started.
+    command -v postgres >/dev/null && command -v initdb >/dev/null && command -v psql >/dev/null
+}
+
+has_rabbitmq() {
+    for home in /usr/lib/rabbitmq/lib/rabbitmq_server-*; do
+        [ -d "$home" ] || continue
+        at_least "${home##*rabbitmq_server-}" "$rabbitmq_oldest" && has_erl_call && return 0
+    done
+    [ ! -d /usr/lib/rabbitmq/lib ] && command -v rabbitmq-server >/dev/null && has_erl_call
+}
+
+has_erl_call() {
+    [ -x /usr/lib/erlang/bin/erl_call ] || command -v erl_call >/dev/null
+}
+
+# Sets `missing` to the words for what is not there.
+find_missing() {
+    missing=
+    for group in "$@"; do
+        case $group in
+        build) has_compiler || missing="$missing compiler" ;;
+        servers)
+            has_postgresql || missing="$missing postgresql"
+            has_rabbitmq || missing="$missing rabbitmq"
+            ;;
+        *) usage ;;
+        esac
+    done
+}
+
+# --- Installing, as root ---------------------------------------------------------------------------------------------
+
+apt() {
+    DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1 \
+        apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold "$@" </dev/null
+}
+
+# The newest version of PostgreSQL that the system's packages have, as a package name; empty when all are too old.
+postgresql_package() {
+    apt-cache pkgnames postgresql- | sed -n 's/^postgresql-\([0-9][0-9]*\)$/\1/p' | sort -n | tail -n 1 |
+        while read -r version; do
+            if [ "$version" -ge "$postgresql_oldest" ]; then echo "postgresql-$version"; fi
+        done
+}
+
+# A package must not start a server of the machine's own. Debian's way to say so is a policy-rc.d that answers 101; one
+# that is there already is put aside meanwhile, and comes back however this script ends.
+policy=/usr/sbin/policy-rc.d
+policy_aside=/usr/sbin/policy-rc.d.before-waybill
+
+forbid_starting_servers() {
+    [ ! -e "$policy_aside" ] || mv -f "$policy_aside" "$policy"
+    [ ! -e "$policy" ] || mv "$policy" "$policy_aside"
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod 755 "$policy"
+}
+
+clean_up() {
+    if [ -e "$policy_aside" ]; then
+        mv -f "$policy_aside" "$policy"
+    else
+        rm -f "$policy"
+    fi
+    # Erlang starts its name server, epmd, whenever one of its programs runs; one that was not there before is ours.
+    for pid in $(epmd_pids); do
+        case " $epmd_before " in
+        *" $pid "*) ;;
+        *) kill "$pid" 2>/dev/null || true ;;
+        esac
+    done
+}
+
+epmd_pids() {
+    for comm in /proc/[0-9]*/comm; do
+        if [ "$(cat "$comm" 2>/dev/null)" = epmd ]; then
+            comm=${comm%/comm}
+            printf '%s ' "${comm##*/}"
+        fi
+    done
+}
+
+install_as_root() {
+    epmd_before=$(epmd_pids)
+    trap clean_up EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    forbid_starting_servers
+
+    echo "Refreshing the list of packages"
+    apt update
+    packages= services=
+    for word in $missing; do
+        case $word in
+        compiler) packages="$packages gcc libc6-dev" ;;
+        postgresql)
+            package=$(postgresql_package)
+            [ -n "$package" ] || too_old PostgreSQL "$postgresql_oldest"
+            packages="$packages $package"
+            # Installing the server would otherwise also make and, at the next boot, start a cluster.
+            if [ ! -e /etc/postgresql-common/createcluster.conf ]; then
+                mkdir -p /etc/postgresql-common
+                echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
+            fi
+            ;;
+        rabbitmq)
+            packages="$packages rabbitmq-server"
+            services="rabbitmq-server.service epmd.service epmd.socket"
+            ;;
+        esac
+    done
+    echo "Installing$packages"
+    # shellcheck disable=SC2086 # a list of names
+    apt install --no-install-recommends $packages
+    if [ -n "$services" ] && command -v systemctl >/dev/null; then
+        # Not at the next boot either.
+        # shellcheck disable=SC2086 # a list of names
+        systemctl --quiet disable $services >/dev/null 2>&1 || true
+    fi
+}
+
+too_old() {
+    fail "this system's packages have no $1 $2 or newer. Add a repository that has it (https://apt.postgresql.org for
+PostgreSQL, https://www.rabbitmq.com/docs/install-debian for RabbitMQ), or use docker compose in deploy/."
+}
+
+# --- The script ------------------------------------------------------------------------------------------------------
+
+find_missing "$@"
+[ -n "$missing" ] || exit 0
+
+if ! command -v apt-get >/dev/null; then
+    fail "missing:$missing. This system's packages are not known here; please install
+  a C compiler (gcc or clang), for: compiler
+  PostgreSQL $postgresql_oldest or newer, the server and its tools, for: postgresql
+  RabbitMQ $rabbitmq_oldest or newer, with Erlang's erl_call, for: rabbitmq
+or run Waybill with docker compose in deploy/."
+fi
+
+if [ "$(id -u)" -eq 0 ]; then
+    install_as_root
+elif command -v sudo >/dev/null; then
+    echo "Missing:$missing. Installing it from the system's packages, with sudo."
+    sudo sh "$0" "$@"
+else
+    fail "missing:$missing. Installing it needs root or sudo; as root: sh $0 $*"
+fi
+
+find_missing "$@"
+case $missing in
+'') ;;
+*rabbitmq*) too_old RabbitMQ "$rabbitmq_oldest" ;;
+*) fail "still missing after the installation:$missing" ;;
+esac
