@@ -1,0 +1,213 @@
+//! What a shop needs to know, from the environment (`WAYBILL_BASE_URL`, `WAYBILL_API_KEY`, …) or by hand.
+
+use std::time::Duration;
+
+use domain::Mode;
+use serde::{Deserialize, Deserializer};
+use settings::{Database, Faults, Secret, Settings};
+use url::Url;
+
+/// The settings of one shop. [`ShopSettings::new`] fills in the defaults.
+#[derive(Clone, Debug, Deserialize)]
+pub struct ShopSettings {
+    /// The shop's own database.
+    pub database: Database,
+    /// The delivery service's integration API; ends with `/v1`.
+    pub base_url: Url,
+    /// A Test key or a Live key. Kept on the back end only.
+    pub api_key: Secret,
+    /// The signing secret of the webhook endpoint. Until it is set, every webhook is answered with 401.
+    #[serde(default)]
+    pub webhook_secret: Option<Secret>,
+    /// The website's name, the first half of each Idempotency-Key. It must never change while orders are open.
+    #[serde(default = "default_name")]
+    pub name: String,
+    /// The `Service` of `Service-Timestamp` and `Service-Signature`.
+    #[serde(default = "default_header_prefix")]
+    pub header_prefix: String,
+    /// Webhooks of other modes are stored and left at that. `live` alone is right in production, since test and live
+    /// orders may share a reference.
+    #[serde(default)]
+    pub modes: Modes,
+    /// Over connecting, sending and reading the whole answer.
+    #[serde(default = "default_request_timeout_seconds")]
+    pub request_timeout_seconds: u32,
+    /// How long an attempt may be under way before a crash is assumed and the attempt may be resumed.
+    #[serde(default = "default_lease_seconds")]
+    pub lease_seconds: u32,
+    /// How far a webhook's timestamp may be from the shop's clock.
+    #[serde(default = "default_tolerance_seconds")]
+    pub tolerance_seconds: u32,
+}
+
+/// A set of modes; in the environment written as `live` or `live,test`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Modes(Vec<Mode>);
+
+impl Modes {
+    pub fn new(modes: impl IntoIterator<Item = Mode>) -> Self {
+        Self(modes.into_iter().collect())
+    }
+
+    pub fn contains(&self, mode: Mode) -> bool {
+        self.0.contains(&mode)
+    }
+}
+
+impl Default for Modes {
+    fn default() -> Self {
+        Self::new([Mode::Live])
+    }
+}
+
+impl<'de> Deserialize<'de> for Modes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .split(',')
+            .map(|mode| mode.trim().parse())
+            .collect::<Result<_, _>>()
+            .map(Self)
+            .map_err(|_| serde::de::Error::custom("modes are `live`, `test` or `live,test`"))
+    }
+}
+
+impl ShopSettings {
+    /// Settings with every default in place.
+    pub fn new(database_url: impl Into<String>, base_url: Url, api_key: Secret) -> Self {
+        Self {
+            database: Database { url: Secret::new(database_url), pool_size: 8 },
+            base_url,
+            api_key,
+            webhook_secret: None,
+            name: default_name(),
+            header_prefix: default_header_prefix(),
+            modes: Modes::default(),
+            request_timeout_seconds: default_request_timeout_seconds(),
+            lease_seconds: default_lease_seconds(),
+            tolerance_seconds: default_tolerance_seconds(),
+        }
+    }
+
+    pub(crate) fn request_timeout(&self) -> Duration {
+        Duration::from_secs(u64::from(self.request_timeout_seconds))
+    }
+}
+
+impl Settings for ShopSettings {
+    fn check(&self, faults: &mut Faults) {
+        self.database.check(faults);
+        if !matches!(self.base_url.scheme(), "http" | "https") {
+            faults.add("WAYBILL_BASE_URL", "must be an http or https URL");
+        }
+        if !self.base_url.path().trim_end_matches('/').ends_with("/v1") {
+            faults.add("WAYBILL_BASE_URL", "must end with /v1");
+        }
+        if !visible_ascii(self.api_key.expose(), 1..=255) {
+            faults.add("WAYBILL_API_KEY", "must be the whole API key and nothing else");
+        }
+        if let Some(secret) = &self.webhook_secret
+            && webhook_signature::Secret::parse(secret.expose()).is_err()
+        {
+            faults.add("WAYBILL_WEBHOOK_SECRET", "must be the whole signing secret, whsec_ included");
+        }
+        if !visible_ascii(&self.name, 1..=64) {
+            faults.add("WAYBILL_NAME", "must be 1 to 64 visible ASCII characters");
+        }
+        let prefix = &self.header_prefix;
+        if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+            faults.add("WAYBILL_HEADER_PREFIX", "must be ASCII letters, digits and hyphens");
+        }
+        if !(1..=60).contains(&self.request_timeout_seconds) {
+            faults.add("WAYBILL_REQUEST_TIMEOUT_SECONDS", "must be between 1 and 60");
+        }
+        // A lease that ends while its request is still under way would let a second request start beside it.
+        if self.lease_seconds < self.request_timeout_seconds.saturating_mul(2) || self.lease_seconds > 3_600 {
+            faults
+                .add("WAYBILL_LEASE_SECONDS", "must be at least twice the request timeout and at most 3600");
+        }
+        if !(1..=3_600).contains(&self.tolerance_seconds) {
+            faults.add("WAYBILL_TOLERANCE_SECONDS", "must be between 1 and 3600");
+        }
+    }
+}
+
+/// Whether the text is that long and of characters that a header and an id may carry.
+pub(crate) fn visible_ascii(text: &str, length: std::ops::RangeInclusive<usize>) -> bool {
+    length.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+fn default_name() -> String {
+    "shop".into()
+}
+
+fn default_header_prefix() -> String {
+    "Service".into()
+}
+
+fn default_request_timeout_seconds() -> u32 {
+    10
+}
+
+fn default_lease_seconds() -> u32 {
+    60
+}
+
+fn default_tolerance_seconds() -> u32 {
+    300
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    fn load(extra: &[(&str, &str)]) -> Result<ShopSettings, String> {
+        let mut variables: HashMap<String, String> = [
+            ("WAYBILL_DATABASE__URL", "postgres://shop@127.0.0.1/shop"),
+            ("WAYBILL_BASE_URL", "http://127.0.0.1:8080/v1"),
+            ("WAYBILL_API_KEY", "sk_test_waybill_x"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into();
+        variables.extend(extra.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        settings::load_from(variables).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_defaults_suit_production() {
+        let settings = load(&[]).unwrap();
+        assert_eq!(settings.modes, Modes::new([Mode::Live]));
+        assert_eq!((settings.request_timeout_seconds, settings.lease_seconds), (10, 60));
+        assert!(!format!("{settings:?}").contains("sk_test"));
+    }
+
+    #[test]
+    fn everything_comes_from_the_environment() {
+        let settings = load(&[
+            ("WAYBILL_MODES", "live, test"),
+            ("WAYBILL_WEBHOOK_SECRET", "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="),
+            ("WAYBILL_LEASE_SECONDS", "30"),
+        ])
+        .unwrap();
+        assert!(settings.modes.contains(Mode::Test) && settings.modes.contains(Mode::Live));
+        assert!(settings.webhook_secret.is_some());
+        assert_eq!(settings.lease_seconds, 30);
+    }
+
+    #[test]
+    fn every_fault_is_named() {
+        let faults = load(&[
+            ("WAYBILL_BASE_URL", "http://127.0.0.1:8080/"),
+            ("WAYBILL_API_KEY", "sk_test with a space"),
+            ("WAYBILL_WEBHOOK_SECRET", "whsec_cut"),
+            ("WAYBILL_NAME", "my shop"),
+            ("WAYBILL_LEASE_SECONDS", "19"),
+        ])
+        .unwrap_err();
+        for variable in ["BASE_URL", "API_KEY", "WEBHOOK_SECRET", "NAME", "LEASE_SECONDS"] {
+            assert!(faults.contains(&format!("WAYBILL_{variable}:")), "{variable} in {faults}");
+        }
+        assert!(load(&[("WAYBILL_MODES", "real")]).unwrap_err().contains("modes are"));
+    }
+}

@@ -1,0 +1,130 @@
+//! The shop itself: what it holds, and everything that is not a sync or a webhook.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use domain::Clock;
+use settings::{Faults, Secret, Settings};
+
+use crate::client::DeliveryService;
+use crate::store::pool::{self, Connection, Database};
+use crate::store::{orders, webhooks};
+use crate::webhooks::Pause;
+use crate::{LocalOrder, LocalOrderId, NewOrder, ReceivedWebhook, ShopError, ShopSettings};
+
+/// No page is longer.
+const PAGE_MAX: u32 = 1_000;
+
+/// A small shop back end. Clones are the same shop.
+#[derive(Clone)]
+pub struct Shop {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) settings: ShopSettings,
+    pub(crate) clock: Clock,
+    pub(crate) service: DeliveryService,
+    pub(crate) pause: Pause,
+    database: Database,
+    api_key: RwLock<Secret>,
+    webhook_secret: RwLock<Option<Secret>>,
+}
+
+impl Shop {
+    /// Opens the shop on its own database, which is migrated first.
+    ///
+    /// # Errors
+    /// When the settings are faulty or the database cannot be reached.
+    pub async fn open(settings: ShopSettings) -> Result<Self, ShopError> {
+        Self::open_with_clock(settings, Clock::system()).await
+    }
+
+    /// As [`Shop::open`], with a clock that a test can move.
+    ///
+    /// # Errors
+    /// As [`Shop::open`].
+    pub async fn open_with_clock(settings: ShopSettings, clock: Clock) -> Result<Self, ShopError> {
+        let mut faults = Faults::default();
+        settings.check(&mut faults);
+        if !faults.is_empty() {
+            return Err(ShopError::Settings(faults));
+        }
+        pool::migrate(&settings.database).await?;
+        let inner = Inner {
+            service: DeliveryService::new(&settings)?,
+            database: Database::new(&settings.database)?,
+            api_key: RwLock::new(settings.api_key.clone()),
+            webhook_secret: RwLock::new(settings.webhook_secret.clone()),
+            pause: Pause::default(),
+            clock,
+            settings,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// A customer confirmed an order. It is stored and nothing else happens, so that it is safe whatever state the
+    /// delivery service is in; [`Shop::sync_order`] comes afterwards, once.
+    ///
+    /// # Errors
+    /// When the order was confirmed before, its id is unusable, or the database cannot store it.
+    pub async fn confirm_order(&self, order: NewOrder) -> Result<LocalOrderId, ShopError> {
+        let id = LocalOrderId::parse(&order.order_reference)?;
+        let body = serde_json::to_string(&order)?;
+        let inserted =
+            orders::insert(&mut *self.connection().await?, &id, &body, self.inner.clock.now()).await?;
+        if inserted { Ok(id) } else { Err(ShopError::OrderExists(id)) }
+    }
+
+    /// One of the shop's orders.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn order(&self, id: &LocalOrderId) -> Result<Option<LocalOrder>, ShopError> {
+        orders::find(&mut *self.connection().await?, id).await
+    }
+
+    /// The newest orders, at most `limit` (and at most 1,000) of them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn orders(&self, limit: u32) -> Result<Vec<LocalOrder>, ShopError> {
+        orders::newest(&mut *self.connection().await?, limit.min(PAGE_MAX)).await
+    }
+
+    /// The verified webhooks that arrived after the one numbered `after` (0 for the first), in order of arrival, at most
+    /// `limit` (and at most 1,000) of them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn received(&self, after: i64, limit: u32) -> Result<Vec<ReceivedWebhook>, ShopError> {
+        webhooks::page(&mut *self.connection().await?, after, limit.min(PAGE_MAX)).await
+    }
+
+    /// From now on requests carry this key: after a rotation, or when the shop goes live.
+    pub fn set_api_key(&self, key: Secret) {
+        *self.inner.api_key.write().unwrap_or_else(PoisonError::into_inner) = key;
+    }
+
+    /// From now on webhooks are verified with this secret.
+    pub fn set_webhook_secret(&self, secret: Secret) {
+        *self.inner.webhook_secret.write().unwrap_or_else(PoisonError::into_inner) = Some(secret);
+    }
+
+    /// Has the next `times` webhooks answered with `status` and not looked at, as of a shop that is down; to see the
+    /// service retry. Real shops do not have this.
+    pub fn pause_answers(&self, status: u16, times: u32) {
+        self.inner.pause.set(status, times);
+    }
+
+    pub(crate) fn api_key(&self) -> Secret {
+        self.inner.api_key.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn webhook_secret(&self) -> Option<Secret> {
+        self.inner.webhook_secret.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) async fn connection(&self) -> Result<Connection, ShopError> {
+        Ok(self.inner.database.connection().await?)
+    }
+}

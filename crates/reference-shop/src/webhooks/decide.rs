@@ -1,0 +1,205 @@
+//! What a webhook may do to an order. Pure: the worker fetches the order and carries the decision out.
+
+use domain::Mode;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+
+use super::event::WebhookEvent;
+use crate::{DeliveryDetails, LocalOrder, Modes, SyncStatus};
+
+/// The kinds that the shop acts on: the nine of `spec.md` §6, the order's creation, and the two opt-in moves of a delivery.
+const KNOWN_KINDS: [&str; 12] = [
+    "order.created",
+    "driver.assigned",
+    "driver.unassigned",
+    "order.picked_up",
+    "order.out_for_delivery",
+    "order.delivered",
+    "order.failed",
+    "order.cancelled",
+    "order.returned",
+    "cod.collected",
+    "cod.handed_over",
+    "cod.settled",
+];
+
+/// What came of a webhook. Each of them was answered with 200.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum WebhookOutcome {
+    /// The order was updated.
+    Applied,
+    /// A kind that this shop does not act on.
+    UnknownKind,
+    /// A mode that this shop does not act on, or another one than that of the order.
+    OtherMode,
+    /// No order that the shop asked a delivery for.
+    UnknownOrder,
+    /// A later event of the order was applied before, or the same one.
+    StaleSequence,
+    /// An order's event without what the shop needs of it.
+    Incomplete,
+}
+
+impl WebhookOutcome {
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// What is to be written to the order.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// The delivery, as it is after the event.
+    pub(crate) delivery: DeliveryDetails,
+    pub(crate) cod_status: Option<String>,
+    pub(crate) sequence: i64,
+}
+
+/// Whether it is worth looking for the order.
+pub(crate) fn is_for_this_shop(event: &WebhookEvent, modes: &Modes) -> Result<Mode, WebhookOutcome> {
+    if !KNOWN_KINDS.contains(&event.kind.as_str()) {
+        return Err(WebhookOutcome::UnknownKind);
+    }
+    match event.mode.as_deref().and_then(|mode| mode.parse().ok()) {
+        Some(mode) if modes.contains(mode) => Ok(mode),
+        _ => Err(WebhookOutcome::OtherMode),
+    }
+}
+
+/// What `event` does to the order that was found for it.
+pub(crate) fn decide(
+    event: &WebhookEvent,
+    mode: Mode,
+    order: Option<&LocalOrder>,
+) -> Result<Progress, WebhookOutcome> {
+    let order = order.ok_or(WebhookOutcome::UnknownOrder)?;
+    // An order that the shop never asked a delivery for is not this event's order, whatever it is called.
+    if order.sync_status == SyncStatus::NotStarted {
+        return Err(WebhookOutcome::UnknownOrder);
+    }
+    // Test and live orders may share a reference.
+    if order.mode != Some(mode) {
+        return Err(WebhookOutcome::OtherMode);
+    }
+    let progress = progress(event).ok_or(WebhookOutcome::Incomplete)?;
+    if order
+        .delivery
+        .as_ref()
+        .is_some_and(|known| known.service_order_id != progress.delivery.service_order_id)
+    {
+        return Err(WebhookOutcome::UnknownOrder);
+    }
+    // Webhooks may be repeated and may overtake each other; the newest state wins.
+    if order.last_sequence.is_some_and(|last| progress.sequence <= last) {
+        return Err(WebhookOutcome::StaleSequence);
+    }
+    Ok(progress)
+}
+
+fn progress(event: &WebhookEvent) -> Option<Progress> {
+    let order = event.order.clone()?;
+    let given = |text: &String| !text.is_empty();
+    Some(Progress {
+        delivery: DeliveryDetails {
+            service_order_id: order.id.or(order.service_order_id).filter(given)?,
+            tracking_code: order.tracking_code.filter(given)?,
+            tracking_url: order.tracking_url.filter(given)?,
+            status: order.status.filter(given)?,
+        },
+        cod_status: order.cod_status,
+        sequence: event.sequence?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::LocalOrderId;
+
+    fn event(sequence: i64) -> WebhookEvent {
+        let body = format!(
+            r#"{{"id":"evt_{sequence}","event":"order.picked_up","sequence":{sequence},"mode":"live","order":{{
+                "id":"ord_1","orderReference":"A-1","trackingCode":"T1","trackingUrl":"http://t/T1",
+                "status":"picked_up","codStatus":"pending"}}}}"#
+        );
+        WebhookEvent::parse(body.as_bytes()).unwrap()
+    }
+
+    fn order(sync_status: SyncStatus) -> LocalOrder {
+        let delivery = (sync_status == SyncStatus::Created).then(|| DeliveryDetails {
+            service_order_id: "ord_1".into(),
+            tracking_code: "T1".into(),
+            tracking_url: "http://t/T1".into(),
+            status: "created".into(),
+        });
+        LocalOrder {
+            id: LocalOrderId::parse("A-1").unwrap(),
+            confirmed_at: DateTime::UNIX_EPOCH,
+            sync_status,
+            attempts: 1,
+            last_attempt_at: Some(DateTime::UNIX_EPOCH),
+            mode: Some(Mode::Live),
+            sync_error: None,
+            delivery,
+            cod_status: None,
+            last_sequence: None,
+        }
+    }
+
+    #[test]
+    fn only_higher_sequences_are_applied() {
+        let mut order = order(SyncStatus::Created);
+        order.last_sequence = Some(3);
+        for (sequence, expected) in
+            [(2, Err(WebhookOutcome::StaleSequence)), (3, Err(WebhookOutcome::StaleSequence)), (4, Ok(4))]
+        {
+            let decided = decide(&event(sequence), Mode::Live, Some(&order));
+            assert_eq!(decided.map(|progress| progress.sequence), expected, "{sequence}");
+        }
+    }
+
+    #[test]
+    fn an_order_whose_answer_was_lost_is_known_and_one_never_asked_for_is_not() {
+        for (status, applied) in [
+            (SyncStatus::NotStarted, false),
+            (SyncStatus::Creating, true),
+            (SyncStatus::Failed, true),
+            (SyncStatus::Created, true),
+        ] {
+            assert_eq!(decide(&event(1), Mode::Live, Some(&order(status))).is_ok(), applied, "{status}");
+        }
+        assert_eq!(decide(&event(1), Mode::Live, None), Err(WebhookOutcome::UnknownOrder));
+    }
+
+    #[test]
+    fn another_delivery_under_the_same_reference_is_left_alone() {
+        let mut other = event(1);
+        other.order.as_mut().unwrap().id = Some("ord_2".into());
+        let known = order(SyncStatus::Created);
+        assert_eq!(decide(&other, Mode::Live, Some(&known)), Err(WebhookOutcome::UnknownOrder));
+        assert_eq!(decide(&event(1), Mode::Test, Some(&known)), Err(WebhookOutcome::OtherMode));
+    }
+
+    #[test]
+    fn kinds_and_modes_that_are_not_ours_are_told_apart() {
+        let live = Modes::new([Mode::Live]);
+        assert_eq!(is_for_this_shop(&event(1), &live), Ok(Mode::Live));
+        assert_eq!(is_for_this_shop(&event(1), &Modes::new([Mode::Test])), Err(WebhookOutcome::OtherMode));
+        let later = WebhookEvent { kind: "order.teleported".into(), ..event(1) };
+        assert_eq!(is_for_this_shop(&later, &live), Err(WebhookOutcome::UnknownKind));
+    }
+
+    #[test]
+    fn an_event_without_its_parts_is_incomplete() {
+        let known = order(SyncStatus::Created);
+        let without_sequence = WebhookEvent { sequence: None, ..event(1) };
+        let without_order = WebhookEvent { order: None, ..event(1) };
+        let mut without_status = event(1);
+        without_status.order.as_mut().unwrap().status = None;
+        for event in [without_sequence, without_order, without_status] {
+            assert_eq!(decide(&event, Mode::Live, Some(&known)), Err(WebhookOutcome::Incomplete));
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The parts of a webhook's body that the shop reads. Whatever else the body holds, now or in a later version, is
+//! ignored.
+
+use serde::Deserialize;
+
+/// Longer or stranger texts than these are not of the service, and could not be stored.
+const FIELD_MAX_BYTES: usize = 2_048;
+
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct WebhookEvent {
+    /// Stays the same however often the event is delivered. Read from the body and not from the `Event-Id` header,
+    /// because only the body is covered by the signature.
+    pub(crate) id: String,
+    #[serde(rename = "event")]
+    pub(crate) kind: String,
+    /// Counts the events of one order from 1.
+    pub(crate) sequence: Option<i64>,
+    pub(crate) mode: Option<String>,
+    /// None for an event that belongs to no order.
+    pub(crate) order: Option<WebhookOrder>,
+}
+
+/// The order as it is after the event.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WebhookOrder {
+    pub(crate) id: Option<String>,
+    pub(crate) service_order_id: Option<String>,
+    pub(crate) order_reference: Option<String>,
+    pub(crate) tracking_code: Option<String>,
+    pub(crate) tracking_url: Option<String>,
+    pub(crate) status: Option<String>,
+    pub(crate) cod_status: Option<String>,
+}
+
+impl WebhookEvent {
+    /// Reads a body whose signature was verified; none when it is not an event.
+    pub(crate) fn parse(body: &[u8]) -> Option<Self> {
+        let event: Self = serde_json::from_slice(body).ok()?;
+        let usable = !event.id.is_empty() && event.texts().all(|text| storable(text));
+        usable.then_some(event)
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &String> {
+        let order = self.order.iter().flat_map(|order| {
+            [
+                &order.id,
+                &order.service_order_id,
+                &order.order_reference,
+                &order.tracking_code,
+                &order.tracking_url,
+                &order.status,
+                &order.cod_status,
+            ]
+        });
+        [&self.id, &self.kind].into_iter().chain(self.mode.iter()).chain(order.flatten())
+    }
+}
+
+fn storable(text: &str) -> bool {
+    text.len() <= FIELD_MAX_BYTES && !text.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_it_needs_and_ignores_the_rest() {
+        let body = br#"{"id":"evt_1","event":"order.delivered","sequence":5,"mode":"live","later":{},
+            "order":{"id":"ord_1","orderReference":"A-1","status":"delivered","later":1},"data":{"driver":{}}}"#;
+        let event = WebhookEvent::parse(body).unwrap();
+        assert_eq!((event.kind.as_str(), event.sequence), ("order.delivered", Some(5)));
+        assert_eq!(event.order.unwrap().order_reference.as_deref(), Some("A-1"));
+        assert!(
+            WebhookEvent::parse(br#"{"id":"evt_1","event":"wallet.low_balance","order":null}"#).is_some()
+        );
+    }
+
+    #[test]
+    fn what_is_no_event_is_none() {
+        let long = format!(r#"{{"id":"{}","event":"x"}}"#, "e".repeat(FIELD_MAX_BYTES + 1));
+        for body in [
+            "",
+            "{}",
+            "[]",
+            "not json",
+            r#"{"id":"evt_1"}"#,
+            r#"{"id":"","event":"x"}"#,
+            r#"{"id":"evt\u0000","event":"x"}"#,
+            r#"{"id":"evt_1","event":"x","order":{"trackingCode":"a\nb"}}"#,
+            &long,
+        ] {
+            assert!(WebhookEvent::parse(body.as_bytes()).is_none(), "{body}");
+        }
+    }
+}

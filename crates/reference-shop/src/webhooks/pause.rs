@@ -1,0 +1,41 @@
+//! A fault that can be switched on: the next few webhooks are answered as by a shop that is down.
+
+use std::sync::{Mutex, PoisonError};
+
+use actix_web::http::StatusCode;
+
+/// How the next webhooks are answered instead of being looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Pause(Mutex<(u16, u32)>);
+
+impl Pause {
+    pub(crate) fn set(&self, status: u16, times: u32) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (status, times);
+    }
+
+    /// The status to answer this webhook with, if it is one of them.
+    pub(crate) fn take(&self) -> Option<StatusCode> {
+        let mut pause = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (status, times) = *pause;
+        if times == 0 {
+            return None;
+        }
+        *pause = (status, times - 1);
+        Some(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_ends_by_itself() {
+        let pause = Pause::default();
+        assert_eq!(pause.take(), None);
+        pause.set(503, 2);
+        assert_eq!(pause.take(), Some(StatusCode::SERVICE_UNAVAILABLE));
+        assert_eq!(pause.take(), Some(StatusCode::SERVICE_UNAVAILABLE));
+        assert_eq!(pause.take(), None);
+    }
+}

@@ -1,0 +1,110 @@
+//! Works off what the receiver stored: one webhook, one transaction, in order of arrival.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use diesel_async::{AsyncConnection, AsyncPgConnection};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::decide::{Progress, decide, is_for_this_shop};
+use super::event::WebhookEvent;
+use crate::store::{orders, webhooks};
+use crate::{Shop, ShopError, WebhookOutcome};
+
+const BATCH_MAX: i64 = 50;
+/// Looks without being rung for, so that a webhook whose bell was lost with another process is found too.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Runs until it is told to stop, between two webhooks.
+pub(super) async fn run(shop: Shop, doorbell: Arc<Notify>, stopping: CancellationToken) {
+    loop {
+        let pause = match work_off(&shop, &stopping).await {
+            Ok(()) => LOOK_EVERY,
+            Err(error) => {
+                tracing::error!(%error, "webhooks cannot be worked off; they stay stored");
+                RETRY_AFTER
+            }
+        };
+        tokio::select! {
+            () = stopping.cancelled() => return,
+            () = doorbell.notified(), if pause == LOOK_EVERY => {}
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+}
+
+/// Works off all that waits. One webhook that fails does not hold up the others; the last error is returned.
+async fn work_off(shop: &Shop, stopping: &CancellationToken) -> Result<(), ShopError> {
+    loop {
+        let waiting = webhooks::waiting(&mut *shop.connection().await?, BATCH_MAX).await?;
+        let mut failed = None;
+        let mut done = 0;
+        for event_id in &waiting {
+            if stopping.is_cancelled() {
+                return Ok(());
+            }
+            match work_off_one(shop, event_id).await {
+                Ok(worked_off) => done += usize::from(worked_off),
+                Err(error) => failed = Some(error),
+            }
+        }
+        match failed {
+            Some(error) => return Err(error),
+            None if done == 0 => return Ok(()),
+            None => {}
+        }
+    }
+}
+
+async fn work_off_one(shop: &Shop, event_id: &str) -> Result<bool, ShopError> {
+    let mut connection = shop.connection().await?;
+    let conn: &mut AsyncPgConnection = &mut connection;
+    conn.transaction(async |conn| {
+        let Some(body) = webhooks::lock_waiting(conn, event_id).await? else {
+            return Ok(false);
+        };
+        let outcome = match apply(shop, conn, &body).await? {
+            Ok(()) => WebhookOutcome::Applied,
+            Err(outcome) => outcome,
+        };
+        let saved = webhooks::save_outcome(conn, event_id, outcome, shop.inner.clock.now()).await?;
+        tracing::info!(event = event_id, %outcome, "a webhook was worked off");
+        Ok(saved)
+    })
+    .await
+}
+
+/// The inner result is why there was nothing to update.
+async fn apply(
+    shop: &Shop,
+    conn: &mut AsyncPgConnection,
+    body: &[u8],
+) -> Result<Result<(), WebhookOutcome>, ShopError> {
+    let Some(event) = WebhookEvent::parse(body) else {
+        return Ok(Err(WebhookOutcome::Incomplete));
+    };
+    let mode = match is_for_this_shop(&event, &shop.inner.settings.modes) {
+        Ok(mode) => mode,
+        Err(outcome) => return Ok(Err(outcome)),
+    };
+    let (reference, code) = event
+        .order
+        .as_ref()
+        .map_or((None, None), |order| (order.order_reference.as_deref(), order.tracking_code.as_deref()));
+    let order = orders::lock_by_reference_or_tracking_code(conn, reference, code).await?;
+    let Progress { delivery, cod_status, sequence } = match decide(&event, mode, order.as_ref()) {
+        Ok(progress) => progress,
+        Err(outcome) => return Ok(Err(outcome)),
+    };
+    let Some(order) = order else {
+        return Ok(Err(WebhookOutcome::UnknownOrder));
+    };
+    // The signed event proves that the delivery exists, even if the answer to the shop's request was lost. With the
+    // details saved, no second one will be asked for.
+    orders::save_created(conn, &order.id, &delivery).await?;
+    let saved =
+        orders::save_progress(conn, &order.id, &delivery.status, cod_status.as_deref(), sequence).await?;
+    Ok(if saved { Ok(()) } else { Err(WebhookOutcome::UnknownOrder) })
+}
