@@ -1,0 +1,318 @@
+//! Keeps the house as `design.md` §2 draws it. Each test is one rule and names what to do about a breach.
+#![expect(clippy::expect_used, reason = "where the tree cannot be read, the test has failed")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId};
+
+/// Who may import whom among the crates, in code that ships. Services may import every crate but the two of
+/// [`NOT_FOR_SERVICES`]; nobody imports a service.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("domain", &[]),
+    ("events", &["domain"]),
+    ("settings", &[]),
+    ("telemetry", &["settings"]),
+    ("messaging", &["events", "settings", "telemetry"]),
+    ("postgres", &["settings", "telemetry"]),
+    ("outbox", &["domain", "events", "messaging", "postgres", "telemetry"]),
+    ("internal-api", &["domain", "settings", "telemetry"]),
+    ("web", &["domain", "internal-api", "settings", "telemetry"]),
+    ("webhook-signature", &[]),
+    // The integrator that the demo and the stories use. It keeps its orders with our pool, and knows Waybill by its
+    // public API and its webhooks alone.
+    ("reference-shop", &["domain", "postgres", "settings", "telemetry", "webhook-signature"]),
+    ("local-stack", &["domain", "reference-shop", "settings", "webhook-signature"]),
+];
+const NOT_FOR_SERVICES: &[&str] = &["local-stack", "reference-shop"];
+
+/// Crates without I/O, and what none of them may reach, however many steps away.
+const PURE: &[&str] = &["domain", "events", "webhook-signature"];
+const IMPURE: &[&str] = &["actix-web", "diesel", "diesel-async", "lapin", "reqwest", "tokio"];
+
+/// What one crate of ours wraps, so that nobody else meets it. Tests may look behind.
+const WRAPPED: &[(&str, &[&str])] = &[("lapin", &["messaging"]), ("config", &["settings"])];
+
+/// All that the top level holds besides dotfiles.
+const TOP_LEVEL: &[&str] = &[
+    "Cargo.toml",
+    "Cargo.lock",
+    "Makefile",
+    "README.md",
+    "crates",
+    "services",
+    "deploy",
+    "proto-docs",
+    "tests",
+];
+/// What programs make there, which git ignores.
+const TOP_LEVEL_MADE: &[&str] = &["target"];
+
+const FILE_LINES_MAX: usize = 450;
+/// Files that may be longer, and why.
+const LONG_FILES: &[(&str, &str)] = &[];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
+}
+
+/// The workspace with everything that is compiled for this machine; what other systems need is never downloaded.
+fn metadata() -> Metadata {
+    let rustc = Command::new("rustc").arg("-vV").output().expect("rustc runs");
+    let version = String::from_utf8(rustc.stdout).expect("rustc speaks UTF-8");
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc names its host");
+    MetadataCommand::new()
+        .manifest_path(root().join("Cargo.toml"))
+        .other_options(["--filter-platform".to_owned(), host.to_owned()])
+        .exec()
+        .expect("cargo metadata succeeds")
+}
+
+fn is_service(package: &Package) -> bool {
+    package.manifest_path.strip_prefix(root()).is_ok_and(|path| path.starts_with("services"))
+}
+
+/// The packages of this workspace that `package` imports, dev-dependencies told apart.
+fn imports<'a>(package: &'a Package, members: &BTreeSet<&str>) -> Vec<(&'a str, DependencyKind)> {
+    let ours = package.dependencies.iter().filter(|dependency| members.contains(dependency.name.as_str()));
+    ours.map(|dependency| (dependency.name.as_str(), dependency.kind)).collect()
+}
+
+/// Every file of ours with one of these extensions, by its path from the root.
+fn sources(extensions: &[&str]) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![root().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for path in entries(&folder) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if path.is_dir()
+                && !name.starts_with('.')
+                && !matches!(&*name, "target" | "node_modules" | "dist")
+            {
+                folders.push(path);
+            } else if path
+                .extension()
+                .is_some_and(|extension| extensions.iter().any(|wanted| extension == *wanted))
+            {
+                let text =
+                    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                let path = path.strip_prefix(root()).expect("found below the root");
+                found.insert(path.to_string_lossy().into_owned(), text);
+            }
+        }
+    }
+    assert!(!found.is_empty(), "no {extensions:?} files found; is the walk broken?");
+    found
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    entries.map(|entry| entry.expect("a readable entry").path()).collect()
+}
+
+#[track_caller]
+fn none(breaches: Vec<String>, what_to_do: &str) {
+    assert!(breaches.is_empty(), "{what_to_do}\n  {}", breaches.join("\n  "));
+}
+
+#[test]
+fn arrows_point_one_way() {
+    let metadata = metadata();
+    let members: BTreeSet<&str> =
+        metadata.workspace_packages().iter().map(|member| member.name.as_str()).collect();
+    let services: BTreeSet<&str> = metadata
+        .workspace_packages()
+        .iter()
+        .filter(|member| is_service(member))
+        .map(|m| m.name.as_str())
+        .collect();
+    let mut breaches = Vec::new();
+    for package in metadata.workspace_packages() {
+        let listed =
+            ARROWS.iter().find(|(name, _)| *name == package.name.as_str()).map(|(_, allowed)| *allowed);
+        for (import, kind) in imports(package, &members) {
+            let allowed = match (kind, listed) {
+                _ if services.contains(import) => false,
+                // Tests may use whatever crate serves them.
+                (DependencyKind::Development, _) => true,
+                (_, Some(allowed)) => allowed.contains(&import),
+                (_, None) if is_service(package) => !NOT_FOR_SERVICES.contains(&import),
+                (_, None) => package.name.as_str() == "waybill-tests",
+            };
+            if !allowed {
+                breaches.push(format!("{} → {import}", package.name));
+            }
+        }
+    }
+    none(
+        breaches,
+        "These imports are not in the picture of design.md §2. Move the code, or argue for an arrow in ARROWS:",
+    );
+}
+
+#[test]
+fn pure_crates_reach_no_input_or_output() {
+    let metadata = metadata();
+    let names: BTreeMap<&PackageId, &str> =
+        metadata.packages.iter().map(|p| (&p.id, p.name.as_str())).collect();
+    let resolve = metadata.resolve.as_ref().expect("cargo metadata resolves");
+    let mut breaches = Vec::new();
+    for pure in PURE {
+        let start =
+            metadata.workspace_packages().iter().find(|p| p.name.as_str() == *pure).map(|p| p.id.clone());
+        let mut to_visit = vec![start.unwrap_or_else(|| panic!("{pure} is no member; correct PURE"))];
+        let mut visited = BTreeSet::new();
+        while let Some(id) = to_visit.pop() {
+            if IMPURE.contains(&names[&id]) {
+                breaches.push(format!("{pure} reaches {}", names[&id]));
+            }
+            let shipped = |kinds: &[cargo_metadata::DepKindInfo]| {
+                kinds.iter().any(|k| k.kind == DependencyKind::Normal)
+            };
+            for next in resolve[&id].deps.iter().filter(|next| shipped(&next.dep_kinds)) {
+                if visited.insert(next.pkg.clone()) {
+                    to_visit.push(next.pkg.clone());
+                }
+            }
+        }
+    }
+    none(breaches, "These crates hold pure rules; hand them what they need instead:");
+}
+
+#[test]
+fn wrapped_libraries_stay_wrapped() {
+    let metadata = metadata();
+    let mut breaches = Vec::new();
+    for (library, owners) in WRAPPED {
+        for package in metadata.workspace_packages() {
+            let ships = |kind| kind != DependencyKind::Development;
+            let uses = package.dependencies.iter().any(|used| used.name == *library && ships(used.kind));
+            if uses && !owners.contains(&package.name.as_str()) {
+                breaches.push(format!("{} → {library}; {} wraps it", package.name, owners.join(", ")));
+            }
+        }
+    }
+    none(breaches, "Use the crate that wraps the library, and extend that one where it lacks something:");
+}
+
+#[test]
+fn every_member_inherits_the_lints() {
+    let without = metadata()
+        .workspace_packages()
+        .iter()
+        .map(|package| package.manifest_path.to_string())
+        .filter(|manifest| {
+            let text = fs::read_to_string(manifest).expect("cargo read it too");
+            !text.contains("[lints]\nworkspace = true\n")
+        })
+        .collect();
+    none(without, "Add `[lints]` with `workspace = true` to:");
+}
+
+#[test]
+fn every_service_has_the_same_rooms() {
+    let missing = metadata()
+        .workspace_packages()
+        .iter()
+        .filter(|package| is_service(package))
+        .flat_map(|package| {
+            let home = package.manifest_path.parent().expect("a manifest lies in a folder").to_owned();
+            ["src/main.rs", "src/settings.rs", "src/app.rs", "migrations"].map(|room| home.join(room))
+        })
+        .filter(|room| !room.exists())
+        .map(|room| room.to_string())
+        .collect();
+    none(missing, "A service is laid out as in design.md §2; these are missing:");
+}
+
+#[test]
+fn the_top_level_holds_nothing_else() {
+    let strange = entries(root())
+        .iter()
+        .map(|path| path.file_name().unwrap_or_default().to_string_lossy().into_owned())
+        .filter(|name| !name.starts_with('.'))
+        .filter(|name| !TOP_LEVEL.contains(&&**name) && !TOP_LEVEL_MADE.contains(&&**name))
+        .collect();
+    none(strange, "The top level is that of design.md §2 and dotfiles. Find another place for:");
+}
+
+#[test]
+fn files_are_short() {
+    let files = sources(&["rs", "sh", "sql"]);
+    for (path, reason) in LONG_FILES {
+        let lines = files.get(*path).map_or(0, |text| text.lines().count());
+        assert!(lines > FILE_LINES_MAX, "{path} is short or gone; take it off LONG_FILES ({reason})");
+    }
+    let long = files
+        .iter()
+        .filter(|(path, _)| !LONG_FILES.iter().any(|(long, _)| long == path))
+        .map(|(path, text)| (path, text.lines().count()))
+        .filter(|(_, lines)| *lines > FILE_LINES_MAX)
+        .map(|(path, lines)| format!("{path}: {lines} lines"))
+        .collect();
+    none(
+        long,
+        "Split these files by what they are about (450 lines at most), or give a reason in LONG_FILES:",
+    );
+}
+
+#[test]
+fn every_module_says_what_it_is_for() {
+    let silent = sources(&["rs"])
+        .into_iter()
+        .filter(|(_, text)| !text.starts_with("//! "))
+        .map(|(path, _)| path)
+        .collect();
+    none(silent, "Begin these files with a `//! ` sentence on what they are for:");
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    // Written in two halves, so that this file does not accuse itself.
+    let marks =
+        [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("unimplemented", "!("), concat!("todo", "!(")];
+    let mut breaches = Vec::new();
+    for (path, text) in sources(&["rs", "sh", "sql", "toml", "ts", "yaml", "yml"]) {
+        for (index, line) in
+            text.lines().enumerate().filter(|(_, line)| marks.iter().any(|mark| line.contains(mark)))
+        {
+            breaches.push(format!("{path}:{}: {}", index + 1, line.trim()));
+        }
+    }
+    none(breaches, "Finish it now, or open an issue and take the mark out:");
+}
+
+#[test]
+fn the_environment_is_read_in_settings_alone() {
+    let reads = [concat!("env", "::var"), concat!("env", "::set_var"), concat!("option_", "env!")];
+    let elsewhere = sources(&["rs"])
+        .into_iter()
+        .filter(|(path, _)| !path.starts_with("crates/settings/"))
+        .filter(|(_, text)| reads.iter().any(|read| text.contains(read)))
+        .map(|(path, _)| path)
+        .collect();
+    none(elsewhere, "Take a section of crates/settings instead of reading the environment:");
+}
+
+#[test]
+fn migrations_go_up_and_down() {
+    let files = sources(&["sql"]);
+    let folders: BTreeSet<&str> = files
+        .keys()
+        .filter(|path| path.contains("/migrations/"))
+        .filter_map(|path| path.rsplit_once('/'))
+        .map(|(folder, _)| folder)
+        .collect();
+    let lacks = |folder: &str, file: &str| {
+        files.get(&format!("{folder}/{file}")).is_none_or(|sql| sql.trim().is_empty())
+    };
+    let mut breaches = Vec::new();
+    for folder in folders {
+        for file in ["up.sql", "down.sql"].into_iter().filter(|file| lacks(folder, file)) {
+            breaches.push(format!("{folder}/{file}"));
+        }
+    }
+    none(breaches, "A migration goes up and down; write:");
+}
