@@ -10,6 +10,7 @@ mod part;
 mod places;
 mod ports;
 mod postgres;
+mod psql;
 mod rabbitmq;
 mod stack;
 mod supervised;
@@ -18,7 +19,9 @@ mod wait;
 
 pub use part::{Part, Service};
 pub use places::local_stack_directory;
+pub use ports::free_port;
 pub use postgres::{Postgres, PostgresOptions};
+pub use psql::query;
 pub use rabbitmq::{RabbitMq, RabbitMqOptions, RabbitMqPorts};
 pub use stack::{Demo, Progress, Stack, StackOptions, forget};
 pub use supervised::{Listener, Notice};

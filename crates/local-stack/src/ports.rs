@@ -34,6 +34,14 @@ pub(crate) fn free(entropy: &Entropy) -> anyhow::Result<u16> {
     bail!("no free port between {FIRST} and {}", FIRST + COUNT)
 }
 
+/// A free loopback port, for a server that a test starts itself.
+///
+/// # Errors
+/// When there is none.
+pub fn free_port() -> anyhow::Result<u16> {
+    free(&Entropy::from_system()?)
+}
+
 /// The remembered port when it is still free, else another.
 pub(crate) fn remembered_or_free(remembered: u16, entropy: &Entropy) -> anyhow::Result<u16> {
     match claim(remembered) {

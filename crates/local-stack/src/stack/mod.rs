@@ -23,6 +23,7 @@ pub use options::{Progress, StackOptions};
 use crate::part::Service;
 use crate::places;
 use crate::postgres::Postgres;
+use crate::psql;
 use crate::rabbitmq::RabbitMq;
 use crate::test_servers::{Servers, remove_when_we_end};
 use file::StackFile;
@@ -149,6 +150,14 @@ impl Stack {
     /// Of the service's own database, as its own role.
     pub fn database_url(&self, service: Service) -> &str {
         self.backends.databases.get(&service).map_or("", String::as_str)
+    }
+
+    /// Runs SQL in a service's database, as [`crate::query`] does.
+    ///
+    /// # Errors
+    /// When the server refuses a statement or cannot be reached.
+    pub async fn query(&self, service: Service, sql: &str) -> anyhow::Result<String> {
+        psql::query(self.database_url(service), sql).await
     }
 
     /// AMQP URL of the stack's virtual host.
