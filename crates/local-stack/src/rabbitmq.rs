@@ -121,7 +121,8 @@ impl RabbitMq {
         self.server.pid()
     }
 
-    /// SIGKILL; the supervisor starts it again.
+    /// SIGKILL; the supervisor starts it again. (RabbitMQ 3.10 saves the names of new quorum queues only twice a second:
+    /// one declared within the last second is lost, whatever was confirmed.)
     ///
     /// # Errors
     /// When it is not running.
