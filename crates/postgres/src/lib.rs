@@ -1,1 +1,16 @@
-//! The diesel-async pool, migrations and the write batcher.
+//! PostgreSQL for the services: a pool whose every wait is bounded, migrations, and the write batcher.
+//! Knows no table of any service.
+
+mod batcher;
+mod connect;
+mod database;
+mod error;
+mod lease;
+mod migrate;
+mod work;
+
+pub use batcher::{Apply, Batcher, BatcherOptions};
+pub use database::{Connection, Database};
+pub use error::{StoreError, violates};
+pub use migrate::migrate;
+pub use work::Work;

@@ -1,0 +1,102 @@
+//! Natural batching of writes: while one transaction is under way, the jobs that arrive queue up, and the next
+//! transaction takes them all. One commit then serves many callers, an idle system waits for nobody, and there is no
+//! timer to tune. Whoever waits holds no connection.
+
+mod alone;
+mod lane;
+
+use std::time::Duration;
+
+use diesel_async::AsyncPgConnection;
+use metrics::counter;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, timeout};
+
+use crate::{Database, StoreError};
+
+/// What a batch does with its jobs.
+pub trait Apply<J, R>: Send + Sync + 'static {
+    /// Applies all jobs in the open transaction, one outcome per job in the same order, locking rows in a sorted order.
+    ///
+    /// An error undoes the whole batch, whose jobs are then tried one by one, each in a transaction of its own, so that
+    /// a bad job fails alone. It may therefore be called again for a job, but never for one that may have committed.
+    fn apply(
+        &self,
+        connection: &mut AsyncPgConnection,
+        jobs: &[J],
+    ) -> impl Future<Output = Result<Vec<R>, StoreError>> + Send;
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct BatcherOptions {
+    /// Jobs in one transaction, at most.
+    pub batch_max: usize,
+    /// Jobs that may wait; more are refused at once.
+    pub queue_max: usize,
+    /// Batches under way at the same time.
+    pub lanes: usize,
+}
+
+impl Default for BatcherOptions {
+    fn default() -> Self {
+        Self { batch_max: 128, queue_max: 4_096, lanes: 1 }
+    }
+}
+
+/// Groups queued jobs into shared transactions: one batch in flight per lane, the next takes whatever queued
+/// meanwhile. Clones share the queue; it ends when the last clone is gone and what was queued is done.
+pub struct Batcher<J, R> {
+    name: &'static str,
+    queue: mpsc::Sender<Queued<J, R>>,
+}
+
+/// A job and who waits for it.
+struct Queued<J, R> {
+    job: J,
+    answer: oneshot::Sender<Result<R, StoreError>>,
+    since: Instant,
+}
+
+/// How long [`Batcher::submit`] waits at most: a wait in the queue, a batch, and a turn alone.
+const ANSWER_WAIT: Duration = Duration::from_secs(15);
+
+impl<J: Send + Sync + 'static, R: Send + 'static> Batcher<J, R> {
+    /// Starts the lanes. `name` labels the metrics.
+    pub fn start(
+        name: &'static str,
+        database: Database,
+        options: BatcherOptions,
+        apply: impl Apply<J, R>,
+    ) -> Self {
+        let (queue, waiting) = mpsc::channel(options.queue_max.max(1));
+        lane::start(name, database, options, apply, waiting);
+        Self { name, queue }
+    }
+
+    /// Waits for the job's own outcome. A caller that goes away changes nothing: the job still runs.
+    ///
+    /// # Errors
+    /// Those of the job. [`StoreError::Unavailable`], within 15 s, when the queue is full, the database is away or
+    /// time is up; whether the job took effect, or still will within seconds, is then unknown.
+    pub async fn submit(&self, job: J) -> Result<R, StoreError> {
+        let (answer, outcome) = oneshot::channel();
+        let queued = Queued { job, answer, since: Instant::now() };
+        if self.queue.try_send(queued).is_err() {
+            counter!("write_batch_refused_total", "batcher" => self.name).increment(1);
+            return Err(StoreError::Unavailable(format!("too many {} writes are waiting", self.name)));
+        }
+        match timeout(ANSWER_WAIT, outcome).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(_)) => {
+                Err(StoreError::Unavailable(format!("a {} write ended without an outcome", self.name)))
+            }
+            Err(_) => Err(StoreError::Unavailable(format!("no outcome of a {} write in time", self.name))),
+        }
+    }
+}
+
+impl<J, R> Clone for Batcher<J, R> {
+    fn clone(&self) -> Self {
+        Self { name: self.name, queue: self.queue.clone() }
+    }
+}

@@ -1,0 +1,91 @@
+//! How a connection is made: every wait on it has an end, on the server's side and on ours.
+
+use std::error::Error;
+use std::time::Duration;
+
+use diesel::{ConnectionError, ConnectionResult};
+use diesel_async::AsyncPgConnection;
+use tokio_postgres::{Config, NoTls};
+
+/// What the server enforces on a session, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SessionLimits {
+    pub(crate) statement_timeout_ms: u32,
+    pub(crate) lock_timeout_ms: u32,
+    pub(crate) idle_in_transaction_timeout_ms: u32,
+}
+
+impl SessionLimits {
+    /// For the services' own statements.
+    pub(crate) const SERVING: Self =
+        Self { statement_timeout_ms: 5_000, lock_timeout_ms: 3_000, idle_in_transaction_timeout_ms: 10_000 };
+    /// For migrations, which may rewrite a table; 0 is no limit. Waiting for another instance's migration is bounded.
+    pub(crate) const MIGRATING: Self =
+        Self { statement_timeout_ms: 0, lock_timeout_ms: 60_000, idle_in_transaction_timeout_ms: 60_000 };
+}
+
+/// Reads the URL and adds the limits. A limit that the URL itself names stays as it is.
+pub(crate) fn configure(url: &str, limits: SessionLimits) -> Result<Config, tokio_postgres::Error> {
+    let mut config: Config = url.parse()?;
+    let given = config.get_options().unwrap_or_default().to_owned();
+    // Later options win, so those of the URL come last.
+    config.options(format!(
+        "-c statement_timeout={} -c lock_timeout={} -c idle_in_transaction_session_timeout={} -c timezone=UTC {given}",
+        limits.statement_timeout_ms, limits.lock_timeout_ms, limits.idle_in_transaction_timeout_ms,
+    ));
+    if config.get_application_name().is_none() {
+        config.application_name(program_name());
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(Duration::from_secs(2));
+    }
+    // A peer that vanished without a word is noticed within about ten seconds, instead of the system's many minutes.
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(Duration::from_secs(8));
+    }
+    config.keepalives(true);
+    config.keepalives_idle(Duration::from_secs(5));
+    config.keepalives_interval(Duration::from_secs(2));
+    config.keepalives_retries(3);
+    Ok(config)
+}
+
+pub(crate) async fn connect(config: &Config) -> ConnectionResult<AsyncPgConnection> {
+    let (client, connection) =
+        config.connect(NoTls).await.map_err(|error| ConnectionError::BadConnection(in_full(&error)))?;
+    AsyncPgConnection::try_from_client_and_connection(client, connection).await
+}
+
+/// The driver's own text is only "db error" or "error connecting to server"; the cause behind it says which.
+pub(crate) fn in_full(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// So that an operator sees in `pg_stat_activity` whose connection it is.
+fn program_name() -> String {
+    std::env::current_exe()
+        .ok()
+        .and_then(|path| path.file_stem().map(|name| name.to_string_lossy().into_owned()))
+        .unwrap_or_else(|| "waybill".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limits_are_added_and_those_of_the_url_win() {
+        let url = "postgres://u:p@127.0.0.1/db?connect_timeout=9&options=-c%20lock_timeout%3D7";
+        let config = configure(url, SessionLimits::SERVING).unwrap();
+        let options = config.get_options().unwrap();
+        assert!(options.starts_with("-c statement_timeout=5000 -c lock_timeout=3000"), "{options}");
+        assert!(options.ends_with("-c lock_timeout=7"), "{options}");
+        assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(9)));
+    }
+}

@@ -1,0 +1,130 @@
+//! What can go wrong with a store, reduced to what a caller can do about it: try again later, or not.
+
+use diesel::result::{DatabaseErrorKind, Error};
+
+/// Why a store could not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The database is away, overloaded, or gave the transaction up. Whether a write took effect is unknown; the
+    /// same work may be tried again.
+    #[error("the database is not available: {0}")]
+    Unavailable(String),
+    /// The database answered, and refused the statement.
+    #[error("the database refused a statement: {0}")]
+    Query(#[source] Error),
+    /// A row does not read as what this program writes.
+    #[error("a stored value is not as expected: {0}")]
+    Corrupt(String),
+}
+
+impl StoreError {
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Unavailable(_))
+    }
+}
+
+impl From<Error> for StoreError {
+    fn from(error: Error) -> Self {
+        if is_unavailable(&error) { Self::Unavailable(error.to_string()) } else { Self::Query(error) }
+    }
+}
+
+/// True when the error is a violation of the named unique constraint.
+pub fn violates(error: &Error, constraint: &str) -> bool {
+    match error {
+        Error::DatabaseError(DatabaseErrorKind::UniqueViolation, information) => {
+            information.constraint_name() == Some(constraint)
+        }
+        _ => false,
+    }
+}
+
+/// True when the connection is gone, so that nothing is known of the statement that was under way.
+pub(crate) fn is_lost(error: &Error) -> bool {
+    match error {
+        Error::DatabaseError(kind, information) => {
+            matches!(kind, DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand)
+                || information.message().starts_with("terminating connection")
+        }
+        Error::BrokenTransactionManager | Error::RollbackErrorOnCommit { .. } => true,
+        _ => false,
+    }
+}
+
+fn is_unavailable(error: &Error) -> bool {
+    match error {
+        Error::DatabaseError(kind, information) => match kind {
+            DatabaseErrorKind::ClosedConnection
+            | DatabaseErrorKind::UnableToSendCommand
+            | DatabaseErrorKind::SerializationFailure
+            | DatabaseErrorKind::ReadOnlyTransaction => true,
+            DatabaseErrorKind::Unknown => is_passing(information.message()),
+            _ => false,
+        },
+        Error::BrokenTransactionManager => true,
+        Error::RollbackErrorOnCommit { rollback_error, commit_error } => {
+            is_unavailable(rollback_error) || is_unavailable(commit_error)
+        }
+        _ => false,
+    }
+}
+
+/// Diesel keeps the server's message and drops its SQLSTATE, so the conditions that pass by themselves are told by
+/// how their messages begin. Servers speak English to us: `lc_messages` stays at its default in every image we ship.
+fn is_passing(message: &str) -> bool {
+    const PASSING: &[&str] = &[
+        // 57014 query_canceled, 55P03 lock_not_available, 40P01 deadlock_detected
+        "canceling statement due to",
+        "could not obtain lock",
+        "deadlock detected",
+        // 57P01 admin_shutdown, 57P02 crash_shutdown, 57P05, 25P03, 25P04: the session was ended
+        "terminating connection",
+        // 57P03 cannot_connect_now
+        "the database system is",
+        // 53300 too_many_connections
+        "sorry, too many clients already",
+        "too many connections for",
+        "remaining connection slots are reserved",
+        // 53100 disk_full, 53200 out_of_memory
+        "could not extend file",
+        "out of memory",
+        "out of shared memory",
+    ];
+    PASSING.iter().any(|beginning| message.starts_with(beginning))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(kind: DatabaseErrorKind, message: &str) -> StoreError {
+        Error::DatabaseError(kind, Box::new(message.to_owned())).into()
+    }
+
+    #[test]
+    fn what_passes_by_itself_is_unavailable() {
+        for (kind, message) in [
+            (DatabaseErrorKind::UnableToSendCommand, "connection closed"),
+            (DatabaseErrorKind::SerializationFailure, "could not serialize access due to concurrent update"),
+            (DatabaseErrorKind::Unknown, "terminating connection due to administrator command"),
+            (DatabaseErrorKind::Unknown, "canceling statement due to lock timeout"),
+            (DatabaseErrorKind::Unknown, "the database system is starting up"),
+            (DatabaseErrorKind::Unknown, "sorry, too many clients already"),
+            (DatabaseErrorKind::Unknown, "deadlock detected"),
+        ] {
+            assert!(answer(kind, message).is_unavailable(), "{message}");
+        }
+    }
+
+    #[test]
+    fn what_stays_wrong_is_not() {
+        for (kind, message) in [
+            (DatabaseErrorKind::UniqueViolation, "duplicate key value violates unique constraint"),
+            (DatabaseErrorKind::CheckViolation, "new row violates check constraint"),
+            (DatabaseErrorKind::Unknown, "relation \"orders\" does not exist"),
+        ] {
+            assert!(!answer(kind, message).is_unavailable(), "{message}");
+        }
+        assert!(!StoreError::from(Error::NotFound).is_unavailable());
+    }
+}

@@ -1,0 +1,21 @@
+//! What may be handed to [`Database::transaction`](crate::Database::transaction): an async closure over a connection.
+
+use diesel_async::AsyncPgConnection;
+
+/// Implemented by every `async |connection| { … }` whose future can move between threads; never by hand. It says
+/// what `AsyncFnOnce` alone cannot say yet: that the future is `Send`.
+pub trait Work<'r, T>:
+    AsyncFnOnce(&'r mut AsyncPgConnection) -> T
+    + FnOnce(&'r mut AsyncPgConnection) -> <Self as Work<'r, T>>::Running
+    + Send
+{
+    type Running: Future<Output = T> + Send;
+}
+
+impl<'r, T, F, Running> Work<'r, T> for F
+where
+    F: AsyncFnOnce(&'r mut AsyncPgConnection) -> T + FnOnce(&'r mut AsyncPgConnection) -> Running + Send,
+    Running: Future<Output = T> + Send,
+{
+    type Running = Running;
+}
