@@ -3,6 +3,9 @@
 //! Each has one thread that starts it and waits for it. The kernel ties a child's life to the thread that started it,
 //! and this thread lives as long as the child; a test's or an executor's thread may end before.
 
+#[cfg(test)]
+mod tests;
+
 use std::os::fd::OwnedFd;
 use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

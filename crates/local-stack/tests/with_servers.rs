@@ -1,0 +1,67 @@
+//! `local-stack with-servers`: the command sees the servers, its exit code is passed on, and nothing is left.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail their test by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Starts the program with a shell script as its command.
+fn with_servers(script: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_local-stack"))
+        .args(["with-servers", "--", "sh", "-c", script])
+        .env_remove("WAYBILL_TEST_SERVERS")
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// The directory of the servers that the process started, once it is there.
+fn directory_of(process: &Child) -> Option<PathBuf> {
+    let stacks = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-stacks");
+    let prefix = format!("{}-", process.id());
+    let found = fs::read_dir(fs::canonicalize(stacks).ok()?).ok()?.flatten();
+    found
+        .map(|entry| entry.path())
+        .find(|path| path.file_name().unwrap().to_string_lossy().starts_with(&prefix))
+}
+
+fn processes_of(directory: &Path) -> usize {
+    let directory = directory.to_string_lossy().into_owned();
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let words = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+    words.filter(|words| String::from_utf8_lossy(words).contains(&directory)).count()
+}
+
+fn until(what: &str, condition: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !condition() {
+        assert!(Instant::now() < end, "{what}: not within a minute");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn the_command_is_told_of_the_servers_and_its_exit_code_is_passed_on() {
+    let mut process = with_servers("grep -q postgres \"$WAYBILL_TEST_SERVERS\" && exit 7");
+    until("a directory for the servers", || directory_of(&process).is_some());
+    let directory = directory_of(&process).unwrap();
+    assert_eq!(process.wait().unwrap().code(), Some(7));
+    assert!(!directory.exists());
+    until("the servers to be gone", || processes_of(&directory) == 0);
+}
+
+#[test]
+fn nothing_outlives_a_supervisor_that_is_killed() {
+    let mut process = with_servers("touch \"$WAYBILL_TEST_SERVERS.seen\"; read -r _");
+    let seen =
+        || directory_of(&process).is_some_and(|directory| directory.join("servers.json.seen").exists());
+    until("the command to run", seen);
+    let directory = directory_of(&process).unwrap();
+    assert!(processes_of(&directory) > 0);
+    process.kill().unwrap();
+    process.wait().unwrap();
+    until("the servers to end", || processes_of(&directory) == 0);
+    until("the directory to go", || !directory.exists());
+}
