@@ -1,7 +1,7 @@
 //! What can go wrong inside the shop. What goes wrong at the delivery service is no error of the shop but a
 //! [`crate::SyncOutcome`].
 
-use crate::{LocalOrderId, StoreError};
+use crate::LocalOrderId;
 
 /// Why the shop could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -22,8 +22,10 @@ pub enum ShopError {
     Listen(#[from] std::io::Error),
     #[error("a task of the shop ended early: {0}")]
     Task(#[from] tokio::task::JoinError),
+    #[error("the shop's tables cannot be brought up to date: {0:#}")]
+    Migration(anyhow::Error),
     #[error("the shop's database cannot be used: {0}")]
-    Database(#[from] StoreError),
+    Database(#[from] postgres::StoreError),
     #[error("the shop's database refused a statement: {0}")]
     Query(#[from] diesel::result::Error),
     #[error("the shop's database holds {0:?}, which this version does not know")]

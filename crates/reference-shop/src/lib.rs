@@ -27,5 +27,4 @@ pub use new_order::{Customer, DeliveryAddress, Item, NewOrder, Notes, Package, P
 pub use order::{DeliveryDetails, LocalOrder, LocalOrderId, ReceivedWebhook, SyncOutcome, SyncStatus};
 pub use settings_section::{Modes, ShopSettings};
 pub use shop::Shop;
-pub use store::StoreError;
 pub use webhooks::{WEBHOOK_PATH, WebhookOutcome, WebhookServer};

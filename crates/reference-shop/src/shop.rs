@@ -2,15 +2,17 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use domain::Clock;
+use postgres::{Connection, Database};
 use settings::{Faults, Secret, Settings};
 
 use crate::client::DeliveryService;
-use crate::store::pool::{self, Connection, Database};
 use crate::store::{orders, webhooks};
 use crate::webhooks::Pause;
 use crate::{LocalOrder, LocalOrderId, NewOrder, ReceivedWebhook, ShopError, ShopSettings};
 
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations");
 /// No page is longer.
 const PAGE_MAX: u32 = 1_000;
 
@@ -49,7 +51,7 @@ impl Shop {
         if !faults.is_empty() {
             return Err(ShopError::Settings(faults));
         }
-        pool::migrate(&settings.database).await?;
+        postgres::migrate(&settings.database, vec![MIGRATIONS]).await.map_err(ShopError::Migration)?;
         let inner = Inner {
             service: DeliveryService::new(&settings)?,
             database: Database::new(&settings.database)?,
