@@ -54,15 +54,13 @@ async fn stop(stack: Stack, mut requests: StopRequests) -> anyhow::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what happens to processes. While the stack starts, the progress lines say enough.
+/// Says what happens to processes. While the stack starts, its progress and its error say enough.
 fn notices(is_up: Arc<AtomicBool>) -> Listener {
     Arc::new(move |notice| match notice {
-        Notice::Started { name, pid } if is_up.load(Ordering::Relaxed) => {
-            say(&format!("! {name} runs again (process {pid})"));
-        }
-        Notice::Started { .. } => {}
-        Notice::Died { name, how } => say(&format!("! {name} {how}; it is started again")),
         Notice::Failed { name, why } => say(&format!("! {name}: {why}")),
+        _ if !is_up.load(Ordering::Relaxed) => {}
+        Notice::Started { name, pid } => say(&format!("! {name} runs again (process {pid})")),
+        Notice::Died { name, how } => say(&format!("! {name} {how}; it is started again")),
     })
 }
 
