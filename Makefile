@@ -37,7 +37,7 @@ audit: packages toolchain $(DENY) ## Licences, bans and sources of dependencies;
 	fi
 
 $(DENY):
-	cargo install --locked --root $(TOOLS) cargo-deny
+	cargo install --locked --root $(TOOLS) cargo-deny@0.20.2
 
 # The programs are built in one go, as tests start them too: the same selection of packages is compiled only once.
 programs: packages toolchain
