@@ -1,1 +1,223 @@
-//! End-to-end stories, fault tests and the tidy check.
+//! What the end-to-end stories share: a whole stack, a business on it, and its shop.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use demo::clients::{Fleet, Integration, Operator, Portal};
+use demo::eventually;
+use domain::{Clock, Entropy, Mode, OrderId};
+use local_stack::{Servers, Service, Stack};
+use reference_shop::{
+    LocalOrderId, Modes, NewOrder, ReceivedWebhook, Shop, ShopSettings, SyncOutcome, WEBHOOK_PATH,
+    WebhookServer,
+};
+use serde_json::{Value, json};
+use settings::Secret;
+use url::Url;
+
+/// How long anything that happens by itself may take, on a machine that is busy with other tests.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A business with its portal session, its shop and the shop's webhook endpoint.
+pub struct Business {
+    pub portal: Portal,
+    pub operator: Operator,
+    pub fleet: Fleet,
+    pub shop: Shop,
+    pub test_key: String,
+    pub live_key: Option<String>,
+    pub endpoint_id: String,
+    pub hook_url: String,
+    order_api: String,
+    _receiver: WebhookServer,
+}
+
+impl Business {
+    /// Signs up, takes a Test key and registers the shop's webhook receiver.
+    pub async fn sign_up(stack: &Stack) -> anyhow::Result<Self> {
+        let unique = OrderId::generate(&Clock::system(), &Entropy::from_system()?).to_string().to_lowercase();
+        let email = format!("{unique}@example.com");
+        let portal =
+            Portal::sign_up(&stack.portal_api(), "Malabar Coffee Works", &email, "a-long-password").await?;
+        let test_key = create_key(&portal, "test").await?;
+
+        let database = Servers::for_tests().await?.create_database().await?;
+        let order_api = stack.order_api();
+        let mut settings = ShopSettings::new(database, Url::parse(&order_api)?, Secret::new(&test_key));
+        settings.name = "shop".into();
+        settings.modes = Modes::new([Mode::Test, Mode::Live]);
+        let shop = Shop::open(settings).await?;
+        let (address, receiver) = shop.serve_webhooks(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
+        let hook_url = format!("http://{address}{WEBHOOK_PATH}");
+        let endpoint = portal.post("/webhook-endpoints", &json!({ "url": hook_url })).await?.expect(201)?;
+        shop.set_webhook_secret(Secret::new(text(&endpoint, "secret")?));
+        Ok(Self {
+            operator: Operator::new(&stack.portal_api(), stack.operator_token())?,
+            fleet: Fleet::new(&order_api, stack.fleet_token())?,
+            endpoint_id: text(&endpoint, "id")?,
+            portal,
+            shop,
+            test_key,
+            live_key: None,
+            hook_url,
+            order_api,
+            _receiver: receiver,
+        })
+    }
+
+    /// Does what is open on the go-live list and takes a Live key, which the shop uses from then on.
+    pub async fn go_live(&mut self, top_up_paise: i64) -> anyhow::Result<()> {
+        self.place(NewOrder::sample("first-test-order")).await?;
+        self.portal.put("/pickup-profile", &pickup_profile()).await?;
+        self.operator.activate(&self.portal.business_id).await?;
+        self.top_up(top_up_paise).await?;
+        let live_key = create_key(&self.portal, "live").await?;
+        self.shop.set_api_key(Secret::new(&live_key));
+        self.live_key = Some(live_key);
+        Ok(())
+    }
+
+    pub async fn top_up(&self, amount_paise: i64) -> anyhow::Result<Value> {
+        self.portal.post("/wallet/top-ups", &json!({ "amountPaise": amount_paise })).await?.expect(201)
+    }
+
+    pub async fn balance(&self) -> anyhow::Result<i64> {
+        self.portal.get("/wallet").await?["balancePaise"].as_i64().context("no balancePaise")
+    }
+
+    /// Bare calls with a key of this business.
+    pub fn integration(&self, key: &str) -> anyhow::Result<Integration> {
+        Integration::new(&self.order_api, key)
+    }
+
+    /// Bare calls with the Live key.
+    pub fn live(&self) -> anyhow::Result<Integration> {
+        self.integration(self.live_key.as_deref().context("not live yet")?)
+    }
+
+    /// The shop's way: the customer confirms, then one delivery is created. Gives the service's order id.
+    pub async fn place(&self, order: NewOrder) -> anyhow::Result<String> {
+        let local = self.shop.confirm_order(order).await?;
+        let outcome = self.shop.sync_order(&local).await?;
+        let details = outcome.delivery().with_context(|| format!("no delivery: {outcome:?}"))?;
+        Ok(details.service_order_id.clone())
+    }
+
+    /// As [`Business::place`], while services come and go: retried as the specification's §3.3 allows, with the same
+    /// reference and key, until there is a delivery.
+    pub async fn place_through_faults(&self, order: NewOrder) -> anyhow::Result<String> {
+        let local: LocalOrderId = self.shop.confirm_order(order).await?;
+        eventually("the delivery to be created", PATIENCE, || async {
+            match self.shop.sync_order(&local).await? {
+                SyncOutcome::Failed { status, .. } if status.is_none_or(|status| status >= 429) => Ok(None),
+                outcome => {
+                    let details = outcome.delivery().with_context(|| format!("no delivery: {outcome:?}"))?;
+                    Ok(Some(details.service_order_id.clone()))
+                }
+            }
+        })
+        .await
+    }
+
+    /// Reports events, again and again while services come and go, each until it is accepted.
+    pub async fn drive_through_faults(&self, order: &str, events: &[&str], cod: i64) -> anyhow::Result<()> {
+        for event in events {
+            eventually("a fleet report to be accepted", PATIENCE, || async {
+                match self.fleet.report(order, event, cod).await {
+                    Ok(reply) if reply.status.is_server_error() => Ok(None),
+                    Ok(reply) => reply.expect(200).map(Some),
+                    Err(_) => Ok(None),
+                }
+            })
+            .await?;
+        }
+        Ok(())
+    }
+
+    /// The verified webhooks of an order, once `count` different events have arrived, in the order of arrival.
+    pub async fn webhooks_of(&self, reference: &str, count: usize) -> anyhow::Result<Vec<ReceivedWebhook>> {
+        let found = eventually("an order's webhooks", PATIENCE, || async {
+            let all = self.shop.received(0, 10_000).await?;
+            let ours: Vec<_> =
+                all.into_iter().filter(|hook| hook.order_reference.as_deref() == Some(reference)).collect();
+            Ok((ours.len() >= count).then_some(ours))
+        })
+        .await?;
+        ensure!(found.len() == count, "{reference} got {} webhooks, not {count}", found.len());
+        Ok(found)
+    }
+
+    /// What the wallet's statement says of an order: kind and amount of each entry.
+    pub async fn entries_of(&self, order: &str) -> anyhow::Result<Vec<(String, i64)>> {
+        let page = self.portal.get("/wallet/entries?limit=100").await?;
+        let entries = page["data"].as_array().context("no entries")?;
+        Ok(entries
+            .iter()
+            .filter(|entry| entry["orderId"] == order)
+            .map(|entry| {
+                let kind = entry["kind"].as_str().unwrap_or_default().to_owned();
+                (kind, entry["amountPaise"].as_i64().unwrap_or_default())
+            })
+            .collect())
+    }
+}
+
+/// Kinds of the webhooks, in the order of their arrival.
+pub fn kinds(webhooks: &[ReceivedWebhook]) -> Vec<&str> {
+    webhooks.iter().map(|webhook| webhook.kind.as_str()).collect()
+}
+
+/// That the webhooks of one order came in the order of their sequence, without a gap.
+pub fn assert_in_order(webhooks: &[ReceivedWebhook]) {
+    let sequences: Vec<i64> = webhooks.iter().filter_map(|webhook| webhook.sequence).collect();
+    let expected: Vec<i64> = (1..).take(webhooks.len()).collect();
+    assert_eq!(sequences, expected, "{:?}", kinds(webhooks));
+}
+
+/// Tables in which nothing may be left once all is quiet.
+pub async fn wait_until_quiet(stack: &Stack) -> anyhow::Result<()> {
+    for service in [Service::OrderApi, Service::Wallet, Service::KeyManagement, Service::PortalApi] {
+        eventually("the outbox to be empty", PATIENCE, || async {
+            let waiting = stack.query(service, "SELECT count(*) FROM outbox_messages").await?;
+            Ok((waiting.trim() == "0").then_some(()))
+        })
+        .await?;
+    }
+    eventually("pending orders to be gone", PATIENCE, || async {
+        let sql = "SELECT count(*) FROM orders WHERE placement = 'pending_payment'";
+        Ok((stack.query(Service::OrderApi, sql).await?.trim() == "0").then_some(()))
+    })
+    .await
+}
+
+async fn create_key(portal: &Portal, mode: &str) -> anyhow::Result<String> {
+    let key = portal.post("/api-keys", &json!({ "mode": mode, "name": mode })).await?.expect(201)?;
+    text(&key, "key")
+}
+
+pub fn text(value: &Value, name: &str) -> anyhow::Result<String> {
+    Ok(value[name].as_str().with_context(|| format!("no {name} in {value}"))?.to_owned())
+}
+
+pub fn pickup_profile() -> Value {
+    json!({
+        "businessName": "Malabar Coffee Works",
+        "contactName": "Joseph Mathew",
+        "phone": "+919800000002",
+        "addressLine1": "27, Church Street",
+        "city": "Bengaluru",
+        "state": "Karnataka",
+        "pincode": "560001"
+    })
+}
+
+/// The smallest body that is an order (`design.md` §5, required body fields).
+pub fn smallest_order(reference: &str) -> Value {
+    json!({
+        "orderReference": reference,
+        "customer": { "name": "Asha Rao", "phone": "+919800000001" },
+        "delivery": { "addressLine1": "12th Main Road", "city": "Bengaluru", "state": "Karnataka", "pincode": "560038" },
+        "payment": { "paymentType": "prepaid", "deliveryFeePaise": 4900 }
+    })
+}

@@ -84,6 +84,16 @@ impl Kept {
 }
 
 impl Secrets {
+    /// The password of a database's role, made when it is first asked for.
+    pub(super) fn of_other_database(&mut self, name: &str) -> anyhow::Result<String> {
+        if let Some(password) = self.databases.get(name) {
+            return Ok(password.clone());
+        }
+        let password = format!("{:032x}", Entropy::from_system()?.u128());
+        self.databases.insert(name.to_owned(), password.clone());
+        Ok(password)
+    }
+
     fn new(entropy: &Entropy) -> Self {
         let secret = || format!("{:032x}", entropy.u128());
         Self {

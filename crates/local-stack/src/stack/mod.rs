@@ -160,6 +160,22 @@ impl Stack {
         psql::query(self.database_url(service), sql).await
     }
 
+    /// A database of its own, kept with the stack's data, for a program beside the services; its URL. Asked for again,
+    /// it is the same database.
+    ///
+    /// # Errors
+    /// When the stack's servers are shared with other tests, which make databases of their own, or cannot be reached.
+    pub async fn create_database(&self, name: &str) -> anyhow::Result<String> {
+        let postgres = self.postgres.as_ref().context("the stack has no PostgreSQL of its own")?;
+        let password = {
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let password = kept.secrets.of_other_database(name)?;
+            kept.save(&self.directory)?;
+            password
+        };
+        postgres.create_database(name, &password).await
+    }
+
     /// AMQP URL of the stack's virtual host.
     pub fn broker_url(&self) -> &str {
         &self.backends.broker

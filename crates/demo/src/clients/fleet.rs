@@ -1,0 +1,84 @@
+//! The fleet, with the fleet token.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Api, Reply};
+
+/// What a fleet reports of a prepaid delivery that goes well.
+pub const PREPAID_DELIVERY: [&str; 4] =
+    ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"];
+
+/// What a fleet reports of a cash-on-delivery one.
+pub const COD_DELIVERY: [&str; 7] = [
+    "driver.assigned",
+    "order.picked_up",
+    "order.out_for_delivery",
+    "order.delivered",
+    "cod.collected",
+    "cod.handed_over",
+    "cod.settled",
+];
+
+#[derive(Clone, Debug)]
+pub struct Fleet {
+    api: Api,
+    token: String,
+}
+
+impl Fleet {
+    /// # Errors
+    /// When no HTTP client can be built.
+    pub fn new(order_api: &str, token: impl Into<String>) -> anyhow::Result<Self> {
+        Ok(Self { api: Api::new(order_api)?, token: token.into() })
+    }
+
+    /// `POST /fleet/orders/{id}/events` with any body.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub async fn send(&self, order: &str, report: &Value) -> anyhow::Result<Reply> {
+        let path = format!("/fleet/orders/{order}/events");
+        self.api.send(self.api.request(Method::POST, &path).bearer_auth(&self.token).json(report)).await
+    }
+
+    /// Reports one event with what its kind needs. The report's id is made of order and event, so that sending it
+    /// again is a repetition.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub async fn report(&self, order: &str, event: &str, cod_amount_paise: i64) -> anyhow::Result<Reply> {
+        let mut report = json!({ "eventId": format!("{order}-{event}"), "event": event, "occurredAt": "2026-01-31T09:30:00Z" });
+        match event {
+            "driver.assigned" => {
+                report["driver"] =
+                    json!({ "name": "Ravi Kumar", "phone": "+919800000003", "vehicle": "KA01AB1234" });
+            }
+            "order.failed" => report["reason"] = json!("Nobody at home"),
+            cod if cod.starts_with("cod.") => report["codAmountPaise"] = json!(cod_amount_paise),
+            _ => {}
+        }
+        self.send(order, &report).await
+    }
+
+    /// Reports a row of events, each of which must be accepted.
+    ///
+    /// # Errors
+    /// When one is not.
+    pub async fn drive(&self, order: &str, events: &[&str], cod_amount_paise: i64) -> anyhow::Result<()> {
+        for event in events {
+            self.report(order, event, cod_amount_paise).await?.expect(200)?;
+        }
+        Ok(())
+    }
+
+    /// `GET /fleet/orders`
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub async fn orders(&self, query: &str) -> anyhow::Result<Reply> {
+        self.api
+            .send(self.api.request(Method::GET, &format!("/fleet/orders{query}")).bearer_auth(&self.token))
+            .await
+    }
+}

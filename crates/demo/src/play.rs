@@ -1,0 +1,294 @@
+//! The story of `spec.md` §1, step by step, each shown as it happens.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use domain::{Entropy, Mode};
+use local_stack::{Demo, Stack};
+use reference_shop::{
+    Modes, NewOrder, ReceivedWebhook, Shop, ShopSettings, SyncOutcome, WEBHOOK_PATH, WebhookServer,
+};
+use reqwest::Method;
+use serde_json::{Value, json};
+use settings::Secret;
+use url::Url;
+
+use crate::clients::{COD_DELIVERY, Fleet, Operator, Portal};
+use crate::kept::{self, KeptEndpoint};
+use crate::progress::eventually;
+
+const TOP_UP_PAISE: i64 = 100_000;
+const WAIT: Duration = Duration::from_secs(30);
+
+/// Keeps the demo shop's webhook receiver running; the stack stays usable with it.
+pub struct Demonstration {
+    receiver: WebhookServer,
+}
+
+impl Demonstration {
+    /// Stops the shop's receiver.
+    ///
+    /// # Errors
+    /// When it had ended by itself with an error.
+    pub async fn stop(self) -> anyhow::Result<()> {
+        Ok(self.receiver.stop().await?)
+    }
+}
+
+/// Plays the main job on a running stack. The first run signs a business up and takes it live; later runs go on with
+/// it and place new orders.
+///
+/// # Errors
+/// When any step does not go as the specification says.
+pub async fn play(stack: &Stack, say: &(dyn Fn(&str) + Sync)) -> anyhow::Result<Demonstration> {
+    let story = Story { stack, say, entropy: Entropy::from_system()? };
+    let (shop, receiver, hook_url) = story.open_shop().await?;
+    let (portal, demo) = match stack.demo() {
+        Some(demo) => (story.come_back(&shop, &demo, &hook_url).await?, demo),
+        None => story.go_live(&shop, &hook_url).await?,
+    };
+    story.place_test_order(&shop, &portal, &demo.test_key).await?;
+    story.place_live_order(&shop, &portal, &demo.live_key).await?;
+    story.tell_how_to_go_on(&demo);
+    Ok(Demonstration { receiver })
+}
+
+struct Story<'a> {
+    stack: &'a Stack,
+    say: &'a (dyn Fn(&str) + Sync),
+    entropy: Entropy,
+}
+
+impl Story<'_> {
+    fn say(&self, line: impl AsRef<str>) {
+        (self.say)(line.as_ref());
+    }
+
+    fn operator(&self) -> anyhow::Result<Operator> {
+        Operator::new(&self.stack.portal_api(), self.stack.operator_token())
+    }
+
+    /// The business's own back end, with a database and a webhook address of its own.
+    async fn open_shop(&self) -> anyhow::Result<(Shop, WebhookServer, String)> {
+        let database = self.stack.create_database("reference_shop").await?;
+        let base = Url::parse(&self.stack.order_api())?;
+        let mut settings = ShopSettings::new(database, base, Secret::new("none-yet"));
+        settings.name = "demo-shop".into();
+        settings.modes = Modes::new([Mode::Test, Mode::Live]);
+        let shop = Shop::open(settings).await?;
+        let (address, receiver) = shop.serve_webhooks(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
+        Ok((shop, receiver, format!("http://{address}{WEBHOOK_PATH}")))
+    }
+
+    /// From sign-up to a Live key.
+    async fn go_live(&self, shop: &Shop, hook_url: &str) -> anyhow::Result<(Portal, Demo)> {
+        self.say("\nA business signs up and takes a Test key");
+        // A name of its own each time, so that a first run that was cut off does not bar the next.
+        let email = format!("demo-{:04x}@example.com", self.entropy.below(0x1_0000));
+        let password = format!("demo-{:016x}", self.entropy.u128() as u64);
+        let portal =
+            Portal::sign_up(&self.stack.portal_api(), "Malabar Coffee Works", &email, &password).await?;
+        self.say(format!("  signed up as {email}: {}", portal.business_id));
+        let test_key = create_key(&portal, "test").await?.expect(201)?;
+        let test_key = text(&test_key, "key")?;
+        self.say(format!("  Test key {}…, shown in full once", &test_key[..20]));
+        let endpoint = register_endpoint(&portal, hook_url).await?;
+        shop.set_webhook_secret(Secret::new(&endpoint.secret));
+        kept::save(self.stack.directory(), &endpoint)?;
+        self.say(format!("  webhook endpoint {hook_url}, subscribed to the ten default events"));
+        self.show_the_lock(&portal).await?;
+        shop.set_api_key(Secret::new(&test_key));
+        self.place(shop, "first-test").await?;
+        let live_key = self.unlock(&portal).await?;
+        let demo = Demo { email, password, test_key, live_key };
+        self.stack.set_demo(demo.clone())?;
+        Ok((portal, demo))
+    }
+
+    async fn show_the_lock(&self, portal: &Portal) -> anyhow::Result<()> {
+        let refused = create_key(portal, "live").await?;
+        ensure!(refused.status == 403, "a Live key before going live: {}", refused.text);
+        let missing = refused.body["missing"].as_array().map_or(0, Vec::len);
+        self.say(format!("  a Live key is refused: {missing} go-live items are open"));
+        Ok(())
+    }
+
+    /// Does the open items of the go-live list.
+    async fn unlock(&self, portal: &Portal) -> anyhow::Result<String> {
+        self.say("\nThe business goes live");
+        portal.put("/pickup-profile", &pickup_profile()).await?;
+        self.say("  pickup profile completed");
+        portal.put("/subscription", &json!({ "plan": "starter" })).await?;
+        self.operator()?.activate(&portal.business_id).await?;
+        self.say("  the operator approved the business, its subscription and its live access");
+        portal.post("/wallet/top-ups", &json!({ "amountPaise": TOP_UP_PAISE })).await?.expect(201)?;
+        self.say(format!("  wallet topped up with {}", domain::Paise::new(TOP_UP_PAISE)));
+        let live_key = create_key(portal, "live").await?.expect(201)?;
+        let live_key = text(&live_key, "key")?;
+        self.say(format!("  the list is done: Live key {}…", &live_key[..20]));
+        Ok(live_key)
+    }
+
+    /// Logs in again, and tells the endpoint where the shop listens now.
+    async fn come_back(&self, shop: &Shop, demo: &Demo, hook_url: &str) -> anyhow::Result<Portal> {
+        self.say("\nThe demo business comes back, with the data of the last run");
+        let portal = Portal::log_in(&self.stack.portal_api(), &demo.email, &demo.password).await?;
+        let endpoint = kept::load(self.stack.directory())?.context("the demo's endpoint is not kept")?;
+        shop.set_webhook_secret(Secret::new(&endpoint.secret));
+        let path = format!("/webhook-endpoints/{}", endpoint.id);
+        portal.call(Method::PATCH, &path, Some(&json!({ "url": hook_url }))).await?.expect(200)?;
+        let balance = balance(&portal).await?;
+        if balance < TOP_UP_PAISE / 2 {
+            portal.post("/wallet/top-ups", &json!({ "amountPaise": TOP_UP_PAISE })).await?.expect(201)?;
+            self.say(format!("  wallet topped up with {}", domain::Paise::new(TOP_UP_PAISE)));
+        }
+        Ok(portal)
+    }
+
+    async fn place_test_order(&self, shop: &Shop, portal: &Portal, key: &str) -> anyhow::Result<()> {
+        self.say("\nA test order");
+        shop.set_api_key(Secret::new(key));
+        let before = balance(portal).await?;
+        let (_, reference) = self.place(shop, "test").await?;
+        eventually("the test order in the portal", WAIT, || async {
+            let page = portal.get(&format!("/orders?mode=test&orderReference={reference}")).await?;
+            Ok(page["data"].as_array().is_some_and(|orders| orders.len() == 1).then_some(()))
+        })
+        .await?;
+        self.say("  the portal lists it; no driver, nothing deducted");
+        ensure!(balance(portal).await? == before, "a test order touched the wallet");
+        self.show_webhooks(shop, &reference, 1).await
+    }
+
+    async fn place_live_order(&self, shop: &Shop, portal: &Portal, key: &str) -> anyhow::Result<()> {
+        self.say("\nA live order, cash on delivery");
+        shop.set_api_key(Secret::new(key));
+        let before = balance(portal).await?;
+        let (order_id, reference) = self.place(shop, "live").await?;
+        let after = balance(portal).await?;
+        let sample = NewOrder::sample(&reference).payment;
+        ensure!(
+            before - after == sample.delivery_fee_paise,
+            "the fee was not taken once: {before} → {after}"
+        );
+        let rupees = domain::Paise::new;
+        self.say(format!(
+            "  the wallet paid {}: {} → {}",
+            rupees(sample.delivery_fee_paise),
+            rupees(before),
+            rupees(after)
+        ));
+        let fleet = Fleet::new(&self.stack.order_api(), self.stack.fleet_token())?;
+        fleet.drive(&order_id, &COD_DELIVERY, sample.cod_amount_paise).await?;
+        self.say("  the fleet delivered it, collected the cash, handed it over and settled it");
+        self.show_webhooks(shop, &reference, 1 + COD_DELIVERY.len()).await?;
+        self.say("  each signature was verified by the shop over the raw bytes");
+        Ok(())
+    }
+
+    /// The shop's own way: confirm locally, then sync once. Gives the service's order id and the reference.
+    async fn place(&self, shop: &Shop, what: &str) -> anyhow::Result<(String, String)> {
+        let reference = format!("demo-{what}-{:08x}", self.entropy.below(u32::MAX));
+        let local = shop.confirm_order(NewOrder::sample(&reference)).await?;
+        match shop.sync_order(&local).await? {
+            SyncOutcome::Created(details) => {
+                self.say(format!(
+                    "  order {reference} placed: {} {}",
+                    details.tracking_code, details.tracking_url
+                ));
+                Ok((details.service_order_id, reference))
+            }
+            other => bail!("the order {reference} was not created: {other:?}"),
+        }
+    }
+
+    /// Shows the webhooks of an order as they arrive, until `count` of them have.
+    async fn show_webhooks(&self, shop: &Shop, reference: &str, count: usize) -> anyhow::Result<()> {
+        let mut arrival = 0;
+        let mut shown = 0;
+        while shown < count {
+            let news: Vec<ReceivedWebhook> = eventually("the webhooks", WAIT, || async {
+                let news = shop.received(arrival, 100).await?;
+                Ok((!news.is_empty()).then_some(news))
+            })
+            .await?;
+            for webhook in news {
+                arrival = webhook.arrival;
+                if webhook.order_reference.as_deref() == Some(reference) {
+                    shown += 1;
+                    self.say(format!(
+                        "  ← webhook {:>2}  {}",
+                        webhook.sequence.unwrap_or_default(),
+                        webhook.kind
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_how_to_go_on(&self, demo: &Demo) {
+        let order_api = self.stack.order_api();
+        self.say("\nWaybill is up\n");
+        self.say(format!("  Base URL   {order_api}"));
+        self.say(format!("  Portal     {}   {} / {}", self.stack.portal_api(), demo.email, demo.password));
+        self.say(format!("  Test key   {}", demo.test_key));
+        self.say(format!("  Live key   {}", demo.live_key));
+        self.say(format!(
+            "  Tokens, databases, processes: {}",
+            self.stack.directory().join("stack.json").display()
+        ));
+        self.say(format!("  Logs: {}", self.stack.directory().join("logs").display()));
+        self.say("\nPlace a test order yourself:\n");
+        self.say(curl(&order_api, &demo.test_key, self.entropy.below(u32::MAX)));
+        self.say("\nCtrl-C stops everything; the data is kept.");
+    }
+}
+
+/// A command that works when pasted.
+fn curl(order_api: &str, key: &str, number: u32) -> String {
+    let body = json!({
+        "orderReference": format!("hello-{number:08x}"),
+        "customer": { "name": "Asha Rao", "phone": "+919800000001" },
+        "delivery": {
+            "addressLine1": "12th Main Road", "city": "Bengaluru", "state": "Karnataka", "pincode": "560038"
+        },
+        "payment": { "paymentType": "prepaid", "deliveryFeePaise": 4900 }
+    });
+    format!(
+        "curl -sS {order_api}/integration/orders \\\n  -H 'Authorization: Bearer {key}' \\\n  \
+         -H 'Idempotency-Key: hello-{number:08x}' \\\n  -H 'Content-Type: application/json' \\\n  -d '{body}'"
+    )
+}
+
+async fn create_key(portal: &Portal, mode: &str) -> anyhow::Result<crate::clients::Reply> {
+    portal.post("/api-keys", &json!({ "mode": mode, "name": format!("Demo {mode} key") })).await
+}
+
+async fn register_endpoint(portal: &Portal, url: &str) -> anyhow::Result<KeptEndpoint> {
+    let endpoint = portal.post("/webhook-endpoints", &json!({ "url": url })).await?.expect(201)?;
+    Ok(KeptEndpoint { id: text(&endpoint, "id")?, secret: text(&endpoint, "secret")? })
+}
+
+async fn balance(portal: &Portal) -> anyhow::Result<i64> {
+    portal.get("/wallet").await?["balancePaise"].as_i64().context("the wallet has no balancePaise")
+}
+
+fn text(value: &Value, name: &str) -> anyhow::Result<String> {
+    Ok(value[name].as_str().with_context(|| format!("no {name} in the answer"))?.to_owned())
+}
+
+/// A complete pickup profile (`spec.md` §2.1, `pickup.*`).
+fn pickup_profile() -> Value {
+    json!({
+        "businessName": "Malabar Coffee Works",
+        "contactName": "Joseph Mathew",
+        "phone": "+919800000002",
+        "addressLine1": "27, Church Street",
+        "city": "Bengaluru",
+        "state": "Karnataka",
+        "pincode": "560001",
+        "fullAddress": "27, Church Street, Bengaluru, Karnataka 560001"
+    })
+}

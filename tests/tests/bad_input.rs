@@ -1,0 +1,143 @@
+//! Bad input: a clear 4xx that names every fault, and nothing written (`spec.md` §7, `design.md` §5).
+
+use local_stack::{Service, Stack};
+use reqwest::Method;
+use reqwest::header::CONTENT_TYPE;
+use serde_json::{Value, json};
+use waybill_tests::{Business, smallest_order};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_orders_are_refused_and_leave_nothing() -> anyhow::Result<()> {
+    let stack = Stack::for_tests().await?;
+    let business = Business::sign_up(&stack).await?;
+    bad_keys(&business).await?;
+    bad_headers_and_json(&business).await?;
+    bad_fields(&business).await?;
+    every_fault_at_once(&business).await?;
+    let stored = stack.query(Service::OrderApi, "SELECT count(*) FROM orders").await?;
+    assert_eq!(stored.trim(), "0", "a refused order left something behind");
+    revoked_keys(&business).await?;
+    stack.shut_down().await
+}
+
+async fn bad_keys(business: &Business) -> anyhow::Result<()> {
+    let mut mistyped = business.test_key.clone();
+    mistyped.replace_range(20..21, if &mistyped[20..21] == "A" { "B" } else { "A" });
+    let unknown = "sk_test_waybill_000000000000000000000000000000000000";
+    for key in [mistyped.as_str(), unknown, "nonsense", "sk_test_waybill_"] {
+        let refused = business.integration(key)?.create("k", &smallest_order("r")).await?;
+        assert_eq!((refused.status.as_u16(), refused.code()), (401, "invalid_api_key"), "{key}");
+        assert!(refused.body["message"].is_string() && refused.body["requestId"].is_string());
+    }
+    let api = business.integration("")?.api;
+    let bare = api.send(api.request(Method::POST, "/integration/orders").json(&json!({}))).await?;
+    assert_eq!(bare.status, 401, "{}", bare.text);
+    Ok(())
+}
+
+async fn bad_headers_and_json(business: &Business) -> anyhow::Result<()> {
+    let api = business.integration("")?.api;
+    let post = || api.request(Method::POST, "/integration/orders").bearer_auth(&business.test_key);
+    let body = smallest_order("r").to_string();
+    let typed = |key: &str, text: &str| {
+        post().header("Idempotency-Key", key).header(CONTENT_TYPE, "application/json").body(text.to_owned())
+    };
+    let long = "k".repeat(256);
+    let twice = r#"{"orderReference":"a","orderReference":"b"}"#;
+    for (request, status, code) in [
+        (post().header(CONTENT_TYPE, "application/json").body(body.clone()), 400, "idempotency_key_missing"),
+        (typed(&long, &body), 400, "idempotency_key_invalid"),
+        (typed("k", "{\"orderReference\":"), 400, "malformed_json"),
+        (typed("k", ""), 400, "malformed_json"),
+        (typed("k", twice), 400, "malformed_json"),
+        (typed("k", "[]"), 400, "invalid_request"),
+        (post().header("Idempotency-Key", "k").body(body.clone()), 415, "unsupported_media_type"),
+        (typed("k", &format!("\"{}\"", "x".repeat(300 * 1024))), 413, "body_too_large"),
+    ] {
+        let refused = api.send(request).await?;
+        assert_eq!((refused.status.as_u16(), refused.code()), (status, code), "{}", refused.text);
+    }
+    Ok(())
+}
+
+async fn bad_fields(business: &Business) -> anyhow::Result<()> {
+    let integration = business.integration(&business.test_key)?;
+    let cases: [(&str, Value, &str); 20] = [
+        ("/orderReference", json!(null), "required"),
+        ("/orderReference", json!("x".repeat(129)), "too_long"),
+        ("/orderReference", json!("a\u{0}b"), "invalid_format"),
+        ("/customer", json!(null), "required"),
+        ("/customer", json!("Asha"), "invalid_type"),
+        ("/customer/name", json!("  "), "required"),
+        ("/customer/phone", json!("9800000001"), "invalid_format"),
+        ("/delivery", json!(null), "required"),
+        ("/delivery/addressLine1", json!(null), "required"),
+        ("/delivery/pincode", json!("ABC"), "invalid_format"),
+        ("/payment", json!(null), "required"),
+        ("/payment/paymentType", json!("card"), "invalid_value"),
+        ("/payment/deliveryFeePaise", json!(null), "required"),
+        ("/payment/deliveryFeePaise", json!(0), "out_of_range"),
+        ("/payment/deliveryFeePaise", json!(-1), "out_of_range"),
+        ("/payment/deliveryFeePaise", json!(100.0), "invalid_type"),
+        ("/payment/deliveryFeePaise", json!("4900"), "invalid_type"),
+        ("/payment/deliveryFeePaise", json!(u64::MAX), "out_of_range"),
+        ("/payment/codAmountPaise", json!(1), "invalid_value"),
+        ("/payment/currency", json!("USD"), "invalid_value"),
+    ];
+    for (pointer, value, code) in cases {
+        let mut body = smallest_order("r");
+        let (parent, name) = pointer.rsplit_once('/').unwrap_or_default();
+        if let Some(parent) = body.pointer_mut(parent).and_then(Value::as_object_mut) {
+            parent.insert(name.to_owned(), value.clone());
+        }
+        let refused = integration.create("k", &body).await?;
+        assert_eq!(refused.status, 400, "{pointer} = {value}: {}", refused.text);
+        let field = pointer.trim_start_matches('/').replace('/', ".");
+        assert_eq!(
+            refused.body["errors"],
+            json!([{ "field": field, "code": code, "message": refused.body["message"] }])
+        );
+    }
+    Ok(())
+}
+
+async fn every_fault_at_once(business: &Business) -> anyhow::Result<()> {
+    let body = json!({
+        "customer": { "name": 7 },
+        "delivery": { "city": "Bengaluru", "pincode": "1" },
+        "package": { "items": [{ "quantity": 1 }, { "quantity": "2" }] },
+        "payment": { "paymentType": "cod", "prepaidAmountPaise": 5 }
+    });
+    let refused = business.integration(&business.test_key)?.create("k", &body).await?;
+    assert_eq!(refused.status, 400);
+    let mut fields: Vec<_> =
+        refused.body["errors"].as_array().into_iter().flatten().map(|fault| fault["field"].clone()).collect();
+    fields.sort_by_key(ToString::to_string);
+    assert_eq!(
+        json!(fields),
+        json!([
+            "customer.name",
+            "customer.phone",
+            "delivery.addressLine1",
+            "delivery.pincode",
+            "delivery.state",
+            "orderReference",
+            "package.items[1].quantity",
+            "payment.deliveryFeePaise",
+            "payment.prepaidAmountPaise"
+        ])
+    );
+    Ok(())
+}
+
+async fn revoked_keys(business: &Business) -> anyhow::Result<()> {
+    let integration = business.integration(&business.test_key)?;
+    integration.create("k", &smallest_order("r")).await?.expect(201)?;
+    let keys = business.portal.get("/api-keys").await?;
+    let id = waybill_tests::text(&keys["data"][0], "id")?;
+    business.portal.post(&format!("/api-keys/{id}/revoke"), &json!({})).await?.expect(200)?;
+    demo::eventually("the revoked key to be refused", std::time::Duration::from_secs(5), || async {
+        Ok((integration.create("k", &smallest_order("r")).await?.status == 401).then_some(()))
+    })
+    .await
+}

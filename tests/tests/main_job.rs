@@ -1,0 +1,214 @@
+//! The story of `spec.md` §1: from sign-up to delivered, settled, cancelled and failed orders, through the public APIs
+//! of a whole stack.
+
+use demo::clients::COD_DELIVERY;
+use demo::eventually;
+use domain::DEFAULT_SUBSCRIPTION;
+use futures_util::StreamExt;
+use local_stack::Stack;
+use reference_shop::NewOrder;
+use serde_json::json;
+use std::collections::BTreeSet;
+use waybill_tests::{Business, PATIENCE, assert_in_order, kinds, pickup_profile, wait_until_quiet};
+
+const FEE: i64 = 4_900;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_business_signs_up_goes_live_and_ships() -> anyhow::Result<()> {
+    let stack = Stack::for_tests().await?;
+    let mut business = Business::sign_up(&stack).await?;
+    a_new_business_sees_the_first_labels(&business).await?;
+    a_test_order_shows_in_the_portal_and_touches_no_money(&business).await?;
+    the_live_api_opens_by_itself(&mut business).await?;
+    let delivered = a_cod_order_is_delivered_and_settled(&business).await?;
+    a_cancelled_order_gives_its_fee_back(&business).await?;
+    a_failed_order_keeps_or_returns_its_fee_by_the_pickup(&business).await?;
+    all_ten_kinds_were_received(&business).await?;
+    too_little_in_the_wallet_is_402_until_topped_up(&business).await?;
+    the_portal_shows_it_all(&business, &delivered).await?;
+    wait_until_quiet(&stack).await?;
+    stack.shut_down().await
+}
+
+async fn a_new_business_sees_the_first_labels(business: &Business) -> anyhow::Result<()> {
+    let status = business.portal.get("/status").await?;
+    let label = |name: &str| status["indicators"][name]["label"].as_str().unwrap_or_default().to_owned();
+    // The Test key and the endpoint exist already; `spec.md` §3.1 has the labels before that, which portal-api tests.
+    assert_eq!(label("testApi"), "Active");
+    assert_eq!(label("liveApi"), "Locked");
+    assert_eq!(label("connectionTest"), "No test orders yet");
+    assert_eq!(label("webhookConnectionTest"), "Not tested");
+    assert_eq!(label("wallet"), "Not available");
+    assert_eq!(label("subscription"), "Required");
+    assert_eq!(status["goLive"]["unlocked"], false);
+    Ok(())
+}
+
+async fn a_test_order_shows_in_the_portal_and_touches_no_money(business: &Business) -> anyhow::Result<()> {
+    let mut stream = business.portal.orders_stream("test").await?.bytes_stream();
+    let order = business.place(NewOrder::sample("order-1001")).await?;
+
+    let mut seen = String::new();
+    let arrived = async {
+        while let Some(chunk) = stream.next().await {
+            seen.push_str(&String::from_utf8_lossy(&chunk?));
+            if seen.contains("order-1001") {
+                return anyhow::Ok(());
+            }
+        }
+        anyhow::bail!("the stream ended: {seen}")
+    };
+    tokio::time::timeout(PATIENCE, arrived).await??;
+
+    let page = business.portal.get("/orders?mode=test").await?;
+    assert_eq!(page["data"][0]["id"], json!(order));
+    assert!(page["data"][0]["trackingCode"].as_str().unwrap_or_default().starts_with("TEST-"));
+    assert_eq!(page["data"][0]["driver"], json!(null));
+    assert_eq!(business.portal.get("/wallet/entries").await?["data"], json!([]));
+    assert_eq!(
+        business.fleet.send(&order, &json!({})).await?.status,
+        400,
+        "the report itself is judged first"
+    );
+    assert_eq!(
+        business.fleet.report(&order, "driver.assigned", 0).await?.status,
+        404,
+        "no driver for a test order"
+    );
+    let hooks = business.webhooks_of("order-1001", 1).await?;
+    assert_eq!(kinds(&hooks), ["order.created"]);
+    assert_eq!(hooks[0].mode.as_deref(), Some("test"));
+    Ok(())
+}
+
+async fn the_live_api_opens_by_itself(business: &mut Business) -> anyhow::Result<()> {
+    let locked = business.portal.post("/api-keys", &json!({ "mode": "live", "name": "too early" })).await?;
+    assert_eq!((locked.status.as_u16(), locked.code()), (403, "live_api_locked"));
+    assert_eq!(
+        locked.body["missing"],
+        json!([
+            "business_active",
+            "subscription_active",
+            "live_access_active",
+            "wallet_funded",
+            "pickup_profile_complete"
+        ]),
+        "the test order was counted"
+    );
+    business.portal.put("/pickup-profile", &pickup_profile()).await?;
+    business.go_live(100_000).await?;
+    let status = business.portal.get("/status").await?;
+    assert_eq!(status["goLive"]["unlocked"], true);
+    assert_eq!(status["indicators"]["liveApi"]["label"], "Active");
+    assert_eq!(status["indicators"]["wallet"]["label"], "Funded");
+    Ok(())
+}
+
+async fn a_cod_order_is_delivered_and_settled(business: &Business) -> anyhow::Result<String> {
+    let before = business.balance().await?;
+    let sample = NewOrder::sample("order-2001");
+    let cod = sample.payment.cod_amount_paise;
+    let order = business.place(sample).await?;
+    assert_eq!(business.balance().await?, before - FEE);
+
+    business.fleet.drive(&order, &COD_DELIVERY, cod).await?;
+    // A report that is sent again changes nothing; one that makes no sense is refused with what would.
+    business.fleet.report(&order, "order.delivered", cod).await?.expect(200)?;
+    let again =
+        json!({ "eventId": "other", "event": "order.delivered", "occurredAt": "2026-01-31T10:00:00Z" });
+    let refused = business.fleet.send(&order, &again).await?;
+    assert_eq!((refused.status.as_u16(), refused.code()), (409, "illegal_transition"));
+    assert_eq!(refused.body["legal"], json!([]));
+
+    let hooks = business.webhooks_of("order-2001", 8).await?;
+    assert_in_order(&hooks);
+    assert_eq!(kinds(&hooks)[0], "order.created");
+    assert_eq!(kinds(&hooks)[1..], COD_DELIVERY);
+    assert_eq!(business.entries_of(&order).await?, [("delivery_fee".to_owned(), -FEE)]);
+
+    let view = business.live()?.call(reqwest::Method::GET, &format!("/{order}"), None).await?.expect(200)?;
+    assert_eq!((&view["status"], &view["codStatus"]), (&json!("delivered"), &json!("settled")));
+    Ok(order)
+}
+
+async fn a_cancelled_order_gives_its_fee_back(business: &Business) -> anyhow::Result<()> {
+    let before = business.balance().await?;
+    let order = business.place(NewOrder::sample_prepaid("order-2002")).await?;
+    business.fleet.report(&order, "driver.assigned", 0).await?.expect(200)?;
+    let cancel = format!("/{order}/cancel");
+    let live = business.live()?;
+    let first = live.call(reqwest::Method::POST, &cancel, None).await?;
+    let again = live.call(reqwest::Method::POST, &cancel, None).await?;
+    assert_eq!((first.status, &first.text), (again.status, &again.text));
+    assert_eq!(first.expect(200)?["status"], "cancelled");
+
+    eventually("the refund", PATIENCE, || async { Ok((business.balance().await? == before).then_some(())) })
+        .await?;
+    let mut entries = business.entries_of(&order).await?;
+    entries.sort();
+    assert_eq!(entries, [("delivery_fee".to_owned(), -FEE), ("refund".to_owned(), FEE)]);
+    let hooks = business.webhooks_of("order-2002", 3).await?;
+    assert_eq!(kinds(&hooks), ["order.created", "driver.assigned", "order.cancelled"]);
+    Ok(())
+}
+
+async fn a_failed_order_keeps_or_returns_its_fee_by_the_pickup(business: &Business) -> anyhow::Result<()> {
+    let before = business.balance().await?;
+    let late = business.place(NewOrder::sample_prepaid("order-2003")).await?;
+    business.fleet.drive(&late, &["driver.assigned", "order.picked_up", "order.failed"], 0).await?;
+    let early = business.place(NewOrder::sample_prepaid("order-2004")).await?;
+    business.fleet.drive(&early, &["order.failed"], 0).await?;
+    eventually("the refund of the order that was never picked up", PATIENCE, || async {
+        Ok((business.entries_of(&early).await?.len() == 2).then_some(()))
+    })
+    .await?;
+    assert_eq!(business.balance().await?, before - FEE, "only the one before the pickup is refunded");
+    assert_eq!(business.entries_of(&late).await?.len(), 1);
+
+    let not_any_more = business.live()?.call(reqwest::Method::POST, &format!("/{late}/cancel"), None).await?;
+    assert_eq!((not_any_more.status.as_u16(), not_any_more.code()), (409, "order_not_cancellable"));
+    let hooks = business.webhooks_of("order-2003", 4).await?;
+    assert_in_order(&hooks);
+    Ok(())
+}
+
+async fn all_ten_kinds_were_received(business: &Business) -> anyhow::Result<()> {
+    let received = business.shop.received(0, 10_000).await?;
+    let kinds: BTreeSet<&str> = received.iter().map(|webhook| webhook.kind.as_str()).collect();
+    let wanted: BTreeSet<&str> = DEFAULT_SUBSCRIPTION.iter().map(|kind| kind.as_str()).collect();
+    assert_eq!(kinds, wanted);
+    Ok(())
+}
+
+async fn too_little_in_the_wallet_is_402_until_topped_up(business: &Business) -> anyhow::Result<()> {
+    let mut body = waybill_tests::smallest_order("order-2005");
+    let balance = business.balance().await?;
+    body["payment"]["deliveryFeePaise"] = json!(balance + 1_000);
+    let live = business.live()?;
+    let refused = live.create("shop-2005", &body).await?;
+    assert_eq!((refused.status.as_u16(), refused.code()), (402, "insufficient_wallet_balance"));
+    assert_eq!(refused.body["shortfallPaise"], 1_000);
+    assert_eq!(business.balance().await?, balance);
+
+    business.top_up(20_000).await?;
+    let placed = live.create("shop-2005", &body).await?;
+    let replayed = live.create("shop-2005", &body).await?;
+    assert_eq!((placed.status.as_u16(), &placed.text), (201, &replayed.text));
+    assert_eq!(replayed.header("Idempotent-Replayed"), Some("true"));
+    assert_eq!(business.balance().await?, 19_000, "the fee was taken once");
+    Ok(())
+}
+
+async fn the_portal_shows_it_all(business: &Business, delivered: &str) -> anyhow::Result<()> {
+    let status = business.portal.get("/status").await?;
+    assert_eq!(status["indicators"]["connectionTest"]["label"], "Connected");
+    assert_eq!(status["indicators"]["webhook"]["label"], "Active");
+    let live = business.portal.get("/orders?mode=live&limit=100").await?;
+    assert_eq!(live["data"].as_array().map(Vec::len), Some(5));
+    let one = business.portal.get(&format!("/orders/{delivered}")).await?;
+    assert_eq!(one["status"], "delivered");
+    let path = format!("/webhook-endpoints/{}/deliveries?limit=100", business.endpoint_id);
+    let log = business.portal.get(&path).await?;
+    assert!(log["data"].as_array().is_some_and(|rows| rows.iter().all(|row| row["status"] == "succeeded")));
+    Ok(())
+}
