@@ -35,8 +35,8 @@ impl ApiError {
     }
 
     /// 400 with every fault of the request.
-    pub fn invalid(faults: FaultList) -> Self {
-        let faults = faults.into_faults();
+    pub fn invalid(faults: impl Into<Vec<Fault>>) -> Self {
+        let faults = faults.into();
         let message = match faults.as_slice() {
             [only] => only.message.clone(),
             [first, rest @ ..] => {

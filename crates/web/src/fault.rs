@@ -38,3 +38,9 @@ impl FaultList {
         self.0.into_inner()
     }
 }
+
+impl From<FaultList> for Vec<Fault> {
+    fn from(faults: FaultList) -> Self {
+        faults.into_faults()
+    }
+}

@@ -1,0 +1,3 @@
+DROP TABLE fleet_reports;
+DROP TABLE order_events;
+DROP TABLE orders;

@@ -1,0 +1,73 @@
+-- One row per order. An order that is not yet 'placed' is nobody's order: only the pipeline that places it sees it.
+CREATE TABLE orders (
+    id                 TEXT COLLATE "C" PRIMARY KEY,
+    business_id        TEXT COLLATE "C" NOT NULL,
+    mode               TEXT NOT NULL CHECK (mode IN ('test', 'live')),
+    placement          TEXT NOT NULL CHECK (placement IN ('pending_payment', 'placed', 'released')),
+    -- Counts the tries to pay; a debit is known by (id, attempt).
+    attempt            INTEGER NOT NULL CHECK (attempt >= 1),
+    order_reference    TEXT NOT NULL,
+    idempotency_key    TEXT NOT NULL,
+    -- SHA-256 of the request body as canonical JSON.
+    fingerprint        BYTEA NOT NULL CHECK (octet_length(fingerprint) = 32),
+    tracking_code      TEXT COLLATE "C" NOT NULL,
+    order_source       TEXT NOT NULL,
+    status             TEXT NOT NULL CHECK (status IN
+        ('created', 'driver_assigned', 'picked_up', 'out_for_delivery', 'delivered', 'failed', 'cancelled', 'returned')),
+    cod_status         TEXT NOT NULL CHECK (cod_status IN
+        ('not_applicable', 'pending', 'collected', 'handed_over', 'settled')),
+    picked_up          BOOLEAN NOT NULL DEFAULT FALSE,
+    payment_type       TEXT NOT NULL CHECK (payment_type IN ('cod', 'prepaid')),
+    delivery_fee_paise BIGINT NOT NULL CHECK (delivery_fee_paise > 0),
+    cod_amount_paise   BIGINT NOT NULL CHECK (cod_amount_paise >= 0),
+    -- What the business said of customer, addresses, package, payment and notes. Personal data lives here only.
+    details            JSONB NOT NULL,
+    -- The bytes of the 201, so that a replay is byte-identical.
+    receipt            BYTEA NOT NULL,
+    -- The order's events are numbered from 1 without a gap; 0 before the first.
+    sequence           BIGINT NOT NULL CHECK (sequence >= 0),
+    driver             JSONB,
+    reason             TEXT,
+    cod_reported_paise BIGINT,
+    created_at         TIMESTAMPTZ NOT NULL,
+    updated_at         TIMESTAMPTZ NOT NULL,
+    pending_since      TIMESTAMPTZ,
+    CHECK ((placement = 'pending_payment') = (pending_since IS NOT NULL)),
+    CHECK (mode = 'live' OR placement = 'placed'),
+    CHECK ((placement = 'placed') = (sequence > 0)),
+    CHECK (mode = 'live' OR driver IS NULL)
+);
+
+CREATE UNIQUE INDEX orders_reference_key ON orders (business_id, mode, order_reference);
+-- A released order no longer holds its key.
+CREATE UNIQUE INDEX orders_idempotency_key ON orders (business_id, mode, idempotency_key) WHERE placement <> 'released';
+CREATE UNIQUE INDEX orders_tracking_code_key ON orders (tracking_code);
+-- Lists of a business, newest first: ids sort by time.
+CREATE INDEX orders_of_business ON orders (business_id, mode, id DESC) WHERE placement = 'placed';
+-- What the fleet has not seen yet.
+CREATE INDEX orders_for_fleet ON orders (updated_at, id) WHERE mode = 'live' AND placement = 'placed';
+-- What recovery looks for: nearly always empty.
+CREATE INDEX orders_pending ON orders (pending_since) WHERE placement = 'pending_payment';
+
+-- The timeline: one row per event of an order.
+CREATE TABLE order_events (
+    order_id    TEXT COLLATE "C" NOT NULL REFERENCES orders (id),
+    sequence    BIGINT NOT NULL CHECK (sequence >= 1),
+    event_id    TEXT COLLATE "C" NOT NULL,
+    business_id TEXT COLLATE "C" NOT NULL,
+    kind        TEXT NOT NULL,
+    status      TEXT NOT NULL,
+    cod_status  TEXT NOT NULL,
+    data        JSONB NOT NULL,
+    occurred_at TIMESTAMPTZ NOT NULL,
+    recorded_at TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (order_id, sequence)
+);
+
+-- The fleet's own event ids, so that a repeated report changes nothing.
+CREATE TABLE fleet_reports (
+    event_id    TEXT COLLATE "C" PRIMARY KEY,
+    order_id    TEXT COLLATE "C" NOT NULL REFERENCES orders (id),
+    fingerprint BYTEA NOT NULL CHECK (octet_length(fingerprint) = 32),
+    recorded_at TIMESTAMPTZ NOT NULL
+);

@@ -1,0 +1,90 @@
+//! The two commits of an order, each shared by all that queue for it: storing the intent (a test order is placed with
+//! it), and placing what is paid.
+
+use diesel_async::AsyncPgConnection;
+use domain::{EventKind, OrderId};
+use events::ProgressData;
+use postgres::{Apply, StoreError};
+
+use crate::app::Ambient;
+use crate::commands::Reported;
+use crate::commands::move_order::{OrderHappening, write_all};
+use crate::domain::{NewOrder, Order, Placement};
+use crate::store::placing;
+
+/// An order to store.
+pub struct Intent {
+    pub order: NewOrder,
+    pub placement: Placement,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntentOutcome {
+    Stored,
+    /// Its reference or its key is held by another order.
+    Conflict,
+}
+
+/// An order whose debit is posted.
+pub struct Payment {
+    pub order_id: OrderId,
+    pub attempt: i32,
+}
+
+/// Stores intents; places the test orders among them.
+pub struct IntentBatch(pub Ambient);
+
+impl Apply<Intent, IntentOutcome> for IntentBatch {
+    async fn apply(
+        &self,
+        conn: &mut AsyncPgConnection,
+        jobs: &[Intent],
+    ) -> Result<Vec<IntentOutcome>, StoreError> {
+        let new: Vec<_> = jobs.iter().map(|job| (&job.order, job.placement)).collect();
+        let stored = placing::insert(conn, &new).await?;
+        let outcomes: Vec<_> = jobs
+            .iter()
+            .map(|job| match stored.contains(&job.order.id.to_string()) {
+                true => IntentOutcome::Stored,
+                false => IntentOutcome::Conflict,
+            })
+            .collect();
+        let placed: Vec<Order> = jobs
+            .iter()
+            .zip(&outcomes)
+            .filter(|(job, outcome)| **outcome == IntentOutcome::Stored && job.placement == Placement::Placed)
+            .map(|(job, _)| job.order.clone().into_placed())
+            .collect();
+        announce(&self.0, conn, &placed).await?;
+        Ok(outcomes)
+    }
+}
+
+/// Places what is paid. An order that was placed before stays as it is.
+pub struct PaymentBatch(pub Ambient);
+
+impl Apply<Payment, ()> for PaymentBatch {
+    async fn apply(&self, conn: &mut AsyncPgConnection, jobs: &[Payment]) -> Result<Vec<()>, StoreError> {
+        let paid: Vec<_> = jobs.iter().map(|job| (job.order_id, job.attempt)).collect();
+        let placed = placing::place(conn, &paid, self.0.clock.now()).await?;
+        announce(&self.0, conn, &placed).await?;
+        Ok(vec![(); jobs.len()])
+    }
+}
+
+/// The first event of each order's life.
+async fn announce(
+    ambient: &Ambient,
+    conn: &mut AsyncPgConnection,
+    placed: &[Order],
+) -> Result<(), StoreError> {
+    if placed.is_empty() {
+        return Ok(());
+    }
+    let now = ambient.clock.now();
+    let created =
+        || Reported { event: EventKind::OrderCreated, data: ProgressData::default(), occurred_at: now };
+    let happenings =
+        placed.iter().map(|order| OrderHappening { order, reported: created(), refund_due: false }).collect();
+    write_all(ambient, conn, happenings, now).await
+}

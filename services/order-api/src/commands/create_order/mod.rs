@@ -1,0 +1,250 @@
+//! Placing an order (`design.md` §3). A test order is one transaction. A live order moves money in another service's
+//! database, so it is intent, idempotent debit, finalise: stored as `pending_payment`, paid, then placed; and every
+//! step may be done again by whoever comes next, with the same end.
+
+mod batches;
+mod drive;
+mod receipt;
+
+use std::time::Duration;
+
+use domain::{GoLiveItem, Mode, OrderId, TrackingCode};
+use internal_api::CallError;
+use internal_api::keys::GoodKey;
+use postgres::StoreError;
+use tokio::time::Instant;
+use web::Fault;
+
+pub use batches::{Intent, IntentBatch, IntentOutcome, Payment, PaymentBatch};
+pub(super) use drive::{Driven, place_paid};
+
+use crate::app::App;
+use crate::domain::{Claim, Fingerprint, NewOrder, OrderDraft, Placement, Warning};
+use crate::store::{claims, placing};
+
+/// How long a request may take to learn its outcome before it is told to come again.
+const DEADLINE: Duration = Duration::from_secs(5);
+
+/// A request for an order, read but not yet judged.
+pub struct CreateOrder {
+    pub caller: GoodKey,
+    pub idempotency_key: String,
+    pub fingerprint: Fingerprint,
+    /// The faults count only once a replay and a locked business are ruled out (`design.md` §5, order of checks).
+    pub draft: Result<OrderDraft, Vec<Fault>>,
+}
+
+/// A placed order's 201.
+#[derive(Debug)]
+pub struct Placed {
+    pub order_id: OrderId,
+    /// The bytes stored with the order.
+    pub receipt: Vec<u8>,
+    pub replayed: bool,
+}
+
+/// Why there is no order. Nothing is kept of any of these: the same key may be tried again.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateError {
+    #[error("the key was used for another body")]
+    KeyReused,
+    #[error("live orders are locked")]
+    Locked { missing: Vec<GoLiveItem> },
+    #[error("the request is not valid")]
+    Invalid(Vec<Fault>),
+    #[error("the reference has an order")]
+    ReferenceExists(Box<Claim>),
+    #[error("another request for this reference is being paid")]
+    OrderInProgress,
+    #[error("the wallet is too low")]
+    InsufficientBalance { balance: domain::Paise, required: domain::Paise },
+    #[error("the outcome is not known in time")]
+    Unknown,
+    #[error(transparent)]
+    Peer(#[from] CallError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Places the order that `request` asks for, or finds the one that it asked for before.
+pub async fn create_order(app: &App, mut request: CreateOrder) -> Result<Placed, CreateError> {
+    let deadline = Instant::now() + DEADLINE;
+    while Instant::now() < deadline {
+        if let Some(claim) = held_by_key(app, &request).await? {
+            if claim.placement == Placement::Placed {
+                return Ok(Placed { order_id: claim.order_id, receipt: claim.receipt, replayed: true });
+            }
+            check_live_access(app, &request.caller).await?;
+            match drive::drive(app, &claim, deadline).await? {
+                Driven::Placed => {
+                    return Ok(Placed { order_id: claim.order_id, receipt: claim.receipt, replayed: true });
+                }
+                Driven::Released => continue,
+            }
+        }
+        check_live_access(app, &request.caller).await?;
+        let draft = match &mut request.draft {
+            Ok(draft) => draft,
+            Err(faults) => return Err(CreateError::Invalid(std::mem::take(faults))),
+        };
+        fill_pickup(app, &request.caller, draft).await?;
+        if let Some(placed) = place_new(app, &request, deadline).await? {
+            return Ok(placed);
+        }
+    }
+    Err(CreateError::Unknown)
+}
+
+/// The order that this request's key holds; another body under the same key is refused.
+async fn held_by_key(app: &App, request: &CreateOrder) -> Result<Option<Claim>, CreateError> {
+    let mut conn = app.database.connection().await?;
+    let GoodKey { business_id, mode, .. } = request.caller;
+    let claim = claims::by_key(&mut conn, business_id, mode, &request.idempotency_key).await?;
+    match claim {
+        Some(claim) if claim.fingerprint != request.fingerprint => Err(CreateError::KeyReused),
+        claim => Ok(claim),
+    }
+}
+
+async fn check_live_access(app: &App, caller: &GoodKey) -> Result<(), CreateError> {
+    if caller.mode == Mode::Test {
+        return Ok(());
+    }
+    let missing = app.ordering.context(caller.business_id).await?.missing;
+    if missing.is_empty() { Ok(()) } else { Err(CreateError::Locked { missing }) }
+}
+
+/// An order without a pickup is fetched where the business's profile says. A business that only tries things out may
+/// not have one yet, which its test order survives.
+async fn fill_pickup(app: &App, caller: &GoodKey, draft: &mut OrderDraft) -> Result<(), CreateError> {
+    if draft.pickup.is_some() {
+        return Ok(());
+    }
+    draft.pickup = app.ordering.context(caller.business_id).await?.pickup.map(Into::into);
+    let warned = draft.warnings.iter().any(|warning| warning.code == "pickup_profile_incomplete");
+    if draft.pickup.is_none() && !warned {
+        draft.warnings.push(Warning {
+            field: "pickup".into(),
+            code: "pickup_profile_incomplete",
+            message:
+                "No pickup was given and the pickup profile is not complete; a live order needs one of them."
+                    .into(),
+        });
+    }
+    Ok(())
+}
+
+/// Stores the order and drives it to its end. `None`: something else moved meanwhile; look again.
+async fn place_new(
+    app: &App,
+    request: &CreateOrder,
+    deadline: Instant,
+) -> Result<Option<Placed>, CreateError> {
+    let Ok(draft) = &request.draft else { return Ok(None) };
+    let new = new_order(app, request, draft)?;
+    let placement = match request.caller.mode {
+        Mode::Test => Placement::Placed,
+        Mode::Live => Placement::PendingPayment,
+    };
+    let order_id = new.id;
+    let receipt = new.receipt.clone();
+    match app.intents.submit(Intent { order: new.clone(), placement }).await? {
+        IntentOutcome::Stored if placement == Placement::Placed => {
+            app.doorbell.ring();
+            Ok(Some(Placed { order_id, receipt, replayed: false }))
+        }
+        IntentOutcome::Stored => pay(app, &claim_of(&new, order_id, 1), deadline).await,
+        IntentOutcome::Conflict => resolve_conflict(app, request, new, deadline).await,
+    }
+}
+
+async fn pay(app: &App, claim: &Claim, deadline: Instant) -> Result<Option<Placed>, CreateError> {
+    Ok(match drive::drive(app, claim, deadline).await? {
+        Driven::Placed => {
+            Some(Placed { order_id: claim.order_id, receipt: claim.receipt.clone(), replayed: false })
+        }
+        Driven::Released => None,
+    })
+}
+
+/// The reference, or the key, is held by another order.
+async fn resolve_conflict(
+    app: &App,
+    request: &CreateOrder,
+    mut new: NewOrder,
+    deadline: Instant,
+) -> Result<Option<Placed>, CreateError> {
+    let mut conn = app.database.connection().await?;
+    let GoodKey { business_id, mode, .. } = request.caller;
+    let Some(holder) = claims::by_reference(&mut conn, business_id, mode, &new.order_reference).await? else {
+        // The key is held; the next look finds by whom.
+        return Ok(None);
+    };
+    let ours = holder.idempotency_key == request.idempotency_key;
+    match holder.placement {
+        Placement::Released => {
+            // The row keeps its id and tracking code from now on; only the request's own part changes.
+            new.id = holder.order_id;
+            new.tracking_code = holder.tracking_code.clone();
+            new.receipt = receipt::render(&app.ambient, &new, warnings(request))?;
+            if !placing::take_over(&mut conn, &holder, &new).await? {
+                return Ok(None);
+            }
+            drop(conn);
+            pay(app, &claim_of(&new, holder.order_id, holder.attempt + 1), deadline).await
+        }
+        _ if ours => Ok(None),
+        Placement::Placed => Err(CreateError::ReferenceExists(Box::new(holder))),
+        Placement::PendingPayment => Err(CreateError::OrderInProgress),
+    }
+}
+
+fn warnings(request: &CreateOrder) -> &[Warning] {
+    request.draft.as_ref().map_or(&[], |draft| &draft.warnings)
+}
+
+fn new_order(app: &App, request: &CreateOrder, draft: &OrderDraft) -> Result<NewOrder, CreateError> {
+    let mode = request.caller.mode;
+    let details = serde_json::json!({
+        "customer": draft.customer,
+        "delivery": draft.delivery,
+        "pickup": draft.pickup,
+        "package": draft.package,
+        "payment": draft.payment,
+        "notes": draft.notes,
+    });
+    let mut new = NewOrder {
+        id: OrderId::generate(&app.ambient.clock, &app.ambient.entropy),
+        business_id: request.caller.business_id,
+        mode,
+        order_reference: draft.order_reference.clone(),
+        idempotency_key: request.idempotency_key.clone(),
+        fingerprint: request.fingerprint,
+        tracking_code: TrackingCode::generate(mode, &app.ambient.entropy),
+        order_source: draft.order_source.clone(),
+        payment_type: draft.payment.payment_type,
+        delivery_fee: draft.payment.delivery_fee_paise,
+        cod_amount: draft.payment.cod_amount_paise,
+        details,
+        receipt: Vec::new(),
+        created_at: app.ambient.clock.now(),
+    };
+    new.receipt = receipt::render(&app.ambient, &new, &draft.warnings)?;
+    Ok(new)
+}
+
+fn claim_of(new: &NewOrder, order_id: OrderId, attempt: i32) -> Claim {
+    Claim {
+        order_id,
+        business_id: new.business_id,
+        placement: Placement::PendingPayment,
+        attempt,
+        order_reference: new.order_reference.clone(),
+        tracking_code: new.tracking_code.clone(),
+        status: domain::DeliveryStatus::Created,
+        idempotency_key: new.idempotency_key.clone(),
+        fingerprint: new.fingerprint,
+        delivery_fee: new.delivery_fee,
+        receipt: new.receipt.clone(),
+    }
+}

@@ -1,0 +1,43 @@
+//! The body of the 201 (`spec.md` §2.2, `design.md` §5). It is rendered once, before the order is stored, and stored
+//! with it: a replay answers these bytes.
+
+use chrono::{DateTime, Utc};
+use domain::{DeliveryStatus, Mode, OrderId, TrackingCode};
+use postgres::StoreError;
+use serde::Serialize;
+
+use crate::app::Ambient;
+use crate::domain::{NewOrder, Warning};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Receipt<'a> {
+    id: OrderId,
+    service_order_id: OrderId,
+    order_reference: &'a str,
+    tracking_code: &'a TrackingCode,
+    tracking_url: String,
+    status: DeliveryStatus,
+    mode: Mode,
+    created_at: DateTime<Utc>,
+    warnings: &'a [Warning],
+}
+
+pub(super) fn render(
+    ambient: &Ambient,
+    order: &NewOrder,
+    warnings: &[Warning],
+) -> Result<Vec<u8>, StoreError> {
+    let receipt = Receipt {
+        id: order.id,
+        service_order_id: order.id,
+        order_reference: &order.order_reference,
+        tracking_code: &order.tracking_code,
+        tracking_url: ambient.tracking_url(&order.tracking_code),
+        status: DeliveryStatus::Created,
+        mode: order.mode,
+        created_at: order.created_at,
+        warnings,
+    };
+    serde_json::to_vec(&receipt).map_err(|error| StoreError::Corrupt(format!("receipt: {error}")))
+}

@@ -1,0 +1,10 @@
+//! The use cases that write, one per file. Each owns its transaction.
+
+pub mod cancel_order;
+pub mod create_order;
+mod move_order;
+pub mod record_progress;
+pub mod recover_pending;
+pub mod simulate_progress;
+
+pub use move_order::{MoveError, Reported};

@@ -1,0 +1,153 @@
+//! Moving an order: the one way in which a delivery's state changes, whoever asks for it. The new state, the timeline
+//! row and the event for the outbox are written in the caller's transaction, under the order's row lock.
+
+use chrono::{DateTime, Utc};
+use diesel_async::AsyncPgConnection;
+use domain::{EventId, EventKind, IllegalMove, Mode};
+use events::{Body, Envelope, OrderSnapshot, ProgressData};
+use postgres::StoreError;
+
+use crate::app::Ambient;
+use crate::domain::{Order, OrderEvent};
+use crate::store::{orders, timeline};
+
+/// What is said to have happened.
+#[derive(Clone, Debug)]
+pub struct Reported {
+    pub event: EventKind,
+    pub data: ProgressData,
+    pub occurred_at: DateTime<Utc>,
+}
+
+/// Why an order did not move.
+#[derive(Debug, thiserror::Error)]
+pub enum MoveError {
+    #[error("there is no such order")]
+    NotFound,
+    #[error(transparent)]
+    Illegal(#[from] IllegalMove),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<diesel::result::Error> for MoveError {
+    fn from(error: diesel::result::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// Applies `reported` to `order`, whose row the caller has locked.
+pub(super) async fn move_order(
+    ambient: &Ambient,
+    conn: &mut AsyncPgConnection,
+    mut order: Order,
+    reported: Reported,
+) -> Result<Order, MoveError> {
+    let moved = order.state.apply(reported.event)?;
+    let now = ambient.clock.now();
+    order.state = moved.to;
+    order.sequence += 1;
+    order.updated_at = now;
+    note_data(&mut order, &reported);
+    orders::save_move(conn, &order).await?;
+    let event = OrderHappening { order: &order, reported, refund_due: moved.refund_due };
+    event.write(ambient, conn, now).await?;
+    Ok(order)
+}
+
+/// What the order itself remembers of a report. A test order never gets a driver: a simulated one lives in its event
+/// alone.
+fn note_data(order: &mut Order, reported: &Reported) {
+    match reported.event {
+        EventKind::DriverAssigned if order.mode == Mode::Live => {
+            order.driver = reported.data.driver.as_ref().and_then(|driver| serde_json::to_value(driver).ok());
+        }
+        EventKind::DriverUnassigned => order.driver = None,
+        EventKind::OrderFailed | EventKind::OrderCancelled | EventKind::OrderReturned => {
+            order.reason.clone_from(&reported.data.reason);
+        }
+        EventKind::CodCollected => order.cod_reported = reported.data.cod_amount_paise,
+        _ => {}
+    }
+}
+
+/// An order's event, in its two forms: the timeline's row and the broker's envelope.
+pub(super) struct OrderHappening<'a> {
+    pub order: &'a Order,
+    pub reported: Reported,
+    pub refund_due: bool,
+}
+
+impl OrderHappening<'_> {
+    pub(super) async fn write(
+        self,
+        ambient: &Ambient,
+        conn: &mut AsyncPgConnection,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        write_all(ambient, conn, vec![self], now).await
+    }
+
+    fn forms(self, ambient: &Ambient, now: DateTime<Utc>) -> Result<(OrderEvent, Envelope), StoreError> {
+        let order = self.order;
+        let id = EventId::generate(&ambient.clock, &ambient.entropy);
+        let data = serde_json::to_value(&self.reported.data)
+            .map_err(|error| StoreError::Corrupt(format!("event data: {error}")))?;
+        let row = OrderEvent {
+            id,
+            order_id: order.id,
+            business_id: order.business_id,
+            kind: self.reported.event,
+            sequence: order.sequence,
+            status: order.state.status,
+            cod_status: order.state.cod,
+            data,
+            occurred_at: self.reported.occurred_at,
+            recorded_at: now,
+        };
+        let envelope = Envelope {
+            id,
+            business_id: order.business_id,
+            occurred_at: self.reported.occurred_at,
+            body: Body::Order(Box::new(events::OrderEvent {
+                event: self.reported.event,
+                sequence: order.sequence,
+                mode: order.mode,
+                order: snapshot(ambient, order),
+                data: self.reported.data,
+                delivery_fee_paise: order.delivery_fee,
+                refund_due: self.refund_due && order.mode == Mode::Live,
+            })),
+        };
+        Ok((row, envelope))
+    }
+}
+
+/// Writes the events of many orders at once.
+pub(super) async fn write_all(
+    ambient: &Ambient,
+    conn: &mut AsyncPgConnection,
+    happenings: Vec<OrderHappening<'_>>,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let mut rows = Vec::with_capacity(happenings.len());
+    let mut envelopes = Vec::with_capacity(happenings.len());
+    for happening in happenings {
+        let (row, envelope) = happening.forms(ambient, now)?;
+        rows.push(row);
+        envelopes.push(envelope);
+    }
+    timeline::append(conn, &rows).await?;
+    outbox::enqueue(conn, &envelopes, now).await
+}
+
+fn snapshot(ambient: &Ambient, order: &Order) -> OrderSnapshot {
+    OrderSnapshot {
+        id: order.id,
+        order_reference: order.order_reference.clone(),
+        tracking_code: order.tracking_code.clone(),
+        tracking_url: ambient.tracking_url(&order.tracking_code),
+        status: order.state.status,
+        cod_status: order.state.cod,
+    }
+}

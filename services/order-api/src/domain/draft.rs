@@ -1,0 +1,124 @@
+//! What a business asks for: a request body that has been read and found good (`spec.md` §2.1). A draft that exists is
+//! valid; [`crate::routes`] makes it. It is stored as it serializes here.
+
+use domain::{Paise, PaymentType};
+use internal_api::ordering::PickupProfile;
+use serde::Serialize;
+
+#[derive(Clone, Debug)]
+pub struct OrderDraft {
+    pub order_reference: String,
+    pub order_source: String,
+    pub customer: Customer,
+    pub delivery: Delivery,
+    /// Absent: the business's pickup profile is meant.
+    pub pickup: Option<Pickup>,
+    pub package: Package,
+    pub payment: Payment,
+    pub notes: Notes,
+    /// What was accepted but may not be what was meant.
+    pub warnings: Vec<Warning>,
+}
+
+/// Said in the 201, and harmless.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    pub field: String,
+    pub code: &'static str,
+    pub message: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Customer {
+    pub name: String,
+    pub phone: String,
+    pub email: Option<String>,
+}
+
+/// Where the parcel goes.
+pub type Delivery = Place;
+
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Place {
+    pub address_line1: Option<String>,
+    pub address_line2: Option<String>,
+    pub city: Option<String>,
+    pub state: Option<String>,
+    pub pincode: Option<String>,
+    pub landmark: Option<String>,
+    pub latitude: Option<f64>,
+    pub longitude: Option<f64>,
+    pub full_address: Option<String>,
+}
+
+/// Where the parcel is fetched.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pickup {
+    pub business_name: Option<String>,
+    pub contact_name: Option<String>,
+    pub phone: Option<String>,
+    #[serde(flatten)]
+    pub place: Place,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Package {
+    pub description: Option<String>,
+    pub items: Vec<Item>,
+    pub total_items: Option<i64>,
+    pub weight_kg: Option<f64>,
+    pub fragile: bool,
+    pub special_instructions: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Item {
+    pub name: Option<String>,
+    pub quantity: Option<i64>,
+    pub price_paise: Option<i64>,
+}
+
+/// Amounts in paise.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Payment {
+    pub payment_type: PaymentType,
+    pub order_value_paise: Option<Paise>,
+    pub delivery_fee_paise: Paise,
+    pub cod_amount_paise: Paise,
+    pub prepaid_amount_paise: Paise,
+    pub currency: &'static str,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Notes {
+    pub customer_note: Option<String>,
+    pub internal_note: Option<String>,
+}
+
+impl From<PickupProfile> for Pickup {
+    fn from(profile: PickupProfile) -> Self {
+        Self {
+            business_name: Some(profile.business_name),
+            contact_name: Some(profile.contact_name),
+            phone: Some(profile.phone),
+            place: Place {
+                address_line1: Some(profile.address_line1),
+                address_line2: profile.address_line2,
+                city: Some(profile.city),
+                state: Some(profile.state),
+                pincode: Some(profile.pincode),
+                landmark: profile.landmark,
+                latitude: profile.latitude,
+                longitude: profile.longitude,
+                full_address: profile.full_address,
+            },
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Whether two requests say the same: their bodies as canonical JSON, in which the order of keys does not matter and
+//! `null` equals absent, hashed.
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fingerprint([u8; 32]);
+
+impl Fingerprint {
+    pub fn of(body: &Value) -> Self {
+        let mut canonical = String::new();
+        write(body, &mut canonical);
+        Self(Sha256::digest(canonical.as_bytes()).into())
+    }
+
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+fn write(value: &Value, out: &mut String) {
+    match value {
+        Value::Object(object) => {
+            let mut fields: Vec<_> = object.iter().filter(|(_, value)| !value.is_null()).collect();
+            fields.sort_unstable_by_key(|(key, _)| *key);
+            out.push('{');
+            for (index, (key, value)) in fields.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                out.push_str(&Value::from(key.as_str()).to_string());
+                out.push(':');
+                write(value, out);
+            }
+            out.push('}');
+        }
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write(item, out);
+            }
+            out.push(']');
+        }
+        plain => out.push_str(&plain.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn null_equals_absent_and_the_order_of_keys_does_not_matter() {
+        let one = serde_json::from_str(r#"{"b":[1,{"y":null,"x":"é"}],"a":null}"#).unwrap();
+        let same = serde_json::from_str(r#"{"b":[1,{"x":"\u00e9"}]}"#).unwrap();
+        assert_eq!(Fingerprint::of(&one), Fingerprint::of(&same));
+    }
+
+    #[test]
+    fn anything_else_is_another_body() {
+        let base = Fingerprint::of(&json!({"a": 1, "b": ["x", null]}));
+        for other in [
+            json!({"a": 2, "b": ["x", null]}),
+            json!({"a": "1", "b": ["x", null]}),
+            json!({"a": 1, "b": ["x"]}),
+            json!({"a": 1, "b": [null, "x"]}),
+            json!({"a": 1, "b": ["x", null], "c": false}),
+        ] {
+            assert_ne!(base, Fingerprint::of(&other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Orders as this service knows them.
+
+use chrono::{DateTime, Utc};
+use domain::{
+    BusinessId, CodStatus, DeliveryState, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise,
+    PaymentType, TrackingCode,
+};
+use serde_json::Value;
+use strum::{Display, EnumString, IntoStaticStr};
+
+use crate::domain::Fingerprint;
+
+/// How far an order is on its way to being one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Placement {
+    /// Stored, its debit not yet known to be posted. Nobody's order.
+    PendingPayment,
+    /// An order.
+    Placed,
+    /// Its debit was rejected or called off. Its reference and key are free for another try.
+    Released,
+}
+
+impl Placement {
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// A placed order.
+#[derive(Clone, Debug)]
+pub struct Order {
+    pub id: OrderId,
+    pub business_id: BusinessId,
+    pub mode: Mode,
+    pub order_reference: String,
+    pub order_source: String,
+    pub tracking_code: TrackingCode,
+    pub state: DeliveryState,
+    pub delivery_fee: Paise,
+    pub cod_amount: Paise,
+    /// `customer`, `delivery`, `pickup`, `package`, `payment`, `notes`.
+    pub details: Value,
+    pub sequence: i64,
+    pub driver: Option<Value>,
+    pub reason: Option<String>,
+    /// The cash that the driver reported.
+    pub cod_reported: Option<Paise>,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+}
+
+/// An order about to be stored for the first time.
+#[derive(Clone, Debug)]
+pub struct NewOrder {
+    pub id: OrderId,
+    pub business_id: BusinessId,
+    pub mode: Mode,
+    pub order_reference: String,
+    pub idempotency_key: String,
+    pub fingerprint: Fingerprint,
+    pub tracking_code: TrackingCode,
+    pub order_source: String,
+    pub payment_type: PaymentType,
+    pub delivery_fee: Paise,
+    pub cod_amount: Paise,
+    pub details: Value,
+    pub receipt: Vec<u8>,
+    pub created_at: DateTime<Utc>,
+}
+
+/// What holds a reference or a key: enough to replay, refuse, drive on or take over.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    pub order_id: OrderId,
+    pub business_id: BusinessId,
+    pub placement: Placement,
+    pub attempt: i32,
+    pub order_reference: String,
+    pub tracking_code: TrackingCode,
+    pub status: DeliveryStatus,
+    pub idempotency_key: String,
+    pub fingerprint: Fingerprint,
+    pub delivery_fee: Paise,
+    pub receipt: Vec<u8>,
+}
+
+/// One row of an order's timeline.
+#[derive(Clone, Debug)]
+pub struct OrderEvent {
+    pub id: EventId,
+    pub order_id: OrderId,
+    pub business_id: BusinessId,
+    pub kind: EventKind,
+    pub sequence: i64,
+    pub status: DeliveryStatus,
+    pub cod_status: CodStatus,
+    pub data: Value,
+    pub occurred_at: DateTime<Utc>,
+    pub recorded_at: DateTime<Utc>,
+}
+
+impl NewOrder {
+    /// The order that this becomes when it is placed as it is.
+    pub fn into_placed(self) -> Order {
+        Order {
+            id: self.id,
+            business_id: self.business_id,
+            mode: self.mode,
+            order_reference: self.order_reference,
+            order_source: self.order_source,
+            tracking_code: self.tracking_code,
+            state: DeliveryState::new(self.payment_type),
+            delivery_fee: self.delivery_fee,
+            cod_amount: self.cod_amount,
+            details: self.details,
+            sequence: 1,
+            driver: None,
+            reason: None,
+            cod_reported: None,
+            created_at: self.created_at,
+            updated_at: self.created_at,
+        }
+    }
+}
+
+impl Order {
+    /// The cash that the driver reported, when it is not what was to be collected.
+    pub fn cod_discrepancy(&self) -> Option<Paise> {
+        self.cod_reported.filter(|reported| *reported != self.cod_amount)
+    }
+}

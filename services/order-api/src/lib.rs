@@ -1,0 +1,10 @@
+//! order-api: the integration API, the fleet API and the tracking page; owns orders and deliveries.
+
+pub mod app;
+pub mod commands;
+pub mod consumers;
+pub mod domain;
+pub mod routes;
+pub mod settings;
+pub mod store;
+pub mod verdicts;

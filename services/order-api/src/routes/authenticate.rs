@@ -1,0 +1,41 @@
+//! Who calls: a business by its API key, or the fleet by its token.
+
+use actix_web::HttpRequest;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderValue, WWW_AUTHENTICATE};
+use internal_api::keys::GoodKey;
+use web::{ApiError, bearer_token, same_secret};
+
+use crate::app::App;
+use crate::verdicts::AuthError;
+
+/// The business behind `Authorization: Bearer <API_KEY>` (`spec.md` §5.1).
+pub(super) async fn business(app: &App, request: &HttpRequest) -> Result<GoodKey, ApiError> {
+    let Some(key) = bearer_token(request.headers()) else {
+        return Err(unauthorized(
+            "missing_api_key",
+            "Send your API key from the backend, as Authorization: Bearer <API_KEY>.",
+        ));
+    };
+    let caller = app.keys.judge(key).await.map_err(|error| match error {
+        AuthError::InvalidKey => unauthorized(
+            "invalid_api_key",
+            "The API key is not valid. Use the key from your backend's configuration; it may have been revoked.",
+        ),
+        AuthError::Unavailable(error) => error.into(),
+    })?;
+    tracing::debug!(business_id = %caller.business_id, key_id = %caller.key_id, mode = %caller.mode, "authenticated");
+    Ok(caller)
+}
+
+/// The operator's driver system.
+pub(super) fn fleet(app: &App, request: &HttpRequest) -> Result<(), ApiError> {
+    let known =
+        bearer_token(request.headers()).is_some_and(|token| same_secret(token, &app.settings.fleet.token));
+    if known { Ok(()) } else { Err(unauthorized("invalid_fleet_token", "The fleet token is not valid.")) }
+}
+
+fn unauthorized(code: &str, message: &str) -> ApiError {
+    ApiError::new(StatusCode::UNAUTHORIZED, code, message)
+        .with_header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+}

@@ -1,0 +1,125 @@
+//! The fleet: reports progress, and learns of new and cancelled orders by asking.
+
+use actix_web::HttpRequest;
+use actix_web::web::{Data, Json, Path, Payload};
+use chrono::{DateTime, TimeDelta, Utc};
+use domain::{EventKind, OrderId, Paise};
+use events::{Driver, ProgressData};
+use internal_api::Page;
+use serde_json::Value;
+use web::{ApiError, FaultList, Fields, TextRule, page_query, query_value, read_json};
+
+use super::views::{FleetOrderView, fleet_view};
+use super::{authenticate, errors, integration};
+use crate::app::App;
+use crate::commands::Reported;
+use crate::commands::record_progress::{FleetReport, record_progress};
+use crate::domain::Fingerprint;
+use crate::store::fleet;
+
+/// A fleet's clock may run this far ahead of ours.
+const CLOCK_AHEAD_MAX: TimeDelta = TimeDelta::minutes(5);
+
+/// `POST /v1/fleet/orders/{id}/events {eventId, event, occurredAt, driver?, reason?, codAmountPaise?}`
+pub(super) async fn report(
+    app: Data<App>,
+    request: HttpRequest,
+    id: Path<String>,
+    payload: Payload,
+) -> Result<Json<FleetOrderView>, ApiError> {
+    authenticate::fleet(&app, &request)?;
+    let body = read_json(&request, payload).await?;
+    let order_id = integration::parse_id(&id)?;
+    let faults = FaultList::default();
+    let report = read_report(&body, &faults, order_id, app.ambient.clock.now());
+    let report = match report {
+        Some(report) if faults.is_empty() => report,
+        _ => return Err(ApiError::invalid(faults)),
+    };
+    let (tasks, running) = (app.tasks.clone(), Data::clone(&app));
+    let moved = tasks.run(async move { record_progress(&running, report).await }).await?;
+    moved.map(fleet_view).map(Json).map_err(errors::from_report)
+}
+
+fn read_report(
+    body: &Value,
+    faults: &FaultList,
+    order_id: OrderId,
+    now: DateTime<Utc>,
+) -> Option<FleetReport> {
+    let fields = Fields::of_body(body, faults)?;
+    let event_id = fields.required_text("eventId", TextRule::line(128));
+    let event = integration::progress_event(&fields);
+    let occurred_at = occurred_at(&fields, now);
+    let driver = fields.optional_object("driver").and_then(|driver| read_driver(&driver));
+    let reason = match event {
+        Some(EventKind::OrderFailed) => fields.required_text("reason", TextRule::lines(1_000)),
+        _ => fields.optional_text("reason", TextRule::lines(1_000)),
+    };
+    let cod_amount = match event {
+        Some(EventKind::CodCollected | EventKind::CodHandedOver | EventKind::CodSettled) => {
+            fields.required_integer("codAmountPaise", 0, Paise::REQUEST_MAX.get())
+        }
+        _ => fields.optional_integer("codAmountPaise", 0, Paise::REQUEST_MAX.get()),
+    };
+    let data = ProgressData { driver, reason, cod_amount_paise: cod_amount.map(Paise::new) };
+    Some(FleetReport {
+        event_id: event_id?,
+        order_id,
+        fingerprint: Fingerprint::of(body),
+        reported: Reported { event: event?, data, occurred_at: occurred_at? },
+    })
+}
+
+fn occurred_at(fields: &Fields<'_>, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let text = fields.required_text("occurredAt", TextRule::line(40))?;
+    let Ok(time) = DateTime::parse_from_rfc3339(&text) else {
+        let message = "occurredAt must be a time as RFC 3339 writes it, such as 2026-01-31T09:30:00Z.";
+        fields.fault("occurredAt", "invalid_format", message);
+        return None;
+    };
+    let time = time.with_timezone(&Utc);
+    if time > now + CLOCK_AHEAD_MAX || time < DateTime::UNIX_EPOCH {
+        fields.fault("occurredAt", "out_of_range", "occurredAt must not lie in the future.");
+        return None;
+    }
+    Some(time)
+}
+
+fn read_driver(fields: &Fields<'_>) -> Option<Driver> {
+    let name = fields.required_text("name", TextRule::line(200));
+    let phone = fields.optional_text("phone", TextRule::line(40));
+    let vehicle = fields.optional_text("vehicle", TextRule::line(100));
+    Some(Driver { name: name?, phone, vehicle })
+}
+
+/// `GET /v1/fleet/orders?status=&updatedAfter=&limit=&startingAfter=`, by last change, oldest first
+pub(super) async fn list(
+    app: Data<App>,
+    request: HttpRequest,
+) -> Result<Json<Page<FleetOrderView>>, ApiError> {
+    authenticate::fleet(&app, &request)?;
+    let page = page_query(&request)?;
+    let status = query_value(&request, "status")?
+        .map(|status| integration::parse_word(&status, "status"))
+        .transpose()?;
+    let updated_after = query_value(&request, "updatedAfter")?.map(|time| parse_time(&time)).transpose()?;
+    let mut conn = app.database.connection().await.map_err(errors::from_store)?;
+    let after = match &page.starting_after {
+        None => None,
+        Some(id) => {
+            let id = integration::parse_word(id, "startingAfter")?;
+            let cursor = fleet::cursor(&mut conn, id).await.map_err(errors::from_store)?;
+            Some(cursor.ok_or_else(|| integration::unknown_cursor("startingAfter"))?)
+        }
+    };
+    let orders = fleet::list(&mut conn, status, updated_after, after.as_ref(), page.limit + 1).await;
+    Ok(Json(Page::cut(orders.map_err(errors::from_store)?, page.limit).map(fleet_view)))
+}
+
+fn parse_time(text: &str) -> Result<DateTime<Utc>, ApiError> {
+    DateTime::parse_from_rfc3339(text).map(|time| time.with_timezone(&Utc)).map_err(|_| {
+        let message = "updatedAfter must be a time as RFC 3339 writes it, such as 2026-01-31T09:30:00Z.";
+        ApiError::invalid_field("updatedAfter", "invalid_format", message)
+    })
+}

@@ -1,0 +1,49 @@
+//! The URL tables. A handler extracts, calls one command or query, and answers.
+
+mod authenticate;
+mod create_order;
+mod errors;
+mod fleet;
+mod integration;
+mod internal;
+mod order_body;
+mod tracking;
+mod views;
+
+use actix_web::middleware::from_fn;
+use actix_web::web::{ServiceConfig, get, post, resource, scope};
+
+/// What integrators, the fleet and the customers of businesses reach.
+pub fn public(config: &mut ServiceConfig) {
+    config
+        .service(
+            scope("/v1/integration/orders")
+                .service(
+                    resource("").route(post().to(create_order::create)).route(get().to(integration::list)),
+                )
+                .service(resource("/{id}").route(get().to(integration::get)))
+                .service(resource("/{id}/events").route(get().to(integration::events)))
+                .service(resource("/{id}/cancel").route(post().to(integration::cancel)))
+                .service(resource("/{id}/simulate").route(post().to(integration::simulate))),
+        )
+        .service(
+            scope("/v1/fleet/orders")
+                .service(resource("").route(get().to(fleet::list)))
+                .service(resource("/{id}/events").route(post().to(fleet::report))),
+        )
+        .service(resource("/v1/tracking/{code}").route(get().to(tracking::json)))
+        .service(resource("/track/{code}").route(get().to(tracking::page)));
+}
+
+/// What the other services reach.
+pub fn internal(config: &mut ServiceConfig) {
+    config.service(
+        scope("/internal/businesses/{business}")
+            .wrap(from_fn(web::require_internal_token))
+            .service(resource("/orders").route(get().to(internal::list)))
+            .service(resource("/orders/{id}").route(get().to(internal::get)))
+            .service(resource("/orders/{id}/events").route(get().to(internal::events)))
+            .service(resource("/orders/{id}/simulate").route(post().to(internal::simulate)))
+            .service(resource("/test-orders/any").route(get().to(internal::any_test_order))),
+    );
+}

@@ -1,0 +1,274 @@
+//! Reading the body of an order (`spec.md` §2.1): every field by its type and bound, every fault in one pass.
+
+use domain::{Paise, PaymentType};
+use serde_json::Value;
+use web::{Fault, FaultList, Fields, TextRule};
+
+use crate::domain::{Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place, Warning};
+
+const REFERENCE: TextRule = TextRule::line(128);
+const SOURCE: TextRule = TextRule::line(64);
+const NAME: TextRule = TextRule::line(200);
+const ADDRESS: TextRule = TextRule::line(300);
+const FULL_ADDRESS: TextRule = TextRule::lines(1_000);
+const NOTE: TextRule = TextRule::lines(1_000);
+const ITEMS_MAX: usize = 500;
+const QUANTITY_MAX: i64 = 1_000_000;
+const WEIGHT_KG_MAX: f64 = 10_000.0;
+
+const PLACE_FIELDS: [&str; 9] = [
+    "addressLine1",
+    "addressLine2",
+    "city",
+    "state",
+    "pincode",
+    "landmark",
+    "latitude",
+    "longitude",
+    "fullAddress",
+];
+
+/// The draft, or every fault.
+pub(super) fn read(body: &Value) -> Result<OrderDraft, Vec<Fault>> {
+    let faults = FaultList::default();
+    match read_fields(body, &faults) {
+        Some(draft) if faults.is_empty() => Ok(draft),
+        _ => Err(faults.into_faults()),
+    }
+}
+
+/// `None` only with a fault noted. Sections are all read before the first missing one gives up.
+fn read_fields(body: &Value, faults: &FaultList) -> Option<OrderDraft> {
+    let fields = Fields::of_body(body, faults)?;
+    let mut warnings = Vec::new();
+    warn_of_unknown(
+        &fields,
+        &["orderReference", "orderSource", "customer", "delivery", "pickup", "package", "payment", "notes"],
+        &mut warnings,
+    );
+    let order_reference = fields.required_text("orderReference", REFERENCE);
+    let order_source = fields.optional_text("orderSource", SOURCE);
+    let customer =
+        fields.required_object("customer").and_then(|customer| read_customer(&customer, &mut warnings));
+    let delivery = fields.required_object("delivery").map(|delivery| read_delivery(&delivery, &mut warnings));
+    let pickup = fields.optional_object("pickup").map(|pickup| read_pickup(&pickup, &mut warnings));
+    let package = fields.optional_object("package").map(|package| read_package(&package, &mut warnings));
+    let payment = fields.required_object("payment").and_then(|payment| read_payment(&payment, &mut warnings));
+    let notes = fields.optional_object("notes").map(|notes| read_notes(&notes, &mut warnings));
+    Some(OrderDraft {
+        order_reference: order_reference?,
+        order_source: order_source.unwrap_or_else(|| "business_website".into()),
+        customer: customer?,
+        delivery: delivery?,
+        pickup,
+        package: package.unwrap_or_default(),
+        payment: payment?,
+        notes: notes.unwrap_or_default(),
+        warnings,
+    })
+}
+
+fn warn_of_unknown(fields: &Fields<'_>, known: &[&str], warnings: &mut Vec<Warning>) {
+    for field in fields.unknown(known) {
+        let message = format!("{field} is not a field of an order and was ignored.");
+        warnings.push(Warning { field, code: "unknown_field", message });
+    }
+}
+
+fn read_customer(fields: &Fields<'_>, warnings: &mut Vec<Warning>) -> Option<Customer> {
+    warn_of_unknown(fields, &["name", "phone", "email"], warnings);
+    let name = fields.required_text("name", NAME);
+    let phone = match fields.value("phone") {
+        None => fields.missing("phone"),
+        Some(_) => phone(fields),
+    };
+    let email = fields.optional_text("email", TextRule::line(254));
+    if email.as_deref().is_some_and(|email| !looks_like_email(email)) {
+        fields.fault("email", "invalid_format", "customer.email must be an e-mail address.");
+    }
+    Some(Customer { name: name?, phone: phone?, email })
+}
+
+/// One `@` with something on both sides; whether mail arrives is for the sender to find out.
+fn looks_like_email(email: &str) -> bool {
+    let at = email.split_once('@');
+    at.is_some_and(|(user, host)| !user.is_empty() && !host.is_empty() && !host.contains('@'))
+        && !email.contains(char::is_whitespace)
+}
+
+/// `+`, country code and number: 8 to 15 digits, as E.164 has it. Spaces, hyphens, dots and brackets may separate.
+fn phone(fields: &Fields<'_>) -> Option<String> {
+    let given = fields.optional_text("phone", TextRule::line(40))?;
+    let plain: String = given.chars().filter(|c| !matches!(c, ' ' | '-' | '.' | '(' | ')')).collect();
+    let digits = plain.strip_prefix('+').unwrap_or_default();
+    let well_formed = (8..=15).contains(&digits.len())
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && !digits.starts_with('0');
+    if well_formed {
+        return Some(plain);
+    }
+    let message = format!(
+        "{} must be a phone number with country code, such as +919812345678.",
+        fields.path_of("phone")
+    );
+    fields.fault("phone", "invalid_format", message);
+    None
+}
+
+fn read_delivery(fields: &Fields<'_>, warnings: &mut Vec<Warning>) -> Delivery {
+    warn_of_unknown(fields, &PLACE_FIELDS, warnings);
+    for (name, rule) in [("addressLine1", ADDRESS), ("city", NAME), ("state", NAME)] {
+        fields.required_text(name, rule);
+    }
+    if fields.value("pincode").is_none() {
+        fields.missing::<()>("pincode");
+    }
+    read_place(fields, &["addressLine1", "city", "state"])
+}
+
+/// `read` names the texts that were read (and faulted) before, so that no fault is told twice.
+fn read_place(fields: &Fields<'_>, read: &[&str]) -> Place {
+    let text = |name: &str, rule: TextRule| {
+        if read.contains(&name) {
+            return fields.value(name).and_then(Value::as_str).map(|text| text.trim().to_owned());
+        }
+        fields.optional_text(name, rule)
+    };
+    Place {
+        address_line1: text("addressLine1", ADDRESS),
+        address_line2: text("addressLine2", ADDRESS),
+        city: text("city", NAME),
+        state: text("state", NAME),
+        pincode: pincode(fields),
+        landmark: text("landmark", ADDRESS),
+        latitude: fields.optional_number("latitude", -90.0, 90.0),
+        longitude: fields.optional_number("longitude", -180.0, 180.0),
+        full_address: text("fullAddress", FULL_ADDRESS),
+    }
+}
+
+/// India's: six digits, the first not 0. A space in the middle is forgiven.
+fn pincode(fields: &Fields<'_>) -> Option<String> {
+    let given = fields.optional_text("pincode", TextRule::line(20))?;
+    let plain: String = given.chars().filter(|c| *c != ' ').collect();
+    if plain.len() == 6 && plain.bytes().all(|byte| byte.is_ascii_digit()) && !plain.starts_with('0') {
+        return Some(plain);
+    }
+    let message = format!("{} must be a six-digit PIN code, such as 560001.", fields.path_of("pincode"));
+    fields.fault("pincode", "invalid_format", message);
+    None
+}
+
+fn read_pickup(fields: &Fields<'_>, warnings: &mut Vec<Warning>) -> Pickup {
+    let known = [&["businessName", "contactName", "phone"], &PLACE_FIELDS[..]].concat();
+    warn_of_unknown(fields, &known, warnings);
+    Pickup {
+        business_name: fields.optional_text("businessName", NAME),
+        contact_name: fields.optional_text("contactName", NAME),
+        phone: phone(fields),
+        place: read_place(fields, &[]),
+    }
+}
+
+fn read_package(fields: &Fields<'_>, warnings: &mut Vec<Warning>) -> Package {
+    let known = ["description", "items", "totalItems", "weightKg", "fragile", "specialInstructions"];
+    warn_of_unknown(fields, &known, warnings);
+    let items: Vec<Item> = fields
+        .optional_objects("items", ITEMS_MAX)
+        .unwrap_or_default()
+        .iter()
+        .map(|item| {
+            warn_of_unknown(item, &["name", "quantity", "pricePaise"], warnings);
+            Item {
+                name: item.optional_text("name", NAME),
+                quantity: item.optional_integer("quantity", 1, QUANTITY_MAX),
+                price_paise: item.optional_integer("pricePaise", 0, Paise::REQUEST_MAX.get()),
+            }
+        })
+        .collect();
+    let total_items = fields.optional_integer("totalItems", 0, QUANTITY_MAX * 500);
+    let counted: i64 = items.iter().filter_map(|item| item.quantity).sum();
+    if total_items.is_some_and(|total| !items.is_empty() && total != counted) {
+        warnings.push(Warning {
+            field: fields.path_of("totalItems"),
+            code: "total_items_mismatch",
+            message: format!(
+                "package.totalItems is not the sum of the items' quantities, which is {counted}."
+            ),
+        });
+    }
+    Package {
+        description: fields.optional_text("description", NOTE),
+        items,
+        total_items,
+        weight_kg: fields.optional_number("weightKg", 0.0, WEIGHT_KG_MAX),
+        fragile: fields.optional_boolean("fragile").unwrap_or_default(),
+        special_instructions: fields.optional_text("specialInstructions", NOTE),
+    }
+}
+
+fn read_payment(fields: &Fields<'_>, warnings: &mut Vec<Warning>) -> Option<Payment> {
+    let known = [
+        "paymentType",
+        "orderValuePaise",
+        "deliveryFeePaise",
+        "codAmountPaise",
+        "prepaidAmountPaise",
+        "currency",
+    ];
+    warn_of_unknown(fields, &known, warnings);
+    let max = Paise::REQUEST_MAX.get();
+    let payment_type = fields.required_word::<PaymentType>("paymentType", "\"cod\" or \"prepaid\"");
+    let delivery_fee = fields.required_integer("deliveryFeePaise", 1, max);
+    let order_value = fields.optional_integer("orderValuePaise", 0, max);
+    let cod_amount = fields.optional_integer("codAmountPaise", 0, max);
+    let prepaid_amount = fields.optional_integer("prepaidAmountPaise", 0, max);
+    if fields.value("currency").is_some_and(|currency| currency != "INR") {
+        fields.fault("currency", "invalid_value", "payment.currency must be \"INR\".");
+    }
+    check_amounts(fields, payment_type, cod_amount, prepaid_amount, warnings);
+    Some(Payment {
+        payment_type: payment_type?,
+        order_value_paise: order_value.map(Paise::new),
+        delivery_fee_paise: Paise::new(delivery_fee?),
+        cod_amount_paise: Paise::new(cod_amount.unwrap_or_default()),
+        prepaid_amount_paise: Paise::new(prepaid_amount.unwrap_or_default()),
+        currency: "INR",
+    })
+}
+
+/// Cash is collected for cod, and only for cod.
+fn check_amounts(
+    fields: &Fields<'_>,
+    payment_type: Option<PaymentType>,
+    cod_amount: Option<i64>,
+    prepaid_amount: Option<i64>,
+    warnings: &mut Vec<Warning>,
+) {
+    match payment_type {
+        Some(PaymentType::Cod) if prepaid_amount.is_some_and(|amount| amount != 0) => {
+            fields.fault(
+                "prepaidAmountPaise",
+                "invalid_value",
+                "payment.prepaidAmountPaise must be 0 for cod.",
+            );
+        }
+        Some(PaymentType::Prepaid) if cod_amount.is_some_and(|amount| amount != 0) => {
+            fields.fault("codAmountPaise", "invalid_value", "payment.codAmountPaise must be 0 for prepaid.");
+        }
+        Some(PaymentType::Cod) if fields.value("codAmountPaise").is_none() => warnings.push(Warning {
+            field: fields.path_of("codAmountPaise"),
+            code: "cod_amount_missing",
+            message: "payment.codAmountPaise is missing: the driver will collect nothing.".into(),
+        }),
+        _ => {}
+    }
+}
+
+fn read_notes(fields: &Fields<'_>, warnings: &mut Vec<Warning>) -> Notes {
+    warn_of_unknown(fields, &["customerNote", "internalNote"], warnings);
+    Notes {
+        customer_note: fields.optional_text("customerNote", NOTE),
+        internal_note: fields.optional_text("internalNote", NOTE),
+    }
+}

@@ -1,0 +1,103 @@
+//! How orders and their events look from outside.
+
+use chrono::{DateTime, Utc};
+use domain::{CodStatus, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
+use internal_api::orders::{OrderEventView, OrderView};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::app::Ambient;
+use crate::domain::{Order, OrderEvent};
+
+/// For the business that the order belongs to.
+pub(super) fn order_view(ambient: &Ambient, order: Order) -> OrderView {
+    let cod_discrepancy_paise = order.cod_discrepancy();
+    let mut details = order.details;
+    let mut section = |name: &str| details.get_mut(name).map(Value::take).unwrap_or_default();
+    OrderView {
+        id: order.id,
+        service_order_id: order.id,
+        customer: section("customer"),
+        delivery: section("delivery"),
+        pickup: section("pickup"),
+        package: section("package"),
+        payment: section("payment"),
+        notes: section("notes"),
+        tracking_url: ambient.tracking_url(&order.tracking_code),
+        order_reference: order.order_reference,
+        order_source: order.order_source,
+        tracking_code: order.tracking_code,
+        status: order.state.status,
+        cod_status: order.state.cod,
+        mode: order.mode,
+        fee_charged_paise: match order.mode {
+            Mode::Live => order.delivery_fee,
+            Mode::Test => Paise::ZERO,
+        },
+        driver: order.driver.unwrap_or_default(),
+        reason: order.reason,
+        cod_discrepancy_paise,
+        created_at: order.created_at,
+        updated_at: order.updated_at,
+    }
+}
+
+pub(super) fn event_view(event: OrderEvent) -> OrderEventView {
+    OrderEventView {
+        id: event.id,
+        event: event.kind,
+        sequence: event.sequence,
+        status: event.status,
+        cod_status: event.cod_status,
+        occurred_at: event.occurred_at,
+        recorded_at: event.recorded_at,
+        data: event.data,
+    }
+}
+
+/// For the fleet: what a driver needs, and nothing of the business's own notes or money.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FleetOrderView {
+    id: OrderId,
+    order_reference: String,
+    tracking_code: TrackingCode,
+    status: DeliveryStatus,
+    cod_status: CodStatus,
+    cod_amount_paise: Paise,
+    cod_discrepancy_paise: Option<Paise>,
+    customer: Value,
+    delivery: Value,
+    pickup: Value,
+    package: Value,
+    customer_note: Value,
+    driver: Option<Value>,
+    reason: Option<String>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+pub(super) fn fleet_view(order: Order) -> FleetOrderView {
+    let cod_discrepancy_paise = order.cod_discrepancy();
+    let mut details = order.details;
+    let customer_note = details.pointer_mut("/notes/customerNote").map(Value::take).unwrap_or_default();
+    let mut section = |name: &str| details.get_mut(name).map(Value::take).unwrap_or_default();
+    FleetOrderView {
+        id: order.id,
+        customer: section("customer"),
+        delivery: section("delivery"),
+        pickup: section("pickup"),
+        package: section("package"),
+        customer_note,
+        order_reference: order.order_reference,
+        tracking_code: order.tracking_code,
+        status: order.state.status,
+        cod_status: order.state.cod,
+        cod_amount_paise: order.cod_amount,
+        cod_discrepancy_paise,
+        driver: order.driver,
+        reason: order.reason,
+        created_at: order.created_at,
+        updated_at: order.updated_at,
+    }
+}

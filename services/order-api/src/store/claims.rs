@@ -1,0 +1,74 @@
+//! Who holds a reference or an idempotency key: what the pipeline that places an order asks first.
+
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, Mode};
+
+use super::StoreError;
+use super::rows::ClaimRow;
+use super::schema::orders;
+use crate::domain::{Claim, Placement};
+
+/// The order that holds an idempotency key.
+pub async fn by_key(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    mode: Mode,
+    key: &str,
+) -> Result<Option<Claim>, StoreError> {
+    let row = orders::table
+        .filter(orders::business_id.eq(business.to_string()))
+        .filter(orders::mode.eq(mode.as_str()))
+        .filter(orders::idempotency_key.eq(key))
+        .filter(orders::placement.ne(Placement::Released.as_str()))
+        .select(ClaimRow::as_select())
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(Claim::try_from).transpose()
+}
+
+/// The order of a reference, released ones included: they are taken over.
+pub async fn by_reference(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    mode: Mode,
+    reference: &str,
+) -> Result<Option<Claim>, StoreError> {
+    let row = orders::table
+        .filter(orders::business_id.eq(business.to_string()))
+        .filter(orders::mode.eq(mode.as_str()))
+        .filter(orders::order_reference.eq(reference))
+        .select(ClaimRow::as_select())
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(Claim::try_from).transpose()
+}
+
+/// Orders whose payment has been open since before `before`, oldest first: work for recovery.
+pub async fn pending_since(
+    conn: &mut AsyncPgConnection,
+    before: chrono::DateTime<chrono::Utc>,
+    limit: i64,
+) -> Result<Vec<Claim>, StoreError> {
+    let rows: Vec<ClaimRow> = orders::table
+        .filter(orders::placement.eq(Placement::PendingPayment.as_str()))
+        .filter(orders::pending_since.lt(before))
+        .order(orders::pending_since)
+        .limit(limit)
+        .select(ClaimRow::as_select())
+        .load(conn)
+        .await?;
+    rows.into_iter().map(Claim::try_from).collect()
+}
+
+/// How many orders wait for their payment, for the metric.
+pub async fn pending_count(conn: &mut AsyncPgConnection) -> Result<i64, StoreError> {
+    let count = orders::table
+        .filter(orders::placement.eq(Placement::PendingPayment.as_str()))
+        .count()
+        .get_result(conn)
+        .await?;
+    Ok(count)
+}

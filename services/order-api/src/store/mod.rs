@@ -1,0 +1,21 @@
+//! PostgreSQL, through diesel, and nothing else. Functions take the connection first; "not found" is `Ok(None)`; every
+//! query of a tenant's rows names the business. Row structs stay in here.
+
+pub mod claims;
+pub mod fleet;
+pub mod orders;
+pub mod placing;
+pub mod timeline;
+
+mod rows;
+mod schema;
+
+pub use postgres::StoreError;
+
+pub const MIGRATIONS: diesel_migrations::EmbeddedMigrations =
+    diesel_migrations::embed_migrations!("migrations");
+
+/// What a row holds that no version of this service can have written.
+fn corrupt(what: &str, error: impl std::fmt::Display) -> StoreError {
+    StoreError::Corrupt(format!("{what}: {error}"))
+}

@@ -1,0 +1,141 @@
+//! Placed orders: reading them, and moving one.
+
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, DeliveryStatus, Mode, OrderId, TrackingCode};
+
+use super::StoreError;
+use super::rows::OrderRow;
+use super::schema::orders;
+use crate::domain::{Order, Placement};
+
+/// Which of a business's orders are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct OrderFilter {
+    pub mode: Option<Mode>,
+    pub order_reference: Option<String>,
+    pub tracking_code: Option<String>,
+    pub status: Option<DeliveryStatus>,
+}
+
+/// One order of a business; in `mode` when one is given.
+pub async fn find(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    mode: Option<Mode>,
+    id: OrderId,
+) -> Result<Option<Order>, StoreError> {
+    let mut query = orders::table
+        .filter(orders::id.eq(id.to_string()))
+        .filter(orders::business_id.eq(business.to_string()))
+        .filter(orders::placement.eq(Placement::Placed.as_str()))
+        .into_boxed();
+    if let Some(mode) = mode {
+        query = query.filter(orders::mode.eq(mode.as_str()));
+    }
+    let row = query.select(OrderRow::as_select()).first(conn).await.optional()?;
+    row.map(Order::try_from).transpose()
+}
+
+/// A business's orders, newest first, beginning after `after`.
+pub async fn list(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    filter: &OrderFilter,
+    after: Option<OrderId>,
+    limit: usize,
+) -> Result<Vec<Order>, StoreError> {
+    let mut query = orders::table
+        .filter(orders::business_id.eq(business.to_string()))
+        .filter(orders::placement.eq(Placement::Placed.as_str()))
+        .into_boxed();
+    if let Some(mode) = filter.mode {
+        query = query.filter(orders::mode.eq(mode.as_str()));
+    }
+    if let Some(reference) = &filter.order_reference {
+        query = query.filter(orders::order_reference.eq(reference.clone()));
+    }
+    if let Some(code) = &filter.tracking_code {
+        query = query.filter(orders::tracking_code.eq(code.clone()));
+    }
+    if let Some(status) = filter.status {
+        query = query.filter(orders::status.eq(status.as_str()));
+    }
+    if let Some(after) = after {
+        query = query.filter(orders::id.lt(after.to_string()));
+    }
+    let rows: Vec<OrderRow> = query
+        .order(orders::id.desc())
+        .limit(i64::try_from(limit).unwrap_or(i64::MAX))
+        .select(OrderRow::as_select())
+        .load(conn)
+        .await?;
+    rows.into_iter().map(Order::try_from).collect()
+}
+
+/// Whether a business has ever placed a test order.
+pub async fn any_test_order(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<bool, StoreError> {
+    let query = diesel::select(diesel::dsl::exists(
+        orders::table
+            .filter(orders::business_id.eq(business.to_string()))
+            .filter(orders::mode.eq(Mode::Test.as_str()))
+            .filter(orders::placement.eq(Placement::Placed.as_str())),
+    ));
+    Ok(query.get_result(conn).await?)
+}
+
+/// The order behind a tracking code, whoever's it is: the code is the permission.
+pub async fn by_tracking_code(
+    conn: &mut AsyncPgConnection,
+    code: &TrackingCode,
+) -> Result<Option<Order>, StoreError> {
+    let row = orders::table
+        .filter(orders::tracking_code.eq(code.as_str()))
+        .filter(orders::placement.eq(Placement::Placed.as_str()))
+        .select(OrderRow::as_select())
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(Order::try_from).transpose()
+}
+
+/// A business's order, locked until the transaction ends: every move of an order happens under this lock.
+pub async fn lock(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    mode: Mode,
+    id: OrderId,
+) -> Result<Option<Order>, StoreError> {
+    let row = orders::table
+        .filter(orders::id.eq(id.to_string()))
+        .filter(orders::business_id.eq(business.to_string()))
+        .filter(orders::mode.eq(mode.as_str()))
+        .filter(orders::placement.eq(Placement::Placed.as_str()))
+        .select(OrderRow::as_select())
+        .for_update()
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(Order::try_from).transpose()
+}
+
+/// Writes what a move changed. The caller holds the row's lock.
+pub async fn save_move(conn: &mut AsyncPgConnection, order: &Order) -> Result<(), StoreError> {
+    let saved = diesel::update(orders::table)
+        .filter(orders::id.eq(order.id.to_string()))
+        .filter(orders::business_id.eq(order.business_id.to_string()))
+        .filter(orders::sequence.eq(order.sequence - 1))
+        .set((
+            orders::status.eq(order.state.status.as_str()),
+            orders::cod_status.eq(order.state.cod.as_str()),
+            orders::picked_up.eq(order.state.picked_up),
+            orders::sequence.eq(order.sequence),
+            orders::driver.eq(&order.driver),
+            orders::reason.eq(&order.reason),
+            orders::cod_reported_paise.eq(order.cod_reported.map(domain::Paise::get)),
+            orders::updated_at.eq(order.updated_at),
+        ))
+        .execute(conn)
+        .await?;
+    if saved == 1 { Ok(()) } else { Err(StoreError::Corrupt(format!("{} moved without its lock", order.id))) }
+}

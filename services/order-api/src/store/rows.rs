@@ -1,0 +1,259 @@
+//! How rows become domain values and back.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use domain::{DeliveryState, Paise};
+use postgres::StoreError;
+use serde_json::Value;
+
+use super::corrupt;
+use super::schema::{order_events, orders};
+use crate::domain::{Claim, Fingerprint, NewOrder, Order, OrderEvent, Placement};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = orders, check_for_backend(diesel::pg::Pg))]
+pub(super) struct OrderRow {
+    id: String,
+    business_id: String,
+    mode: String,
+    tracking_code: String,
+    order_reference: String,
+    order_source: String,
+    status: String,
+    cod_status: String,
+    picked_up: bool,
+    delivery_fee_paise: i64,
+    cod_amount_paise: i64,
+    details: Value,
+    sequence: i64,
+    driver: Option<Value>,
+    reason: Option<String>,
+    cod_reported_paise: Option<i64>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl TryFrom<OrderRow> for Order {
+    type Error = StoreError;
+
+    fn try_from(row: OrderRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.id.parse().map_err(|error| corrupt("orders.id", error))?,
+            business_id: row.business_id.parse().map_err(|error| corrupt("orders.business_id", error))?,
+            mode: row.mode.parse().map_err(|error| corrupt("orders.mode", error))?,
+            tracking_code: row
+                .tracking_code
+                .parse()
+                .map_err(|error| corrupt("orders.tracking_code", error))?,
+            order_reference: row.order_reference,
+            order_source: row.order_source,
+            state: DeliveryState {
+                status: row.status.parse().map_err(|error| corrupt("orders.status", error))?,
+                cod: row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
+                picked_up: row.picked_up,
+            },
+            delivery_fee: Paise::new(row.delivery_fee_paise),
+            cod_amount: Paise::new(row.cod_amount_paise),
+            details: row.details,
+            sequence: row.sequence,
+            driver: row.driver,
+            reason: row.reason,
+            cod_reported: row.cod_reported_paise.map(Paise::new),
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        })
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = orders, check_for_backend(diesel::pg::Pg))]
+pub(super) struct ClaimRow {
+    id: String,
+    business_id: String,
+    placement: String,
+    attempt: i32,
+    order_reference: String,
+    tracking_code: String,
+    status: String,
+    idempotency_key: String,
+    fingerprint: Vec<u8>,
+    delivery_fee_paise: i64,
+    receipt: Vec<u8>,
+}
+
+impl TryFrom<ClaimRow> for Claim {
+    type Error = StoreError;
+
+    fn try_from(row: ClaimRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            order_id: row.id.parse().map_err(|error| corrupt("orders.id", error))?,
+            business_id: row.business_id.parse().map_err(|error| corrupt("orders.business_id", error))?,
+            placement: row.placement.parse().map_err(|error| corrupt("orders.placement", error))?,
+            attempt: row.attempt,
+            order_reference: row.order_reference,
+            tracking_code: row
+                .tracking_code
+                .parse()
+                .map_err(|error| corrupt("orders.tracking_code", error))?,
+            status: row.status.parse().map_err(|error| corrupt("orders.status", error))?,
+            idempotency_key: row.idempotency_key,
+            fingerprint: Fingerprint::from_bytes(&row.fingerprint)
+                .ok_or_else(|| corrupt("orders.fingerprint", "wrong length"))?,
+            delivery_fee: Paise::new(row.delivery_fee_paise),
+            receipt: row.receipt,
+        })
+    }
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = orders)]
+pub(super) struct NewOrderRow<'a> {
+    id: String,
+    business_id: String,
+    mode: &'static str,
+    placement: &'static str,
+    attempt: i32,
+    order_reference: &'a str,
+    idempotency_key: &'a str,
+    fingerprint: &'a [u8],
+    tracking_code: &'a str,
+    order_source: &'a str,
+    status: &'static str,
+    cod_status: &'static str,
+    payment_type: &'static str,
+    delivery_fee_paise: i64,
+    cod_amount_paise: i64,
+    details: &'a Value,
+    receipt: &'a [u8],
+    sequence: i64,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+    pending_since: Option<DateTime<Utc>>,
+}
+
+impl<'a> NewOrderRow<'a> {
+    pub(super) fn new(order: &'a NewOrder, placement: Placement) -> Self {
+        let state = DeliveryState::new(order.payment_type);
+        let placed = placement == Placement::Placed;
+        Self {
+            id: order.id.to_string(),
+            business_id: order.business_id.to_string(),
+            mode: order.mode.as_str(),
+            placement: placement.as_str(),
+            attempt: 1,
+            order_reference: &order.order_reference,
+            idempotency_key: &order.idempotency_key,
+            fingerprint: order.fingerprint.as_bytes(),
+            tracking_code: order.tracking_code.as_str(),
+            order_source: &order.order_source,
+            status: state.status.as_str(),
+            cod_status: state.cod.as_str(),
+            payment_type: order.payment_type.as_str(),
+            delivery_fee_paise: order.delivery_fee.get(),
+            cod_amount_paise: order.cod_amount.get(),
+            details: &order.details,
+            receipt: &order.receipt,
+            sequence: i64::from(placed),
+            created_at: order.created_at,
+            updated_at: order.created_at,
+            pending_since: (!placed).then_some(order.created_at),
+        }
+    }
+}
+
+/// What a new request changes on the order it takes over: all but the id, the business and what they imply.
+#[derive(AsChangeset)]
+#[diesel(table_name = orders, treat_none_as_null = true)]
+pub(super) struct TakeOverRow<'a> {
+    placement: &'static str,
+    attempt: i32,
+    idempotency_key: &'a str,
+    fingerprint: &'a [u8],
+    tracking_code: &'a str,
+    order_source: &'a str,
+    cod_status: &'static str,
+    payment_type: &'static str,
+    delivery_fee_paise: i64,
+    cod_amount_paise: i64,
+    details: &'a Value,
+    receipt: &'a [u8],
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+    pending_since: Option<DateTime<Utc>>,
+}
+
+impl<'a> NewOrderRow<'a> {
+    pub(super) fn as_changes(&self, attempt: i32) -> TakeOverRow<'a> {
+        TakeOverRow {
+            placement: self.placement,
+            attempt,
+            idempotency_key: self.idempotency_key,
+            fingerprint: self.fingerprint,
+            tracking_code: self.tracking_code,
+            order_source: self.order_source,
+            cod_status: self.cod_status,
+            payment_type: self.payment_type,
+            delivery_fee_paise: self.delivery_fee_paise,
+            cod_amount_paise: self.cod_amount_paise,
+            details: self.details,
+            receipt: self.receipt,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+            pending_since: self.pending_since,
+        }
+    }
+}
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = order_events, check_for_backend(diesel::pg::Pg))]
+pub(super) struct OrderEventRow {
+    order_id: String,
+    sequence: i64,
+    event_id: String,
+    business_id: String,
+    kind: String,
+    status: String,
+    cod_status: String,
+    data: Value,
+    occurred_at: DateTime<Utc>,
+    recorded_at: DateTime<Utc>,
+}
+
+impl From<&OrderEvent> for OrderEventRow {
+    fn from(event: &OrderEvent) -> Self {
+        Self {
+            order_id: event.order_id.to_string(),
+            sequence: event.sequence,
+            event_id: event.id.to_string(),
+            business_id: event.business_id.to_string(),
+            kind: event.kind.to_string(),
+            status: event.status.to_string(),
+            cod_status: event.cod_status.to_string(),
+            data: event.data.clone(),
+            occurred_at: event.occurred_at,
+            recorded_at: event.recorded_at,
+        }
+    }
+}
+
+impl TryFrom<OrderEventRow> for OrderEvent {
+    type Error = StoreError;
+
+    fn try_from(row: OrderEventRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.event_id.parse().map_err(|error| corrupt("order_events.event_id", error))?,
+            order_id: row.order_id.parse().map_err(|error| corrupt("order_events.order_id", error))?,
+            business_id: row
+                .business_id
+                .parse()
+                .map_err(|error| corrupt("order_events.business_id", error))?,
+            kind: row.kind.parse().map_err(|error| corrupt("order_events.kind", error))?,
+            sequence: row.sequence,
+            status: row.status.parse().map_err(|error| corrupt("order_events.status", error))?,
+            cod_status: row.cod_status.parse().map_err(|error| corrupt("order_events.cod_status", error))?,
+            data: row.data,
+            occurred_at: row.occurred_at,
+            recorded_at: row.recorded_at,
+        })
+    }
+}

@@ -1,0 +1,55 @@
+//! The tables, as diesel sees them.
+
+diesel::table! {
+    orders (id) {
+        id -> Text,
+        business_id -> Text,
+        mode -> Text,
+        placement -> Text,
+        attempt -> Integer,
+        order_reference -> Text,
+        idempotency_key -> Text,
+        fingerprint -> Binary,
+        tracking_code -> Text,
+        order_source -> Text,
+        status -> Text,
+        cod_status -> Text,
+        picked_up -> Bool,
+        payment_type -> Text,
+        delivery_fee_paise -> BigInt,
+        cod_amount_paise -> BigInt,
+        details -> Jsonb,
+        receipt -> Binary,
+        sequence -> BigInt,
+        driver -> Nullable<Jsonb>,
+        reason -> Nullable<Text>,
+        cod_reported_paise -> Nullable<BigInt>,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+        pending_since -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    order_events (order_id, sequence) {
+        order_id -> Text,
+        sequence -> BigInt,
+        event_id -> Text,
+        business_id -> Text,
+        kind -> Text,
+        status -> Text,
+        cod_status -> Text,
+        data -> Jsonb,
+        occurred_at -> Timestamptz,
+        recorded_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    fleet_reports (event_id) {
+        event_id -> Text,
+        order_id -> Text,
+        fingerprint -> Binary,
+        recorded_at -> Timestamptz,
+    }
+}

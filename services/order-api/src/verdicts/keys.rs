@@ -1,0 +1,60 @@
+//! Who is calling: the API key of a request, judged by key-management.
+
+use domain::{ApiKey, ApiKeyId, Clock, KeySegment};
+use internal_api::CallError;
+use internal_api::keys::{GoodKey, KeysClient};
+use sha2::{Digest, Sha256};
+
+use super::VerdictCache;
+
+pub struct KeyVerdicts {
+    client: KeysClient,
+    segment: KeySegment,
+    clock: Clock,
+    cache: VerdictCache<GoodKey>,
+}
+
+/// Why a caller is not let in.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthError {
+    #[error("the API key is not valid")]
+    InvalidKey,
+    #[error(transparent)]
+    Unavailable(#[from] CallError),
+}
+
+impl KeyVerdicts {
+    pub fn new(client: KeysClient, segment: KeySegment, clock: Clock) -> Self {
+        Self { client, segment, cache: VerdictCache::new(clock.clone()), clock }
+    }
+
+    /// Whose key this is, and for which mode. A key with a wrong form or checksum is refused without asking.
+    pub async fn judge(&self, text: &str) -> Result<GoodKey, AuthError> {
+        let key = ApiKey::parse(text, &self.segment).map_err(|_| AuthError::InvalidKey)?;
+        let verdict = self
+            .cache
+            .get(&cache_key(&key), async || Ok(self.client.verify(key.expose()).await?.verdict))
+            .await?
+            .ok_or(AuthError::InvalidKey)?;
+        let expired = verdict.expires_at.is_some_and(|expires_at| expires_at <= self.clock.now());
+        if expired || verdict.mode != key.mode() { Err(AuthError::InvalidKey) } else { Ok(verdict) }
+    }
+
+    pub fn revoked(&self, key: ApiKeyId) {
+        self.cache.drop_where(|_, verdict| verdict.key_id == key);
+    }
+
+    pub fn forget_all(&self) {
+        self.cache.clear();
+    }
+}
+
+/// Keys are remembered by their digest: the keys themselves are not kept in memory.
+fn cache_key(key: &ApiKey) -> String {
+    use std::fmt::Write;
+    Sha256::digest(key.expose().as_bytes()).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        // Writing to a String cannot fail.
+        let _infallible = write!(hex, "{byte:02x}");
+        hex
+    })
+}
