@@ -13,7 +13,7 @@ help: ## This list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
 run: programs ## Start everything on this machine, play the main job, stay up until Ctrl-C
-	@exec setpriv --pdeathsig TERM $(PROGRAMS)/local-stack run
+	@exec setpriv --pdeathsig TERM $(PROGRAMS)/demo
 
 reset: toolchain ## Forget the data of `make run`
 	@cargo run --quiet --package local-stack -- reset

@@ -1,22 +1,18 @@
-//! `local-stack run`, `reset` and `with-servers -- <command…>`: what `make run`, `make reset` and `make test` call.
+//! `local-stack reset` and `with-servers -- <command…>`: what `make reset` and `make test` call.
 
-mod demo;
-mod run;
-mod say;
 mod with_servers;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use say::say;
+use local_stack::say;
 
-const USAGE: &str = "usage: local-stack run | reset | with-servers -- <command> [<argument>...]";
+const USAGE: &str = "usage: local-stack reset | with-servers -- <command> [<argument>...]";
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let result = match words.iter().map(|word| word.to_str().unwrap_or_default()).collect::<Vec<_>>()[..] {
-        ["run"] => run::run().await,
         ["reset"] => reset(),
         ["with-servers", "--", _, ..] => with_servers::with_servers(&words[2..]).await,
         _ => {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 /// Prints a line. A terminal that is gone is no reason to fail: the stack must still be stopped in order.
-pub(crate) fn say(line: &str) {
+pub fn say(line: &str) {
     let mut output = std::io::stdout().lock();
     let _printed = writeln!(output, "{line}").and_then(|()| output.flush());
 }

@@ -1,14 +1,12 @@
-//! `local-stack run`: the whole of Waybill until Ctrl-C.
+//! The whole of Waybill on this machine, with the main job played on it, until Ctrl-C.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use local_stack::{Listener, Notice, Stack, StackOptions};
+use demo::{Demonstration, play};
+use local_stack::{Listener, Notice, Stack, StackOptions, say};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-
-use crate::demo;
-use crate::say::say;
 
 /// As a shell reports a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -32,22 +30,37 @@ pub(crate) async fn run() -> anyhow::Result<ExitCode> {
     is_up.store(true, Ordering::Relaxed);
 
     let played = tokio::select! {
-        played = demo::play(&stack) => played,
-        () = requests.next() => return stop(stack, requests).await,
+        played = play(&stack, &say) => played,
+        () = requests.next() => return stop(stack, None, requests).await,
     };
-    if let Err(error) = played {
-        stack.shut_down().await?;
-        return Err(error.context("the demo did not come to its end; all is stopped"));
-    }
+    let demonstration = match played {
+        Ok(demonstration) => demonstration,
+        Err(error) => {
+            stack.shut_down().await?;
+            return Err(error.context("the main job did not come to its end; all is stopped"));
+        }
+    };
     requests.next().await;
-    stop(stack, requests).await
+    stop(stack, Some(demonstration), requests).await
 }
 
 /// Stops in order, or at once when asked again.
-async fn stop(stack: Stack, mut requests: StopRequests) -> anyhow::Result<ExitCode> {
+async fn stop(
+    stack: Stack,
+    demonstration: Option<Demonstration>,
+    mut requests: StopRequests,
+) -> anyhow::Result<ExitCode> {
     say("\nStopping (once more to stop at once)");
+    let all = async {
+        stack.shut_down().await?;
+        match demonstration {
+            // Last, so that webhooks still under way are answered.
+            Some(demonstration) => demonstration.stop().await,
+            None => Ok(()),
+        }
+    };
     tokio::select! {
-        stopped = stack.shut_down() => stopped?,
+        stopped = all => stopped?,
         () = requests.next() => {}
     }
     say("Everything is stopped. The data is kept; `make reset` forgets it.");

@@ -1,0 +1,13 @@
+//! What `make run` starts: a local stack, and the main job played on it.
+
+mod run;
+
+use std::process::ExitCode;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    run::run().await.unwrap_or_else(|error| {
+        eprintln!("\nerror: {error:#}");
+        ExitCode::FAILURE
+    })
+}
