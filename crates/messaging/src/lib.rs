@@ -1,1 +1,21 @@
-//! RabbitMQ: topology, confirmed publisher, consumer loop, reconnect, dead letters.
+//! RabbitMQ: one topic exchange, a publisher that waits for confirms, and consumers that acknowledge by hand. Every
+//! connection comes back by itself. Knows the envelope of an event and nothing of what services do with it.
+
+mod broker;
+mod connect;
+mod consumer;
+mod declare;
+mod handler;
+mod hold;
+mod link;
+mod message;
+mod publisher;
+mod queue;
+pub mod topology;
+
+pub use broker::{Broker, BrokerError};
+pub use consumer::consume;
+pub use handler::{Handler, Rejection};
+pub use message::Outgoing;
+pub use publisher::Publisher;
+pub use queue::Queue;

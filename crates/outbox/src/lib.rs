@@ -1,1 +1,19 @@
-//! The transactional outbox and inbox: enqueue, relay, dedupe.
+//! The transactional outbox and inbox: an event leaves if and only if the change that it tells of was committed, and a
+//! consumer that hears it twice acts once.
+
+mod doorbell;
+mod enqueue;
+mod housekeeping;
+mod inbox;
+mod relay;
+mod schema;
+
+use diesel_migrations::{EmbeddedMigrations, embed_migrations};
+
+pub use doorbell::Doorbell;
+pub use enqueue::{enqueue, enqueue_traced};
+pub use inbox::first_time;
+pub use relay::Relay;
+
+/// The tables of this crate, for [`postgres::migrate`]; to be run before the service's own.
+pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!();

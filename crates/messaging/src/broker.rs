@@ -1,0 +1,70 @@
+//! What a service holds of the broker.
+
+use std::sync::Arc;
+
+use crate::link::Link;
+use crate::publisher::Publisher;
+
+/// The broker, over one connection for publishing and one for consuming, so that a broker that slows publishers down
+/// does not slow the acknowledgements with them. Both come back by themselves. Clones share them.
+#[derive(Clone)]
+pub struct Broker {
+    publisher: Publisher,
+    consuming: Arc<Link>,
+}
+
+/// Why the broker did not take a message.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum BrokerError {
+    /// There is no connection, or it was lost; whether the broker has the messages is unknown.
+    #[error("the broker is not available: {0}")]
+    Unavailable(String),
+    /// The broker said no, for instance because a queue is full. It may have taken some of the messages.
+    #[error("the broker refused a message")]
+    Refused,
+}
+
+impl From<lapin::Error> for BrokerError {
+    fn from(error: lapin::Error) -> Self {
+        Self::Unavailable(error.to_string())
+    }
+}
+
+impl Broker {
+    /// Begins to connect, and keeps connecting. `service` names the connections in the broker's own listings.
+    /// Needs a tokio runtime.
+    pub fn start(settings: &settings::Broker, service: &'static str) -> Self {
+        let publishing = Arc::new(Link::start(settings, service, "publishing"));
+        let consuming = Arc::new(Link::start(settings, service, "consuming"));
+        Self { publisher: Publisher::new(publishing), consuming }
+    }
+
+    /// Whether both connections stand and the broker takes messages, for readiness. Asks nobody.
+    ///
+    /// # Errors
+    /// [`BrokerError::Unavailable`].
+    pub async fn check(&self) -> Result<(), BrokerError> {
+        for link in [self.publisher.link(), &*self.consuming] {
+            let Some(live) = link.current() else {
+                return Err(BrokerError::Unavailable("not connected".into()));
+            };
+            if live.connection().status().blocked() {
+                return Err(BrokerError::Unavailable("the broker is out of memory or disk space".into()));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn publisher(&self) -> Publisher {
+        self.publisher.clone()
+    }
+
+    /// Takes leave of the broker, within 2 s. Stop the consumers and the relay first.
+    pub async fn close(&self) {
+        tokio::join!(self.publisher.link().close(), self.consuming.close());
+    }
+
+    pub(crate) fn consuming(&self) -> &Link {
+        &self.consuming
+    }
+}

@@ -1,0 +1,251 @@
+//! The consumer loop: subscribe, handle, acknowledge; and again after every loss.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::Entropy;
+use events::Envelope;
+use futures_util::StreamExt;
+use lapin::message::Delivery;
+use lapin::options::{
+    BasicAckOptions, BasicCancelOptions, BasicConsumeOptions, BasicNackOptions, BasicQosOptions,
+};
+use lapin::types::FieldTable;
+use lapin::{Channel, Consumer};
+use metrics::{counter, histogram};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::connect::Live;
+use crate::hold::{Verdict, settle};
+use crate::message::{self, Outgoing};
+use crate::{Broker, BrokerError, Handler, Queue, declare};
+
+/// How long a subscription may take.
+const SUBSCRIBE: Duration = Duration::from_secs(10);
+const PAUSE_MIN: Duration = Duration::from_millis(100);
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+/// How long the broker has to confirm that it sends no more.
+const CANCEL: Duration = Duration::from_secs(1);
+/// How long the messages in hand may take when we stop.
+const FINISH: Duration = Duration::from_secs(10);
+
+/// Consumes a queue until `stop` is cancelled, handling up to `parallel` messages at once; then finishes what it holds,
+/// within 10 s, and returns. Declares the exchange and the queue, and subscribes anew after every loss.
+///
+/// A message is acknowledged when its handler is done with it. One that is not an [`Envelope`] goes to the dead letters.
+pub async fn consume(
+    broker: Broker,
+    queue: Queue,
+    parallel: u16,
+    handler: impl Handler,
+    stop: CancellationToken,
+) {
+    let parallel = parallel.max(1);
+    let crew = Arc::new(Crew {
+        queue,
+        parallel,
+        places: Arc::new(Semaphore::new(parallel.into())),
+        handler,
+        entropy: Entropy::from_system().unwrap_or_else(|_| Entropy::seeded(std::process::id().into())),
+        broker,
+    });
+    let mut in_hand = JoinSet::new();
+    // Its channel is needed for the acknowledgements of what is in hand.
+    let _last = crew.serve(&mut in_hand, &stop).await;
+    let finished = async { while in_hand.join_next().await.is_some() {} };
+    if timeout(FINISH, finished).await.is_err() {
+        tracing::warn!(
+            queue = crew.queue.name,
+            "messages in hand did not finish; they will be delivered again"
+        );
+    }
+}
+
+/// What one consumer works with.
+struct Crew<H> {
+    queue: Queue,
+    parallel: u16,
+    /// Bounds the messages in hand across subscriptions: those of a lost one may still be under way.
+    places: Arc<Semaphore>,
+    handler: H,
+    entropy: Entropy,
+    broker: Broker,
+}
+
+/// A subscription, with what keeps it alive.
+struct Subscription {
+    consumer: Consumer,
+    channel: Channel,
+    _live: Arc<Live>,
+}
+
+impl<H: Handler> Crew<H> {
+    /// Subscribes and hands out messages, again and again, until we stop; then returns the subscription of that time.
+    async fn serve(
+        self: &Arc<Self>,
+        in_hand: &mut JoinSet<()>,
+        stop: &CancellationToken,
+    ) -> Option<Subscription> {
+        let mut pause = Duration::ZERO;
+        let mut told = false;
+        loop {
+            tokio::select! {
+                () = sleep(pause) => {}
+                () = stop.cancelled() => return None,
+            }
+            let subscribed = tokio::select! {
+                subscribed = self.subscribe() => subscribed,
+                () = stop.cancelled() => return None,
+            };
+            pause = (pause * 2).clamp(PAUSE_MIN, PAUSE_MAX);
+            match subscribed {
+                Ok(subscription) => {
+                    pause = PAUSE_MIN;
+                    if std::mem::take(&mut told) {
+                        tracing::info!(queue = self.queue.name, "subscribed again");
+                    }
+                    self.handler.connected().await;
+                    let last = self.run(subscription, in_hand, stop).await;
+                    if stop.is_cancelled() {
+                        return last;
+                    }
+                }
+                Err(error) if !std::mem::replace(&mut told, true) => {
+                    tracing::warn!(queue = self.queue.name, %error, "cannot subscribe; trying on");
+                }
+                Err(error) => tracing::debug!(queue = self.queue.name, %error, "cannot subscribe"),
+            }
+        }
+    }
+
+    async fn subscribe(&self) -> Result<Subscription, BrokerError> {
+        let live = self.broker.consuming().connected().await?;
+        let subscribing = async {
+            declare::exchange(live.connection()).await?;
+            let name = declare::queue(live.connection(), &self.queue).await?;
+            let channel = live.connection().create_channel().await?;
+            channel.basic_qos(self.parallel, BasicQosOptions::default()).await?;
+            let consumer = channel
+                .basic_consume(
+                    name,
+                    self.queue.name.into(),
+                    BasicConsumeOptions::default(),
+                    FieldTable::default(),
+                )
+                .await?;
+            Ok((consumer, channel))
+        };
+        match timeout(SUBSCRIBE, subscribing).await {
+            Ok(Ok((consumer, channel))) => Ok(Subscription { consumer, channel, _live: live }),
+            Ok(Err(error)) => Err(error),
+            Err(_) => {
+                self.broker.consuming().doubt();
+                Err(BrokerError::Unavailable("no answer to a subscription".into()))
+            }
+        }
+    }
+
+    /// Hands out messages until the subscription is lost, or we stop: then it is returned, to be kept until the
+    /// messages in hand are acknowledged.
+    async fn run(
+        self: &Arc<Self>,
+        mut subscription: Subscription,
+        in_hand: &mut JoinSet<()>,
+        stop: &CancellationToken,
+    ) -> Option<Subscription> {
+        // Cancelled when this ends: the broker then delivers again what is merely held.
+        let ours = stop.child_token();
+        let _lost = ours.clone().drop_guard();
+        loop {
+            let delivery = tokio::select! {
+                delivery = subscription.consumer.next() => delivery,
+                Some(_) = in_hand.join_next() => continue,
+                () = stop.cancelled() => break,
+            };
+            let Some(Ok(delivery)) = delivery else { return None };
+            let place = self.places.clone().acquire_owned().await.ok()?;
+            let (crew, ours) = (self.clone(), ours.clone());
+            in_hand.spawn(async move {
+                crew.take(delivery, ours).await;
+                drop(place);
+            });
+        }
+        let cancel = subscription.channel.basic_cancel(self.queue.name.into(), BasicCancelOptions::default());
+        if !matches!(timeout(CANCEL, cancel).await, Ok(Ok(()))) {
+            tracing::debug!(queue = self.queue.name, "the broker did not confirm the end of a subscription");
+        }
+        Some(subscription)
+    }
+
+    /// Handles one message and answers the broker.
+    async fn take(self: Arc<Self>, delivery: Delivery, ours: CancellationToken) {
+        let id = message::message_id(&delivery.properties).to_owned();
+        let queue = self.queue.name;
+        let span = tracing::info_span!("consume", queue, message_id = %id, otel.kind = "consumer");
+        if let Some(trace) = message::trace(&delivery.properties) {
+            trace.set_as_parent_of(&span);
+        }
+        let started = Instant::now();
+        let verdict = match serde_json::from_slice::<Envelope>(&delivery.data) {
+            Ok(envelope) => {
+                let crew = self.clone();
+                // A task of its own, so that a panic costs one delivery and not the consumer.
+                let settling =
+                    async move { settle(&crew.handler, envelope, queue, &crew.entropy, &ours).await };
+                tokio::spawn(settling.instrument(span.clone())).await
+            }
+            // The parser's own words may quote the body.
+            Err(error) => Ok(Verdict::Dead(format!(
+                "not an event: {:?} at column {}",
+                error.classify(),
+                error.column()
+            ))),
+        };
+        histogram!("messages_handled_seconds", "queue" => queue).record(started.elapsed());
+        self.answer(&delivery, verdict.ok()).instrument(span).await;
+    }
+
+    /// No verdict is a handler that panicked; the message goes back to the queue, and in the end to the dead letters.
+    async fn answer(&self, delivery: &Delivery, verdict: Option<Verdict>) {
+        let queue = self.queue.name;
+        let (outcome, answered) = match verdict {
+            Some(Verdict::Handled) => ("handled", delivery.ack(BasicAckOptions::default()).await),
+            Some(Verdict::Dead(reason)) => {
+                tracing::error!(queue, %reason, "a message goes to the dead letters");
+                ("dead_lettered", reject(delivery, false).await)
+            }
+            Some(Verdict::Renew) => ("renewed", self.renew(delivery).await),
+            Some(Verdict::LetGo) => ("let_go", Ok(true)),
+            None => {
+                tracing::error!(queue, "the handler of a message panicked");
+                ("panicked", reject(delivery, true).await)
+            }
+        };
+        counter!("messages_consumed_total", "queue" => queue, "outcome" => outcome).increment(1);
+        if let Err(error) = answered {
+            tracing::debug!(queue, %error, "a message could not be answered for; it will be delivered again");
+        }
+    }
+
+    /// Puts a copy into the queue, and then gives up the original: the copy's deliveries are counted from nought.
+    async fn renew(&self, delivery: &Delivery) -> Result<bool, lapin::Error> {
+        let copy = Outgoing {
+            routing_key: self.queue.name.to_owned(),
+            message_id: message::message_id(&delivery.properties).to_owned(),
+            body: delivery.data.clone(),
+            trace: message::trace(&delivery.properties),
+        };
+        match self.broker.publisher().send("", &[copy]).await {
+            Ok(()) => delivery.ack(BasicAckOptions::default()).await,
+            Err(_) => reject(delivery, true).await,
+        }
+    }
+}
+
+async fn reject(delivery: &Delivery, requeue: bool) -> Result<bool, lapin::Error> {
+    delivery.nack(BasicNackOptions { requeue, ..BasicNackOptions::default() }).await
+}

@@ -1,0 +1,83 @@
+//! Telling the broker of the exchange and the queues. Declaring what exists changes nothing.
+
+use events::EXCHANGE;
+use lapin::options::{ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions};
+use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
+use lapin::types::{FieldTable, ShortString};
+use lapin::{Connection, ErrorKind, ExchangeKind};
+
+use crate::queue::Kind;
+use crate::{BrokerError, Queue, topology};
+
+/// The exchange and every shared queue, before the first publish on a connection.
+pub(crate) async fn topology(connection: &Connection) -> Result<(), BrokerError> {
+    exchange(connection).await?;
+    for shared in topology::shared() {
+        queue(connection, &shared).await?;
+    }
+    Ok(())
+}
+
+/// A queue, its bindings and its dead letters. Returns the queue's name, which the broker gives to a
+/// queue per instance.
+pub(crate) async fn queue(connection: &Connection, queue: &Queue) -> Result<ShortString, BrokerError> {
+    let name = match queue.kind {
+        Kind::Shared => {
+            let dead_letters = queue.dead_letters();
+            durable(connection, &dead_letters, queue.options(), Queue::dead_letter_arguments()).await?;
+            durable(connection, queue.name, queue.options(), queue.arguments()).await?;
+            queue.name.into()
+        }
+        Kind::PerInstance => {
+            let channel = connection.create_channel().await?;
+            channel.queue_declare("".into(), queue.options(), queue.arguments()).await?.name().clone()
+        }
+    };
+    let channel = connection.create_channel().await?;
+    for binding in &queue.bindings {
+        channel
+            .queue_bind(
+                name.clone(),
+                EXCHANGE.into(),
+                binding.as_str().into(),
+                QueueBindOptions::default(),
+                FieldTable::default(),
+            )
+            .await?;
+    }
+    Ok(name)
+}
+
+pub(crate) async fn exchange(connection: &Connection) -> Result<(), BrokerError> {
+    let channel = connection.create_channel().await?;
+    let options = ExchangeDeclareOptions { durable: true, ..ExchangeDeclareOptions::default() };
+    Ok(channel.exchange_declare(EXCHANGE.into(), ExchangeKind::Topic, options, FieldTable::default()).await?)
+}
+
+/// A queue that exists with other limits (from before an upgrade) serves as well: it is reported, and used as it is.
+/// The refusal closes the channel, so each queue is declared on its own.
+async fn durable(
+    connection: &Connection,
+    name: &str,
+    options: QueueDeclareOptions,
+    arguments: FieldTable,
+) -> Result<(), BrokerError> {
+    let channel = connection.create_channel().await?;
+    match channel.queue_declare(name.into(), options, arguments).await {
+        Ok(_) => Ok(()),
+        Err(error) if differs(&error) => {
+            tracing::warn!(queue = name, "the queue exists with other arguments; it is used as it is");
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn differs(error: &lapin::Error) -> bool {
+    match error.kind() {
+        ErrorKind::ProtocolError(error) => {
+            *error.kind() == AMQPErrorKind::Soft(AMQPSoftError::PRECONDITIONFAILED)
+        }
+        _ => false,
+    }
+}

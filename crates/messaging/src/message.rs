@@ -1,0 +1,80 @@
+//! How a message looks on the wire: JSON, persistent, the event's id as message id, the trace context in headers.
+
+use lapin::BasicProperties;
+use lapin::types::{AMQPValue, FieldTable, ShortString};
+use telemetry::TraceContext;
+
+const TRACEPARENT: &str = "traceparent";
+const TRACESTATE: &str = "tracestate";
+const PERSISTENT: u8 = 2;
+
+/// A message to be published.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    pub routing_key: String,
+    pub message_id: String,
+    /// JSON.
+    pub body: Vec<u8>,
+    pub trace: Option<TraceContext>,
+}
+
+impl Outgoing {
+    pub(crate) fn properties(&self) -> BasicProperties {
+        let mut headers = FieldTable::default();
+        if let Some(trace) = &self.trace {
+            headers.insert(TRACEPARENT.into(), AMQPValue::LongString(trace.traceparent.as_str().into()));
+            if let Some(state) = &trace.tracestate {
+                headers.insert(TRACESTATE.into(), AMQPValue::LongString(state.as_str().into()));
+            }
+        }
+        BasicProperties::default()
+            .with_content_type("application/json".into())
+            .with_delivery_mode(PERSISTENT)
+            .with_message_id(short(&self.message_id))
+            .with_headers(headers)
+    }
+}
+
+/// The trace context that a message came with.
+pub(crate) fn trace(properties: &BasicProperties) -> Option<TraceContext> {
+    let headers = properties.headers().as_ref()?;
+    Some(TraceContext { traceparent: text(headers, TRACEPARENT)?, tracestate: text(headers, TRACESTATE) })
+}
+
+/// The id that a message came with, for logs.
+pub(crate) fn message_id(properties: &BasicProperties) -> &str {
+    properties.message_id().as_ref().map_or("none", ShortString::as_str)
+}
+
+fn text(headers: &FieldTable, name: &str) -> Option<String> {
+    match headers.inner().get(name)? {
+        AMQPValue::LongString(value) => String::from_utf8(value.as_bytes().to_vec()).ok(),
+        AMQPValue::ShortString(value) => Some(value.as_str().to_owned()),
+        _ => None,
+    }
+}
+
+/// AMQP's short strings hold 255 bytes; what is longer is none of ours and is left out.
+pub(crate) fn short(text: &str) -> ShortString {
+    ShortString::try_new(text).unwrap_or_else(|_| "".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_trace_context_and_the_id_read_back() {
+        let sent = TraceContext { traceparent: "00-a-b-01".into(), tracestate: Some("x=y".into()) };
+        let outgoing = Outgoing {
+            routing_key: "live.order.created".into(),
+            message_id: "evt_1".into(),
+            body: b"{}".to_vec(),
+            trace: Some(sent.clone()),
+        };
+        let properties = outgoing.properties();
+        assert_eq!(trace(&properties), Some(sent));
+        assert_eq!(message_id(&properties), "evt_1");
+        assert_eq!(trace(&Outgoing { trace: None, ..outgoing }.properties()), None);
+    }
+}

@@ -1,0 +1,120 @@
+//! Publishing with confirms: a message counts as sent when the broker has said that it keeps it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use events::EXCHANGE;
+use futures_util::future::try_join_all;
+use lapin::options::{BasicPublishOptions, ConfirmSelectOptions};
+use lapin::{Channel, Confirmation};
+use metrics::{counter, histogram};
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout};
+
+use crate::connect::Live;
+use crate::link::Link;
+use crate::message::{Outgoing, short};
+use crate::{BrokerError, declare};
+
+/// How long the broker has to confirm a batch.
+const CONFIRM: Duration = Duration::from_secs(5);
+
+/// Publishes to the exchange of the events. Clones share one channel.
+#[derive(Clone)]
+pub struct Publisher {
+    link: Arc<Link>,
+    open: Arc<Mutex<Option<Open>>>,
+}
+
+/// A channel in confirm mode, and the connection it belongs to.
+struct Open {
+    live: Arc<Live>,
+    channel: Channel,
+}
+
+impl Publisher {
+    pub(crate) fn new(link: Arc<Link>) -> Self {
+        Self { link, open: Arc::default() }
+    }
+
+    pub(crate) fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// Waits until there is a connection, however long that takes.
+    ///
+    /// # Errors
+    /// When the broker was closed by us.
+    pub async fn connected(&self) -> Result<(), BrokerError> {
+        self.link.connected().await.map(drop)
+    }
+
+    /// Publishes persistent messages in the given order and waits for the confirms of all, together, for at most 5 s.
+    ///
+    /// # Errors
+    /// When any message was not confirmed. Nothing is then known of the others: all are to be published again.
+    pub async fn publish(&self, messages: &[Outgoing]) -> Result<(), BrokerError> {
+        self.send(EXCHANGE, messages).await
+    }
+
+    /// Publishes straight into the queue that the routing keys name.
+    pub(crate) async fn send(&self, exchange: &str, messages: &[Outgoing]) -> Result<(), BrokerError> {
+        if messages.is_empty() {
+            return Ok(());
+        }
+        let started = Instant::now();
+        let outcome = timeout(CONFIRM, self.confirmed(exchange, messages)).await.unwrap_or_else(|_| {
+            // Whatever is stuck in this connection must not pile up.
+            self.link.doubt();
+            Err(BrokerError::Unavailable("no confirm in time".into()))
+        });
+        histogram!("broker_publish_seconds").record(started.elapsed());
+        let result = if outcome.is_ok() { "confirmed" } else { "failed" };
+        counter!("broker_published_total", "result" => result).increment(messages.len() as u64);
+        if outcome.is_err() {
+            // What is still unconfirmed on this channel is nobody's business any more.
+            *self.open.lock().await = None;
+        }
+        outcome
+    }
+
+    async fn confirmed(&self, exchange: &str, messages: &[Outgoing]) -> Result<(), BrokerError> {
+        let channel = self.channel().await?;
+        // The messages enter the channel in order, as each future is first polled in order.
+        let confirmations = messages.iter().map(async |message| {
+            channel
+                .basic_publish(
+                    exchange.into(),
+                    short(&message.routing_key),
+                    BasicPublishOptions::default(),
+                    &message.body,
+                    message.properties(),
+                )
+                .await?
+                .await
+        });
+        for confirmation in try_join_all(confirmations).await? {
+            match confirmation {
+                Confirmation::Ack(_) => {}
+                Confirmation::Nack(_) | Confirmation::NotRequested => return Err(BrokerError::Refused),
+            }
+        }
+        Ok(())
+    }
+
+    async fn channel(&self) -> Result<Channel, BrokerError> {
+        let mut open = self.open.lock().await;
+        let live = self.link.current().ok_or_else(|| BrokerError::Unavailable("not connected".into()))?;
+        if let Some(Open { live: of, channel }) = &*open
+            && Arc::ptr_eq(of, &live)
+            && channel.status().connected()
+        {
+            return Ok(channel.clone());
+        }
+        declare::topology(live.connection()).await?;
+        let channel = live.connection().create_channel().await?;
+        channel.confirm_select(ConfirmSelectOptions::default()).await?;
+        *open = Some(Open { live, channel: channel.clone() });
+        Ok(channel)
+    }
+}

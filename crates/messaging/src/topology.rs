@@ -1,0 +1,26 @@
+//! The shared queues of the system, known to every publisher: each declares them all before it first publishes, so
+//! that no event is routed to nowhere because its consumer has not started yet.
+
+use events::binding;
+
+use crate::Queue;
+
+/// What becomes webhooks; consumed by webhook-dispatcher.
+pub fn webhook_events() -> Queue {
+    let bindings = &[binding::LIVE_ORDERS, binding::TEST_ORDERS, binding::WALLET_LOW_BALANCE];
+    Queue::shared("webhook-dispatcher.events", bindings)
+}
+
+/// What may give a delivery fee back; consumed by wallet.
+pub fn refunds() -> Queue {
+    Queue::shared("wallet.refunds", &[binding::LIVE_ORDER_CANCELLED, binding::LIVE_ORDER_FAILED])
+}
+
+/// The go-live facts that others see happen; consumed by portal-api.
+pub fn facts() -> Queue {
+    Queue::shared("portal-api.facts", &[binding::TEST_ORDER_CREATED, binding::WALLET_FUNDED])
+}
+
+pub(crate) fn shared() -> [Queue; 3] {
+    [webhook_events(), refunds(), facts()]
+}

@@ -1,0 +1,78 @@
+//! Beside the relay: how much waits in the outbox and for how long, and the end of old inbox rows.
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel::QueryableByName;
+use diesel::sql_types::{BigInt, Nullable, Timestamptz};
+use diesel_async::RunQueryDsl;
+use domain::Clock;
+use metrics::gauge;
+use postgres::{Database, StoreError};
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+const REPORT: Duration = Duration::from_secs(5);
+const PRUNE: Duration = Duration::from_secs(10 * 60);
+/// The broker does not deliver an event again after so long.
+const INBOX_KEPT: TimeDelta = TimeDelta::days(7);
+/// Rows in one statement, so that none holds locks for long.
+const PRUNE_MAX: usize = 1_000;
+
+pub(crate) async fn run(database: &Database, clock: &Clock, stop: &CancellationToken) {
+    let mut reports = interval(REPORT);
+    let mut prunings = interval(PRUNE);
+    reports.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    prunings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let outcome = tokio::select! {
+            _ = reports.tick() => report(database, clock).await,
+            _ = prunings.tick() => prune(database, clock).await,
+            () = stop.cancelled() => return,
+        };
+        if let Err(error) = outcome {
+            // The relay tells of a database that is away; this is tried again soon enough.
+            tracing::debug!(%error, "the outbox was not looked after");
+        }
+    }
+}
+
+#[derive(QueryableByName)]
+struct Waiting {
+    #[diesel(sql_type = BigInt)]
+    messages: i64,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    oldest: Option<DateTime<Utc>>,
+}
+
+async fn report(database: &Database, clock: &Clock) -> Result<(), StoreError> {
+    let waiting: Waiting = database
+        .read(async |conn| {
+            let query = "SELECT count(*) AS messages, min(created_at) AS oldest FROM outbox_messages";
+            Ok::<_, StoreError>(diesel::sql_query(query).get_result(conn).await?)
+        })
+        .await?;
+    let age = waiting.oldest.map_or(TimeDelta::zero(), |oldest| clock.now() - oldest);
+    gauge!("outbox_messages").set(waiting.messages as f64);
+    gauge!("outbox_oldest_seconds").set(age.as_seconds_f64().max(0.0));
+    Ok(())
+}
+
+async fn prune(database: &Database, clock: &Clock) -> Result<(), StoreError> {
+    let before = clock.now() - INBOX_KEPT;
+    loop {
+        let pruned = database
+            .read(async |conn| {
+                let pruning = diesel::sql_query(
+                    "DELETE FROM inbox WHERE ctid = ANY (ARRAY(
+                         SELECT ctid FROM inbox WHERE seen_at < $1 ORDER BY seen_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
+                );
+                let pruning = pruning.bind::<Timestamptz, _>(before).bind::<BigInt, _>(PRUNE_MAX as i64);
+                Ok::<_, StoreError>(pruning.execute(conn).await?)
+            })
+            .await?;
+        if pruned < PRUNE_MAX {
+            return Ok(());
+        }
+    }
+}

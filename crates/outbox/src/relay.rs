@@ -1,0 +1,167 @@
+//! Carries the outbox to the broker. A row is deleted only after the broker has confirmed its message, so that nothing
+//! is lost; a crash in between sends it again, and consumers drop it by its id.
+
+use std::time::Duration;
+
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::Clock;
+use messaging::{BrokerError, Outgoing, Publisher};
+use metrics::counter;
+use postgres::{Database, StoreError};
+use telemetry::TraceContext;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use crate::schema::outbox_messages as outbox;
+use crate::{Doorbell, housekeeping};
+
+/// Messages in one transaction and one round of confirms.
+const BATCH_MAX: usize = 256;
+/// How often the relay looks without being rung.
+const POLL: Duration = Duration::from_millis(250);
+const PAUSE_MIN: Duration = Duration::from_millis(100);
+const PAUSE_MAX: Duration = Duration::from_secs(2);
+
+/// One per instance of a service; several share the work.
+pub struct Relay {
+    database: Database,
+    publisher: Publisher,
+    doorbell: Doorbell,
+    clock: Clock,
+}
+
+/// Why a batch stays in the outbox.
+#[derive(Debug, thiserror::Error)]
+enum RelayError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Broker(#[from] BrokerError),
+}
+
+impl From<diesel::result::Error> for RelayError {
+    fn from(error: diesel::result::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+impl Relay {
+    pub fn new(database: Database, publisher: Publisher, doorbell: Doorbell, clock: Clock) -> Self {
+        Self { database, publisher, doorbell, clock }
+    }
+
+    /// Publishes what is in the outbox, until `stop` is cancelled; then finishes the batch in hand and returns.
+    /// Also reports the outbox's length and age, and forgets inbox rows older than a week.
+    pub async fn run(self, stop: CancellationToken) {
+        tokio::join!(self.carry(&stop), housekeeping::run(&self.database, &self.clock, &stop));
+    }
+
+    async fn carry(&self, stop: &CancellationToken) {
+        let mut pause = PAUSE_MIN;
+        let mut told = false;
+        while !stop.is_cancelled() {
+            // Waited for outside of any transaction.
+            tokio::select! {
+                connected = self.publisher.connected() => if connected.is_err() { return },
+                () = stop.cancelled() => return,
+            }
+            match self.carry_batch().await {
+                Ok(carried) => {
+                    pause = PAUSE_MIN;
+                    if std::mem::take(&mut told) {
+                        tracing::info!("the outbox is carried to the broker again");
+                    }
+                    if carried < BATCH_MAX {
+                        self.wait_for_work(stop).await;
+                    }
+                }
+                Err(error) => {
+                    if std::mem::replace(&mut told, true) {
+                        tracing::debug!(%error, "the outbox still waits");
+                    } else {
+                        tracing::warn!(%error, "the outbox cannot be carried to the broker; trying on");
+                    }
+                    tokio::select! {
+                        () = sleep(pause) => {}
+                        () = stop.cancelled() => return,
+                    }
+                    pause = (pause * 2).min(PAUSE_MAX);
+                }
+            }
+        }
+    }
+
+    async fn wait_for_work(&self, stop: &CancellationToken) {
+        tokio::select! {
+            () = self.doorbell.rung() => {}
+            () = sleep(POLL) => {}
+            () = stop.cancelled() => {}
+        }
+    }
+
+    /// Publishes the oldest rows that no other relay holds. The rows stay locked until they are deleted, so that they
+    /// leave once; if we fail in between they are free again, and still there.
+    async fn carry_batch(&self) -> Result<usize, RelayError> {
+        let carried = self
+            .database
+            .transaction(async |conn| {
+                let rows = take(conn).await?;
+                if rows.is_empty() {
+                    return Ok(0);
+                }
+                let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+                let messages: Vec<Outgoing> = rows.into_iter().map(Row::into_message).collect();
+                self.publisher.publish(&messages).await?;
+                delete(conn, &ids).await?;
+                Ok::<_, RelayError>(ids.len())
+            })
+            .await?;
+        counter!("outbox_published_total").increment(carried as u64);
+        Ok(carried)
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = outbox)]
+struct Row {
+    id: i64,
+    event_id: String,
+    routing_key: String,
+    body: String,
+    traceparent: Option<String>,
+    tracestate: Option<String>,
+}
+
+impl Row {
+    fn into_message(self) -> Outgoing {
+        let tracestate = self.tracestate;
+        Outgoing {
+            routing_key: self.routing_key,
+            message_id: self.event_id,
+            body: self.body.into_bytes(),
+            trace: self.traceparent.map(|traceparent| TraceContext { traceparent, tracestate }),
+        }
+    }
+}
+
+async fn take(conn: &mut AsyncPgConnection) -> Result<Vec<Row>, StoreError> {
+    let rows = outbox::table
+        .select(Row::as_select())
+        .order(outbox::id)
+        .limit(BATCH_MAX as i64)
+        .for_update()
+        .skip_locked()
+        .load(conn)
+        .await?;
+    Ok(rows)
+}
+
+async fn delete(conn: &mut AsyncPgConnection, ids: &[i64]) -> Result<(), StoreError> {
+    let deleted = diesel::delete(outbox::table.filter(outbox::id.eq_any(ids))).execute(conn).await?;
+    if deleted == ids.len() {
+        Ok(())
+    } else {
+        Err(StoreError::Corrupt(format!("{deleted} of {} published messages left the outbox", ids.len())))
+    }
+}
