@@ -1,2 +1,0 @@
-DROP TABLE inbox;
-DROP TABLE outbox_messages;
