@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::error::InternalError;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, web};
@@ -26,7 +27,7 @@ pub struct RequestEdge {
 /// The middleware, for `actix_web::middleware::from_fn`.
 ///
 /// # Errors
-/// Never: what inner layers could not answer is answered here.
+/// What an inner layer refused, as the response it is to be.
 pub async fn edge(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -48,30 +49,41 @@ pub async fn edge(
     if let Some(trace_id) = telemetry::trace_id(&span) {
         span.record("trace_id", trace_id);
     }
-    let inner_request = request.request().clone();
-    let outcome = next.call(request).instrument(span.clone()).await;
-    let mut response = match outcome {
-        Ok(response) => response.map_into_boxed_body(),
-        Err(error) => ServiceResponse::from_err(error, inner_request).map_into_boxed_body(),
+    let answer = |error: &ApiError| error.respond(&id.to_string(), as_problem);
+    let mut outcome = match next.call(request).instrument(span.clone()).await {
+        Ok(response) => {
+            let response = response.map_into_boxed_body();
+            Ok(match error_of(&response) {
+                Some(error) => response.into_response(answer(&error)),
+                None => response,
+            })
+        }
+        // An inner layer refused. Its request is gone, and none may be kept beside it, so the response travels alone.
+        Err(error) => Err(answer(&ours(&error))),
     };
-    if let Some(error) = error_of(&response) {
-        response = response.into_response(error.respond(&id.to_string(), as_problem));
-    }
+    let (status, headers) = match &mut outcome {
+        Ok(response) => (response.status(), response.headers_mut()),
+        Err(response) => (response.status(), response.headers_mut()),
+    };
     if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
-        response.headers_mut().insert(REQUEST_ID, value);
+        headers.insert(REQUEST_ID, value);
     }
-    record(&span, method.as_str(), &route, response.status().as_u16(), begun);
-    Ok(response)
+    record(&span, method.as_str(), &route, status.as_u16(), begun);
+    outcome.map_err(|response| InternalError::from_response("refused", response).into())
+}
+
+fn ours(error: &Error) -> ApiError {
+    match error.as_error::<ApiError>() {
+        Some(error) => error.clone(),
+        None => ApiError::from_status(error.as_response_error().status_code()),
+    }
 }
 
 /// The error behind a response, if it has no body of ours yet.
 fn error_of(response: &ServiceResponse<BoxBody>) -> Option<ApiError> {
     let status = response.status();
     if let Some(error) = response.response().error() {
-        return Some(match error.as_error::<ApiError>() {
-            Some(error) => error.clone(),
-            None => ApiError::from_status(status),
-        });
+        return Some(ours(error));
     }
     let bare = !response.headers().contains_key(header::CONTENT_TYPE);
     ((status.is_client_error() || status.is_server_error()) && bare).then(|| ApiError::from_status(status))
