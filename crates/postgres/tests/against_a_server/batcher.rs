@@ -1,0 +1,243 @@
+//! The write batcher against a real server: each job gets its own outcome, whatever happens to its neighbours.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use diesel::sql_types::{Array, Integer};
+use diesel::{QueryableByName, sql_query};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use futures_util::future::join_all;
+use local_stack::query;
+use postgres::{Apply, Batcher, BatcherOptions, StoreError};
+use proptest::prelude::*;
+use tokio::time::timeout;
+
+use crate::servers::{OwnServer, database};
+
+const TABLES: &str = "CREATE TABLE counted (id int PRIMARY KEY, amount int NOT NULL CHECK (amount < 1000));
+    CREATE TABLE accounts (id int PRIMARY KEY, balance int NOT NULL);
+    INSERT INTO accounts SELECT id, 0 FROM generate_series(0, 9) AS id;";
+
+/// Adds `amount` under `id`; the outcome is `amount + 1`. 1000 and more break a constraint, [`PANIC`] panics.
+#[derive(Clone, Debug)]
+struct Job {
+    id: i32,
+    amount: i32,
+    account: i32,
+}
+
+const PANIC: i32 = -1;
+
+fn job(id: i32) -> Job {
+    Job { id, amount: id % 1000, account: id % 10 }
+}
+
+#[derive(Default)]
+struct Insert {
+    runs: Arc<AtomicUsize>,
+}
+
+#[derive(QueryableByName)]
+struct Inserted {
+    #[diesel(sql_type = Integer)]
+    id: i32,
+    #[diesel(sql_type = Integer)]
+    outcome: i32,
+}
+
+impl Apply<Job, i32> for Insert {
+    async fn apply(&self, conn: &mut AsyncPgConnection, jobs: &[Job]) -> Result<Vec<i32>, StoreError> {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        assert!(jobs.iter().all(|job| job.amount != PANIC), "a job that panics");
+        let mut accounts: Vec<i32> = jobs.iter().map(|job| job.account).collect();
+        accounts.sort_unstable();
+        accounts.dedup();
+        let lock = "SELECT id AS id, 0 AS outcome FROM accounts WHERE id = ANY($1) ORDER BY id FOR UPDATE";
+        sql_query(lock).bind::<Array<Integer>, _>(accounts).load::<Inserted>(conn).await?;
+        let insert = "INSERT INTO counted SELECT * FROM unnest($1, $2) RETURNING id, amount + 1 AS outcome";
+        let rows = sql_query(insert)
+            .bind::<Array<Integer>, _>(jobs.iter().map(|job| job.id).collect::<Vec<_>>())
+            .bind::<Array<Integer>, _>(jobs.iter().map(|job| job.amount).collect::<Vec<_>>())
+            .load::<Inserted>(conn)
+            .await?;
+        let outcomes: BTreeMap<i32, i32> = rows.into_iter().map(|row| (row.id, row.outcome)).collect();
+        Ok(jobs.iter().filter_map(|job| outcomes.get(&job.id).copied()).collect())
+    }
+}
+
+async fn start(options: BatcherOptions) -> (Batcher<Job, i32>, Arc<AtomicUsize>, String) {
+    let (database, url) = database(TABLES, 8).await;
+    let insert = Insert::default();
+    let runs = insert.runs.clone();
+    (Batcher::start("test", database, options, insert), runs, url)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_callers_share_few_transactions_and_each_gets_its_own_outcome() {
+    let (batcher, runs, url) = start(BatcherOptions::default()).await;
+    let submits = (0..2_000).map(|id| batcher.submit(job(id)));
+    let outcomes = join_all(submits).await;
+    for (id, outcome) in outcomes.into_iter().enumerate() {
+        assert_eq!(outcome.unwrap(), i32::try_from(id).unwrap() % 1000 + 1);
+    }
+    assert_eq!(query(&url, "SELECT count(*) FROM counted").await.unwrap(), "2000");
+    assert!(AtomicUsize::load(&runs, Ordering::Relaxed) < 60, "{runs:?}");
+    // A single job waits for nobody.
+    let started = Instant::now();
+    batcher.submit(job(5_000)).await.unwrap();
+    assert!(started.elapsed() < Duration::from_millis(500));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_whose_neighbour_panics_is_told_so_and_the_batcher_lives_on() {
+    let (batcher, _, url) = start(BatcherOptions::default()).await;
+    let panics = batcher.submit(Job { amount: PANIC, ..job(1) }).await;
+    assert!(panics.unwrap_err().is_unavailable());
+    assert_eq!(batcher.submit(job(2)).await.unwrap(), 3);
+    assert_eq!(query(&url, "SELECT string_agg(id::text, ',') FROM counted").await.unwrap(), "2");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_goes_away_changes_nothing() {
+    let (batcher, _, url) = start(BatcherOptions::default()).await;
+    for id in 0..100 {
+        // Polled once, so that the job is in the queue, and then dropped.
+        let submit = batcher.submit(job(id));
+        assert!(timeout(Duration::ZERO, submit).await.is_err());
+    }
+    batcher.submit(job(100)).await.unwrap();
+    assert_eq!(query(&url, "SELECT count(*) FROM counted").await.unwrap(), "101");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_queue_refuses_at_once() {
+    let options = BatcherOptions { queue_max: 3, batch_max: 1, lanes: 1 };
+    let (batcher, _, url) = start(options).await;
+    let outcomes = join_all((0..50).map(|id| batcher.submit(job(id)))).await;
+    let done = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+    assert!(outcomes.iter().flat_map(|outcome| outcome.as_ref().err()).all(StoreError::is_unavailable));
+    assert!((3..50).contains(&done), "{done}");
+    assert_eq!(query(&url, "SELECT count(*) FROM counted").await.unwrap(), done.to_string());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stalled_lock_stalls_only_those_who_need_it() {
+    let (batcher, _, url) = start(BatcherOptions::default()).await;
+    let (holder, held) = tokio::sync::oneshot::channel::<()>();
+    let holding = {
+        let settings = crate::servers::settings(&url, 2);
+        let database = postgres::Database::new(&settings).unwrap();
+        let (ready, is_ready) = tokio::sync::oneshot::channel();
+        let holding = tokio::spawn(async move {
+            database
+                .transaction(async |conn| {
+                    sql_query("SELECT 1 FROM accounts WHERE id = 3 FOR UPDATE").execute(conn).await?;
+                    ready.send(()).unwrap();
+                    let _dropped = held.await;
+                    Ok::<_, StoreError>(())
+                })
+                .await
+        });
+        is_ready.await.unwrap();
+        holding
+    };
+    let started = Instant::now();
+    let outcomes =
+        join_all((0..400).map(async |id| (id, batcher.submit(job(id)).await, started.elapsed()))).await;
+    for (id, outcome, after) in outcomes {
+        if id % 10 == 3 {
+            assert!(outcome.unwrap_err().is_unavailable(), "{id}");
+            assert!(after < Duration::from_secs(16), "{id} {after:?}");
+        } else {
+            assert_eq!(outcome.unwrap(), id + 1);
+            assert!(after < Duration::from_secs(4), "{id} {after:?}");
+        }
+    }
+    drop(holder);
+    holding.await.unwrap().unwrap();
+    assert_eq!(query(&url, "SELECT count(*) FROM counted").await.unwrap(), "360");
+    assert_eq!(batcher.submit(job(403)).await.unwrap(), 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_the_server_is_killed_no_outcome_is_a_lie() {
+    let own = OwnServer::start("batcher").await;
+    query(&own.url, TABLES).await.unwrap();
+    let batcher = Batcher::start(
+        "test",
+        own.database(4),
+        BatcherOptions { batch_max: 16, ..Default::default() },
+        Insert::default(),
+    );
+    let submitting = {
+        let batcher = batcher.clone();
+        tokio::spawn(async move {
+            let submits = (0..64).map(|caller| {
+                let batcher = batcher.clone();
+                async move {
+                    let mut outcomes = Vec::new();
+                    for round in 0..200 {
+                        let id = round * 64 + caller;
+                        outcomes.push((id, batcher.submit(job(id)).await));
+                    }
+                    outcomes
+                }
+            });
+            join_all(submits).await.into_iter().flatten().collect::<Vec<_>>()
+        })
+    };
+    while query(&own.url, "SELECT count(*) > 500 FROM counted").await.unwrap() != "t" {}
+    own.server.kill().await.unwrap();
+    own.server.ready().await.unwrap();
+    let outcomes = timeout(Duration::from_secs(120), submitting).await.unwrap().unwrap();
+    let written: Vec<String> =
+        query(&own.url, "SELECT id FROM counted").await.unwrap().lines().map(str::to_owned).collect();
+    let mut unknown = 0;
+    for (id, outcome) in outcomes {
+        match outcome {
+            Ok(outcome) => {
+                assert_eq!(outcome, id % 1000 + 1);
+                assert!(written.contains(&id.to_string()), "{id} was promised");
+            }
+            Err(error) => {
+                assert!(error.is_unavailable(), "{error}");
+                unknown += 1;
+            }
+        }
+    }
+    assert!(unknown > 0, "the kill met nobody");
+    batcher.submit(job(100_000)).await.unwrap();
+    own.end();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    /// Bad jobs fail alone, whatever else is in their batch; good ones are all written.
+    #[test]
+    fn bad_jobs_fail_alone(
+        bad in proptest::collection::vec(proptest::bool::weighted(0.05), 1..200),
+        batch_max in 1..64_usize,
+        lanes in 1..4_usize,
+    ) {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(2).build().unwrap();
+        runtime.block_on(async {
+            let (batcher, _, url) = start(BatcherOptions { batch_max, lanes, ..Default::default() }).await;
+            let jobs = bad.iter().zip(0..).map(|(bad, id)| {
+                if *bad { Job { amount: 1_000, ..job(id) } } else { job(id) }
+            });
+            let outcomes = join_all(jobs.map(|job| batcher.submit(job))).await;
+            for ((bad, id), outcome) in bad.iter().zip(0..).zip(outcomes) {
+                match outcome {
+                    Ok(outcome) => assert!(!bad && outcome == id + 1, "{id}: {outcome}"),
+                    Err(StoreError::Query(error)) => assert!(*bad, "{id}: {error}"),
+                    Err(error) => panic!("{id}: {error}"),
+                }
+            }
+            let good = bad.iter().filter(|bad| !**bad).count();
+            assert_eq!(query(&url, "SELECT count(*) FROM counted").await.unwrap(), good.to_string());
+        });
+    }
+}

@@ -1,0 +1,239 @@
+//! The pool against a real server: bounded waits, honest transactions, recovery.
+
+use std::time::{Duration, Instant};
+
+use crate::servers::{OwnServer, database, settings};
+use diesel::sql_types::{Integer, Text};
+use diesel::{QueryableByName, sql_query};
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use futures_util::FutureExt;
+use local_stack::query;
+use postgres::{Database, StoreError, violates};
+
+const NOTES: &str = "CREATE TABLE notes (id int CONSTRAINT notes_once PRIMARY KEY)";
+
+async fn insert(conn: &mut AsyncPgConnection, id: i32) -> Result<(), StoreError> {
+    sql_query("INSERT INTO notes VALUES ($1)").bind::<Integer, _>(id).execute(conn).await?;
+    Ok(())
+}
+
+async fn add(database: &Database, id: i32) -> Result<(), StoreError> {
+    database.transaction(async |conn| insert(conn, id).await).await
+}
+
+#[derive(QueryableByName)]
+struct Number {
+    #[diesel(sql_type = Integer)]
+    number: i32,
+}
+
+async fn backend_pid(conn: &mut AsyncPgConnection) -> i32 {
+    sql_query("SELECT pg_backend_pid() AS number").get_result::<Number>(conn).await.unwrap().number
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_unavailable_at_once() {
+    let port = local_stack::free_port().unwrap();
+    let database = Database::new(&settings(&format!("postgres://u:p@127.0.0.1:{port}/d"), 2)).unwrap();
+    let started = Instant::now();
+    let error = database.check().await.unwrap_err();
+    assert!(error.is_unavailable(), "{error}");
+    assert!(error.to_string().contains("refused"), "{error}");
+    assert!(started.elapsed() < Duration::from_secs(1));
+}
+
+#[tokio::test]
+async fn a_session_has_its_limits() {
+    #[derive(QueryableByName)]
+    struct Setting {
+        #[diesel(sql_type = Text)]
+        value: String,
+    }
+    let (database, _) = database(NOTES, 2).await;
+    database.check().await.unwrap();
+    for (name, expected) in [
+        ("statement_timeout", "5s"),
+        ("lock_timeout", "3s"),
+        ("idle_in_transaction_session_timeout", "10s"),
+        ("timezone", "UTC"),
+    ] {
+        let setting = database
+            .read(async |conn| {
+                let query = sql_query(format!("SELECT current_setting('{name}') AS value"));
+                Ok::<_, StoreError>(query.get_result::<Setting>(conn).await?)
+            })
+            .await
+            .unwrap();
+        assert_eq!(setting.value, expected, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_transaction_commits_as_a_whole_or_not_at_all() {
+    let (database, url) = database(NOTES, 2).await;
+    add(&database, 1).await.unwrap();
+    let error = database
+        .transaction(async |conn| {
+            insert(conn, 2).await?;
+            insert(conn, 1).await
+        })
+        .await
+        .unwrap_err();
+    let StoreError::Query(cause) = &error else { panic!("{error}") };
+    assert!(violates(cause, "notes_once"));
+    assert!(!violates(cause, "notes_twice"));
+    assert_eq!(query(&url, "SELECT string_agg(id::text, ',') FROM notes").await.unwrap(), "1");
+}
+
+#[tokio::test]
+async fn a_failed_statement_that_the_work_ignores_is_no_commit() {
+    let (database, url) = database(NOTES, 2).await;
+    add(&database, 1).await.unwrap();
+    let outcome: Result<(), StoreError> = database
+        .transaction(async |conn| {
+            insert(conn, 2).await?;
+            let _ignored = insert(conn, 1).await;
+            Ok(())
+        })
+        .await;
+    assert!(matches!(outcome, Err(StoreError::Query(_))), "{outcome:?}");
+    assert_eq!(query(&url, "SELECT count(*) FROM notes").await.unwrap(), "1");
+    add(&database, 3).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_savepoint_may_fail_inside_a_transaction() {
+    let (database, url) = database(NOTES, 2).await;
+    add(&database, 1).await.unwrap();
+    database
+        .transaction(async |conn| {
+            insert(conn, 2).await?;
+            let inner: Result<(), StoreError> = conn.transaction(async |conn| insert(conn, 1).await).await;
+            assert!(inner.is_err());
+            Ok::<_, StoreError>(())
+        })
+        .await
+        .unwrap();
+    assert_eq!(query(&url, "SELECT count(*) FROM notes").await.unwrap(), "2");
+}
+
+#[tokio::test]
+async fn locks_and_slow_statements_end_as_unavailable() {
+    let (database, _) = database(NOTES, 3).await;
+    let slow: Result<(), StoreError> = database
+        .transaction(async |conn| {
+            sql_query("SET LOCAL statement_timeout = 50").execute(conn).await?;
+            sql_query("SELECT pg_sleep(5)").execute(conn).await?;
+            Ok(())
+        })
+        .await;
+    assert!(slow.unwrap_err().is_unavailable());
+
+    let mut holder = database.connection().await.unwrap();
+    sql_query("BEGIN").execute(&mut holder).await.unwrap();
+    insert(&mut holder, 1).await.unwrap();
+    let started = Instant::now();
+    assert!(add(&database, 1).await.unwrap_err().is_unavailable());
+    assert!(started.elapsed() < Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn nobody_waits_for_a_connection_for_ever() {
+    let (database, _) = database(NOTES, 2).await;
+    let _first = database.connection().await.unwrap();
+    let _second = database.connection().await.unwrap();
+    let started = Instant::now();
+    assert!(database.connection().await.err().unwrap().is_unavailable());
+    assert!(started.elapsed() < Duration::from_secs(3));
+}
+
+#[tokio::test]
+async fn a_caller_that_goes_away_leaves_no_open_transaction_behind() {
+    let (database, url) = database(NOTES, 2).await;
+    for _ in 0..4 {
+        let mut abandoned = Box::pin(database.transaction(async |conn| {
+            insert(conn, 1).await?;
+            sql_query("SELECT pg_sleep(30)").execute(conn).await?;
+            Ok::<_, StoreError>(())
+        }));
+        // Until the statement that never ends is under way.
+        while query(&url, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'")
+            .await
+            .unwrap()
+            == "0"
+        {
+            assert!(tokio::time::timeout(Duration::from_millis(20), &mut abandoned).await.is_err());
+        }
+        drop(abandoned);
+        query(
+            &url,
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'",
+        )
+        .await
+        .unwrap();
+    }
+    // With the diesel transaction alone, on a plain connection of the pool, too.
+    let mut plain = database.connection().await.unwrap();
+    let pid = backend_pid(&mut plain).await;
+    let begun = plain.transaction(async |conn| {
+        insert(conn, 1).await?;
+        std::future::pending::<Result<(), StoreError>>().await
+    });
+    assert!(tokio::time::timeout(Duration::from_millis(200), begun).await.is_err());
+    drop(plain);
+    let mut next = database.connection().await.unwrap();
+    assert_ne!(backend_pid(&mut next).await, pid);
+    drop(next);
+
+    add(&database, 1).await.unwrap();
+    assert_eq!(query(&url, "SELECT count(*) FROM notes").await.unwrap(), "1");
+}
+
+#[tokio::test]
+async fn a_server_that_stops_answering_is_unavailable_in_time_and_forgotten() {
+    let (database, _) = database(NOTES, 2).await;
+    let started = Instant::now();
+    let mut stopped = 0;
+    let stopped_in = &mut stopped;
+    let outcome: Result<(), StoreError> = database
+        .read(async |conn| {
+            *stopped_in = backend_pid(conn).await;
+            signal("-STOP", *stopped_in);
+            sql_query("SELECT 1").execute(conn).await?;
+            Ok(())
+        })
+        .await;
+    assert!(outcome.unwrap_err().is_unavailable());
+    assert!(started.elapsed() < Duration::from_secs(9));
+    // The pool does not hand that connection out again.
+    for id in 0..5 {
+        add(&database, id).await.unwrap();
+    }
+    signal("-CONT", stopped);
+}
+
+fn signal(signal: &str, pid: i32) {
+    let sent = std::process::Command::new("kill").args([signal, &pid.to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_restart_of_the_server_the_next_transactions_succeed() {
+    let own = OwnServer::start("restart").await;
+    query(&own.url, NOTES).await.unwrap();
+    let database = own.database(4);
+    // Several idle connections that will be stale.
+    let adds = (0..4).map(|id| add(&database, id));
+    futures_util::future::try_join_all(adds).await.unwrap();
+    for round in 1..=3 {
+        own.server.kill().await.unwrap();
+        let down = add(&database, -round).await;
+        if let Err(error) = down {
+            assert!(error.is_unavailable(), "{error}");
+        }
+        own.server.ready().await.unwrap();
+        let adds = (0..8).map(|id| add(&database, round * 10 + id).boxed());
+        futures_util::future::try_join_all(adds).await.unwrap();
+    }
+    own.end();
+}

@@ -1,0 +1,8 @@
+//! This crate against real PostgreSQL servers.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod batcher;
+mod database;
+mod migrate;
+mod servers;

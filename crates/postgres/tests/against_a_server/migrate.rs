@@ -1,0 +1,32 @@
+//! Migrations against a real server.
+
+use crate::servers::settings;
+use diesel_migrations::{EmbeddedMigrations, embed_migrations};
+use local_stack::{Servers, query};
+use postgres::migrate;
+
+const FIRST: EmbeddedMigrations = embed_migrations!("tests/migrations/first");
+const SECOND: EmbeddedMigrations = embed_migrations!("tests/migrations/second");
+
+#[tokio::test]
+async fn instances_that_start_together_migrate_once() {
+    let url = Servers::for_tests().await.unwrap().create_database().await.unwrap();
+    let settings = settings(&url, 2);
+    // Each takes a while, so that they would meet.
+    let instances = (0..4).map(|_| migrate(&settings, vec![FIRST, SECOND]));
+    futures_util::future::try_join_all(instances).await.unwrap();
+    assert_eq!(
+        query(&url, "SELECT string_agg(word, ' ' ORDER BY word) FROM words").await.unwrap(),
+        "one two"
+    );
+    migrate(&settings, vec![FIRST, SECOND]).await.unwrap();
+    assert_eq!(query(&url, "SELECT count(*) FROM words").await.unwrap(), "2");
+}
+
+#[tokio::test]
+async fn two_sets_with_one_version_are_refused() {
+    let url = Servers::for_tests().await.unwrap().create_database().await.unwrap();
+    let error = migrate(&settings(&url, 2), vec![FIRST, FIRST]).await.unwrap_err();
+    assert!(error.to_string().contains("version"), "{error}");
+    assert_eq!(query(&url, "SELECT to_regclass('words') IS NULL").await.unwrap(), "t");
+}
