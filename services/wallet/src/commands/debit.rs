@@ -1,0 +1,141 @@
+//! Taking the fee of a live order out of a wallet, or making sure that it is never taken. Requests that queue up
+//! share a transaction: the wallets are locked, all jobs are decided in memory, and written down together.
+
+use std::collections::BTreeSet;
+
+use diesel_async::AsyncPgConnection;
+use domain::{BusinessId, Clock, Entropy, EventId, OrderId, Paise, TransferId};
+use events::{Body, Envelope, WalletLowBalance};
+use postgres::{Apply, Batcher, StoreError};
+
+use crate::domain::{Debit, DebitJob, DebitRefusal, Decided, Known, LowBalance, Outcome, decide};
+use crate::store::transfers::{Cause, NewTransfer};
+use crate::store::{self, wallets::WalletRecord};
+
+/// Another instance that decides the same order at the same moment wins at most this often.
+const TRIES_MAX: u32 = 3;
+
+/// Why a debit got no outcome.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DebitError {
+    #[error(transparent)]
+    Refused(#[from] DebitRefusal),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The queue of debits.
+pub(crate) type DebitQueue = Batcher<DebitJob, Result<Debit, DebitRefusal>>;
+
+/// Gives the debit its outcome, or brings the one that it already has.
+///
+/// # Errors
+/// When the request contradicts what is stored, or the database does not answer: then the outcome is unknown.
+pub(crate) async fn settle(queue: &DebitQueue, job: DebitJob) -> Result<Debit, DebitError> {
+    for _ in 0..TRIES_MAX {
+        match queue.submit(job).await {
+            Err(StoreError::Query(error)) if conflicts(&error) => {
+                tracing::info!(order = %job.id.order, attempt = job.id.attempt, "another instance was first");
+            }
+            outcome => return Ok(outcome??),
+        }
+    }
+    Err(StoreError::Unavailable("a debit was overtaken again and again".into()).into())
+}
+
+/// Two instances can meet at the same order only where no common wallet lock keeps them apart: the business has no
+/// wallet yet, or the requests name different businesses. The database lets one of them through.
+fn conflicts(error: &diesel::result::Error) -> bool {
+    store::debits::CONFLICTS.iter().any(|constraint| postgres::violates(error, constraint))
+}
+
+/// The work behind the queue.
+pub(crate) struct ApplyDebits {
+    pub(crate) clock: Clock,
+    pub(crate) entropy: Entropy,
+    pub(crate) default_threshold: Paise,
+}
+
+impl Apply<DebitJob, Result<Debit, DebitRefusal>> for ApplyDebits {
+    async fn apply(
+        &self,
+        conn: &mut AsyncPgConnection,
+        jobs: &[DebitJob],
+    ) -> Result<Vec<Result<Debit, DebitRefusal>>, StoreError> {
+        let decided = decide(self.known(conn, jobs).await?, jobs);
+        if !decided.fresh.is_empty() {
+            self.write(conn, &decided).await?;
+        }
+        Ok(decided.answers)
+    }
+}
+
+impl ApplyDebits {
+    /// Debits are read after the locks are held, so that what earlier transactions decided is seen.
+    async fn known(&self, conn: &mut AsyncPgConnection, jobs: &[DebitJob]) -> Result<Known, StoreError> {
+        let businesses: BTreeSet<BusinessId> = jobs.iter().map(|job| job.business).collect();
+        let orders: BTreeSet<OrderId> = jobs.iter().map(|job| job.id.order).collect();
+        let businesses: Vec<_> = businesses.into_iter().collect();
+        let orders: Vec<_> = orders.into_iter().collect();
+        let mut known = Known::default();
+        for WalletRecord { business, wallet, low_balance_threshold, .. } in
+            store::wallets::lock(conn, &businesses).await?
+        {
+            known.wallet(business, wallet, low_balance_threshold.unwrap_or(self.default_threshold));
+        }
+        for debit in store::debits::of_orders(conn, &orders).await? {
+            known.debit(debit);
+        }
+        Ok(known)
+    }
+
+    async fn write(&self, conn: &mut AsyncPgConnection, decided: &Decided) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let mut transfers = Vec::new();
+        let mut debits = Vec::with_capacity(decided.fresh.len());
+        for (debit, entry) in &decided.fresh {
+            let transfer = entry.map(|entry| {
+                let id = TransferId::generate(&self.clock, &self.entropy);
+                let cause = Cause::DeliveryFee { order: debit.id.order };
+                transfers.push(NewTransfer { id, business: debit.business, cause, entry });
+                id
+            });
+            debits.push((*debit, transfer));
+        }
+        if !decided.wallets.is_empty() {
+            store::wallets::update(conn, &decided.wallets).await?;
+        }
+        store::transfers::insert(conn, &transfers, now).await?;
+        store::debits::insert(conn, &debits, now).await?;
+        if !decided.low_balances.is_empty() {
+            // The relay looks by itself often enough for an alert, so nobody rings for it.
+            let alerts: Vec<_> = decided.low_balances.iter().map(|low| self.alert(low)).collect();
+            outbox::enqueue(conn, &alerts, now).await?;
+        }
+        Ok(())
+    }
+
+    fn alert(&self, low: &LowBalance) -> Envelope {
+        Envelope {
+            id: EventId::generate(&self.clock, &self.entropy),
+            business_id: low.business,
+            occurred_at: self.clock.now(),
+            body: Body::WalletLowBalance(WalletLowBalance {
+                balance_paise: low.balance,
+                threshold_paise: low.threshold,
+            }),
+        }
+    }
+}
+
+/// Counts answers by what was answered.
+pub(crate) fn count(answer: &Result<Debit, DebitError>) {
+    let outcome = match answer {
+        Ok(Debit { outcome: Outcome::Posted, .. }) => "posted",
+        Ok(Debit { outcome: Outcome::Rejected, .. }) => "rejected",
+        Ok(Debit { outcome: Outcome::Voided, .. }) => "voided",
+        Err(DebitError::Refused(_)) => "refused",
+        Err(DebitError::Store(_)) => "unknown",
+    };
+    metrics::counter!("wallet_debit_answers_total", "outcome" => outcome).increment(1);
+}

@@ -1,0 +1,62 @@
+//! Money that comes into a wallet, whatever for.
+
+use std::collections::BTreeMap;
+
+use diesel_async::AsyncPgConnection;
+use domain::{EventId, Paise, TransferId};
+use events::{Body, Envelope};
+use postgres::StoreError;
+
+use crate::app::State;
+use crate::domain::{PostingError, WalletEntry};
+use crate::store::transfers::{Cause, NewTransfer};
+use crate::store::{self, wallets::WalletRecord};
+
+/// Why money could not come in.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PayInError {
+    #[error(transparent)]
+    Posting(#[from] PostingError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Posts `amount` to a wallet under lock.
+pub(super) async fn post(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    record: &WalletRecord,
+    amount: Paise,
+    cause: Cause,
+) -> Result<(TransferId, WalletEntry), PayInError> {
+    let mut wallet = record.wallet;
+    let entry = wallet.post(amount)?;
+    let id = TransferId::generate(&state.clock, &state.entropy);
+    store::wallets::update(conn, &BTreeMap::from([(record.business, wallet)])).await?;
+    let transfer = NewTransfer { id, business: record.business, cause, entry };
+    store::transfers::insert(conn, &[transfer], state.clock.now()).await?;
+    Ok((id, entry))
+}
+
+/// Posts a top-up or a credit. The first one makes the wallet count as funded from then on (`design.md` §5), which
+/// portal-api hears of by event.
+pub(super) async fn post_funds(
+    conn: &mut AsyncPgConnection,
+    state: &State,
+    record: &WalletRecord,
+    amount: Paise,
+    cause: Cause,
+) -> Result<(TransferId, WalletEntry), PayInError> {
+    let posted = post(conn, state, record, amount, cause).await?;
+    let now = state.clock.now();
+    if store::wallets::mark_funded(conn, record.business, now).await? {
+        let funded = Envelope {
+            id: EventId::generate(&state.clock, &state.entropy),
+            business_id: record.business,
+            occurred_at: now,
+            body: Body::WalletFunded {},
+        };
+        outbox::enqueue(conn, &[funded], now).await?;
+    }
+    Ok(posted)
+}

@@ -1,0 +1,3 @@
+//! What this service hears from others.
+
+pub(crate) mod refunds;

@@ -1,0 +1,43 @@
+//! `live.order.cancelled` and `live.order.failed`: gives the fee back where that is due.
+
+use std::sync::Arc;
+
+use domain::Mode;
+use events::{Body, Envelope};
+use messaging::{Handler, Rejection};
+
+use crate::app::State;
+use crate::commands::refund::{RefundError, Refunded, refund};
+
+/// Handles each event any number of times, with the effect of once.
+pub(crate) struct Refunds(pub(crate) Arc<State>);
+
+impl Handler for Refunds {
+    async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
+        let Body::Order(event) = envelope.body else {
+            return Err(Rejection::Never("this queue is for the events of orders".into()));
+        };
+        if event.mode != Mode::Live {
+            return Err(Rejection::Never("a test order never touches a wallet".into()));
+        }
+        if !event.refund_due {
+            return Ok(());
+        }
+        let order = event.order.id;
+        let outcome = refund(&self.0, envelope.id, envelope.business_id, order).await;
+        let refunded = outcome.map_err(rejection)?;
+        if refunded == Refunded::Now {
+            metrics::counter!("wallet_refunds_total").increment(1);
+        }
+        tracing::info!(%order, event = %envelope.id, ?refunded, "refund");
+        Ok(())
+    }
+}
+
+/// Only a database that is away is worth waiting for: everything else would stay as wrong as it is.
+fn rejection(error: RefundError) -> Rejection {
+    match error {
+        RefundError::Store(error) if error.is_unavailable() => Rejection::Later(error.to_string()),
+        error => Rejection::Never(error.to_string()),
+    }
+}

@@ -1,0 +1,62 @@
+//! How the commands' errors are answered.
+
+use actix_web::http::StatusCode;
+use postgres::StoreError;
+use web::ApiError;
+
+use crate::commands::credit::CreditError;
+use crate::commands::debit::DebitError;
+use crate::commands::top_up::TopUpError;
+use crate::domain::{DebitRefusal, PostingError};
+
+pub(super) fn from_store(error: StoreError) -> ApiError {
+    if error.is_unavailable() {
+        tracing::warn!(%error, "the database did not answer");
+        ApiError::unavailable()
+    } else {
+        ApiError::internal(error)
+    }
+}
+
+pub(super) fn from_debit(error: DebitError) -> ApiError {
+    match error {
+        DebitError::Refused(DebitRefusal::Mismatch) => conflict(
+            "debit_mismatch",
+            "This debit was asked for before, with another amount or for another business.",
+        ),
+        DebitError::Refused(DebitRefusal::OrderAlreadyDebited) => {
+            conflict("order_already_debited", "Another attempt of this order has already taken its fee.")
+        }
+        DebitError::Store(error) => from_store(error),
+    }
+}
+
+pub(super) fn from_credit(error: CreditError) -> ApiError {
+    match error {
+        CreditError::ReferenceReused => conflict(
+            "reference_reused",
+            "A credit of another amount was given under this reference. Use a reference once.",
+        ),
+        CreditError::Posting(error) => from_posting(error),
+        CreditError::Store(error) => from_store(error),
+    }
+}
+
+pub(super) fn from_top_up(error: TopUpError) -> ApiError {
+    match error {
+        TopUpError::Posting(error) => from_posting(error),
+        TopUpError::Store(error) => from_store(error),
+    }
+}
+
+fn from_posting(error: PostingError) -> ApiError {
+    match error {
+        PostingError::TooMuch => conflict("balance_too_large", "The wallet cannot hold that much."),
+        // Money that comes in never takes a balance below zero.
+        PostingError::Insufficient => ApiError::internal(error),
+    }
+}
+
+fn conflict(code: &str, message: &str) -> ApiError {
+    ApiError::new(StatusCode::CONFLICT, code, message)
+}

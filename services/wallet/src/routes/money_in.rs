@@ -1,0 +1,71 @@
+//! `POST /internal/wallets/{business}/top-ups` and `POST …/credits`.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use domain::Paise;
+use internal_api::wallet::{CreditView, TopUpView};
+use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
+
+use super::{errors, path};
+use crate::app::State;
+use crate::commands::{credit, top_up};
+
+/// In characters; long enough for any invoice number.
+const REFERENCE_MAX: usize = 128;
+
+pub(super) async fn top_up(
+    state: Data<State>,
+    business: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let business = path::business(&business)?;
+    let faults = FaultList::default();
+    let amount = Fields::of_body(&body.0, &faults).and_then(|fields| amount(&fields));
+    let Some(amount) = amount else { return Err(ApiError::invalid(faults)) };
+    let state = state.into_inner();
+    let tasks = state.tasks.clone();
+    let work = async move { top_up::top_up(&state, business, amount).await };
+    let (top_up, balance) = tasks.run(work).await?.map_err(errors::from_top_up)?;
+    Ok(HttpResponse::Created().json(TopUpView {
+        id: top_up.id,
+        amount_paise: top_up.amount,
+        status: top_up.status.as_str().into(),
+        provider: top_up.provider.to_string(),
+        balance_paise: balance,
+        created_at: top_up.created_at,
+    }))
+}
+
+pub(super) async fn credit(
+    state: Data<State>,
+    business: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let business = path::business(&business)?;
+    let (amount, reference) = read_credit(&body)?;
+    let state = state.into_inner();
+    let tasks = state.tasks.clone();
+    let given_reference = reference.clone();
+    let work = async move { credit::credit(&state, business, amount, given_reference).await };
+    let given = tasks.run(work).await?.map_err(errors::from_credit)?;
+    Ok(HttpResponse::Ok().json(CreditView {
+        transfer_id: given.id,
+        amount_paise: given.amount,
+        reference,
+        balance_paise: given.balance_after,
+    }))
+}
+
+fn read_credit(body: &JsonBody) -> Result<(Paise, String), ApiError> {
+    let faults = FaultList::default();
+    let read = Fields::of_body(&body.0, &faults)
+        .map(|fields| (amount(&fields), fields.required_text("reference", TextRule::line(REFERENCE_MAX))));
+    match read {
+        Some((Some(amount), Some(reference))) => Ok((amount, reference)),
+        _ => Err(ApiError::invalid(faults)),
+    }
+}
+
+fn amount(fields: &Fields<'_>) -> Option<Paise> {
+    fields.required_integer("amountPaise", 1, Paise::REQUEST_MAX.get()).map(Paise::new)
+}

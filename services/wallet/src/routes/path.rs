@@ -1,0 +1,20 @@
+//! Ids in the path. What is not an id names nothing, so it is 404 and not 400.
+
+use domain::BusinessId;
+use web::ApiError;
+
+use crate::domain::DebitId;
+
+pub(super) fn business(text: &str) -> Result<BusinessId, ApiError> {
+    text.parse().map_err(|_| ApiError::not_found("business_not_found", "business"))
+}
+
+/// `{order}/{attempt}`; attempts count from 1.
+pub(super) fn debit((order, attempt): &(String, String)) -> Result<DebitId, ApiError> {
+    let order = order.parse().ok();
+    let attempt = attempt.parse().ok().filter(|attempt: &i32| *attempt >= 1);
+    match (order, attempt) {
+        (Some(order), Some(attempt)) => Ok(DebitId { order, attempt }),
+        _ => Err(ApiError::not_found("debit_not_found", "debit: its id is an order's and an attempt from 1")),
+    }
+}

@@ -1,0 +1,108 @@
+//! The settings of this service.
+
+use domain::Paise;
+use serde::Deserialize;
+use settings::{Broker, Database, Environment, Faults, Http, Internal, Telemetry};
+
+use crate::payments::Provider;
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Settings {
+    #[serde(default)]
+    pub environment: Environment,
+    pub database: Database,
+    pub broker: Broker,
+    pub http: Http,
+    #[serde(default)]
+    pub internal: Internal,
+    #[serde(default)]
+    pub telemetry: Telemetry,
+    #[serde(default)]
+    pub wallet: WalletRules,
+    #[serde(default)]
+    pub payments: Payments,
+}
+
+/// The operator's rules for wallets (`WAYBILL_WALLET__…`).
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default)]
+pub struct WalletRules {
+    /// A wallet below this counts as low, unless its business has set another threshold. In paise.
+    pub low_balance_threshold_paise: Paise,
+}
+
+impl Default for WalletRules {
+    fn default() -> Self {
+        Self { low_balance_threshold_paise: Paise::new(50_000) }
+    }
+}
+
+/// How top-ups are paid (`WAYBILL_PAYMENTS__…`).
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Payments {
+    pub provider: Provider,
+}
+
+impl settings::Settings for Settings {
+    fn check(&self, faults: &mut Faults) {
+        self.database.check(faults);
+        faults.refuse_default_secret("WAYBILL_INTERNAL__TOKEN", &self.internal.token, self.environment);
+        let threshold = self.wallet.low_balance_threshold_paise;
+        if threshold.is_negative() || threshold > Paise::REQUEST_MAX {
+            let most = Paise::REQUEST_MAX.get();
+            faults
+                .add("WAYBILL_WALLET__LOW_BALANCE_THRESHOLD_PAISE", format!("must be between 0 and {most}"));
+        }
+        if self.environment == Environment::Production && !self.payments.provider.is_real() {
+            faults.add(
+                "WAYBILL_PAYMENTS__PROVIDER",
+                "is the sandbox, which gives money away; production wants a real provider",
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    fn load(extra: &[(&str, &str)]) -> Result<Settings, settings::SettingsError> {
+        let base = [
+            ("WAYBILL_DATABASE__URL", "postgres://wallet:wallet@127.0.0.1:1/wallet"),
+            ("WAYBILL_BROKER__URL", "amqp://127.0.0.1:1/%2f"),
+            ("WAYBILL_HTTP__INTERNAL", "127.0.0.1:0"),
+            ("WAYBILL_HTTP__MANAGEMENT", "127.0.0.1:0"),
+        ];
+        let variables: HashMap<String, String> =
+            base.iter().chain(extra).map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        settings::load_from(variables)
+    }
+
+    #[test]
+    fn the_defaults_suit_a_local_stack() {
+        let settings = load(&[]).unwrap();
+        assert_eq!(settings.wallet.low_balance_threshold_paise, Paise::new(50_000));
+        assert_eq!(settings.payments.provider, Provider::Sandbox);
+        let settings = load(&[
+            ("WAYBILL_WALLET__LOW_BALANCE_THRESHOLD_PAISE", "700"),
+            ("WAYBILL_PAYMENTS__PROVIDER", "sandbox"),
+        ]);
+        assert_eq!(settings.unwrap().wallet.low_balance_threshold_paise, Paise::new(700));
+    }
+
+    #[test]
+    fn production_refuses_the_sandbox_and_the_published_token() {
+        let message = load(&[("WAYBILL_ENVIRONMENT", "production")]).unwrap_err().to_string();
+        assert!(message.contains("WAYBILL_PAYMENTS__PROVIDER"), "{message}");
+        assert!(message.contains("WAYBILL_INTERNAL__TOKEN"), "{message}");
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        assert!(load(&[("WAYBILL_WALLET__LOW_BALANCE_THRESHOLD_PAISE", "-1")]).is_err());
+        assert!(load(&[("WAYBILL_PAYMENTS__PROVIDER", "piggy-bank")]).is_err());
+    }
+}

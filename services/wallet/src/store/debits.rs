@@ -1,0 +1,105 @@
+//! Debits: one row for each (order, attempt), written once with its final outcome.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, OrderId, Paise, TransferId};
+use postgres::StoreError;
+
+use super::columns::{expect_rows, parse};
+use super::schema::debits;
+use crate::domain::{Debit, DebitId, Outcome};
+
+/// The constraints that two transactions deciding the same order at once run into.
+pub(crate) const CONFLICTS: [&str; 2] = ["debits_pkey", "debits_one_posted_per_order"];
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = debits, check_for_backend(diesel::pg::Pg))]
+struct DebitRow {
+    order_id: String,
+    attempt: i32,
+    business_id: String,
+    amount_paise: i64,
+    outcome: String,
+    balance_after_paise: i64,
+}
+
+impl DebitRow {
+    fn into_debit(self) -> Result<Debit, StoreError> {
+        Ok(Debit {
+            id: DebitId { order: parse("debits.order_id", &self.order_id)?, attempt: self.attempt },
+            business: parse("debits.business_id", &self.business_id)?,
+            amount: Paise::new(self.amount_paise),
+            outcome: parse("debits.outcome", &self.outcome)?,
+            balance_after: Paise::new(self.balance_after_paise),
+        })
+    }
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = debits)]
+struct NewDebitRow {
+    order_id: String,
+    attempt: i32,
+    business_id: String,
+    amount_paise: i64,
+    outcome: &'static str,
+    transfer_id: Option<String>,
+    balance_after_paise: i64,
+    created_at: DateTime<Utc>,
+}
+
+/// Every debit of these orders, whichever attempt and whichever business: whether an order has paid is asked of the
+/// order alone.
+pub(crate) async fn of_orders(
+    conn: &mut AsyncPgConnection,
+    orders: &[OrderId],
+) -> Result<Vec<Debit>, StoreError> {
+    let ids: Vec<String> = orders.iter().map(OrderId::to_string).collect();
+    let rows =
+        debits::table.filter(debits::order_id.eq_any(ids)).select(DebitRow::as_select()).load(conn).await?;
+    rows.into_iter().map(DebitRow::into_debit).collect()
+}
+
+/// Writes debits; a posted one with the transfer that moved the money.
+pub(crate) async fn insert(
+    conn: &mut AsyncPgConnection,
+    new: &[(Debit, Option<TransferId>)],
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    if new.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<_> = new
+        .iter()
+        .map(|(debit, transfer)| NewDebitRow {
+            order_id: debit.id.order.to_string(),
+            attempt: debit.id.attempt,
+            business_id: debit.business.to_string(),
+            amount_paise: debit.amount.get(),
+            outcome: debit.outcome.as_str(),
+            transfer_id: transfer.map(|id| id.to_string()),
+            balance_after_paise: debit.balance_after.get(),
+            created_at: now,
+        })
+        .collect();
+    let touched = diesel::insert_into(debits::table).values(&rows).execute(conn).await?;
+    expect_rows("inserting debits", rows.len(), touched)
+}
+
+/// The transfer and the amount of this order's posted debit.
+pub(crate) async fn posted(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    order: OrderId,
+) -> Result<Option<(TransferId, Paise)>, StoreError> {
+    let row = debits::table
+        .filter(debits::order_id.eq(order.to_string()))
+        .filter(debits::business_id.eq(business.to_string()))
+        .filter(debits::outcome.eq(Outcome::Posted.as_str()))
+        .select((debits::transfer_id.assume_not_null(), debits::amount_paise))
+        .first::<(String, i64)>(conn)
+        .await
+        .optional()?;
+    row.map(|(id, amount)| Ok((parse("debits.transfer_id", &id)?, Paise::new(amount)))).transpose()
+}

@@ -1,0 +1,12 @@
+//! The wallet's tables. Row structs stay in here.
+
+mod columns;
+pub(crate) mod debits;
+mod schema;
+pub(crate) mod statement;
+pub(crate) mod top_ups;
+pub(crate) mod transfers;
+pub(crate) mod wallets;
+
+/// This service's migrations; the outbox brings its own.
+pub(crate) const MIGRATIONS: diesel_migrations::EmbeddedMigrations = diesel_migrations::embed_migrations!();

@@ -1,0 +1,66 @@
+//! The tables as diesel sees them; `migrations/` has the rules that they keep.
+
+diesel::table! {
+    wallets (business_id) {
+        business_id -> Text,
+        balance_paise -> BigInt,
+        entry_count -> BigInt,
+        low_balance_threshold_paise -> Nullable<BigInt>,
+        funded_at -> Nullable<Timestamptz>,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    transfers (id) {
+        id -> Text,
+        kind -> Text,
+        business_id -> Text,
+        order_id -> Nullable<Text>,
+        reference -> Nullable<Text>,
+        reverses -> Nullable<Text>,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    entries (transfer_id, account) {
+        transfer_id -> Text,
+        account -> Text,
+        business_id -> Text,
+        amount_paise -> BigInt,
+        sequence -> Nullable<BigInt>,
+        balance_after_paise -> Nullable<BigInt>,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    debits (order_id, attempt) {
+        order_id -> Text,
+        attempt -> Integer,
+        business_id -> Text,
+        amount_paise -> BigInt,
+        outcome -> Text,
+        transfer_id -> Nullable<Text>,
+        balance_after_paise -> BigInt,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    top_ups (id) {
+        id -> Text,
+        business_id -> Text,
+        provider -> Text,
+        provider_reference -> Nullable<Text>,
+        amount_paise -> BigInt,
+        status -> Text,
+        transfer_id -> Nullable<Text>,
+        created_at -> Timestamptz,
+        settled_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::joinable!(entries -> transfers (transfer_id));
+diesel::allow_tables_to_appear_in_same_query!(entries, transfers);

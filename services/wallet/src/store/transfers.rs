@@ -1,0 +1,172 @@
+//! Transfers and their entries. Both are only ever added.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, OrderId, Paise, TransferId};
+use postgres::StoreError;
+
+use super::columns::{expect_rows, parse};
+use super::schema::{entries, transfers};
+use crate::domain::{TransferKind, WalletEntry, lines};
+
+/// Why money moves, and what it refers to.
+#[derive(Clone, Debug)]
+pub(crate) enum Cause {
+    DeliveryFee {
+        order: OrderId,
+    },
+    Refund {
+        order: OrderId,
+        reverses: TransferId,
+    },
+    /// The reference is the top-up's id.
+    TopUp {
+        reference: String,
+    },
+    OperatorCredit {
+        reference: String,
+    },
+}
+
+impl Cause {
+    pub(crate) fn kind(&self) -> TransferKind {
+        match self {
+            Self::DeliveryFee { .. } => TransferKind::DeliveryFee,
+            Self::Refund { .. } => TransferKind::Refund,
+            Self::TopUp { .. } => TransferKind::TopUp,
+            Self::OperatorCredit { .. } => TransferKind::OperatorCredit,
+        }
+    }
+}
+
+/// A transfer to be written, by its line in the wallet; the other line follows from the kind.
+#[derive(Clone, Debug)]
+pub(crate) struct NewTransfer {
+    pub(crate) id: TransferId,
+    pub(crate) business: BusinessId,
+    pub(crate) cause: Cause,
+    pub(crate) entry: WalletEntry,
+}
+
+/// A transfer that was found again, by its line in the wallet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) id: TransferId,
+    pub(crate) amount: Paise,
+    pub(crate) balance_after: Paise,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = transfers)]
+struct TransferRow {
+    id: String,
+    kind: &'static str,
+    business_id: String,
+    order_id: Option<String>,
+    reference: Option<String>,
+    reverses: Option<String>,
+    created_at: DateTime<Utc>,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = entries)]
+struct EntryRow {
+    transfer_id: String,
+    account: &'static str,
+    business_id: String,
+    amount_paise: i64,
+    sequence: Option<i64>,
+    balance_after_paise: Option<i64>,
+    created_at: DateTime<Utc>,
+}
+
+/// Writes transfers with both their lines. The wallets must have been brought up to date before.
+pub(crate) async fn insert(
+    conn: &mut AsyncPgConnection,
+    new: &[NewTransfer],
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    if new.is_empty() {
+        return Ok(());
+    }
+    // Entries first: the check on transfers looks for them.
+    let rows: Vec<_> = new.iter().flat_map(|transfer| entry_rows(transfer, now)).collect();
+    let touched = diesel::insert_into(entries::table).values(&rows).execute(conn).await?;
+    expect_rows("inserting entries", rows.len(), touched)?;
+    let rows: Vec<_> = new.iter().map(|transfer| transfer_row(transfer, now)).collect();
+    let touched = diesel::insert_into(transfers::table).values(&rows).execute(conn).await?;
+    expect_rows("inserting transfers", rows.len(), touched)
+}
+
+fn entry_rows(transfer: &NewTransfer, now: DateTime<Utc>) -> [EntryRow; 2] {
+    lines(transfer.cause.kind(), &transfer.entry).map(|line| EntryRow {
+        transfer_id: transfer.id.to_string(),
+        account: line.account.as_str(),
+        business_id: transfer.business.to_string(),
+        amount_paise: line.amount.get(),
+        sequence: line.sequence,
+        balance_after_paise: line.balance_after.map(Paise::get),
+        created_at: now,
+    })
+}
+
+fn transfer_row(transfer: &NewTransfer, now: DateTime<Utc>) -> TransferRow {
+    let (order_id, reference, reverses) = match &transfer.cause {
+        Cause::DeliveryFee { order } => (Some(order.to_string()), None, None),
+        Cause::Refund { order, reverses } => (Some(order.to_string()), None, Some(reverses.to_string())),
+        Cause::TopUp { reference } | Cause::OperatorCredit { reference } => {
+            (None, Some(reference.clone()), None)
+        }
+    };
+    TransferRow {
+        id: transfer.id.to_string(),
+        kind: transfer.cause.kind().as_str(),
+        business_id: transfer.business.to_string(),
+        order_id,
+        reference,
+        reverses,
+        created_at: now,
+    }
+}
+
+/// The operator's credit under this reference.
+pub(crate) async fn find_credit(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    reference: &str,
+) -> Result<Option<Found>, StoreError> {
+    let row = transfers::table
+        .inner_join(entries::table)
+        .filter(transfers::business_id.eq(business.to_string()))
+        .filter(transfers::kind.eq(TransferKind::OperatorCredit.as_str()))
+        .filter(transfers::reference.eq(reference))
+        .filter(entries::sequence.is_not_null())
+        .select((transfers::id, entries::amount_paise, entries::balance_after_paise.assume_not_null()))
+        .first::<(String, i64, i64)>(conn)
+        .await
+        .optional()?;
+    row.map(found).transpose()
+}
+
+/// The refund of this order's fee, if it was given.
+pub(crate) async fn find_refund(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    order: OrderId,
+) -> Result<Option<TransferId>, StoreError> {
+    let id = transfers::table
+        .filter(transfers::business_id.eq(business.to_string()))
+        .filter(transfers::kind.eq(TransferKind::Refund.as_str()))
+        .filter(transfers::order_id.eq(order.to_string()))
+        .select(transfers::id)
+        .first::<String>(conn)
+        .await
+        .optional()?;
+    id.map(|id| parse("transfers.id", &id)).transpose()
+}
+
+fn found((id, amount, balance_after): (String, i64, i64)) -> Result<Found, StoreError> {
+    let id = parse("transfers.id", &id)?;
+    Ok(Found { id, amount: Paise::new(amount), balance_after: Paise::new(balance_after) })
+}

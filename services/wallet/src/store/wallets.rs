@@ -1,0 +1,129 @@
+//! Wallets: who has how much. A balance is changed under its row's lock only, together with the entry that explains it.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Text};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, Paise};
+use postgres::StoreError;
+
+use super::columns::{expect_rows, parse};
+use super::schema::wallets;
+use crate::domain::Wallet;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = wallets, check_for_backend(diesel::pg::Pg))]
+struct WalletRow {
+    business_id: String,
+    balance_paise: i64,
+    entry_count: i64,
+    low_balance_threshold_paise: Option<i64>,
+    funded_at: Option<DateTime<Utc>>,
+}
+
+/// A wallet with what belongs to it beside the money.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WalletRecord {
+    pub(crate) business: BusinessId,
+    pub(crate) wallet: Wallet,
+    /// The business's own; the operator's default holds where there is none.
+    pub(crate) low_balance_threshold: Option<Paise>,
+    pub(crate) funded_at: Option<DateTime<Utc>>,
+}
+
+impl WalletRow {
+    fn into_record(self) -> Result<WalletRecord, StoreError> {
+        let balance = Paise::new(self.balance_paise);
+        Ok(WalletRecord {
+            business: parse("wallets.business_id", &self.business_id)?,
+            wallet: Wallet { balance, entry_count: self.entry_count },
+            low_balance_threshold: self.low_balance_threshold_paise.map(Paise::new),
+            funded_at: self.funded_at,
+        })
+    }
+}
+
+pub(crate) async fn find(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+) -> Result<Option<WalletRecord>, StoreError> {
+    let row = wallets::table
+        .find(business.to_string())
+        .select(WalletRow::as_select())
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(WalletRow::into_record).transpose()
+}
+
+/// Locks the wallets of these businesses, as far as they have one. Rows are locked in the order of their ids, so that
+/// two transactions that want the same ones wait for each other instead of dying of each other.
+pub(crate) async fn lock(
+    conn: &mut AsyncPgConnection,
+    businesses: &[BusinessId],
+) -> Result<Vec<WalletRecord>, StoreError> {
+    let ids: Vec<String> = businesses.iter().map(BusinessId::to_string).collect();
+    let rows = wallets::table
+        .filter(wallets::business_id.eq_any(ids))
+        .order(wallets::business_id)
+        .select(WalletRow::as_select())
+        .for_no_key_update()
+        .load(conn)
+        .await?;
+    rows.into_iter().map(WalletRow::into_record).collect()
+}
+
+/// Locks a wallet that money is about to come into, and makes it first where there is none.
+pub(crate) async fn lock_or_create(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    now: DateTime<Utc>,
+) -> Result<WalletRecord, StoreError> {
+    if let Some(found) = lock(conn, &[business]).await?.pop() {
+        return Ok(found);
+    }
+    diesel::insert_into(wallets::table)
+        .values((wallets::business_id.eq(business.to_string()), wallets::created_at.eq(now)))
+        .on_conflict_do_nothing()
+        .execute(conn)
+        .await?;
+    let created = lock(conn, &[business]).await?.pop();
+    created.ok_or_else(|| StoreError::Corrupt("a wallet is gone as soon as it is made".into()))
+}
+
+/// Writes down how locked wallets stand now.
+pub(crate) async fn update(
+    conn: &mut AsyncPgConnection,
+    changed: &BTreeMap<BusinessId, Wallet>,
+) -> Result<(), StoreError> {
+    let ids: Vec<String> = changed.keys().map(BusinessId::to_string).collect();
+    let balances: Vec<i64> = changed.values().map(|wallet| wallet.balance.get()).collect();
+    let counts: Vec<i64> = changed.values().map(|wallet| wallet.entry_count).collect();
+    let touched = diesel::sql_query(
+        "UPDATE wallets SET balance_paise = changed.balance_paise, entry_count = changed.entry_count \
+         FROM unnest($1, $2, $3) AS changed (business_id, balance_paise, entry_count) \
+         WHERE wallets.business_id = changed.business_id",
+    )
+    .bind::<Array<Text>, _>(ids)
+    .bind::<Array<BigInt>, _>(balances)
+    .bind::<Array<BigInt>, _>(counts)
+    .execute(conn)
+    .await?;
+    expect_rows("updating wallets", changed.len(), touched)
+}
+
+/// Notes when money first came in. True the first time.
+pub(crate) async fn mark_funded(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let touched = diesel::update(wallets::table.find(business.to_string()))
+        .filter(wallets::funded_at.is_null())
+        .set(wallets::funded_at.eq(now))
+        .execute(conn)
+        .await?;
+    Ok(touched == 1)
+}

@@ -1,0 +1,235 @@
+//! Starts the service with a database and a virtual host of its own, and listens to what it announces.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use diesel::sql_types::BigInt;
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+use domain::{BusinessId, Clock, Entropy, OrderId, Paise};
+use events::{Body, Envelope, binding};
+use internal_api::wallet::{DebitAnswer, DebitOutcome, DebitRequest, EntryView, WalletClient};
+use internal_api::{CallError, PageQuery, Peer, PeerOptions, Refusal};
+use local_stack::Servers;
+use messaging::{Broker, Handler, Queue, Rejection};
+use serde_json::json;
+use settings::{Database, Environment, Http, Internal, Secret, Telemetry};
+use telemetry::Metrics;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+use wallet::{Payments, Service, Settings, WalletRules};
+
+/// The operator's default threshold in these tests.
+pub(crate) const THRESHOLD: i64 = 1_000;
+
+/// One running service.
+pub(crate) struct Harness {
+    pub(crate) wallet: WalletClient,
+    pub(crate) settings: Settings,
+    /// The service's internal listener.
+    pub(crate) internal: Url,
+    pub(crate) management: Url,
+    pub(crate) clock: Clock,
+    pub(crate) entropy: Entropy,
+    announced: mpsc::UnboundedReceiver<Envelope>,
+}
+
+impl Harness {
+    pub(crate) async fn start() -> Self {
+        let settings = settings().await;
+        wallet::migrate(&settings.database).await.expect("migrations run");
+        let announced = listen(&settings).await;
+        let (internal, management, wallet) = serve(&settings);
+        let (clock, entropy) = (Clock::system(), Entropy::from_system().expect("randomness"));
+        Self { wallet, settings, internal, management, clock, entropy, announced }
+    }
+
+    /// A client of a second instance over the same database and broker.
+    pub(crate) fn second_instance(&self) -> WalletClient {
+        serve(&self.settings).2
+    }
+
+    pub(crate) fn business(&self) -> BusinessId {
+        BusinessId::generate(&self.clock, &self.entropy)
+    }
+
+    pub(crate) fn order(&self) -> OrderId {
+        OrderId::generate(&self.clock, &self.entropy)
+    }
+
+    /// A business with this much in its wallet.
+    pub(crate) async fn funded(&self, paise: i64) -> BusinessId {
+        let business = self.business();
+        self.credit(business, paise, "opening").await;
+        business
+    }
+
+    pub(crate) async fn credit(&self, business: BusinessId, paise: i64, reference: &str) {
+        let body = json!({"amountPaise": paise, "reference": reference});
+        self.wallet.credit(business, &body).await.expect("a credit");
+    }
+
+    pub(crate) async fn debit(
+        &self,
+        business: BusinessId,
+        order: OrderId,
+        attempt: i32,
+        paise: i64,
+    ) -> Result<DebitAnswer, CallError> {
+        self.wallet.debit(order, attempt, &request(business, paise)).await
+    }
+
+    pub(crate) async fn void(
+        &self,
+        business: BusinessId,
+        order: OrderId,
+        attempt: i32,
+        paise: i64,
+    ) -> Result<DebitAnswer, CallError> {
+        self.wallet.void(order, attempt, &request(business, paise)).await
+    }
+
+    pub(crate) async fn balance(&self, business: BusinessId) -> i64 {
+        self.wallet.wallet(business).await.expect("a wallet").balance_paise.get()
+    }
+
+    /// The newest lines of the statement, newest first.
+    pub(crate) async fn entries(&self, business: BusinessId) -> Vec<EntryView> {
+        let page = PageQuery { limit: 100, starting_after: None };
+        self.wallet.entries(business, &page).await.expect("a statement").data
+    }
+
+    /// The next event that the service announced, other than those of wallets being funded by tests.
+    pub(crate) async fn next_announced(&mut self) -> Envelope {
+        let next = tokio::time::timeout(Duration::from_secs(20), self.announced.recv()).await;
+        next.expect("an announcement in time").expect("the listener lives")
+    }
+
+    /// Whether anything more was announced and not yet looked at.
+    pub(crate) fn nothing_announced(&mut self) -> bool {
+        self.announced.is_empty()
+    }
+
+    pub(crate) async fn connection(&self) -> AsyncPgConnection {
+        AsyncPgConnection::establish(self.settings.database.url.expose()).await.expect("a connection")
+    }
+
+    /// Runs statements as one script; the database's own words when it refuses.
+    pub(crate) async fn script(&self, sql: &str) -> Result<(), String> {
+        self.connection().await.batch_execute(sql).await.map_err(|error| error.to_string())
+    }
+
+    /// A count, or another number.
+    pub(crate) async fn number(&self, sql: &str) -> i64 {
+        #[derive(diesel::QueryableByName)]
+        struct Row {
+            #[diesel(sql_type = BigInt)]
+            number: i64,
+        }
+        let query = diesel::sql_query(format!("SELECT ({sql})::bigint AS number"));
+        query.get_result::<Row>(&mut self.connection().await).await.expect("a number").number
+    }
+}
+
+pub(crate) fn request(business: BusinessId, paise: i64) -> DebitRequest {
+    DebitRequest { business_id: business, amount_paise: Paise::new(paise) }
+}
+
+pub(crate) fn answer(outcome: DebitOutcome, balance: i64) -> DebitAnswer {
+    DebitAnswer { outcome, balance_paise: Paise::new(balance) }
+}
+
+#[track_caller]
+pub(crate) fn refusal<T>(outcome: Result<T, CallError>) -> Refusal {
+    match outcome {
+        Err(CallError::Refused { refusal, .. }) => *refusal,
+        Err(CallError::Unavailable { reason, .. }) => panic!("no answer: {reason}"),
+        Ok(_) => panic!("not refused"),
+    }
+}
+
+/// Status and code of a refusal.
+#[track_caller]
+pub(crate) fn refused<T>(outcome: Result<T, CallError>) -> (u16, String) {
+    let refusal = refusal(outcome);
+    (refusal.status, refusal.code)
+}
+
+/// Waits until the condition holds.
+pub(crate) async fn until(what: &str, condition: impl AsyncFn() -> bool) {
+    let met = async {
+        while !condition().await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), met).await.unwrap_or_else(|_| panic!("in vain: {what}"));
+}
+
+async fn settings() -> Settings {
+    let servers = Servers::for_tests().await.expect("servers");
+    let free = "127.0.0.1:0".parse().expect("an address");
+    Settings {
+        environment: Environment::Local,
+        database: Database {
+            url: Secret::new(servers.create_database().await.expect("a database")),
+            pool_size: 8,
+        },
+        broker: settings::Broker { url: Secret::new(servers.create_vhost().await.expect("a virtual host")) },
+        http: Http { public: None, internal: free, management: free },
+        internal: Internal::default(),
+        telemetry: Telemetry::default(),
+        wallet: WalletRules { low_balance_threshold_paise: Paise::new(THRESHOLD) },
+        payments: Payments::default(),
+    }
+}
+
+fn serve(settings: &Settings) -> (Url, Url, WalletClient) {
+    let entropy = Entropy::from_system().expect("randomness");
+    let service = Service::start(settings, metrics(), Clock::system(), entropy).expect("the service starts");
+    let url = |address| Url::parse(&format!("http://{address}/")).expect("a URL");
+    let (internal, management) = (url(service.internal), url(service.management));
+    tokio::spawn(service.run());
+    let options = PeerOptions { deadline: Duration::from_secs(20), ..PeerOptions::default() };
+    let peer = Peer::new("wallet", internal.clone(), &settings.internal.token, options);
+    (internal, management, WalletClient(peer.expect("a client")))
+}
+
+/// The recorder is the process's own; all tests share it.
+fn metrics() -> Metrics {
+    static METRICS: OnceLock<Metrics> = OnceLock::new();
+    METRICS.get_or_init(|| telemetry::install_metrics("wallet").expect("the first recorder")).clone()
+}
+
+/// Hears what is announced on the broker from now on.
+async fn listen(settings: &Settings) -> mpsc::UnboundedReceiver<Envelope> {
+    let (heard, announced) = mpsc::unbounded_channel();
+    let (listening, mut connected) = watch::channel(false);
+    let queue = Queue::per_instance("test.wallets", &[binding::WALLET_FUNDED, binding::WALLET_LOW_BALANCE]);
+    let broker = Broker::start(&settings.broker, "test");
+    let listener = Listener { heard, listening };
+    tokio::spawn(messaging::consume(broker, queue, 1, listener, CancellationToken::new()));
+    connected.wait_for(|connected| *connected).await.expect("the listener is subscribed");
+    announced
+}
+
+struct Listener {
+    heard: mpsc::UnboundedSender<Envelope>,
+    listening: watch::Sender<bool>,
+}
+
+impl Handler for Listener {
+    async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
+        match envelope.body {
+            Body::WalletFunded {} | Body::WalletLowBalance(_) => {
+                // The test may have ended already.
+                let _unheard = self.heard.send(envelope);
+                Ok(())
+            }
+            other => Err(Rejection::Never(format!("unexpected: {other:?}"))),
+        }
+    }
+
+    async fn connected(&self) {
+        self.listening.send_replace(true);
+    }
+}

@@ -1,0 +1,12 @@
+//! wallet as its callers meet it: the whole service on a real PostgreSQL and RabbitMQ, through its typed client.
+#![expect(clippy::expect_used, clippy::panic, reason = "helpers of tests end the test that cannot go on")]
+
+mod books;
+mod contracts;
+mod debits;
+mod harness;
+mod ledger_sql;
+mod money_in;
+mod races;
+mod refunds;
+mod statement;

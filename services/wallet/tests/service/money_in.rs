@@ -1,0 +1,99 @@
+//! Top-ups and credits.
+
+use events::Body;
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use crate::books::assert_sound;
+use crate::harness::{Harness, THRESHOLD, refusal, refused};
+
+#[tokio::test]
+async fn a_top_up_through_the_sandbox_is_there_at_once() {
+    let mut harness = Harness::start().await;
+    let business = harness.business();
+    let top_up = harness.wallet.top_up(business, &json!({"amountPaise": 25_000})).await.unwrap();
+    assert_eq!((top_up.status.as_str(), top_up.provider.as_str()), ("succeeded", "sandbox"));
+    assert_eq!((top_up.amount_paise.get(), top_up.balance_paise.get()), (25_000, 25_000));
+
+    let view = harness.wallet.wallet(business).await.unwrap();
+    assert_eq!((view.balance_paise.get(), view.currency.as_str()), (25_000, "INR"));
+    assert_eq!(view.low_balance_threshold_paise.get(), THRESHOLD);
+    assert!(view.funded_at.is_some());
+    let line = harness.entries(business).await.remove(0);
+    assert_eq!((line.id.as_str(), line.kind.as_str()), ("1", "top_up"));
+    assert_eq!(line.reference, Some(top_up.id.to_string()));
+
+    // Only the first money in is news.
+    let again = harness.wallet.top_up(business, &json!({"amountPaise": 5_000})).await.unwrap();
+    assert_eq!(again.balance_paise.get(), 30_000);
+    assert_eq!(harness.wallet.wallet(business).await.unwrap().funded_at, view.funded_at);
+    let funded = harness.next_announced().await;
+    assert_eq!((funded.business_id, funded.body), (business, Body::WalletFunded {}));
+    let other = harness.funded(1).await;
+    assert_eq!(harness.next_announced().await.business_id, other);
+    assert_sound(&harness).await;
+}
+
+#[tokio::test]
+async fn a_credit_is_given_once_for_each_reference() {
+    let harness = Harness::start().await;
+    let (business, other) = (harness.business(), harness.business());
+    let body = json!({"amountPaise": 700, "reference": " invoice 7 "});
+    let given = harness.wallet.credit(business, &body).await.unwrap();
+    assert_eq!((given.amount_paise.get(), given.reference.as_str()), (700, "invoice 7"));
+    harness.credit(business, 300, "invoice 8").await;
+    // The same answer, with the balance of then.
+    assert_eq!(harness.wallet.credit(business, &body).await.unwrap(), given);
+    assert_eq!(harness.balance(business).await, 1_000);
+
+    let reused =
+        harness.wallet.credit(business, &json!({"amountPaise": 701, "reference": "invoice 7"})).await;
+    assert_eq!(refused(reused), (409, "reference_reused".to_owned()));
+    // References are each business's own.
+    harness.credit(other, 701, "invoice 7").await;
+    assert_eq!((harness.balance(business).await, harness.balance(other).await), (1_000, 701));
+    assert_sound(&harness).await;
+}
+
+#[tokio::test]
+async fn the_same_credit_from_many_at_once_is_given_once() {
+    let harness = Harness::start().await;
+    let second = harness.second_instance();
+    let business = harness.business();
+    let body = json!({"amountPaise": 700, "reference": "invoice 7"});
+    let calls =
+        (0..20).map(|turn| if turn % 2 == 0 { &harness.wallet } else { &second }.credit(business, &body));
+    let given: Vec<_> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
+    assert!(given.iter().all(|credit| *credit == given[0]));
+    assert_eq!(harness.balance(business).await, 700);
+    assert_sound(&harness).await;
+}
+
+#[tokio::test]
+async fn bad_amounts_and_references_are_refused_and_leave_nothing() {
+    let harness = Harness::start().await;
+    let business = harness.business();
+    let bad_amounts =
+        [json!(0), json!(-1), json!(1.5), json!("100"), json!(null), json!(i64::MAX), json!(u64::MAX)];
+    for amount in bad_amounts {
+        let top_up = refusal(harness.wallet.top_up(business, &json!({"amountPaise": amount})).await);
+        assert_eq!((top_up.status, top_up.code.as_str()), (400, "invalid_request"), "{amount}");
+        let body = json!({"amountPaise": amount, "reference": "x"});
+        let credit = refusal(harness.wallet.credit(business, &body).await);
+        assert_eq!((credit.status, credit.code.as_str()), (400, "invalid_request"), "{amount}");
+    }
+    let fields = async |body: Value| {
+        let errors = refusal(harness.wallet.credit(business, &body).await).rest["errors"].clone();
+        let fields = errors.as_array().expect("errors").iter();
+        fields.map(|error| error["field"].as_str().expect("a field").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(fields(json!({})).await, ["amountPaise", "reference"]);
+    assert_eq!(
+        fields(json!({"amountPaise": 0, "reference": "x".repeat(129)})).await,
+        ["amountPaise", "reference"]
+    );
+    assert_eq!(fields(json!({"amountPaise": 1, "reference": "a\u{0}b"})).await, ["reference"]);
+    assert_eq!(fields(json!([])).await, [""]);
+    assert_eq!(harness.number("SELECT count(*) FROM wallets").await, 0);
+    assert_eq!(harness.number("SELECT count(*) FROM top_ups").await, 0);
+}

@@ -1,0 +1,151 @@
+//! Fees that come back by event.
+
+use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise, TrackingCode};
+use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData};
+use internal_api::wallet::DebitOutcome::Posted;
+use lapin::options::QueueDeclareOptions;
+use lapin::types::FieldTable;
+use lapin::{Connection, ConnectionProperties};
+use messaging::{Broker, Outgoing};
+
+use crate::books::assert_sound;
+use crate::harness::{Harness, answer, until};
+
+/// A delivery that ended before the pickup, as order-api announces it.
+fn ended(harness: &Harness, event: EventKind, order: OrderId) -> OrderEvent {
+    OrderEvent {
+        event,
+        sequence: 2,
+        mode: Mode::Live,
+        order: OrderSnapshot {
+            id: order,
+            order_reference: "shop-1".into(),
+            tracking_code: TrackingCode::generate(Mode::Live, &harness.entropy),
+            tracking_url: "https://track.example/x".into(),
+            status: DeliveryStatus::Cancelled,
+            cod_status: CodStatus::NotApplicable,
+        },
+        data: ProgressData::default(),
+        // Not what was taken: the debit's own amount counts.
+        delivery_fee_paise: Paise::new(999_999),
+        refund_due: true,
+    }
+}
+
+fn envelope(harness: &Harness, business_id: BusinessId, event: OrderEvent) -> Envelope {
+    Envelope {
+        id: EventId::generate(&harness.clock, &harness.entropy),
+        business_id,
+        occurred_at: harness.clock.now(),
+        body: Body::Order(Box::new(event)),
+    }
+}
+
+/// Publishes as a relay would, in order.
+async fn publish(harness: &Harness, envelopes: &[Envelope]) {
+    let broker = Broker::start(&harness.settings.broker, "test");
+    let messages: Vec<_> = envelopes
+        .iter()
+        .map(|envelope| Outgoing {
+            routing_key: envelope.routing_key().as_str().to_owned(),
+            message_id: envelope.id.to_string(),
+            body: serde_json::to_vec(envelope).expect("JSON"),
+            trace: None,
+        })
+        .collect();
+    let published = async || broker.publisher().publish(&messages).await.is_ok();
+    until("the events are published", published).await;
+    broker.close().await;
+}
+
+/// How many messages were set aside.
+async fn dead_letters(harness: &Harness) -> u32 {
+    let url = harness.settings.broker.url.expose();
+    let connection = Connection::connect(url, ConnectionProperties::default()).await.expect("a connection");
+    let channel = connection.create_channel().await.expect("a channel");
+    let look = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::default() };
+    let name = messaging::topology::refunds().dead_letters();
+    let queue = channel.queue_declare(name.into(), look, FieldTable::default()).await.expect("the queue");
+    queue.message_count()
+}
+
+/// Waits until everything published before has been handled: a delivery of its own is refunded last.
+async fn settle(harness: &Harness) {
+    let (business, order) = (harness.funded(10).await, harness.order());
+    harness.debit(business, order, 1, 10).await.expect("a debit");
+    publish(harness, &[envelope(harness, business, ended(harness, EventKind::OrderFailed, order))]).await;
+    until("the last refund", async || harness.balance(business).await == 10).await;
+}
+
+#[tokio::test]
+async fn a_fee_comes_back_once_though_the_event_comes_twice() {
+    let harness = Harness::start().await;
+    let business = harness.funded(10_000).await;
+    let orders = [harness.order(), harness.order()];
+    for (order, fee) in orders.iter().zip([4_900, 100]) {
+        harness.debit(business, *order, 1, fee).await.unwrap();
+    }
+    let first = envelope(&harness, business, ended(&harness, EventKind::OrderCancelled, orders[0]));
+    let second = envelope(&harness, business, ended(&harness, EventKind::OrderFailed, orders[1]));
+    // The same event twice, and another event of the same order.
+    let other = envelope(&harness, business, ended(&harness, EventKind::OrderFailed, orders[0]));
+    publish(&harness, &[first.clone(), second, first.clone()]).await;
+    until("both fees are back", async || harness.balance(business).await == 10_000).await;
+    publish(&harness, &[first, other]).await;
+    settle(&harness).await;
+    // Each event is remembered once: those two, the other one, and the last of all.
+    until("the other event", async || harness.number("SELECT count(*) FROM inbox").await == 4).await;
+    assert_eq!(harness.balance(business).await, 10_000);
+
+    let lines = harness.entries(business).await;
+    let refunds: Vec<_> = lines.iter().filter(|line| line.kind == "refund").collect();
+    assert_eq!(refunds.len(), 2);
+    let refund = refunds.iter().find(|line| line.order_id == Some(orders[0])).unwrap();
+    assert_eq!(refund.amount_paise.get(), 4_900);
+    let reversed =
+        "SELECT count(*) FROM transfers AS refund JOIN transfers AS fee ON refund.reverses = fee.id
+        WHERE refund.kind = 'refund' AND fee.kind = 'delivery_fee' AND fee.order_id = refund.order_id";
+    assert_eq!(harness.number(reversed).await, 3);
+    // The debit itself stays what it was.
+    assert_eq!(harness.debit(business, orders[0], 1, 4_900).await.unwrap(), answer(Posted, 5_100));
+    assert_eq!(dead_letters(&harness).await, 0);
+    assert_sound(&harness).await;
+}
+
+#[tokio::test]
+async fn a_delivery_that_failed_after_the_pickup_keeps_its_fee() {
+    let harness = Harness::start().await;
+    let (business, order) = (harness.funded(10_000).await, harness.order());
+    harness.debit(business, order, 1, 4_900).await.unwrap();
+    let late = OrderEvent { refund_due: false, ..ended(&harness, EventKind::OrderFailed, order) };
+    publish(&harness, &[envelope(&harness, business, late)]).await;
+    settle(&harness).await;
+    assert_eq!(harness.balance(business).await, 5_100);
+    assert_eq!(dead_letters(&harness).await, 0);
+}
+
+#[tokio::test]
+async fn what_was_never_paid_is_not_given_back_but_set_aside() {
+    let harness = Harness::start().await;
+    let (business, other) = (harness.funded(10_000).await, harness.funded(10_000).await);
+    let orders = [harness.order(), harness.order(), harness.order(), harness.order()];
+    harness.debit(business, orders[0], 1, 20_000).await.unwrap();
+    harness.void(business, orders[1], 1, 100).await.unwrap();
+    harness.debit(business, orders[2], 1, 4_900).await.unwrap();
+    let event = |order| ended(&harness, EventKind::OrderCancelled, order);
+    publish(
+        &harness,
+        &[
+            // Rejected, voided, never heard of, and another business's.
+            envelope(&harness, business, event(orders[0])),
+            envelope(&harness, business, event(orders[1])),
+            envelope(&harness, business, event(orders[3])),
+            envelope(&harness, other, event(orders[2])),
+        ],
+    )
+    .await;
+    until("all four are set aside", async || dead_letters(&harness).await == 4).await;
+    assert_eq!((harness.balance(business).await, harness.balance(other).await), (5_100, 10_000));
+    assert_eq!(harness.number("SELECT count(*) FROM transfers WHERE kind = 'refund'").await, 0);
+    assert_sound(&harness).await;
+}
