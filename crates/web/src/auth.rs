@@ -1,6 +1,6 @@
 //! Bearer tokens, and the check that a call comes from another of our services.
 
-use actix_web::body::MessageBody;
+use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap};
@@ -25,19 +25,22 @@ pub fn same_secret(given: &str, secret: &Secret) -> bool {
 
 /// Middleware for internal listeners; wants `web::Data<settings::Internal>` in the app.
 ///
+/// Without the token the answer is 401.
+///
 /// # Errors
-/// 401 without the internal token.
+/// Those of the handlers behind it.
 pub async fn require_internal_token(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
-) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
+) -> Result<ServiceResponse<EitherBody<impl MessageBody + 'static>>, Error> {
     let internal = request.app_data::<web::Data<settings::Internal>>().cloned();
     let known = internal.is_some_and(|internal| {
         bearer_token(request.headers()).is_some_and(|given| same_secret(given, &internal.token))
     });
     if !known {
         let message = "This address is for the operator's own services.";
-        return Err(ApiError::new(StatusCode::UNAUTHORIZED, "internal_token_invalid", message).into());
+        let error = ApiError::new(StatusCode::UNAUTHORIZED, "internal_token_invalid", message);
+        return Ok(request.error_response(error).map_into_right_body());
     }
-    next.call(request).await
+    Ok(next.call(request).await?.map_into_left_body())
 }
