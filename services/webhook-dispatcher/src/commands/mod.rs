@@ -1,0 +1,15 @@
+//! What can be done, one use case per file. Each owns its transaction.
+
+mod accept;
+mod create_endpoint;
+mod delete_endpoint;
+mod redeliver;
+mod test_endpoint;
+mod update_endpoint;
+
+pub(crate) use accept::{AcceptError, accept};
+pub(crate) use create_endpoint::{CreateError, CreatedEndpoint, NewEndpoint, create_endpoint};
+pub(crate) use delete_endpoint::delete_endpoint;
+pub(crate) use redeliver::{RedeliverError, redeliver};
+pub(crate) use test_endpoint::{TestError, TestOutcome, test_endpoint};
+pub(crate) use update_endpoint::{Activity, EndpointUpdate, UpdateError, update_endpoint};

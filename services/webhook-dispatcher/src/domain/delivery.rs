@@ -1,0 +1,46 @@
+//! One event for one endpoint, and the tries to bring it there.
+
+use chrono::{DateTime, Utc};
+use domain::{EndpointId, EventId, EventKind, Mode, WebhookDeliveryId};
+use internal_api::webhooks::DeliveryState;
+use serde_json::Value;
+
+/// A delivery as its owner sees it in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Delivery {
+    pub id: WebhookDeliveryId,
+    pub endpoint_id: EndpointId,
+    pub event_id: EventId,
+    pub kind: EventKind,
+    pub mode: Mode,
+    pub order_reference: Option<String>,
+    pub state: DeliveryState,
+    pub attempts: i32,
+    /// None while it is being sent, waits behind an earlier one, or is over.
+    pub next_attempt_at: Option<DateTime<Utc>>,
+    pub last_error: Option<String>,
+    pub created_at: DateTime<Utc>,
+    pub completed_at: Option<DateTime<Utc>>,
+}
+
+/// One HTTP try.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Attempt {
+    pub started_at: DateTime<Utc>,
+    pub duration_ms: i64,
+    /// None when no answer came.
+    pub response_status: Option<u16>,
+    /// Why it failed, in words; none when it succeeded.
+    pub error: Option<String>,
+    /// Objects of texts, without anything secret.
+    pub request_headers: Value,
+    pub response_headers: Value,
+    /// The beginning of it, as text.
+    pub response_body: Option<String>,
+}
+
+impl Attempt {
+    pub(crate) fn succeeded(&self) -> bool {
+        self.error.is_none()
+    }
+}

@@ -1,0 +1,123 @@
+//! An endpoint, and what its owner is shown of how it fares.
+
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, EndpointId, EventKind, Mode};
+use internal_api::webhooks::{ConnectionTest, EndpointStatus, LastDelivery, WebhookSummary};
+
+/// No business has more endpoints.
+pub(crate) const ENDPOINTS_MAX: i64 = 20;
+
+/// A webhook endpoint, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Endpoint {
+    pub id: EndpointId,
+    pub business_id: BusinessId,
+    /// As its owner wrote it.
+    pub url: String,
+    pub events: Vec<EventKind>,
+    pub modes: Vec<Mode>,
+    pub created_at: DateTime<Utc>,
+    pub facts: EndpointFacts,
+}
+
+/// What the status of an endpoint follows from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct EndpointFacts {
+    pub paused: bool,
+    pub disabled: bool,
+    pub last_delivery_at: Option<DateTime<Utc>>,
+    pub last_delivery_succeeded: Option<bool>,
+    pub connection_test: ConnectionTest,
+}
+
+/// What its owner decided comes first, then what we decided, then how it fares.
+pub(crate) fn status(facts: &EndpointFacts) -> EndpointStatus {
+    match facts {
+        EndpointFacts { paused: true, .. } => EndpointStatus::Paused,
+        EndpointFacts { disabled: true, .. } => EndpointStatus::Disabled,
+        EndpointFacts { last_delivery_succeeded: Some(false), .. } => EndpointStatus::Failing,
+        _ => EndpointStatus::Active,
+    }
+}
+
+pub(crate) fn last_delivery(facts: &EndpointFacts) -> LastDelivery {
+    let label = match facts.last_delivery_succeeded {
+        None => "Never",
+        Some(true) => "Succeeded",
+        Some(false) => "Failed",
+    };
+    LastDelivery { at: facts.last_delivery_at, label: label.to_owned() }
+}
+
+/// All endpoints of a business in one line: the worst status, and the best test.
+pub(crate) fn summary(endpoints: &[EndpointFacts]) -> WebhookSummary {
+    let badness = |status: &EndpointStatus| match status {
+        EndpointStatus::Active => 0,
+        EndpointStatus::Paused => 1,
+        EndpointStatus::Failing => 2,
+        EndpointStatus::Disabled => 3,
+    };
+    let any = |wanted| endpoints.iter().any(|endpoint| endpoint.connection_test == wanted);
+    let connection_test = match () {
+        () if any(ConnectionTest::Passed) => ConnectionTest::Passed,
+        () if any(ConnectionTest::Failed) => ConnectionTest::Failed,
+        () => ConnectionTest::NotTested,
+    };
+    WebhookSummary { status: endpoints.iter().map(status).max_by_key(badness), connection_test }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(
+        paused: bool,
+        disabled: bool,
+        succeeded: Option<bool>,
+        connection_test: ConnectionTest,
+    ) -> EndpointFacts {
+        let last_delivery_at = succeeded.map(|_| DateTime::UNIX_EPOCH);
+        EndpointFacts {
+            paused,
+            disabled,
+            last_delivery_at,
+            last_delivery_succeeded: succeeded,
+            connection_test,
+        }
+    }
+
+    #[test]
+    fn the_status_follows_from_the_facts() {
+        let untested = ConnectionTest::NotTested;
+        for (facts, expected, label) in [
+            (facts(false, false, None, untested), EndpointStatus::Active, "Never"),
+            (facts(false, false, Some(true), untested), EndpointStatus::Active, "Succeeded"),
+            (facts(false, false, Some(false), untested), EndpointStatus::Failing, "Failed"),
+            (facts(false, true, Some(false), untested), EndpointStatus::Disabled, "Failed"),
+            (facts(true, true, Some(false), untested), EndpointStatus::Paused, "Failed"),
+            (facts(true, false, Some(true), untested), EndpointStatus::Paused, "Succeeded"),
+        ] {
+            assert_eq!(status(&facts), expected, "{facts:?}");
+            assert_eq!(last_delivery(&facts).label, label, "{facts:?}");
+        }
+    }
+
+    #[test]
+    fn the_summary_shows_the_worst_status_and_the_best_test() {
+        use ConnectionTest::{Failed, NotTested, Passed};
+        let none = WebhookSummary { status: None, connection_test: NotTested };
+        assert_eq!(summary(&[]), none);
+        let active = facts(false, false, Some(true), NotTested);
+        let failing = facts(false, false, Some(false), Failed);
+        let paused = facts(true, false, None, Passed);
+        let of = |endpoints: &[&EndpointFacts]| {
+            let WebhookSummary { status, connection_test } =
+                summary(&endpoints.iter().map(|facts| (*facts).clone()).collect::<Vec<_>>());
+            (status.unwrap(), connection_test)
+        };
+        assert_eq!(of(&[&active]), (EndpointStatus::Active, NotTested));
+        assert_eq!(of(&[&active, &failing]), (EndpointStatus::Failing, Failed));
+        assert_eq!(of(&[&paused, &active]), (EndpointStatus::Paused, Passed));
+        assert_eq!(of(&[&failing, &paused]), (EndpointStatus::Failing, Passed));
+    }
+}

@@ -1,0 +1,21 @@
+//! This service's own pure decisions.
+
+mod addresses;
+mod delivery;
+mod endpoint;
+mod failure;
+mod retry;
+mod sequence;
+mod url_rule;
+mod webhook_event;
+
+pub use addresses::AddressRanges;
+pub(crate) use addresses::{Policy, Refused};
+pub(crate) use delivery::{Attempt, Delivery};
+pub(crate) use endpoint::{ENDPOINTS_MAX, Endpoint, EndpointFacts, last_delivery, status, summary};
+pub(crate) use failure::Failure;
+pub use retry::RetrySchedule;
+pub(crate) use retry::retry_after;
+pub(crate) use sequence::{Arrival, PARKED_MAX, arrival};
+pub(crate) use url_rule::{UrlFault, parse_url};
+pub(crate) use webhook_event::WebhookEvent;

@@ -1,0 +1,244 @@
+//! Events as endpoints see them: the body of `spec.md` §2.7 and `design.md` §5 (“webhook body”). Its bytes are made
+//! once; they are what is stored, signed and sent at every attempt.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use domain::{
+    BusinessId, Clock, CodStatus, DeliveryStatus, Entropy, EventId, EventKind, Mode, OrderId, TrackingCode,
+};
+use events::{Envelope, OrderEvent, OrderSnapshot, ProgressData, WalletLowBalance};
+use serde::Serialize;
+
+/// An event on its way to the endpoints that subscribed to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WebhookEvent {
+    pub id: EventId,
+    pub business_id: BusinessId,
+    pub kind: EventKind,
+    pub mode: Mode,
+    /// None for an event that belongs to no order, which takes no turn behind others.
+    pub place: Option<Place>,
+    pub order_reference: Option<String>,
+    pub occurred_at: DateTime<Utc>,
+    pub body: Vec<u8>,
+}
+
+/// Where an event stands among those of its order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub order_id: OrderId,
+    pub sequence: i64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a, D> {
+    id: EventId,
+    event: EventKind,
+    sequence: Option<i64>,
+    mode: Mode,
+    occurred_at: String,
+    order: Option<BodyOrder<'a>>,
+    data: &'a D,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct BodyOrder<'a> {
+    id: OrderId,
+    service_order_id: OrderId,
+    order_reference: &'a str,
+    tracking_code: &'a TrackingCode,
+    tracking_url: &'a str,
+    status: DeliveryStatus,
+    cod_status: CodStatus,
+}
+
+impl<'a> From<&'a OrderSnapshot> for BodyOrder<'a> {
+    fn from(order: &'a OrderSnapshot) -> Self {
+        Self {
+            id: order.id,
+            service_order_id: order.id,
+            order_reference: &order.order_reference,
+            tracking_code: &order.tracking_code,
+            tracking_url: &order.tracking_url,
+            status: order.status,
+            cod_status: order.cod_status,
+        }
+    }
+}
+
+impl WebhookEvent {
+    /// # Errors
+    /// When the body cannot be written as JSON.
+    pub(crate) fn of_order(envelope: &Envelope, event: &OrderEvent) -> Result<Self, serde_json::Error> {
+        let body = Body {
+            id: envelope.id,
+            event: event.event,
+            sequence: Some(event.sequence),
+            mode: event.mode,
+            occurred_at: written(envelope.occurred_at),
+            order: Some((&event.order).into()),
+            data: &event.data,
+        };
+        Ok(Self {
+            id: envelope.id,
+            business_id: envelope.business_id,
+            kind: event.event,
+            mode: event.mode,
+            place: Some(Place { order_id: event.order.id, sequence: event.sequence }),
+            order_reference: Some(event.order.order_reference.clone()),
+            occurred_at: envelope.occurred_at,
+            body: serde_json::to_vec(&body)?,
+        })
+    }
+
+    /// Only live orders touch a wallet.
+    ///
+    /// # Errors
+    /// When the body cannot be written as JSON.
+    pub(crate) fn of_low_balance(
+        envelope: &Envelope,
+        data: &WalletLowBalance,
+    ) -> Result<Self, serde_json::Error> {
+        let (kind, mode) = (EventKind::WalletLowBalance, Mode::Live);
+        let body = Body {
+            id: envelope.id,
+            event: kind,
+            sequence: None,
+            mode,
+            occurred_at: written(envelope.occurred_at),
+            order: None,
+            data,
+        };
+        Ok(Self {
+            id: envelope.id,
+            business_id: envelope.business_id,
+            kind,
+            mode,
+            place: None,
+            order_reference: None,
+            occurred_at: envelope.occurred_at,
+            body: serde_json::to_vec(&body)?,
+        })
+    }
+
+    /// The owner's test of an endpoint, about an order that does not exist and under a domain that nobody can own.
+    ///
+    /// # Errors
+    /// When the body cannot be written as JSON.
+    pub(crate) fn of_test(
+        business_id: BusinessId,
+        clock: &Clock,
+        entropy: &Entropy,
+    ) -> Result<Self, serde_json::Error> {
+        let (id, occurred_at) = (EventId::generate(clock, entropy), clock.now());
+        let (kind, mode) = (EventKind::WebhookTest, Mode::Test);
+        let tracking_code = TrackingCode::generate(mode, entropy);
+        let order = OrderSnapshot {
+            id: OrderId::generate(clock, entropy),
+            order_reference: "webhook-test".to_owned(),
+            tracking_url: format!("https://tracking.example/track/{tracking_code}"),
+            tracking_code,
+            status: DeliveryStatus::Created,
+            cod_status: CodStatus::NotApplicable,
+        };
+        let body = Body {
+            id,
+            event: kind,
+            sequence: Some(1),
+            mode,
+            occurred_at: written(occurred_at),
+            order: Some((&order).into()),
+            data: &ProgressData::default(),
+        };
+        let body = serde_json::to_vec(&body)?;
+        let order_reference = Some(order.order_reference);
+        Ok(Self { id, business_id, kind, mode, place: None, order_reference, occurred_at, body })
+    }
+}
+
+/// RFC 3339 with milliseconds.
+fn written(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::Paise;
+    use events::{Body as EnvelopeBody, Driver};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn envelope(body: EnvelopeBody) -> Envelope {
+        let (clock, entropy) = (Clock::manual(DateTime::UNIX_EPOCH), Entropy::seeded(1));
+        Envelope {
+            id: EventId::generate(&clock, &entropy),
+            business_id: BusinessId::generate(&clock, &entropy),
+            occurred_at: clock.now(),
+            body,
+        }
+    }
+
+    #[test]
+    fn an_order_s_body_is_the_one_settled() {
+        let (clock, entropy) = (Clock::manual(DateTime::UNIX_EPOCH), Entropy::seeded(2));
+        let event = OrderEvent {
+            event: EventKind::DriverAssigned,
+            sequence: 2,
+            mode: Mode::Live,
+            order: OrderSnapshot {
+                id: OrderId::generate(&clock, &entropy),
+                order_reference: "shop-1".into(),
+                tracking_code: TrackingCode::generate(Mode::Live, &entropy),
+                tracking_url: "https://track.example/x".into(),
+                status: DeliveryStatus::DriverAssigned,
+                cod_status: CodStatus::Pending,
+            },
+            data: ProgressData {
+                driver: Some(Driver { name: "Asha".into(), phone: None, vehicle: None }),
+                ..ProgressData::default()
+            },
+            delivery_fee_paise: Paise::new(4_900),
+            refund_due: false,
+        };
+        let envelope = envelope(EnvelopeBody::Order(Box::new(event.clone())));
+        let made = WebhookEvent::of_order(&envelope, &event).unwrap();
+        let body: Value = serde_json::from_slice(&made.body).unwrap();
+        assert_eq!(
+            body,
+            json!({
+                "id": envelope.id, "event": "driver.assigned", "sequence": 2, "mode": "live",
+                "occurredAt": "1970-01-01T00:00:00.000Z",
+                "order": {
+                    "id": event.order.id, "serviceOrderId": event.order.id, "orderReference": "shop-1",
+                    "trackingCode": event.order.tracking_code, "trackingUrl": "https://track.example/x",
+                    "status": "driver_assigned", "codStatus": "pending",
+                },
+                "data": {"driver": {"name": "Asha"}},
+            })
+        );
+        assert_eq!(made.place, Some(Place { order_id: event.order.id, sequence: 2 }));
+    }
+
+    #[test]
+    fn an_event_without_an_order_says_so() {
+        let data = WalletLowBalance { balance_paise: Paise::new(100), threshold_paise: Paise::new(50_000) };
+        let envelope = envelope(EnvelopeBody::WalletLowBalance(data.clone()));
+        let made = WebhookEvent::of_low_balance(&envelope, &data).unwrap();
+        let body: Value = serde_json::from_slice(&made.body).unwrap();
+        assert_eq!((&body["order"], &body["sequence"]), (&Value::Null, &Value::Null));
+        assert_eq!(body["data"], json!({"balancePaise": 100, "thresholdPaise": 50_000}));
+        assert_eq!(made.place, None);
+    }
+
+    #[test]
+    fn a_test_is_marked_as_one_and_its_order_is_made_up() {
+        let (clock, entropy) = (Clock::manual(DateTime::UNIX_EPOCH), Entropy::seeded(3));
+        let made = WebhookEvent::of_test(BusinessId::generate(&clock, &entropy), &clock, &entropy).unwrap();
+        let body: Value = serde_json::from_slice(&made.body).unwrap();
+        assert_eq!((&body["event"], &body["mode"]), (&json!("webhook.test"), &json!("test")));
+        assert!(body["order"]["trackingCode"].as_str().unwrap().starts_with("TEST-"));
+        assert_eq!(body["order"]["id"], body["order"]["serviceOrderId"]);
+    }
+}

@@ -1,0 +1,26 @@
+//! webhook-dispatcher: tells endpoints of what happens to orders (`spec.md` §4.2, §5.5, §6; `design.md` §4). It alone knows
+//! which endpoints exist, what they subscribed to, and what was sent to them.
+
+mod app;
+mod commands;
+mod consumers;
+mod domain;
+mod queries;
+mod routes;
+mod secrets;
+mod sender;
+mod settings;
+mod store;
+mod sweeper;
+
+pub use app::Service;
+pub use domain::{AddressRanges, RetrySchedule};
+pub use settings::{Secrets, Settings, Webhooks};
+
+/// Creates or updates this service's tables.
+///
+/// # Errors
+/// When the database cannot be reached or refuses.
+pub async fn migrate(database: &::settings::Database) -> anyhow::Result<()> {
+    postgres::migrate(database, vec![outbox::MIGRATIONS, store::MIGRATIONS]).await
+}

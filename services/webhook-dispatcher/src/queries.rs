@@ -1,0 +1,105 @@
+//! What can be read.
+
+use domain::{BusinessId, EndpointId, WebhookDeliveryId};
+use internal_api::webhooks::WebhookSummary;
+use postgres::StoreError;
+
+use crate::app::App;
+use crate::domain::{Attempt, Delivery, ENDPOINTS_MAX, Endpoint, summary};
+use crate::store::{self, DeliveryFilter};
+
+/// More attempts than a delivery's log shows are made only by sending it again by hand, over and over.
+const ATTEMPTS_SHOWN: i64 = 100;
+
+/// One more than `limit`, which tells whether there are more; none when `after` is not in the list.
+pub(crate) async fn endpoints(
+    app: &App,
+    business: BusinessId,
+    after: Option<EndpointId>,
+    limit: usize,
+) -> Result<Option<Vec<Endpoint>>, StoreError> {
+    app.database
+        .read(async |conn| {
+            if let Some(after) = after
+                && store::find_endpoint(conn, business, after).await?.is_none()
+            {
+                return Ok(None);
+            }
+            store::list_endpoints(conn, business, after, one_more_than(limit)).await.map(Some)
+        })
+        .await
+}
+
+pub(crate) async fn endpoint(
+    app: &App,
+    business: BusinessId,
+    endpoint: EndpointId,
+) -> Result<Option<Endpoint>, StoreError> {
+    app.database.read(async |conn| store::find_endpoint(conn, business, endpoint).await).await
+}
+
+pub(crate) async fn webhook_summary(app: &App, business: BusinessId) -> Result<WebhookSummary, StoreError> {
+    let endpoints = app
+        .database
+        .read(async |conn| store::list_endpoints(conn, business, None, ENDPOINTS_MAX).await)
+        .await?;
+    Ok(summary(&endpoints.into_iter().map(|endpoint| endpoint.facts).collect::<Vec<_>>()))
+}
+
+/// Why a page of a log cannot be shown.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LogError {
+    #[error("the business has no such endpoint")]
+    NoEndpoint,
+    #[error("the page begins after a delivery that is not in the log")]
+    UnknownStart,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// One more than the filter's limit, which tells whether there are more.
+pub(crate) async fn deliveries(
+    app: &App,
+    business: BusinessId,
+    mut filter: DeliveryFilter,
+) -> Result<Vec<Delivery>, LogError> {
+    filter.limit += 1;
+    app.database
+        .read(async |conn| {
+            if store::find_endpoint(conn, business, filter.endpoint).await?.is_none() {
+                return Err(LogError::NoEndpoint);
+            }
+            if let Some(after) = filter.after {
+                let start = store::find_delivery(conn, business, after).await?;
+                if start.is_none_or(|start| start.endpoint_id != filter.endpoint) {
+                    return Err(LogError::UnknownStart);
+                }
+            }
+            Ok(store::list_deliveries(conn, business, filter).await?)
+        })
+        .await
+}
+
+/// A delivery, the bytes that are sent, and its attempts with their numbers.
+pub(crate) type DeliveryWithLog = (Delivery, Vec<u8>, Vec<(i32, Attempt)>);
+
+pub(crate) async fn delivery(
+    app: &App,
+    business: BusinessId,
+    id: WebhookDeliveryId,
+) -> Result<Option<DeliveryWithLog>, StoreError> {
+    app.database
+        .read(async |conn| {
+            let Some(delivery) = store::find_delivery(conn, business, id).await? else { return Ok(None) };
+            let Some(body) = store::body_of(conn, business, delivery.event_id).await? else {
+                return Ok(None);
+            };
+            let attempts = store::attempts_of(conn, business, id, ATTEMPTS_SHOWN).await?;
+            Ok(Some((delivery, body, attempts)))
+        })
+        .await
+}
+
+fn one_more_than(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX - 1) + 1
+}

@@ -1,0 +1,40 @@
+//! `POST /internal/businesses/{id}/webhook-endpoints`
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use domain::{BusinessId, DEFAULT_SUBSCRIPTION, Mode};
+use web::{ApiError, FaultList, Fields, JsonBody, Tasks};
+
+use super::errors::from_create;
+use super::{input, path, view};
+use crate::app::App;
+use crate::commands::{self, NewEndpoint};
+
+pub(super) async fn create(
+    app: Data<App>,
+    tasks: Data<Tasks>,
+    business: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let new = read(path::business(&business)?, &body)?;
+    let app = app.into_inner();
+    let created =
+        tasks.run(async move { commands::create_endpoint(&app, new).await }).await?.map_err(from_create)?;
+    Ok(HttpResponse::Created().json(view::of_created(created)))
+}
+
+fn read(business: BusinessId, body: &JsonBody) -> Result<NewEndpoint, ApiError> {
+    let faults = FaultList::default();
+    let given = Fields::of_body(&body.0, &faults)
+        .map(|fields| (input::required_url(&fields), input::events(&fields), input::modes(&fields)));
+    match given {
+        Some((Some((url_text, url)), events, modes)) if faults.is_empty() => Ok(NewEndpoint {
+            business,
+            url_text,
+            url,
+            events: events.unwrap_or_else(|| DEFAULT_SUBSCRIPTION.to_vec()),
+            modes: modes.unwrap_or_else(|| vec![Mode::Live, Mode::Test]),
+        }),
+        _ => Err(ApiError::invalid(faults)),
+    }
+}

@@ -1,0 +1,93 @@
+//! What each refusal is over HTTP.
+
+use actix_web::http::StatusCode;
+use postgres::StoreError;
+use web::ApiError;
+
+use crate::commands::{CreateError, RedeliverError, TestError, UpdateError};
+use crate::domain::{ENDPOINTS_MAX, Refused};
+use crate::queries::LogError;
+
+pub(super) fn endpoint_not_found() -> ApiError {
+    ApiError::not_found("webhook_endpoint_not_found", "webhook endpoint")
+}
+
+pub(super) fn delivery_not_found() -> ApiError {
+    ApiError::not_found("webhook_delivery_not_found", "webhook delivery")
+}
+
+pub(super) fn from_store(error: StoreError) -> ApiError {
+    if error.is_unavailable() {
+        tracing::warn!(%error, "the database did not answer");
+        return ApiError::unavailable();
+    }
+    ApiError::internal(error)
+}
+
+pub(super) fn from_create(error: CreateError) -> ApiError {
+    match error {
+        CreateError::Refused(refused) => url_refused(&refused),
+        CreateError::TooMany => {
+            let message = format!("There can be {ENDPOINTS_MAX} webhook endpoints. Delete one first.");
+            ApiError::new(StatusCode::CONFLICT, "too_many_webhook_endpoints", message)
+        }
+        CreateError::Secret(error) => ApiError::internal(error),
+        CreateError::Store(error) => from_store(error),
+    }
+}
+
+pub(super) fn from_update(error: UpdateError) -> ApiError {
+    match error {
+        UpdateError::NotFound => endpoint_not_found(),
+        UpdateError::Refused(refused) => url_refused(&refused),
+        UpdateError::Store(error) => from_store(error),
+    }
+}
+
+pub(super) fn from_test(error: TestError) -> ApiError {
+    match error {
+        TestError::NotFound => endpoint_not_found(),
+        TestError::Busy | TestError::NotRecorded => {
+            tracing::warn!(%error, "a test of an endpoint was given up");
+            ApiError::unavailable()
+        }
+        TestError::Body(error) => ApiError::internal(error),
+        TestError::Secret(error) => ApiError::internal(error),
+        TestError::Store(error) => from_store(error),
+    }
+}
+
+pub(super) fn from_redeliver(error: RedeliverError) -> ApiError {
+    match error {
+        RedeliverError::NotFound => delivery_not_found(),
+        RedeliverError::EndpointDeleted => ApiError::new(
+            StatusCode::CONFLICT,
+            "webhook_endpoint_deleted",
+            "The endpoint of this delivery was deleted, so that there is nowhere to send it.",
+        ),
+        RedeliverError::Store(error) => from_store(error),
+    }
+}
+
+pub(super) fn from_log(error: LogError) -> ApiError {
+    match error {
+        LogError::NoEndpoint => endpoint_not_found(),
+        LogError::UnknownStart => unknown_start("delivery of this endpoint"),
+        LogError::Store(error) => from_store(error),
+    }
+}
+
+pub(super) fn unknown_start(what: &str) -> ApiError {
+    let message = format!("startingAfter names no {what}.");
+    ApiError::invalid_field("startingAfter", "invalid_value", message)
+}
+
+fn url_refused(refused: &Refused) -> ApiError {
+    let message = match refused {
+        Refused::PlainHttp => "url must begin with https://; webhooks are not sent unencrypted.".to_owned(),
+        Refused::NotPublic { host } => {
+            format!("url must lead to a public address; {host} leads elsewhere.")
+        }
+    };
+    ApiError::invalid_field("url", "invalid_value", message)
+}

@@ -1,0 +1,151 @@
+//! What owners send: `{url, events?, modes?, status?}`. Every fault is named at once.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::str::FromStr;
+
+use domain::{EventKind, Mode};
+use url::Url;
+use web::{Fields, TextRule};
+
+use crate::commands::Activity;
+use crate::domain::{UrlFault, parse_url};
+
+const URL: TextRule = TextRule::line(2_048);
+/// Enough to name a fault in each; there are fewer kinds than this.
+const WORDS_MAX: usize = 50;
+
+/// The URL as it was written and as it was understood.
+pub(super) fn url(fields: &Fields<'_>) -> Option<(String, Url)> {
+    let text = fields.optional_text("url", URL)?;
+    match parse_url(&text) {
+        Ok(url) => Some((text, url)),
+        Err(fault) => {
+            let code = match fault {
+                UrlFault::NotAbsolute => "invalid_format",
+                UrlFault::UserInfo | UrlFault::Fragment => "invalid_value",
+            };
+            fields.fault("url", code, fault.to_string());
+            None
+        }
+    }
+}
+
+pub(super) fn required_url(fields: &Fields<'_>) -> Option<(String, Url)> {
+    // Whatever is wrong with it, a text without content is a missing one.
+    fields.required_text("url", TextRule::line(usize::MAX))?;
+    url(fields)
+}
+
+/// None when it is absent or wrong.
+pub(super) fn events(fields: &Fields<'_>) -> Option<Vec<EventKind>> {
+    words(fields, "events", "an event kind, such as order.delivered").filter(|events| {
+        let subscribable = events.iter().all(|kind: &EventKind| kind.can_be_subscribed());
+        if !subscribable {
+            let message = "events must not name webhook.test; it is sent when you test an endpoint.";
+            fields.fault("events", "invalid_value", message);
+        }
+        subscribable
+    })
+}
+
+/// None when it is absent or wrong.
+pub(super) fn modes(fields: &Fields<'_>) -> Option<Vec<Mode>> {
+    words(fields, "modes", "test or live")
+}
+
+/// None when it is absent or wrong.
+pub(super) fn activity(fields: &Fields<'_>) -> Option<Activity> {
+    fields.optional_word("status", "active or paused")
+}
+
+/// A list that says something, and nothing twice.
+fn words<T: FromStr + Ord + Copy + Display>(
+    fields: &Fields<'_>,
+    name: &str,
+    allowed: &str,
+) -> Option<Vec<T>> {
+    let given = fields.value(name)?.as_array().map_or(0, Vec::len);
+    let words: Vec<T> = fields.optional_words(name, WORDS_MAX, allowed)?;
+    if given == 0 {
+        fields.fault(
+            name,
+            "invalid_value",
+            format!("{name} must not be empty; leave it out for the default."),
+        );
+        return None;
+    }
+    let mut seen = BTreeSet::new();
+    if let Some(repeated) = words.iter().find(|word| !seen.insert(**word)) {
+        fields.fault(name, "invalid_value", format!("{name} names {repeated} more than once."));
+        return None;
+    }
+    (words.len() == given).then_some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use web::FaultList;
+
+    use super::*;
+
+    fn faults_of(body: Value) -> Vec<(String, &'static str)> {
+        let faults = FaultList::default();
+        if let Some(fields) = Fields::of_body(&body, &faults) {
+            required_url(&fields);
+            events(&fields);
+            modes(&fields);
+            activity(&fields);
+        }
+        faults.into_faults().into_iter().map(|fault| (fault.field, fault.code)).collect()
+    }
+
+    #[test]
+    fn a_full_and_a_minimal_input_are_taken() {
+        let url = "https://shop.example/hook";
+        assert_eq!(faults_of(json!({"url": url})), []);
+        let full = json!({"url": url, "events": ["order.created", "wallet.low_balance"], "modes": ["live"], "status": "paused"});
+        assert_eq!(faults_of(full), []);
+        assert_eq!(faults_of(json!({"url": url, "events": null, "modes": null})), []);
+    }
+
+    #[test]
+    fn each_fault_is_named_by_its_field() {
+        for (body, field, code) in [
+            (json!({}), "url", "required"),
+            (json!({"url": " "}), "url", "required"),
+            (json!({"url": 5}), "url", "invalid_type"),
+            (json!({"url": "shop.example"}), "url", "invalid_format"),
+            (json!({"url": "https://a:b@shop.example"}), "url", "invalid_value"),
+            (json!({"url": format!("https://shop.example/{}", "x".repeat(2_048))}), "url", "too_long"),
+            (json!({"url": "https://a.example", "events": []}), "events", "invalid_value"),
+            (json!({"url": "https://a.example", "events": "all"}), "events", "invalid_type"),
+            (json!({"url": "https://a.example", "events": ["order.lost"]}), "events[0]", "invalid_value"),
+            (
+                json!({"url": "https://a.example", "events": ["order.created", 7]}),
+                "events[1]",
+                "invalid_type",
+            ),
+            (json!({"url": "https://a.example", "events": ["webhook.test"]}), "events", "invalid_value"),
+            (
+                json!({"url": "https://a.example", "events": ["order.failed", "order.failed"]}),
+                "events",
+                "invalid_value",
+            ),
+            (json!({"url": "https://a.example", "events": vec!["order.failed"; 51]}), "events", "too_long"),
+            (json!({"url": "https://a.example", "modes": []}), "modes", "invalid_value"),
+            (json!({"url": "https://a.example", "modes": ["live", "live"]}), "modes", "invalid_value"),
+            (json!({"url": "https://a.example", "modes": ["production"]}), "modes[0]", "invalid_value"),
+            (json!({"url": "https://a.example", "status": "disabled"}), "status", "invalid_value"),
+        ] {
+            assert_eq!(faults_of(body.clone()), [(field.to_owned(), code)], "{body}");
+        }
+    }
+
+    #[test]
+    fn all_faults_are_named_at_once() {
+        let found = faults_of(json!({"url": "x", "events": [], "modes": ["x"], "status": 1}));
+        assert_eq!(found.len(), 4, "{found:?}");
+    }
+}

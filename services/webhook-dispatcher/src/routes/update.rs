@@ -1,0 +1,42 @@
+//! `PATCH …/webhook-endpoints/{endpoint}`
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use domain::{BusinessId, EndpointId};
+use web::{ApiError, FaultList, Fields, JsonBody, Tasks};
+
+use super::errors::from_update;
+use super::{input, path, view};
+use crate::app::App;
+use crate::commands::{self, EndpointUpdate};
+
+pub(super) async fn update(
+    app: Data<App>,
+    tasks: Data<Tasks>,
+    ids: Path<(String, String)>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let update = read(path::endpoint(&ids)?, &body)?;
+    let app = app.into_inner();
+    let endpoint = tasks
+        .run(async move { commands::update_endpoint(&app, update).await })
+        .await?
+        .map_err(from_update)?;
+    Ok(HttpResponse::Ok().json(view::of_endpoint(endpoint)))
+}
+
+fn read((business, endpoint): (BusinessId, EndpointId), body: &JsonBody) -> Result<EndpointUpdate, ApiError> {
+    let faults = FaultList::default();
+    let update = Fields::of_body(&body.0, &faults).map(|fields| EndpointUpdate {
+        business,
+        endpoint,
+        url: input::url(&fields),
+        events: input::events(&fields),
+        modes: input::modes(&fields),
+        activity: input::activity(&fields),
+    });
+    match update {
+        Some(update) if faults.is_empty() => Ok(update),
+        _ => Err(ApiError::invalid(faults)),
+    }
+}

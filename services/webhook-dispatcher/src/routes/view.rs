@@ -1,0 +1,74 @@
+//! What is shown of endpoints and deliveries.
+
+use internal_api::webhooks::{
+    AttemptView, CreatedEndpoint as CreatedView, DeliveryDetails, DeliveryView, EndpointView, TestResult,
+};
+
+use crate::commands::{CreatedEndpoint, TestOutcome};
+use crate::domain::{Attempt, Delivery, Endpoint, last_delivery, status};
+
+pub(super) fn of_endpoint(endpoint: Endpoint) -> EndpointView {
+    EndpointView {
+        status: status(&endpoint.facts),
+        last_delivery: last_delivery(&endpoint.facts),
+        connection_test: endpoint.facts.connection_test,
+        id: endpoint.id,
+        url: endpoint.url,
+        events: endpoint.events,
+        modes: endpoint.modes,
+        created_at: endpoint.created_at,
+    }
+}
+
+pub(super) fn of_created(created: CreatedEndpoint) -> CreatedView {
+    CreatedView { view: of_endpoint(created.endpoint), secret: created.secret.expose().to_owned() }
+}
+
+pub(super) fn of_delivery(delivery: Delivery) -> DeliveryView {
+    DeliveryView {
+        id: delivery.id,
+        endpoint_id: delivery.endpoint_id,
+        event_id: delivery.event_id,
+        event: delivery.kind,
+        mode: delivery.mode,
+        order_reference: delivery.order_reference,
+        status: delivery.state,
+        attempts: delivery.attempts,
+        next_attempt_at: delivery.next_attempt_at,
+        created_at: delivery.created_at,
+        completed_at: delivery.completed_at,
+        last_error: delivery.last_error,
+    }
+}
+
+pub(super) fn of_details(delivery: Delivery, body: &[u8], attempts: Vec<(i32, Attempt)>) -> DeliveryDetails {
+    DeliveryDetails {
+        view: of_delivery(delivery),
+        request_body: String::from_utf8_lossy(body).into_owned(),
+        attempt_log: attempts.into_iter().map(of_attempt).collect(),
+    }
+}
+
+fn of_attempt((number, attempt): (i32, Attempt)) -> AttemptView {
+    AttemptView {
+        number,
+        started_at: attempt.started_at,
+        duration_ms: attempt.duration_ms,
+        response_status: attempt.response_status.map(i32::from),
+        succeeded: attempt.succeeded(),
+        error: attempt.error,
+        request_headers: attempt.request_headers,
+        response_headers: attempt.response_headers,
+        response_body: attempt.response_body,
+    }
+}
+
+pub(super) fn of_test(outcome: TestOutcome) -> TestResult {
+    TestResult {
+        event_id: outcome.event,
+        succeeded: outcome.attempt.succeeded(),
+        response_status: outcome.attempt.response_status.map(i32::from),
+        duration_ms: outcome.attempt.duration_ms,
+        error: outcome.attempt.error,
+    }
+}

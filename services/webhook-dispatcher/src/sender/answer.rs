@@ -1,0 +1,152 @@
+//! What an answer, or an error instead of one, says in a developer's words.
+
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+use chrono::DateTime;
+use rustls::CertificateError;
+
+use super::names::NameError;
+use crate::domain::Failure;
+
+/// None for a status that counts as received.
+pub(super) fn failure_of_status(status: u16) -> Option<Failure> {
+    match status {
+        200..=299 => None,
+        300..=399 => Some(Failure::Redirect(status)),
+        _ => Some(Failure::Status(status)),
+    }
+}
+
+/// `limit` is the time the whole exchange had.
+pub(super) fn failure_of_error(error: &reqwest::Error, limit: Duration) -> Failure {
+    if let Some(name) = cause::<NameError>(error) {
+        return match name {
+            NameError::Refused(refused) => refused.clone().into(),
+            NameError::Unknown(name) => Failure::UnknownName(name.clone()),
+        };
+    }
+    if let Some(tls) = cause::<rustls::Error>(error) {
+        return Failure::Tls(tls_in_words(tls));
+    }
+    if let Some(kind) = io_kind(error) {
+        match kind {
+            io::ErrorKind::ConnectionRefused => return Failure::ConnectionRefused,
+            io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
+                return Failure::Unreachable;
+            }
+            io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::UnexpectedEof => return Failure::ConnectionClosed,
+            _ => {}
+        }
+    }
+    match error {
+        error if error.is_timeout() && error.is_connect() => Failure::Unreachable,
+        error if error.is_timeout() => Failure::Timeout(limit),
+        error if error.is_connect() => Failure::Other("no connection could be made"),
+        error if says(error, "incomplete message") || says(error, "connection closed") => {
+            Failure::ConnectionClosed
+        }
+        error if says(error, "invalid HTTP") || says(error, "parse") => Failure::NotHttp,
+        error if error.is_body() || error.is_decode() => Failure::ConnectionClosed,
+        _ => Failure::Other("the exchange broke off"),
+    }
+}
+
+/// The first error of this type behind another. An `io::Error` hides what it carries from `source`.
+fn cause<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        let carried = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        if let Some(found) = carried.and_then(|carried| cause(carried)) {
+            return Some(found);
+        }
+        next = error.source();
+    }
+    None
+}
+
+fn io_kind(error: &(dyn Error + 'static)) -> Option<io::ErrorKind> {
+    cause::<io::Error>(error).map(io::Error::kind)
+}
+
+/// hyper names these cases in its message alone.
+fn says(error: &(dyn Error + 'static), words: &str) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if error.to_string().contains(words) {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
+fn tls_in_words(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::InvalidCertificate(fault) => certificate_in_words(fault),
+        rustls::Error::NoCertificatesPresented => "the server shows no certificate".to_owned(),
+        rustls::Error::AlertReceived(alert) => format!("the server broke off with the alert {alert:?}"),
+        rustls::Error::InvalidMessage(_) => {
+            "the server does not speak TLS on this port; is this an http port?".to_owned()
+        }
+        rustls::Error::PeerIncompatible(_) => {
+            "the server supports none of the TLS versions and ciphers in use today".to_owned()
+        }
+        _ => "the handshake failed".to_owned(),
+    }
+}
+
+fn certificate_in_words(fault: &CertificateError) -> String {
+    match fault {
+        CertificateError::ExpiredContext { not_after, .. } => {
+            let day = i64::try_from(not_after.as_secs()).ok().and_then(|at| DateTime::from_timestamp(at, 0));
+            let on = day.map(|day| format!(" on {}", day.format("%Y-%m-%d"))).unwrap_or_default();
+            format!("the certificate expired{on}")
+        }
+        CertificateError::Expired => "the certificate has expired".to_owned(),
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "the certificate is not valid yet".to_owned()
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "the certificate is for another host name".to_owned()
+        }
+        CertificateError::UnknownIssuer => {
+            "the certificate is not issued by an authority we know; is the chain complete?".to_owned()
+        }
+        CertificateError::Revoked => "the certificate has been revoked".to_owned(),
+        _ => "the certificate is not valid".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_2xx_counts_as_received() {
+        for status in [200, 201, 202, 204, 299] {
+            assert_eq!(failure_of_status(status), None, "{status}");
+        }
+        for status in [300, 301, 302, 303, 307, 308, 304] {
+            assert_eq!(failure_of_status(status), Some(Failure::Redirect(status)));
+        }
+        for status in [100, 199, 400, 404, 410, 429, 500, 503, 599, 600, 999] {
+            assert_eq!(failure_of_status(status), Some(Failure::Status(status)));
+        }
+    }
+
+    #[test]
+    fn causes_are_found_behind_io_errors() {
+        let tls = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
+        let wrapped = io::Error::other(io::Error::new(io::ErrorKind::InvalidData, tls));
+        assert!(cause::<rustls::Error>(&wrapped).is_some());
+        assert!(cause::<NameError>(&wrapped).is_none());
+    }
+}

@@ -1,0 +1,109 @@
+//! One attempt: sign, send, and judge what came back.
+
+use std::time::{Duration, Instant};
+
+use domain::{Clock, EndpointId, EventId, Mode};
+use reqwest::header::{InvalidHeaderName, RETRY_AFTER};
+use settings::Brand;
+
+use super::exchange::{Answer, Exchange};
+use super::signed::{HeaderNames, logged};
+use crate::domain::{Attempt, Failure, retry_after};
+use crate::secrets::{Sealed, SecretBox, Unreadable};
+
+/// Makes attempts; writes nothing.
+#[derive(Clone)]
+pub(crate) struct Sender {
+    exchange: Exchange,
+    headers: HeaderNames,
+    secrets: SecretBox,
+    clock: Clock,
+}
+
+/// What is to be sent, and where to.
+pub(crate) struct Webhook<'a> {
+    pub endpoint: EndpointId,
+    pub url: &'a str,
+    pub secret: &'a Sealed,
+    pub event: EventId,
+    pub mode: Mode,
+    pub body: Vec<u8>,
+}
+
+/// What came of an attempt.
+pub(crate) struct Attempted {
+    pub attempt: Attempt,
+    pub failure: Option<Failure>,
+    /// How long the receiver asks to be left alone.
+    pub retry_after: Option<Duration>,
+}
+
+impl Attempted {
+    /// Why the endpoint must not be called any more, if it says so.
+    pub(crate) fn disables(&self) -> Option<&'static str> {
+        matches!(self.failure, Some(Failure::Status(410))).then_some("it answered 410 Gone")
+    }
+}
+
+impl Sender {
+    /// # Errors
+    /// When the brand's prefix cannot stand in a header's name.
+    pub(crate) fn new(
+        exchange: Exchange,
+        brand: &Brand,
+        secrets: SecretBox,
+        clock: Clock,
+    ) -> Result<Self, InvalidHeaderName> {
+        Ok(Self { exchange, headers: HeaderNames::new(brand)?, secrets, clock })
+    }
+
+    /// # Errors
+    /// When the endpoint's secret does not open; nothing was sent then.
+    pub(crate) async fn attempt(&self, webhook: Webhook<'_>) -> Result<Attempted, Unreadable> {
+        let secret = self.secrets.open(webhook.endpoint, webhook.secret)?;
+        let (started_at, clock) = (self.clock.now(), Instant::now());
+        let headers = self
+            .headers
+            .signed(webhook.event, webhook.mode, started_at.timestamp(), &secret, &webhook.body)
+            .map_err(|_| Unreadable::Damaged)?;
+        let request_headers = logged(&headers);
+        let (answer, failure) = self.exchange.post(webhook.url, headers, webhook.body).await;
+        let took = clock.elapsed();
+        measure(took, failure.as_ref());
+        Ok(Attempted {
+            retry_after: self.asked_for(&answer),
+            attempt: Attempt {
+                started_at,
+                duration_ms: i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
+                response_status: answer.status,
+                error: failure.as_ref().map(ToString::to_string),
+                request_headers,
+                response_headers: logged(&answer.headers),
+                response_body: answer.status.map(|_| storable(&answer.body)),
+            },
+            failure,
+        })
+    }
+
+    fn asked_for(&self, answer: &Answer) -> Option<Duration> {
+        let value = answer.headers.get(RETRY_AFTER)?.to_str().ok()?;
+        retry_after(value, self.clock.now())
+    }
+}
+
+/// As text that PostgreSQL takes: it has no place for NUL.
+fn storable(body: &[u8]) -> String {
+    String::from_utf8_lossy(body).replace('\0', "\u{fffd}")
+}
+
+fn measure(took: Duration, failure: Option<&Failure>) {
+    let outcome = match failure {
+        None => "succeeded",
+        Some(Failure::Status(_) | Failure::Redirect(_)) => "bad_status",
+        Some(Failure::Timeout(_)) => "timeout",
+        Some(Failure::Refused(_)) => "refused",
+        Some(_) => "connection",
+    };
+    metrics::counter!("webhook_attempts_total", "outcome" => outcome).increment(1);
+    metrics::histogram!("webhook_attempt_duration_seconds").record(took);
+}

@@ -1,0 +1,206 @@
+//! The workers: one takes due deliveries and has each sent in a task of its own, one keeps their leases.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use super::attempt::Webhook;
+use super::in_hand::{Hold, LEASE};
+use crate::app::App;
+use crate::domain::Failure;
+use crate::store::{self, Claim, Claimed, Outcome, Then};
+
+/// The doorbell only saves this wait; what it does not tell of is found by looking.
+const POLL: Duration = Duration::from_millis(500);
+/// While the database is away.
+const PAUSE_MAX: Duration = Duration::from_secs(2);
+/// Attempts under way when the service stops get this long; the rest is given back.
+const DRAIN: Duration = Duration::from_secs(3);
+/// A secret that does not open is a fault of ours, which costs the delivery time but no attempt.
+const UNREADABLE_SECRET_PAUSE: TimeDelta = TimeDelta::seconds(60);
+
+pub(crate) async fn dispatch(app: App, stop: CancellationToken) {
+    let mut sending = JoinSet::new();
+    let mut pause = None;
+    while !stop.is_cancelled() {
+        while sending.try_join_next().is_some() {}
+        metrics::gauge!("webhook_in_flight").set(count(sending.len()));
+        let room = app.concurrency.saturating_sub(sending.len());
+        if room > 0 {
+            match take(&app, room).await {
+                Ok(claimed) => {
+                    pause = None;
+                    for (claimed, hold) in claimed {
+                        let span = span_of(&claimed);
+                        sending.spawn(deliver(app.clone(), claimed, hold).instrument(span));
+                    }
+                }
+                Err(error) => {
+                    let longer = pause.map_or(POLL, |pause: Duration| (pause * 2).min(PAUSE_MAX));
+                    if pause.replace(longer).is_none() {
+                        tracing::warn!(%error, "due webhooks cannot be taken; trying until they can");
+                    }
+                }
+            }
+        }
+        let until = Instant::now() + pause.unwrap_or(POLL);
+        let full = sending.len() >= app.concurrency;
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = app.bell.notified(), if !full && pause.is_none() => {}
+            Some(_) = sending.join_next() => {}
+            () = tokio::time::sleep_until(until), if !full => {}
+        }
+    }
+    drain(&app, sending).await;
+}
+
+/// Extends the leases of what is under way, also of tests that an owner waits for.
+pub(crate) async fn renew_leases(app: App, stop: CancellationToken) {
+    while tokio::time::timeout(LEASE / 4, stop.cancelled()).await.is_err() {
+        let held = app.in_hand.leases();
+        if held.is_empty() {
+            continue;
+        }
+        let until = app.clock.now() + LEASE;
+        let renewed = app.database.read(async |conn| store::renew(conn, &held, until).await).await;
+        if let Err(error) = renewed {
+            tracing::warn!(%error, held = held.len(), "leases were not renewed");
+        }
+    }
+}
+
+async fn take(app: &App, room: usize) -> Result<Vec<(Claimed, Hold)>, postgres::StoreError> {
+    let now = app.clock.now();
+    let (busy, leases) = (app.in_hand.by_endpoint(), app.in_hand.leases());
+    let in_hand: Vec<_> = leases.into_iter().map(|(delivery, _)| delivery).collect();
+    let claim = Claim {
+        now,
+        lease_until: now + LEASE,
+        token: i64::from_le_bytes(app.entropy.bytes()),
+        room: i64::try_from(room).unwrap_or(i64::MAX),
+        per_endpoint: app.per_endpoint,
+        busy: &busy,
+        in_hand: &in_hand,
+    };
+    let claimed = app.database.read(async |conn| store::claim(conn, &claim).await).await?;
+    let held = |claimed: Claimed| {
+        let hold = app.in_hand.take(claimed.id, claimed.endpoint_id, claimed.token);
+        (claimed, hold)
+    };
+    Ok(claimed.into_iter().map(held).collect())
+}
+
+/// In the trace of the event, so that a webhook can be followed back to the call that caused it.
+fn span_of(claimed: &Claimed) -> tracing::Span {
+    let span = tracing::info_span!(
+        "webhook",
+        delivery_id = %claimed.id,
+        event_id = %claimed.event_id,
+        endpoint_id = %claimed.endpoint_id,
+        business_id = %claimed.business_id,
+        attempt = claimed.number,
+    );
+    if let Some(trace) = &claimed.trace {
+        trace.set_as_parent_of(&span);
+    }
+    span
+}
+
+async fn deliver(app: App, claimed: Claimed, _hold: Hold) {
+    if claimed.number == 1 {
+        let lag = (app.clock.now() - claimed.occurred_at).to_std().unwrap_or_default();
+        metrics::histogram!("webhook_first_attempt_lag_seconds").record(lag);
+    }
+    let outcome = outcome_of(&app, claimed).await;
+    app.recorder.record(outcome).await;
+}
+
+async fn outcome_of(app: &App, claimed: Claimed) -> Outcome {
+    let mut outcome = Outcome {
+        delivery: claimed.id,
+        business_id: claimed.business_id,
+        endpoint: claimed.endpoint_id,
+        order_in_turn: claimed.order_in_turn,
+        token: claimed.token,
+        number: claimed.number,
+        attempt: None,
+        then: Then::Discarded,
+        at: app.clock.now(),
+        is_test: claimed.kind == domain::EventKind::WebhookTest,
+        disables: None,
+    };
+    if !claimed.wanted {
+        return outcome;
+    }
+    let webhook = Webhook {
+        endpoint: claimed.endpoint_id,
+        url: &claimed.url,
+        secret: &claimed.secret,
+        event: claimed.event_id,
+        mode: claimed.mode,
+        body: claimed.body,
+    };
+    let attempted = app.sender.attempt(webhook).await;
+    outcome.at = app.clock.now();
+    match attempted {
+        Err(error) => {
+            tracing::error!(%error, "a signing secret does not open; is WAYBILL_SECRETS__KEY the right one?");
+            outcome.then = Then::Again(outcome.at + UNREADABLE_SECRET_PAUSE);
+        }
+        Ok(attempted) => {
+            outcome.disables = attempted.disables();
+            outcome.then = match &attempted.failure {
+                None => Then::Succeeded,
+                // An owner's test tells at once, or not at all.
+                Some(_) if outcome.is_test => Then::Failed,
+                Some(failure) => {
+                    log_failure(failure);
+                    let jitter = app.entropy.jitter();
+                    let (mode, number) = (claimed.mode, claimed.number_in_schedule);
+                    match app.schedule.next_attempt(mode, number, attempted.retry_after, jitter) {
+                        Some(delay) => Then::Again(outcome.at + delay),
+                        None => Then::Failed,
+                    }
+                }
+            };
+            outcome.attempt = Some(attempted.attempt);
+        }
+    }
+    outcome
+}
+
+/// Only the kind of failure: a URL may carry a secret in its path, and a host name is its owner's matter.
+fn log_failure(failure: &Failure) {
+    match failure {
+        Failure::Status(status) | Failure::Redirect(status) => {
+            tracing::info!(status, "a webhook was not taken")
+        }
+        Failure::Timeout(_) => tracing::info!("a webhook was not answered in time"),
+        Failure::Refused(_) => tracing::warn!("a webhook leads to where none may be sent"),
+        _ => tracing::info!("a webhook's endpoint could not be reached"),
+    }
+}
+
+/// What is not answered soon is given back and sent by another process, which the receiver can tell by the event's id.
+async fn drain(app: &App, mut sending: JoinSet<()>) {
+    let all = async { while sending.join_next().await.is_some() {} };
+    if tokio::time::timeout(DRAIN, all).await.is_ok() {
+        return;
+    }
+    let held = app.in_hand.leases();
+    sending.abort_all();
+    let now = app.clock.now();
+    match app.database.read(async |conn| store::release(conn, &held, now).await).await {
+        Ok(released) => tracing::info!(released, "webhooks under way were given back"),
+        Err(error) => tracing::warn!(%error, "webhooks under way are taken up again when their leases end"),
+    }
+}
+
+fn count(number: usize) -> f64 {
+    u32::try_from(number).map_or(f64::MAX, f64::from)
+}

@@ -1,0 +1,139 @@
+//! One HTTP exchange with an endpoint: no proxy, no redirects, one deadline over all of it, a bounded answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::HeaderMap;
+use reqwest::{Client, Response};
+use settings::Brand;
+use url::Url;
+
+use super::answer::{failure_of_error, failure_of_status};
+use super::names::Names;
+use super::signed::user_agent;
+use crate::domain::Failure;
+
+/// No more of an answer is read. One that goes on longer has been cut off, and its status counts all the same.
+const READ_MAX_BYTES: usize = 64 * 1024;
+/// No more of an answer is kept.
+const KEPT_MAX_BYTES: usize = 16 * 1024;
+/// Part of the whole exchange's time; a host that does not even take connections is found out sooner.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Shorter than what common servers keep idle connections for, so that a webhook is seldom sent into one that is just
+/// being closed.
+const POOL_IDLE: Duration = Duration::from_secs(4);
+
+/// The HTTP client for webhooks.
+#[derive(Clone)]
+pub(crate) struct Exchange {
+    http: Client,
+    names: Names,
+    deadline: Duration,
+}
+
+/// What was seen of an answer, also when it broke off.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    pub status: Option<u16>,
+    pub headers: HeaderMap,
+    /// The first 16 KiB.
+    pub body: Vec<u8>,
+}
+
+impl Exchange {
+    /// # Errors
+    /// When no TLS client can be made, for want of root certificates for instance.
+    pub(crate) fn new(
+        names: Names,
+        brand: &Brand,
+        deadline: Duration,
+        per_endpoint: usize,
+    ) -> reqwest::Result<Self> {
+        // Another part of the process may have installed a provider already, which serves as well.
+        let _already_installed = rustls::crypto::ring::default_provider().install_default();
+        let http = Client::builder()
+            .dns_resolver(Arc::new(names.clone()))
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .pool_idle_timeout(POOL_IDLE)
+            .pool_max_idle_per_host(per_endpoint)
+            .tcp_nodelay(true)
+            .user_agent(user_agent(brand))
+            .build()?;
+        Ok(Self { http, names, deadline })
+    }
+
+    /// Sends the body, and tells what was seen and, unless it was received, what went wrong.
+    pub(crate) async fn post(
+        &self,
+        url: &str,
+        headers: HeaderMap,
+        body: Vec<u8>,
+    ) -> (Answer, Option<Failure>) {
+        let mut answer = Answer::default();
+        let exchange = self.exchange(url, headers, body, &mut answer);
+        let failure = match tokio::time::timeout(self.deadline, exchange).await {
+            Ok(Ok(())) => answer.status.and_then(failure_of_status),
+            Ok(Err(failure)) => Some(failure),
+            Err(_) => Some(Failure::Timeout(self.deadline)),
+        };
+        (answer, failure)
+    }
+
+    async fn exchange(
+        &self,
+        url: &str,
+        headers: HeaderMap,
+        body: Vec<u8>,
+        answer: &mut Answer,
+    ) -> Result<(), Failure> {
+        let url = Url::parse(url).map_err(|error| Failure::UnusableUrl(error.to_string()))?;
+        // A host that is an address never reaches the resolver.
+        self.names.vet_url(&url)?;
+        let request = self.http.post(url).headers(headers).body(body);
+        let response = request.send().await.map_err(|error| failure_of_error(&error, self.deadline))?;
+        answer.status = Some(response.status().as_u16());
+        answer.headers = response.headers().clone();
+        self.read(response, answer).await
+    }
+
+    async fn read(&self, mut response: Response, answer: &mut Answer) -> Result<(), Failure> {
+        let mut read = 0;
+        while let Some(chunk) =
+            response.chunk().await.map_err(|error| failure_of_error(&error, self.deadline))?
+        {
+            let kept = chunk.len().min(KEPT_MAX_BYTES - answer.body.len());
+            answer.body.extend_from_slice(&chunk[..kept]);
+            read += chunk.len();
+            if read > READ_MAX_BYTES {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Policy, Refused};
+    use crate::sender::names::tests::hostile;
+
+    /// Names are refused at the moment of the connection, literals before it.
+    #[tokio::test]
+    async fn nothing_is_sent_to_where_it_must_not_go() {
+        let policy = Policy { allow_http: true, ..Policy::default() };
+        let exchange = Exchange::new(hostile(policy), &Brand::default(), Duration::from_secs(2), 1).unwrap();
+        for host in ["loopback.example", "mixed.example", "metadata.example", "127.0.0.1", "0x7f.1"] {
+            let url = format!("http://{host}:9/hook");
+            let (answer, failure) = exchange.post(&url, HeaderMap::new(), Vec::new()).await;
+            assert_eq!(answer.status, None, "{host}");
+            let refused = matches!(failure, Some(Failure::Refused(Refused::NotPublic { .. })));
+            assert!(refused, "{host}: {failure:?}");
+        }
+        let (_, failure) = exchange.post("http://nowhere.example/", HeaderMap::new(), Vec::new()).await;
+        assert_eq!(failure, Some(Failure::UnknownName("nowhere.example".into())));
+    }
+}

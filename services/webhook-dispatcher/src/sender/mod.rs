@@ -1,0 +1,17 @@
+//! Sending: workers take due deliveries, call the endpoints outside of any transaction, and write what came of it.
+
+mod answer;
+mod attempt;
+mod dispatch;
+mod exchange;
+mod in_hand;
+mod names;
+mod recorder;
+mod signed;
+
+pub(crate) use attempt::{Sender, Webhook};
+pub(crate) use dispatch::{dispatch, renew_leases};
+pub(crate) use exchange::Exchange;
+pub(crate) use in_hand::{InHand, LEASE};
+pub(crate) use names::Names;
+pub(crate) use recorder::Recorder;

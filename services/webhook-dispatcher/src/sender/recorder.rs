@@ -1,0 +1,81 @@
+//! Writes outcomes, those of many attempts in shared transactions, until they are written.
+
+use std::time::{Duration, Instant};
+
+use diesel_async::AsyncPgConnection;
+use domain::Clock;
+use postgres::{Apply, Batcher, BatcherOptions, Database, StoreError};
+use serde_json::json;
+
+use crate::domain::Attempt;
+use crate::store::{self, Outcome};
+
+/// An outcome that still cannot be written after this time is let go: its lease ends, and the webhook is sent again.
+const GIVE_UP: Duration = Duration::from_secs(120);
+const PAUSE_MIN: Duration = Duration::from_millis(50);
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+
+/// Clones share one queue.
+#[derive(Clone)]
+pub(crate) struct Recorder(Batcher<Outcome, bool>);
+
+struct Write(Clock);
+
+impl Apply<Outcome, bool> for Write {
+    async fn apply(
+        &self,
+        conn: &mut AsyncPgConnection,
+        outcomes: &[Outcome],
+    ) -> Result<Vec<bool>, StoreError> {
+        store::record(conn, outcomes, self.0.now()).await
+    }
+}
+
+impl Recorder {
+    pub(crate) fn start(database: Database, clock: Clock) -> Self {
+        Self(Batcher::start("webhook-outcomes", database, BatcherOptions::default(), Write(clock)))
+    }
+
+    /// Writes an outcome; while the database is away it keeps trying, since a lost outcome is a webhook sent twice.
+    /// True when it was written by us.
+    pub(crate) async fn record(&self, mut outcome: Outcome) -> bool {
+        let (began, mut pause) = (Instant::now(), PAUSE_MIN);
+        let mut may_have_been_written = false;
+        let mut reduced = false;
+        loop {
+            match self.0.submit(outcome.clone()).await {
+                Ok(true) => return true,
+                Ok(false) if may_have_been_written => return true,
+                Ok(false) => {
+                    metrics::counter!("webhook_outcomes_fenced_total").increment(1);
+                    tracing::warn!(delivery_id = %outcome.delivery, "another sender took this delivery over");
+                    return false;
+                }
+                Err(error) if error.is_unavailable() => {
+                    may_have_been_written = true;
+                    if began.elapsed() > GIVE_UP {
+                        tracing::error!(delivery_id = %outcome.delivery, %error, "an outcome could not be written");
+                        return false;
+                    }
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(PAUSE_MAX);
+                }
+                // Whatever a receiver answers must not keep its outcome from being written: that would send the
+                // webhook again for ever.
+                Err(error) if !reduced => {
+                    tracing::error!(delivery_id = %outcome.delivery, %error, "an answer could not be stored");
+                    outcome.attempt = outcome.attempt.map(without_answer);
+                    reduced = true;
+                }
+                Err(error) => {
+                    tracing::error!(delivery_id = %outcome.delivery, %error, "an outcome could not be written");
+                    return false;
+                }
+            }
+        }
+    }
+}
+
+fn without_answer(attempt: Attempt) -> Attempt {
+    Attempt { response_headers: json!({}), response_body: None, ..attempt }
+}

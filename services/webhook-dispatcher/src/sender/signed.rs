@@ -1,0 +1,173 @@
+//! The headers of an attempt (`spec.md` §4.2, §5.5; `design.md` §5, “webhook headers”).
+
+use domain::{EventId, Mode};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, InvalidHeaderName};
+use serde_json::{Map, Value};
+use settings::Brand;
+use telemetry::TraceContext;
+use webhook_signature::{MalformedSecret, Secret, sign, standard};
+
+/// The names that carry the operator's brand.
+#[derive(Clone)]
+pub(super) struct HeaderNames {
+    timestamp: HeaderName,
+    signature: HeaderName,
+    event_id: HeaderName,
+    mode: HeaderName,
+}
+
+const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
+const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
+const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+impl HeaderNames {
+    /// # Errors
+    /// When the brand's prefix cannot stand in a header's name, which the settings' check has ruled out.
+    pub(super) fn new(brand: &Brand) -> Result<Self, InvalidHeaderName> {
+        let name = |what: &str| HeaderName::try_from(format!("{}-{what}", brand.header_prefix));
+        Ok(Self {
+            timestamp: name("Timestamp")?,
+            signature: name("Signature")?,
+            event_id: name("Event-Id")?,
+            mode: name("Mode")?,
+        })
+    }
+
+    /// The headers for one attempt at `timestamp` (Unix seconds): signed over the very bytes that are sent.
+    ///
+    /// # Errors
+    /// When the secret is not one.
+    pub(super) fn signed(
+        &self,
+        event: EventId,
+        mode: Mode,
+        timestamp: i64,
+        secret: &Secret,
+        body: &[u8],
+    ) -> Result<HeaderMap, MalformedSecret> {
+        let id = event.to_string();
+        let standard = standard::sign(secret.expose(), &id, timestamp, body)?;
+        let mut headers = HeaderMap::with_capacity(10);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(self.timestamp.clone(), HeaderValue::from(timestamp));
+        headers.insert(WEBHOOK_TIMESTAMP, HeaderValue::from(timestamp));
+        headers.insert(self.mode.clone(), HeaderValue::from_static(mode.as_str()));
+        let texts = [
+            (self.signature.clone(), sign(secret.expose(), timestamp, body)),
+            (WEBHOOK_SIGNATURE, standard),
+            (self.event_id.clone(), id.clone()),
+            (WEBHOOK_ID, id),
+        ];
+        for (name, text) in texts {
+            headers.insert(name, HeaderValue::from_str(&text).map_err(|_| MalformedSecret)?);
+        }
+        if let Some(trace) = TraceContext::current()
+            && let Ok(value) = HeaderValue::from_str(&trace.traceparent)
+        {
+            headers.insert(TRACEPARENT, value);
+        }
+        Ok(headers)
+    }
+}
+
+/// What receivers see in `user-agent`: the brand, as far as a product token can hold it.
+pub(super) fn user_agent(brand: &Brand) -> String {
+    let words = brand.name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let name = words.collect::<Vec<_>>().join("-");
+    let name = if name.is_empty() { &brand.header_prefix } else { &name };
+    format!("{name}-Webhooks/1")
+}
+
+/// Headers as the log keeps them: what could open something is left out, and no answer fills the log.
+pub(super) fn logged(headers: &HeaderMap) -> Value {
+    const HEADERS_MAX: usize = 64;
+    const VALUE_MAX_CHARS: usize = 1_024;
+    const SECRET: [&str; 5] =
+        ["set-cookie", "authorization", "www-authenticate", "proxy-authenticate", "authentication-info"];
+    let mut shown = Map::new();
+    for (name, value) in headers.iter().take(HEADERS_MAX) {
+        let text: String = if SECRET.contains(&name.as_str()) {
+            "(left out)".to_owned()
+        } else {
+            String::from_utf8_lossy(value.as_bytes()).chars().take(VALUE_MAX_CHARS).collect()
+        };
+        match shown.entry(name.as_str()) {
+            serde_json::map::Entry::Vacant(place) => {
+                place.insert(Value::String(text));
+            }
+            serde_json::map::Entry::Occupied(mut known) => {
+                if let Value::String(known) = known.get_mut() {
+                    known.push_str(", ");
+                    known.push_str(&text);
+                }
+            }
+        }
+    }
+    Value::Object(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{Clock, Entropy};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn both_signatures_verify_over_the_bytes_sent() {
+        let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
+        let (event, secret) = (EventId::generate(&clock, &entropy), Secret::generate(entropy.bytes()));
+        let names = HeaderNames::new(&Brand::default()).unwrap();
+        let (body, now) = (br#"{"event":"order.delivered"}"#, 1_750_000_000);
+        let headers = names.signed(event, Mode::Live, now, &secret, body).unwrap();
+        let text = |name: &str| headers[name].to_str().unwrap();
+        assert_eq!(text("service-timestamp"), "1750000000");
+        assert_eq!(text("service-mode"), "live");
+        assert_eq!(text("service-event-id"), event.to_string());
+        assert_eq!(text("content-type"), "application/json");
+        let own = webhook_signature::verify(
+            secret.expose(),
+            text("service-timestamp"),
+            text("service-signature"),
+            body,
+            now,
+            5,
+        );
+        assert_eq!(own, Ok(()));
+        let standard = standard::verify(
+            secret.expose(),
+            text("webhook-id"),
+            text("webhook-timestamp"),
+            text("webhook-signature"),
+            body,
+            now,
+            5,
+        );
+        assert_eq!(standard, Ok(()));
+    }
+
+    #[test]
+    fn the_brand_is_in_the_names() {
+        let brand =
+            Brand { header_prefix: "Acme".into(), name: "Acme & Söhne 24".into(), ..Brand::default() };
+        assert_eq!(HeaderNames::new(&brand).unwrap().signature, "acme-signature");
+        assert_eq!(user_agent(&brand), "Acme-S-hne-24-Webhooks/1");
+        assert_eq!(user_agent(&Brand { name: "डाक".into(), ..brand }), "Acme-Webhooks/1");
+    }
+
+    #[test]
+    fn the_log_leaves_secrets_out_and_is_bounded() {
+        let mut headers = HeaderMap::new();
+        headers.insert("set-cookie", HeaderValue::from_static("session=1"));
+        headers.append("x-a", HeaderValue::from_static("1"));
+        headers.append("x-a", HeaderValue::from_static("2"));
+        headers.insert("x-long", HeaderValue::from_str(&"y".repeat(5_000)).unwrap());
+        headers.insert("x-raw", HeaderValue::from_bytes(b"\xff").unwrap());
+        let shown = logged(&headers);
+        assert_eq!(shown["set-cookie"], json!("(left out)"));
+        assert_eq!(shown["x-a"], json!("1, 2"));
+        assert_eq!(shown["x-long"].as_str().unwrap().len(), 1_024);
+        assert_eq!(shown["x-raw"], json!("\u{fffd}"));
+    }
+}

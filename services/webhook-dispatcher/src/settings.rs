@@ -1,0 +1,190 @@
+//! What webhook-dispatcher is told at its start.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use settings::{Brand, Broker, Database, Environment, Faults, Http, Internal, Secret, Telemetry};
+
+use crate::domain::{AddressRanges, Policy, RetrySchedule};
+use crate::secrets::SecretBox;
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Settings {
+    #[serde(default)]
+    pub environment: Environment,
+    pub database: Database,
+    pub broker: Broker,
+    pub http: Http,
+    #[serde(default)]
+    pub internal: Internal,
+    #[serde(default)]
+    pub brand: Brand,
+    #[serde(default)]
+    pub secrets: Secrets,
+    #[serde(default)]
+    pub webhooks: Webhooks,
+    #[serde(default)]
+    pub telemetry: Telemetry,
+}
+
+/// How signing secrets are kept (`WAYBILL_SECRETS__…`).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default)]
+pub struct Secrets {
+    /// Base64 of the 32 bytes that signing secrets are encrypted with; or, in a local stack, any text that begins with
+    /// `local-`. With another key no webhook can be signed any more.
+    pub key: Secret,
+}
+
+impl Default for Secrets {
+    fn default() -> Self {
+        Self { key: Secret::new("local-key-for-signing-secrets-of-the-local-stack") }
+    }
+}
+
+/// How webhooks are sent (`WAYBILL_WEBHOOKS__…`).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default)]
+pub struct Webhooks {
+    /// How many webhooks one process sends at once.
+    pub concurrency: usize,
+    /// How many of those may go to one endpoint, so that a slow one cannot take all of them.
+    pub per_endpoint: usize,
+    /// The time limit of an attempt, from the look-up of the name to the last byte of the answer.
+    pub timeout_seconds: f64,
+    /// The waits before the second, third, … attempt, in seconds, separated by commas.
+    pub retry_seconds: RetrySchedule,
+    /// Whether endpoints may have plain `http` URLs.
+    pub allow_http: bool,
+    /// The operator's word that plain `http` is wanted in production as well.
+    pub allow_http_in_production: bool,
+    /// Ranges outside the public internet that webhooks may be sent to, as `10.1.0.0/16, fd00::/8`.
+    pub allowed_ranges: AddressRanges,
+}
+
+impl Default for Webhooks {
+    fn default() -> Self {
+        Self {
+            concurrency: 32,
+            per_endpoint: 8,
+            timeout_seconds: 10.0,
+            retry_seconds: RetrySchedule::default(),
+            allow_http: false,
+            allow_http_in_production: false,
+            allowed_ranges: AddressRanges::default(),
+        }
+    }
+}
+
+impl Webhooks {
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs_f64(self.timeout_seconds)
+    }
+
+    pub fn policy(&self) -> Policy {
+        Policy { allow_http: self.allow_http, allowed_ranges: self.allowed_ranges.clone() }
+    }
+
+    fn check(&self, environment: Environment, faults: &mut Faults) {
+        if !(1..=1_000).contains(&self.concurrency) {
+            faults.add("WAYBILL_WEBHOOKS__CONCURRENCY", "must be between 1 and 1000");
+        }
+        if !(1..=self.concurrency).contains(&self.per_endpoint) {
+            faults.add("WAYBILL_WEBHOOKS__PER_ENDPOINT", "must be between 1 and the concurrency");
+        }
+        if !(0.1..=30.0).contains(&self.timeout_seconds) {
+            faults.add("WAYBILL_WEBHOOKS__TIMEOUT_SECONDS", "must be between 0.1 and 30");
+        }
+        if environment == Environment::Production && self.allow_http && !self.allow_http_in_production {
+            let fault = "sends webhooks unencrypted, which production refuses; if that is really wanted, set \
+                         WAYBILL_WEBHOOKS__ALLOW_HTTP_IN_PRODUCTION=true as well";
+            faults.add("WAYBILL_WEBHOOKS__ALLOW_HTTP", fault);
+        }
+    }
+}
+
+impl settings::Settings for Settings {
+    fn check(&self, faults: &mut Faults) {
+        self.database.check(faults);
+        self.brand.check(faults);
+        self.webhooks.check(self.environment, faults);
+        if let Err(fault) = SecretBox::new(&self.secrets.key) {
+            faults.add("WAYBILL_SECRETS__KEY", fault.to_string());
+        }
+        faults.refuse_default_secret("WAYBILL_SECRETS__KEY", &self.secrets.key, self.environment);
+        faults.refuse_default_secret("WAYBILL_INTERNAL__TOKEN", &self.internal.token, self.environment);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(extra: &[(&str, &str)]) -> Result<Settings, String> {
+        let required = [
+            ("WAYBILL_DATABASE__URL", "postgres://webhooks@127.0.0.1/webhooks"),
+            ("WAYBILL_BROKER__URL", "amqp://127.0.0.1/waybill"),
+            ("WAYBILL_HTTP__INTERNAL", "127.0.0.1:0"),
+            ("WAYBILL_HTTP__MANAGEMENT", "127.0.0.1:0"),
+        ];
+        let all = required.iter().chain(extra).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        settings::load_from(all.collect()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_defaults_suit_a_local_stack_and_allow_nothing_private() {
+        let settings = load(&[]).unwrap();
+        assert_eq!(settings.webhooks.timeout(), Duration::from_secs(10));
+        assert!(!settings.webhooks.policy().allow_http);
+        assert!(!settings.webhooks.policy().allows("127.0.0.1".parse().unwrap()));
+    }
+
+    #[test]
+    fn the_environment_is_read() {
+        let settings = load(&[
+            ("WAYBILL_WEBHOOKS__ALLOW_HTTP", "true"),
+            ("WAYBILL_WEBHOOKS__ALLOWED_RANGES", "127.0.0.0/8,::1/128"),
+            ("WAYBILL_WEBHOOKS__RETRY_SECONDS", "0.1,0.2"),
+            ("WAYBILL_WEBHOOKS__CONCURRENCY", "4"),
+            ("WAYBILL_WEBHOOKS__PER_ENDPOINT", "2"),
+            ("WAYBILL_WEBHOOKS__TIMEOUT_SECONDS", "1.5"),
+        ])
+        .unwrap();
+        assert!(settings.webhooks.policy().allow_http);
+        assert!(settings.webhooks.policy().allows("127.1.2.3".parse().unwrap()));
+        assert_eq!(settings.webhooks.retry_seconds, RetrySchedule::try_from("0.1,0.2".to_owned()).unwrap());
+        assert_eq!((settings.webhooks.concurrency, settings.webhooks.per_endpoint), (4, 2));
+        assert_eq!(settings.webhooks.timeout(), Duration::from_millis(1_500));
+    }
+
+    #[test]
+    fn production_wants_a_key_of_its_own_and_https() {
+        let production = ("WAYBILL_ENVIRONMENT", "production");
+        let http = ("WAYBILL_WEBHOOKS__ALLOW_HTTP", "true");
+        let refused = load(&[production, http]).unwrap_err();
+        for variable in ["WAYBILL_SECRETS__KEY", "WAYBILL_INTERNAL__TOKEN", "WAYBILL_WEBHOOKS__ALLOW_HTTP:"] {
+            assert!(refused.contains(variable), "{variable} is missing in: {refused}");
+        }
+        let key = ("WAYBILL_SECRETS__KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
+        let token = ("WAYBILL_INTERNAL__TOKEN", "a token of one's own");
+        let sure = ("WAYBILL_WEBHOOKS__ALLOW_HTTP_IN_PRODUCTION", "true");
+        assert!(load(&[production, key, token]).is_ok());
+        assert!(load(&[production, key, token, http, sure]).is_ok());
+    }
+
+    #[test]
+    fn unusable_values_are_named() {
+        for (variable, value) in [
+            ("WAYBILL_SECRETS__KEY", "short"),
+            ("WAYBILL_SECRETS__KEY", "AAECAwQ="),
+            ("WAYBILL_WEBHOOKS__CONCURRENCY", "0"),
+            ("WAYBILL_WEBHOOKS__PER_ENDPOINT", "33"),
+            ("WAYBILL_WEBHOOKS__TIMEOUT_SECONDS", "0"),
+        ] {
+            let refused = load(&[(variable, value)]).unwrap_err();
+            assert!(refused.contains(variable), "{refused}");
+        }
+        assert!(load(&[("WAYBILL_WEBHOOKS__ALLOWED_RANGES", "everything")]).is_err());
+        assert!(load(&[("WAYBILL_WEBHOOKS__RETRY_SECONDS", "soon")]).is_err());
+    }
+}

@@ -1,0 +1,249 @@
+//! Which deliveries a sender takes next, and its leases on them. Serves all businesses.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, EndpointId, EventId, EventKind, Mode, OrderId, WebhookDeliveryId};
+use postgres::StoreError;
+use telemetry::TraceContext;
+
+use super::corrupt;
+use crate::secrets::Sealed;
+
+/// What a sender has room for.
+pub(crate) struct Claim<'a> {
+    pub now: DateTime<Utc>,
+    /// From then on others may take what the sender does not renew.
+    pub lease_until: DateTime<Utc>,
+    pub token: i64,
+    /// How many deliveries in all.
+    pub room: i64,
+    /// How many may be under way to one endpoint.
+    pub per_endpoint: i64,
+    /// How many this process has under way, by endpoint.
+    pub busy: &'a [(EndpointId, i64)],
+    /// What this process has in hand: its leases may have run out while the database was away, and are still its own.
+    pub in_hand: &'a [WebhookDeliveryId],
+}
+
+/// A delivery with all that its attempt needs.
+pub(crate) struct Claimed {
+    pub id: WebhookDeliveryId,
+    pub business_id: BusinessId,
+    pub endpoint_id: EndpointId,
+    pub event_id: EventId,
+    pub kind: EventKind,
+    pub mode: Mode,
+    /// The order whose turns it takes.
+    pub order_in_turn: Option<OrderId>,
+    pub token: i64,
+    /// The number of the attempt to be made, over the delivery's whole life.
+    pub number: i32,
+    /// Its number since the retry schedule last began.
+    pub number_in_schedule: i32,
+    /// Whether the endpoint still subscribes to such events, or was asked to be sent this one.
+    pub wanted: bool,
+    pub url: String,
+    pub secret: Sealed,
+    pub body: Vec<u8>,
+    pub occurred_at: DateTime<Utc>,
+    pub trace: Option<TraceContext>,
+}
+
+/// First the endpoints that have anything due, found by skipping from one to the next in the index, so that one with a
+/// backlog costs as little as one without. Then the oldest of each within its room, taken in turns, so that no endpoint
+/// is served twice before another is served once.
+const CLAIM: &str = r#"
+WITH RECURSIVE queues (endpoint_id) AS (
+    (SELECT endpoint_id FROM deliveries WHERE due_at IS NOT NULL ORDER BY endpoint_id LIMIT 1)
+    UNION ALL
+    SELECT (
+        SELECT deliveries.endpoint_id FROM deliveries
+        WHERE deliveries.due_at IS NOT NULL AND deliveries.endpoint_id > queues.endpoint_id
+        ORDER BY deliveries.endpoint_id LIMIT 1
+    )
+    FROM queues WHERE queues.endpoint_id IS NOT NULL
+),
+open AS (
+    SELECT endpoints.id, $4 - coalesce(busy.under_way, 0) AS room
+    FROM queues
+    JOIN endpoints ON endpoints.id = queues.endpoint_id
+    JOIN endpoint_health ON endpoint_health.endpoint_id = endpoints.id
+    LEFT JOIN unnest($5, $6) AS busy (endpoint_id, under_way) ON busy.endpoint_id = endpoints.id
+    WHERE NOT endpoints.paused AND endpoints.deleted_at IS NULL AND endpoint_health.disabled_at IS NULL
+      AND coalesce(busy.under_way, 0) < $4
+),
+candidates AS (
+    SELECT due.id
+    FROM open
+    CROSS JOIN LATERAL (
+        SELECT deliveries.id, deliveries.due_at,
+               row_number() OVER (ORDER BY deliveries.due_at, deliveries.id) AS turn
+        FROM deliveries
+        WHERE deliveries.endpoint_id = open.id AND deliveries.due_at <= $1 AND deliveries.id <> ALL ($7)
+        ORDER BY deliveries.due_at, deliveries.id
+        LIMIT open.room
+    ) AS due
+    ORDER BY due.turn, due.due_at
+    LIMIT $3
+),
+locked AS (
+    SELECT deliveries.id FROM deliveries
+    JOIN candidates ON candidates.id = deliveries.id
+    WHERE deliveries.due_at <= $1
+    FOR UPDATE OF deliveries SKIP LOCKED
+)
+UPDATE deliveries
+SET due_at = $2, lease_token = $8
+FROM locked, events, endpoints
+WHERE deliveries.id = locked.id AND events.event_id = deliveries.event_id AND endpoints.id = deliveries.endpoint_id
+RETURNING deliveries.id, deliveries.business_id, deliveries.endpoint_id, deliveries.event_id, deliveries.kind,
+    deliveries.order_id, deliveries.in_turn, deliveries.attempts, deliveries.earlier_attempts,
+    (NOT deliveries.in_turn OR (deliveries.kind = ANY (endpoints.events) AND events.mode = ANY (endpoints.modes))) AS wanted,
+    events.mode, events.body, events.occurred_at, events.traceparent, events.tracestate,
+    endpoints.url, endpoints.secret_ciphertext, endpoints.secret_key_id
+"#;
+
+#[derive(QueryableByName)]
+struct ClaimedRow {
+    #[diesel(sql_type = Text)]
+    id: String,
+    #[diesel(sql_type = Text)]
+    business_id: String,
+    #[diesel(sql_type = Text)]
+    endpoint_id: String,
+    #[diesel(sql_type = Text)]
+    event_id: String,
+    #[diesel(sql_type = Text)]
+    kind: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    order_id: Option<String>,
+    #[diesel(sql_type = Bool)]
+    in_turn: bool,
+    #[diesel(sql_type = Integer)]
+    attempts: i32,
+    #[diesel(sql_type = Integer)]
+    earlier_attempts: i32,
+    #[diesel(sql_type = Bool)]
+    wanted: bool,
+    #[diesel(sql_type = Text)]
+    mode: String,
+    #[diesel(sql_type = Binary)]
+    body: Vec<u8>,
+    #[diesel(sql_type = Timestamptz)]
+    occurred_at: DateTime<Utc>,
+    #[diesel(sql_type = Nullable<Text>)]
+    traceparent: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    tracestate: Option<String>,
+    #[diesel(sql_type = Text)]
+    url: String,
+    #[diesel(sql_type = Binary)]
+    secret_ciphertext: Vec<u8>,
+    #[diesel(sql_type = Text)]
+    secret_key_id: String,
+}
+
+impl ClaimedRow {
+    fn into_claimed(self, token: i64) -> Result<Claimed, StoreError> {
+        let order = self.order_id.map(|id| id.parse()).transpose().map_err(corrupt)?;
+        let tracestate = self.tracestate;
+        Ok(Claimed {
+            id: self.id.parse().map_err(corrupt)?,
+            business_id: self.business_id.parse().map_err(corrupt)?,
+            endpoint_id: self.endpoint_id.parse().map_err(corrupt)?,
+            event_id: self.event_id.parse().map_err(corrupt)?,
+            kind: self.kind.parse().map_err(corrupt)?,
+            mode: self.mode.parse().map_err(corrupt)?,
+            order_in_turn: order.filter(|_| self.in_turn),
+            token,
+            number: self.attempts + 1,
+            number_in_schedule: self.attempts - self.earlier_attempts + 1,
+            wanted: self.wanted,
+            url: self.url,
+            secret: Sealed { key_id: self.secret_key_id, ciphertext: self.secret_ciphertext },
+            body: self.body,
+            occurred_at: self.occurred_at,
+            trace: self.traceparent.map(|traceparent| TraceContext { traceparent, tracestate }),
+        })
+    }
+}
+
+/// Takes due deliveries. One statement, so that it is its own short transaction.
+pub(crate) async fn claim(
+    conn: &mut AsyncPgConnection,
+    claim: &Claim<'_>,
+) -> Result<Vec<Claimed>, StoreError> {
+    let busy: (Vec<String>, Vec<i64>) = claim.busy.iter().map(|(id, count)| (id.to_string(), *count)).unzip();
+    let in_hand: Vec<String> = claim.in_hand.iter().map(ToString::to_string).collect();
+    let rows: Vec<ClaimedRow> = diesel::sql_query(CLAIM)
+        .bind::<Timestamptz, _>(claim.now)
+        .bind::<Timestamptz, _>(claim.lease_until)
+        .bind::<BigInt, _>(claim.room)
+        .bind::<BigInt, _>(claim.per_endpoint)
+        .bind::<Array<Text>, _>(busy.0)
+        .bind::<Array<BigInt>, _>(busy.1)
+        .bind::<Array<Text>, _>(in_hand)
+        .bind::<BigInt, _>(claim.token)
+        .load(conn)
+        .await?;
+    rows.into_iter().map(|row| row.into_claimed(claim.token)).collect()
+}
+
+/// Rows that a recorder holds at this moment are passed over: they need no lease any more.
+const EXTEND: &str = r#"
+UPDATE deliveries SET due_at = $3
+FROM (
+    SELECT deliveries.id FROM deliveries
+    JOIN unnest($1, $2) AS held (id, token) ON held.id = deliveries.id
+    WHERE deliveries.lease_token = held.token
+    FOR UPDATE OF deliveries SKIP LOCKED
+) AS ours
+WHERE deliveries.id = ours.id
+"#;
+
+/// Extends leases that are still held.
+pub(crate) async fn renew(
+    conn: &mut AsyncPgConnection,
+    held: &[(WebhookDeliveryId, i64)],
+    until: DateTime<Utc>,
+) -> Result<usize, StoreError> {
+    on_leases(conn, EXTEND, held, until).await
+}
+
+const RELEASE: &str = r#"
+UPDATE deliveries SET due_at = $3, lease_token = NULL
+FROM (
+    SELECT deliveries.id FROM deliveries
+    JOIN unnest($1, $2) AS held (id, token) ON held.id = deliveries.id
+    WHERE deliveries.lease_token = held.token
+    FOR UPDATE OF deliveries SKIP LOCKED
+) AS ours
+WHERE deliveries.id = ours.id
+"#;
+
+/// Gives leases back at once, so that another sender need not wait for their end.
+pub(crate) async fn release(
+    conn: &mut AsyncPgConnection,
+    held: &[(WebhookDeliveryId, i64)],
+    now: DateTime<Utc>,
+) -> Result<usize, StoreError> {
+    on_leases(conn, RELEASE, held, now).await
+}
+
+async fn on_leases(
+    conn: &mut AsyncPgConnection,
+    statement: &str,
+    held: &[(WebhookDeliveryId, i64)],
+    at: DateTime<Utc>,
+) -> Result<usize, StoreError> {
+    let (ids, tokens): (Vec<String>, Vec<i64>) =
+        held.iter().map(|(id, token)| (id.to_string(), *token)).unzip();
+    Ok(diesel::sql_query(statement)
+        .bind::<Array<Text>, _>(ids)
+        .bind::<Array<BigInt>, _>(tokens)
+        .bind::<Timestamptz, _>(at)
+        .execute(conn)
+        .await?)
+}

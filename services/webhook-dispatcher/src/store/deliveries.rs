@@ -1,0 +1,242 @@
+//! Deliveries: one event for one endpoint.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, EndpointId, EventKind, WebhookDeliveryId};
+use internal_api::webhooks::DeliveryState;
+use postgres::StoreError;
+
+use super::corrupt;
+use super::schema::{deliveries, events};
+use crate::domain::{Delivery, WebhookEvent};
+
+#[derive(Insertable)]
+#[diesel(table_name = deliveries)]
+struct NewDeliveryRow {
+    id: String,
+    event_id: String,
+    endpoint_id: String,
+    business_id: String,
+    order_id: Option<String>,
+    sequence: Option<i64>,
+    kind: &'static str,
+    in_turn: bool,
+    state: &'static str,
+    attempts: i32,
+    earlier_attempts: i32,
+    due_at: Option<DateTime<Utc>>,
+    lease_token: Option<i64>,
+    created_at: DateTime<Utc>,
+}
+
+/// A delivery to be made.
+pub(crate) struct NewDelivery {
+    pub id: WebhookDeliveryId,
+    pub endpoint: EndpointId,
+    /// Set when the one who makes it sends it at once: the lease's token, and its end.
+    pub lease: Option<(i64, DateTime<Utc>)>,
+}
+
+/// Deliveries that take turns wait until `advance` makes them due; others are due at once.
+pub(crate) async fn insert_deliveries(
+    conn: &mut AsyncPgConnection,
+    event: &WebhookEvent,
+    new: &[NewDelivery],
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let rows: Vec<_> = new
+        .iter()
+        .map(|delivery| NewDeliveryRow {
+            id: delivery.id.to_string(),
+            event_id: event.id.to_string(),
+            endpoint_id: delivery.endpoint.to_string(),
+            business_id: event.business_id.to_string(),
+            order_id: event.place.map(|place| place.order_id.to_string()),
+            sequence: event.place.map(|place| place.sequence),
+            kind: event.kind.as_str(),
+            in_turn: event.place.is_some(),
+            state: "pending",
+            attempts: 0,
+            earlier_attempts: 0,
+            due_at: match (delivery.lease, event.place) {
+                (Some((_, until)), _) => Some(until),
+                (None, None) => Some(now),
+                (None, Some(_)) => None,
+            },
+            lease_token: delivery.lease.map(|(token, _)| token),
+            created_at: now,
+        })
+        .collect();
+    if !rows.is_empty() {
+        diesel::insert_into(deliveries::table).values(&rows).execute(conn).await?;
+    }
+    Ok(())
+}
+
+type DeliveryRow = (
+    (String, String, String, String, String, i32),
+    (Option<DateTime<Utc>>, Option<i64>, Option<String>, DateTime<Utc>, Option<DateTime<Utc>>),
+    (String, Option<String>),
+);
+
+/// The columns of a [`DeliveryRow`].
+macro_rules! delivery_columns {
+    () => {
+        (
+            (
+                deliveries::id,
+                deliveries::endpoint_id,
+                deliveries::event_id,
+                deliveries::kind,
+                deliveries::state,
+                deliveries::attempts,
+            ),
+            (
+                deliveries::due_at,
+                deliveries::lease_token,
+                deliveries::last_error,
+                deliveries::created_at,
+                deliveries::completed_at,
+            ),
+            (events::mode, events::order_reference),
+        )
+    };
+}
+
+fn delivery(row: DeliveryRow) -> Result<Delivery, StoreError> {
+    let ((id, endpoint_id, event_id, kind, state, attempts), times, (mode, order_reference)) = row;
+    let (due_at, lease_token, last_error, created_at, completed_at) = times;
+    Ok(Delivery {
+        id: id.parse().map_err(corrupt)?,
+        endpoint_id: endpoint_id.parse().map_err(corrupt)?,
+        event_id: event_id.parse().map_err(corrupt)?,
+        kind: kind.parse().map_err(corrupt)?,
+        mode: mode.parse().map_err(corrupt)?,
+        order_reference,
+        state: state.parse().map_err(corrupt)?,
+        attempts,
+        next_attempt_at: due_at.filter(|_| lease_token.is_none()),
+        last_error,
+        created_at,
+        completed_at,
+    })
+}
+
+pub(crate) async fn find_delivery(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: WebhookDeliveryId,
+) -> Result<Option<Delivery>, StoreError> {
+    let row: Option<DeliveryRow> = deliveries::table
+        .inner_join(events::table)
+        .filter(deliveries::business_id.eq(business.to_string()))
+        .filter(deliveries::id.eq(id.to_string()))
+        .select(delivery_columns!())
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(delivery).transpose()
+}
+
+/// Which part of an endpoint's log is wanted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeliveryFilter {
+    pub endpoint: EndpointId,
+    pub state: Option<DeliveryState>,
+    pub kind: Option<EventKind>,
+    pub after: Option<WebhookDeliveryId>,
+    pub limit: i64,
+}
+
+/// Newest first.
+pub(crate) async fn list_deliveries(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    filter: DeliveryFilter,
+) -> Result<Vec<Delivery>, StoreError> {
+    let mut query = deliveries::table
+        .inner_join(events::table)
+        .filter(deliveries::business_id.eq(business.to_string()))
+        .filter(deliveries::endpoint_id.eq(filter.endpoint.to_string()))
+        .select(delivery_columns!())
+        .order(deliveries::id.desc())
+        .limit(filter.limit)
+        .into_boxed();
+    if let Some(after) = filter.after {
+        query = query.filter(deliveries::id.lt(after.to_string()));
+    }
+    if let Some(state) = filter.state {
+        let state: &'static str = state.into();
+        query = query.filter(deliveries::state.eq(state));
+    }
+    if let Some(kind) = filter.kind {
+        query = query.filter(deliveries::kind.eq(kind.as_str()));
+    }
+    query.load::<DeliveryRow>(conn).await?.into_iter().map(delivery).collect()
+}
+
+/// Where a delivery stands, locked until the transaction ends.
+pub(crate) struct Stored {
+    pub state: DeliveryState,
+    pub endpoint: EndpointId,
+}
+
+pub(crate) async fn find_for_redelivery(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: WebhookDeliveryId,
+) -> Result<Option<Stored>, StoreError> {
+    let row: Option<(String, String)> = deliveries::table
+        .filter(deliveries::business_id.eq(business.to_string()))
+        .filter(deliveries::id.eq(id.to_string()))
+        .select((deliveries::state, deliveries::endpoint_id))
+        .for_update()
+        .first(conn)
+        .await
+        .optional()?;
+    let Some((state, endpoint)) = row else { return Ok(None) };
+    Ok(Some(Stored { state: state.parse().map_err(corrupt)?, endpoint: endpoint.parse().map_err(corrupt)? }))
+}
+
+/// Makes a delivery that is over due again, with a retry schedule that begins anew. It takes no turn: what it tells is
+/// old news, and nothing waits for it.
+pub(crate) async fn send_again(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: WebhookDeliveryId,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let changed = diesel::update(deliveries::table)
+        .filter(deliveries::business_id.eq(business.to_string()))
+        .filter(deliveries::id.eq(id.to_string()))
+        .filter(deliveries::state.ne("pending"))
+        .set((
+            deliveries::state.eq("pending"),
+            deliveries::in_turn.eq(false),
+            deliveries::earlier_attempts.eq(deliveries::attempts),
+            deliveries::due_at.eq(now),
+            deliveries::completed_at.eq(None::<DateTime<Utc>>),
+        ))
+        .execute(conn)
+        .await?;
+    Ok(changed == 1)
+}
+
+/// Makes a delivery that waits for its next attempt due now. False when it is being sent, or waits for its turn.
+pub(crate) async fn bring_forward(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: WebhookDeliveryId,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let changed = diesel::update(deliveries::table)
+        .filter(deliveries::business_id.eq(business.to_string()))
+        .filter(deliveries::id.eq(id.to_string()))
+        .filter(deliveries::due_at.gt(now))
+        .filter(deliveries::lease_token.is_null())
+        .set(deliveries::due_at.eq(now))
+        .execute(conn)
+        .await?;
+    Ok(changed == 1)
+}

@@ -1,0 +1,243 @@
+//! Endpoints as their owners set them.
+
+use chrono::{DateTime, Utc};
+use diesel::dsl::count_star;
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, EndpointId, EventKind, Mode};
+use postgres::StoreError;
+
+use super::corrupt;
+use super::schema::{endpoint_health, endpoints};
+use crate::domain::{Endpoint, EndpointFacts};
+use crate::secrets::Sealed;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = endpoints, check_for_backend(diesel::pg::Pg))]
+struct EndpointRow {
+    id: String,
+    business_id: String,
+    url: String,
+    events: Vec<String>,
+    modes: Vec<String>,
+    paused: bool,
+    created_at: DateTime<Utc>,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = endpoint_health, check_for_backend(diesel::pg::Pg))]
+struct HealthRow {
+    last_delivery_at: Option<DateTime<Utc>>,
+    last_delivery_succeeded: Option<bool>,
+    disabled_at: Option<DateTime<Utc>>,
+    connection_test: String,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = endpoints)]
+struct NewEndpointRow<'a> {
+    id: String,
+    business_id: String,
+    url: &'a str,
+    events: Vec<&'static str>,
+    modes: Vec<&'static str>,
+    paused: bool,
+    secret_ciphertext: &'a [u8],
+    secret_key_id: &'a str,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+/// What an owner may change; what is none stays as it is.
+#[derive(AsChangeset)]
+#[diesel(table_name = endpoints)]
+pub struct EndpointChange {
+    pub url: Option<String>,
+    pub events: Option<Vec<String>>,
+    pub modes: Option<Vec<String>>,
+    pub paused: Option<bool>,
+    pub updated_at: DateTime<Utc>,
+}
+
+type Rows = (EndpointRow, HealthRow);
+
+fn endpoint((row, health): Rows) -> Result<Endpoint, StoreError> {
+    Ok(Endpoint {
+        id: row.id.parse().map_err(corrupt)?,
+        business_id: row.business_id.parse().map_err(corrupt)?,
+        url: row.url,
+        events: row.events.iter().map(|kind| kind.parse()).collect::<Result<_, _>>().map_err(corrupt)?,
+        modes: row.modes.iter().map(|mode| mode.parse()).collect::<Result<_, _>>().map_err(corrupt)?,
+        created_at: row.created_at,
+        facts: EndpointFacts {
+            paused: row.paused,
+            disabled: health.disabled_at.is_some(),
+            last_delivery_at: health.last_delivery_at,
+            last_delivery_succeeded: health.last_delivery_succeeded,
+            connection_test: health.connection_test.parse().map_err(corrupt)?,
+        },
+    })
+}
+
+/// Makes whoever else counts and adds endpoints of this business wait until the transaction ends.
+pub(crate) async fn lock_business(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+) -> Result<(), StoreError> {
+    diesel::sql_query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))")
+        .bind::<diesel::sql_types::Text, _>(business.to_string())
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+pub(crate) async fn count_endpoints(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+) -> Result<i64, StoreError> {
+    Ok(endpoints::table
+        .filter(endpoints::business_id.eq(business.to_string()))
+        .filter(endpoints::deleted_at.is_null())
+        .select(count_star())
+        .first(conn)
+        .await?)
+}
+
+/// A new endpoint, which nothing was sent to yet.
+pub(crate) async fn insert_endpoint(
+    conn: &mut AsyncPgConnection,
+    new: &Endpoint,
+    secret: &Sealed,
+) -> Result<(), StoreError> {
+    let row = NewEndpointRow {
+        id: new.id.to_string(),
+        business_id: new.business_id.to_string(),
+        url: &new.url,
+        events: new.events.iter().map(|kind| kind.as_str()).collect(),
+        modes: new.modes.iter().map(|mode| mode.as_str()).collect(),
+        paused: new.facts.paused,
+        secret_ciphertext: &secret.ciphertext,
+        secret_key_id: &secret.key_id,
+        created_at: new.created_at,
+        updated_at: new.created_at,
+    };
+    diesel::insert_into(endpoints::table).values(row).execute(conn).await?;
+    let connection_test: &str = new.facts.connection_test.into();
+    diesel::insert_into(endpoint_health::table)
+        .values((
+            endpoint_health::endpoint_id.eq(new.id.to_string()),
+            endpoint_health::business_id.eq(new.business_id.to_string()),
+            endpoint_health::connection_test.eq(connection_test),
+        ))
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+pub(crate) async fn find_endpoint(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: EndpointId,
+) -> Result<Option<Endpoint>, StoreError> {
+    let rows: Option<Rows> = endpoints::table
+        .inner_join(endpoint_health::table)
+        .filter(endpoints::business_id.eq(business.to_string()))
+        .filter(endpoints::id.eq(id.to_string()))
+        .filter(endpoints::deleted_at.is_null())
+        .select((EndpointRow::as_select(), HealthRow::as_select()))
+        .first(conn)
+        .await
+        .optional()?;
+    rows.map(endpoint).transpose()
+}
+
+/// Newest first, after the given one; `limit` of them.
+pub(crate) async fn list_endpoints(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    after: Option<EndpointId>,
+    limit: i64,
+) -> Result<Vec<Endpoint>, StoreError> {
+    let mut query = endpoints::table
+        .inner_join(endpoint_health::table)
+        .filter(endpoints::business_id.eq(business.to_string()))
+        .filter(endpoints::deleted_at.is_null())
+        .select((EndpointRow::as_select(), HealthRow::as_select()))
+        .order(endpoints::id.desc())
+        .limit(limit)
+        .into_boxed();
+    if let Some(after) = after {
+        query = query.filter(endpoints::id.lt(after.to_string()));
+    }
+    query.load::<Rows>(conn).await?.into_iter().map(endpoint).collect()
+}
+
+/// Where a test of the endpoint goes, and the secret that signs it.
+pub(crate) async fn find_target(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: EndpointId,
+) -> Result<Option<(String, Sealed)>, StoreError> {
+    let row: Option<(String, Vec<u8>, String)> = endpoints::table
+        .filter(endpoints::business_id.eq(business.to_string()))
+        .filter(endpoints::id.eq(id.to_string()))
+        .filter(endpoints::deleted_at.is_null())
+        .select((endpoints::url, endpoints::secret_ciphertext, endpoints::secret_key_id))
+        .first(conn)
+        .await
+        .optional()?;
+    Ok(row.map(|(url, ciphertext, key_id)| (url, Sealed { key_id, ciphertext })))
+}
+
+/// False when there is no such endpoint.
+pub(crate) async fn update_endpoint(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: EndpointId,
+    change: &EndpointChange,
+) -> Result<bool, StoreError> {
+    let changed = diesel::update(endpoints::table)
+        .filter(endpoints::business_id.eq(business.to_string()))
+        .filter(endpoints::id.eq(id.to_string()))
+        .filter(endpoints::deleted_at.is_null())
+        .set(change)
+        .execute(conn)
+        .await?;
+    Ok(changed == 1)
+}
+
+/// False when there is no such endpoint. What still waits for it is called off by the sweeper.
+pub(crate) async fn delete_endpoint(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: EndpointId,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let deleted = diesel::update(endpoints::table)
+        .filter(endpoints::business_id.eq(business.to_string()))
+        .filter(endpoints::id.eq(id.to_string()))
+        .filter(endpoints::deleted_at.is_null())
+        .set((endpoints::deleted_at.eq(now), endpoints::updated_at.eq(now)))
+        .execute(conn)
+        .await?;
+    Ok(deleted == 1)
+}
+
+/// The endpoints of a business that want events of this kind and mode.
+pub(crate) async fn subscribers(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    kind: EventKind,
+    mode: Mode,
+) -> Result<Vec<EndpointId>, StoreError> {
+    let ids: Vec<String> = endpoints::table
+        .filter(endpoints::business_id.eq(business.to_string()))
+        .filter(endpoints::deleted_at.is_null())
+        .filter(endpoints::events.contains(vec![kind.as_str()]))
+        .filter(endpoints::modes.contains(vec![mode.as_str()]))
+        .select(endpoints::id)
+        .order(endpoints::id)
+        .load(conn)
+        .await?;
+    ids.iter().map(|id| id.parse().map_err(corrupt)).collect()
+}

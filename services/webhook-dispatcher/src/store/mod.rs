@@ -1,0 +1,43 @@
+//! PostgreSQL. Every query on behalf of a business filters by that business; those of the senders, who serve all of
+//! them, say so.
+
+mod attempts;
+mod claims;
+mod deliveries;
+mod endpoints;
+mod events;
+mod health;
+mod queues;
+mod record;
+mod schema;
+mod streams;
+mod sweep;
+
+pub(crate) use attempts::attempts_of;
+pub(crate) use claims::{Claim, Claimed, claim, release, renew};
+pub(crate) use deliveries::{
+    DeliveryFilter, NewDelivery, bring_forward, find_delivery, find_for_redelivery, insert_deliveries,
+    list_deliveries, send_again,
+};
+pub(crate) use endpoints::{
+    EndpointChange, count_endpoints, delete_endpoint, find_endpoint, find_target, insert_endpoint,
+    list_endpoints, lock_business, subscribers, update_endpoint,
+};
+pub(crate) use events::{body_of, insert_event};
+pub(crate) use health::{enable, forget_test};
+pub(crate) use queues::{Queue, advance};
+pub(crate) use record::{Outcome, Then, record};
+pub(crate) use streams::{
+    ParkedEvent, advance_to, lock_stream, park, parked_count, parked_overview, take_parked,
+};
+pub(crate) use sweep::discard_of_deleted;
+
+use diesel_migrations::{EmbeddedMigrations, embed_migrations};
+use postgres::StoreError;
+
+/// This service's tables.
+pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!();
+
+fn corrupt(error: impl std::fmt::Display) -> StoreError {
+    StoreError::Corrupt(format!("webhooks: {error}"))
+}

@@ -1,0 +1,50 @@
+//! The rule that keeps one order's events in order: of the deliveries of one endpoint and order that take turns, only
+//! the head is due. It stands here and nowhere else.
+
+use chrono::{DateTime, Utc};
+use diesel::sql_types::{Array, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{EndpointId, OrderId};
+use postgres::StoreError;
+
+/// The deliveries of one order to one endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Queue {
+    pub order: OrderId,
+    pub endpoint: EndpointId,
+}
+
+const ADVANCE: &str = r#"
+UPDATE deliveries AS head
+SET due_at = $3
+FROM unnest($1, $2) AS queue (endpoint_id, order_id)
+CROSS JOIN LATERAL (
+    SELECT id FROM deliveries AS waiting
+    WHERE waiting.endpoint_id = queue.endpoint_id AND waiting.order_id = queue.order_id
+      AND waiting.state = 'pending' AND waiting.in_turn
+    ORDER BY waiting.sequence
+    LIMIT 1
+) AS first
+WHERE head.id = first.id AND head.due_at IS NULL
+"#;
+
+/// Makes the head of each queue due, unless it has been a head before and has a time of its own. To be called whenever
+/// a queue has got a new last or has lost its head. Wants the locks of the orders' streams. Serves all businesses.
+pub(crate) async fn advance(
+    conn: &mut AsyncPgConnection,
+    queues: &[Queue],
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    if queues.is_empty() {
+        return Ok(());
+    }
+    let endpoints: Vec<String> = queues.iter().map(|queue| queue.endpoint.to_string()).collect();
+    let orders: Vec<String> = queues.iter().map(|queue| queue.order.to_string()).collect();
+    diesel::sql_query(ADVANCE)
+        .bind::<Array<Text>, _>(endpoints)
+        .bind::<Array<Text>, _>(orders)
+        .bind::<Timestamptz, _>(now)
+        .execute(conn)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! The tables, as diesel sees them.
+
+diesel::table! {
+    endpoints (id) {
+        id -> Text,
+        business_id -> Text,
+        url -> Text,
+        events -> Array<Text>,
+        modes -> Array<Text>,
+        paused -> Bool,
+        secret_ciphertext -> Binary,
+        secret_key_id -> Text,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+        deleted_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    endpoint_health (endpoint_id) {
+        endpoint_id -> Text,
+        business_id -> Text,
+        last_delivery_at -> Nullable<Timestamptz>,
+        last_delivery_succeeded -> Nullable<Bool>,
+        failing_since -> Nullable<Timestamptz>,
+        disabled_at -> Nullable<Timestamptz>,
+        disabled_reason -> Nullable<Text>,
+        connection_test -> Text,
+        connection_tested_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    order_streams (order_id) {
+        order_id -> Text,
+        business_id -> Text,
+        next_sequence -> BigInt,
+    }
+}
+
+diesel::table! {
+    parked_events (order_id, sequence) {
+        order_id -> Text,
+        sequence -> BigInt,
+        event_id -> Text,
+        business_id -> Text,
+        envelope -> Json,
+        traceparent -> Nullable<Text>,
+        tracestate -> Nullable<Text>,
+        parked_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    events (event_id) {
+        event_id -> Text,
+        business_id -> Text,
+        order_id -> Nullable<Text>,
+        sequence -> Nullable<BigInt>,
+        kind -> Text,
+        mode -> Text,
+        order_reference -> Nullable<Text>,
+        body -> Binary,
+        traceparent -> Nullable<Text>,
+        tracestate -> Nullable<Text>,
+        occurred_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    deliveries (id) {
+        id -> Text,
+        event_id -> Text,
+        endpoint_id -> Text,
+        business_id -> Text,
+        order_id -> Nullable<Text>,
+        sequence -> Nullable<BigInt>,
+        kind -> Text,
+        in_turn -> Bool,
+        state -> Text,
+        attempts -> Integer,
+        earlier_attempts -> Integer,
+        due_at -> Nullable<Timestamptz>,
+        lease_token -> Nullable<BigInt>,
+        last_error -> Nullable<Text>,
+        created_at -> Timestamptz,
+        completed_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    attempts (delivery_id, number) {
+        delivery_id -> Text,
+        number -> Integer,
+        business_id -> Text,
+        started_at -> Timestamptz,
+        duration_ms -> BigInt,
+        response_status -> Nullable<Integer>,
+        succeeded -> Bool,
+        error -> Nullable<Text>,
+        request_headers -> Json,
+        response_headers -> Json,
+        response_body -> Nullable<Text>,
+    }
+}
+
+diesel::joinable!(deliveries -> events (event_id));
+diesel::joinable!(endpoint_health -> endpoints (endpoint_id));
+diesel::allow_tables_to_appear_in_same_query!(
+    attempts,
+    deliveries,
+    endpoint_health,
+    endpoints,
+    events,
+    order_streams,
+    parked_events
+);

@@ -1,0 +1,34 @@
+//! What deleted endpoints leave behind. Serves all businesses.
+
+use chrono::{DateTime, Utc};
+use diesel::sql_types::{BigInt, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use postgres::StoreError;
+
+/// What is being sent at this moment is left to its sender, and found the next time.
+const DISCARD: &str = r#"
+UPDATE deliveries
+SET state = 'discarded', due_at = NULL, completed_at = $1, last_error = 'not sent: the endpoint was deleted'
+FROM (
+    SELECT waiting.id
+    FROM endpoints
+    CROSS JOIN LATERAL (
+        SELECT id FROM deliveries
+        WHERE endpoint_id = endpoints.id AND state = 'pending' AND lease_token IS NULL
+        LIMIT $2
+        FOR UPDATE SKIP LOCKED
+    ) AS waiting
+    WHERE endpoints.deleted_at IS NOT NULL
+    LIMIT $2
+) AS left_over
+WHERE deliveries.id = left_over.id
+"#;
+
+/// Calls off up to `limit` deliveries whose endpoint was deleted; tells how many.
+pub(crate) async fn discard_of_deleted(
+    conn: &mut AsyncPgConnection,
+    now: DateTime<Utc>,
+    limit: i64,
+) -> Result<usize, StoreError> {
+    Ok(diesel::sql_query(DISCARD).bind::<Timestamptz, _>(now).bind::<BigInt, _>(limit).execute(conn).await?)
+}
