@@ -1,0 +1,16 @@
+//! The ids in a path. A text that is no id names nothing, which is 404 like any other unknown name.
+
+use domain::{ApiKeyId, BusinessId};
+use web::ApiError;
+
+use super::errors::key_not_found;
+
+pub(super) fn business(text: &str) -> Result<BusinessId, ApiError> {
+    text.parse().map_err(|_| ApiError::not_found("business_not_found", "business"))
+}
+
+pub(super) fn key_of_business(
+    (business, key): &(String, String),
+) -> Result<(BusinessId, ApiKeyId), ApiError> {
+    Ok((self::business(business)?, key.parse().map_err(|_| key_not_found())?))
+}

@@ -1,0 +1,81 @@
+//! What key-management is told at its start.
+
+use serde::Deserialize;
+use settings::{Brand, Broker, Database, Environment, Faults, Http, Internal, Secret, Telemetry};
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Settings {
+    #[serde(default)]
+    pub environment: Environment,
+    pub database: Database,
+    pub broker: Broker,
+    pub http: Http,
+    #[serde(default)]
+    pub internal: Internal,
+    #[serde(default)]
+    pub brand: Brand,
+    #[serde(default)]
+    pub keys: Keys,
+    #[serde(default)]
+    pub telemetry: Telemetry,
+}
+
+/// How keys are kept (`WAYBILL_KEYS__…`).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default)]
+pub struct Keys {
+    /// What keys are hashed with. With another pepper every key that was ever handed out is unknown.
+    pub pepper: Secret,
+}
+
+impl Keys {
+    const PEPPER_MIN_BYTES: usize = 32;
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self { pepper: Secret::new("local-pepper-of-the-local-stack-and-nothing-else") }
+    }
+}
+
+impl settings::Settings for Settings {
+    fn check(&self, faults: &mut Faults) {
+        self.database.check(faults);
+        self.brand.check(faults);
+        if self.keys.pepper.expose().len() < Keys::PEPPER_MIN_BYTES {
+            faults.add("WAYBILL_KEYS__PEPPER", "must be at least 32 bytes long");
+        }
+        faults.refuse_default_secret("WAYBILL_KEYS__PEPPER", &self.keys.pepper, self.environment);
+        faults.refuse_default_secret("WAYBILL_INTERNAL__TOKEN", &self.internal.token, self.environment);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(extra: &[(&str, &str)]) -> Result<Settings, settings::SettingsError> {
+        let required = [
+            ("WAYBILL_DATABASE__URL", "postgres://keys@127.0.0.1/keys"),
+            ("WAYBILL_BROKER__URL", "amqp://127.0.0.1/waybill"),
+            ("WAYBILL_HTTP__INTERNAL", "127.0.0.1:0"),
+            ("WAYBILL_HTTP__MANAGEMENT", "127.0.0.1:0"),
+        ];
+        let all = required.iter().chain(extra).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        settings::load_from(all.collect())
+    }
+
+    #[test]
+    fn the_defaults_suit_a_local_stack_and_nothing_else() {
+        assert_eq!(load(&[]).unwrap().brand.key_segment, "waybill");
+        let refused = load(&[("WAYBILL_ENVIRONMENT", "production")]).unwrap_err().to_string();
+        assert!(refused.contains("WAYBILL_KEYS__PEPPER"), "{refused}");
+        assert!(refused.contains("WAYBILL_INTERNAL__TOKEN"), "{refused}");
+    }
+
+    #[test]
+    fn a_short_pepper_is_refused() {
+        let refused = load(&[("WAYBILL_KEYS__PEPPER", "salt")]).unwrap_err().to_string();
+        assert!(refused.contains("WAYBILL_KEYS__PEPPER: must be at least 32 bytes long"), "{refused}");
+    }
+}

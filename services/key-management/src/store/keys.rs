@@ -1,0 +1,176 @@
+//! The keys of a business.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{ApiKeyId, BusinessId, Mode};
+use postgres::StoreError;
+
+use super::row::{KeyRow, NewKeyRow, corrupt};
+use super::schema::api_keys;
+use crate::domain::{Key, KeyHash};
+
+/// Makes whoever else counts and adds keys of this business wait until the transaction ends.
+pub(crate) async fn lock_business(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+) -> Result<(), StoreError> {
+    diesel::sql_query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))")
+        .bind::<diesel::sql_types::Text, _>(business.to_string())
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// How many keys of a mode work, those in their grace included.
+pub(crate) async fn count_working(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    mode: Mode,
+    now: DateTime<Utc>,
+) -> Result<i64, StoreError> {
+    Ok(api_keys::table
+        .filter(api_keys::business_id.eq(business.to_string()))
+        .filter(api_keys::mode.eq(mode.as_str()))
+        .filter(works_at(now))
+        .count()
+        .get_result(conn)
+        .await?)
+}
+
+/// The modes of which the business has a working key.
+pub(crate) async fn working_modes(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    now: DateTime<Utc>,
+) -> Result<Vec<Mode>, StoreError> {
+    let modes: Vec<String> = api_keys::table
+        .filter(api_keys::business_id.eq(business.to_string()))
+        .filter(works_at(now))
+        .select(api_keys::mode)
+        .distinct()
+        .load(conn)
+        .await?;
+    modes.iter().map(|mode| mode.parse().map_err(corrupt)).collect()
+}
+
+pub(crate) async fn insert(
+    conn: &mut AsyncPgConnection,
+    key: &Key,
+    hash: &KeyHash,
+) -> Result<(), StoreError> {
+    diesel::insert_into(api_keys::table).values(NewKeyRow::new(key, hash)).execute(conn).await?;
+    Ok(())
+}
+
+pub(crate) async fn find(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: ApiKeyId,
+) -> Result<Option<Key>, StoreError> {
+    let row = api_keys::table
+        .filter(api_keys::business_id.eq(business.to_string()))
+        .filter(api_keys::id.eq(id.to_string()))
+        .select(KeyRow::as_select())
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(Key::try_from).transpose()
+}
+
+/// As [`find`], and holds the key as it is until the transaction ends.
+pub(crate) async fn find_for_update(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: ApiKeyId,
+) -> Result<Option<Key>, StoreError> {
+    let row = api_keys::table
+        .filter(api_keys::business_id.eq(business.to_string()))
+        .filter(api_keys::id.eq(id.to_string()))
+        .select(KeyRow::as_select())
+        .for_update()
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(Key::try_from).transpose()
+}
+
+/// Of no business: which business a key belongs to is what is asked here.
+pub(crate) async fn find_by_hash(
+    conn: &mut AsyncPgConnection,
+    hash: &KeyHash,
+) -> Result<Option<Key>, StoreError> {
+    let row = api_keys::table
+        .filter(api_keys::key_hash.eq(hash.as_slice()))
+        .select(KeyRow::as_select())
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(Key::try_from).transpose()
+}
+
+/// Newest first, at most `limit`, those older than `after` when it is given.
+pub(crate) async fn list(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    after: Option<&Key>,
+    limit: i64,
+) -> Result<Vec<Key>, StoreError> {
+    let mut query = api_keys::table
+        .filter(api_keys::business_id.eq(business.to_string()))
+        .select(KeyRow::as_select())
+        .order((api_keys::created_at.desc(), api_keys::id.desc()))
+        .limit(limit)
+        .into_boxed();
+    if let Some(after) = after {
+        let same_moment =
+            api_keys::created_at.eq(after.created_at).and(api_keys::id.lt(after.id.to_string()));
+        query = query.filter(api_keys::created_at.lt(after.created_at).or(same_moment));
+    }
+    query.load(conn).await?.into_iter().map(Key::try_from).collect()
+}
+
+/// Only for a key that was found unrevoked in this transaction.
+pub(crate) async fn set_revoked(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: ApiKeyId,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let changed = diesel::update(api_keys::table)
+        .filter(api_keys::business_id.eq(business.to_string()))
+        .filter(api_keys::id.eq(id.to_string()))
+        .filter(api_keys::revoked_at.is_null())
+        .set(api_keys::revoked_at.eq(at))
+        .execute(conn)
+        .await?;
+    one(changed)
+}
+
+/// Begins the grace of a key that was found working, and in no grace, in this transaction.
+pub(crate) async fn set_expiry(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: ApiKeyId,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let changed = diesel::update(api_keys::table)
+        .filter(api_keys::business_id.eq(business.to_string()))
+        .filter(api_keys::id.eq(id.to_string()))
+        .filter(api_keys::revoked_at.is_null().and(api_keys::expires_at.is_null()))
+        .set(api_keys::expires_at.eq(at))
+        .execute(conn)
+        .await?;
+    one(changed)
+}
+
+fn one(changed: usize) -> Result<(), StoreError> {
+    if changed == 1 { Ok(()) } else { Err(corrupt(format!("{changed} rows changed where one was to"))) }
+}
+
+/// The same rule as `Key::works_at`.
+#[diesel::dsl::auto_type(no_type_alias)]
+fn works_at(now: DateTime<Utc>) -> _ {
+    let in_time = api_keys::expires_at.is_null().or(api_keys::expires_at.gt(now));
+    api_keys::revoked_at.is_null().and(in_time)
+}

@@ -1,0 +1,18 @@
+//! The table, as diesel sees it.
+
+diesel::table! {
+    api_keys (id) {
+        id -> Text,
+        business_id -> Text,
+        mode -> Text,
+        name -> Text,
+        key_hash -> Binary,
+        prefix -> Text,
+        last_four -> Text,
+        created_at -> Timestamptz,
+        last_used_at -> Nullable<Timestamptz>,
+        revoked_at -> Nullable<Timestamptz>,
+        expires_at -> Nullable<Timestamptz>,
+        rotated_from -> Nullable<Text>,
+    }
+}

@@ -1,0 +1,202 @@
+//! Starts the service with a database, a virtual host and a clock of its own, and listens to what it announces.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel_async::{AsyncConnection, AsyncPgConnection};
+use domain::{ApiKeyId, BusinessId, Clock, Entropy, KeySegment, Mode};
+use events::{Body, Envelope, binding};
+use internal_api::keys::{ApiKeyView, CreatedApiKey, GoodKey, KeysClient};
+use internal_api::{CallError, PageQuery, Peer, PeerOptions, Refusal};
+use key_management::{Keys, Service, Settings};
+use local_stack::Servers;
+use messaging::{Broker, Handler, Queue, Rejection};
+use serde_json::json;
+use settings::{Brand, Database, Environment, Http, Internal, Secret, Telemetry};
+use telemetry::Metrics;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+/// One running service, and a business that uses it.
+pub(crate) struct Harness {
+    pub keys: KeysClient,
+    pub business: BusinessId,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    pub settings: Settings,
+    /// The service's internal listener.
+    pub internal: Url,
+    revoked: mpsc::UnboundedReceiver<ApiKeyId>,
+}
+
+impl Harness {
+    pub(crate) async fn start() -> Self {
+        let settings = settings().await;
+        key_management::migrate(&settings.database).await.expect("migrations run");
+        let revoked = listen_to_revocations(&settings).await;
+        Self::start_with(settings, revoked)
+    }
+
+    /// Without a database and a broker to be reached.
+    pub(crate) async fn start_alone() -> Self {
+        let nobody = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port");
+        let mut settings = settings().await;
+        settings.database.url = Secret::new(format!("postgres://nobody@{nobody}/nothing"));
+        Self::start_with(settings, mpsc::unbounded_channel().1)
+    }
+
+    fn start_with(settings: Settings, revoked: mpsc::UnboundedReceiver<ApiKeyId>) -> Self {
+        let start = DateTime::from_timestamp(1_767_225_600, 0).expect("a time");
+        let (clock, entropy) = (Clock::manual(start), Entropy::from_system().expect("randomness"));
+        let service =
+            Service::start(&settings, metrics(), clock.clone(), entropy.clone()).expect("the service starts");
+        let internal = Url::parse(&format!("http://{}/", service.internal)).expect("a URL");
+        tokio::spawn(service.run());
+        let business = BusinessId::generate(&clock, &entropy);
+        let keys = client(&internal, &settings.internal.token);
+        Self { keys, business, clock, entropy, settings, internal, revoked }
+    }
+
+    /// Another tenant of the same service.
+    pub(crate) fn new_business(&self) -> BusinessId {
+        BusinessId::generate(&self.clock, &self.entropy)
+    }
+
+    pub(crate) async fn create(&self, mode: Mode) -> CreatedApiKey {
+        self.keys.create(self.business, &json!({"mode": mode, "name": "shop"})).await.expect("a key")
+    }
+
+    pub(crate) async fn rotate(&self, key: &CreatedApiKey, grace_seconds: i64) -> CreatedApiKey {
+        let body = json!({"graceSeconds": grace_seconds});
+        self.keys.rotate(self.business, &key.view.id.to_string(), &body).await.expect("a successor")
+    }
+
+    pub(crate) async fn revoke(&self, key: &CreatedApiKey) -> ApiKeyView {
+        self.keys.revoke(self.business, &key.view.id.to_string()).await.expect("a revoked key")
+    }
+
+    pub(crate) async fn verdict(&self, key: &str) -> Option<GoodKey> {
+        self.keys.verify(key).await.expect("a verdict").verdict
+    }
+
+    /// All keys of the business, newest first.
+    pub(crate) async fn list(&self) -> Vec<ApiKeyView> {
+        let page = PageQuery { limit: 100, starting_after: None };
+        self.keys.list(self.business, &page).await.expect("a list").data
+    }
+
+    pub(crate) async fn view(&self, key: &CreatedApiKey) -> ApiKeyView {
+        self.list().await.into_iter().find(|view| view.id == key.view.id).expect("the key is listed")
+    }
+
+    pub(crate) fn advance(&self, by: TimeDelta) -> DateTime<Utc> {
+        self.clock.advance(by);
+        self.clock.now()
+    }
+
+    /// The next key that the service announced as revoked.
+    pub(crate) async fn next_revoked(&mut self) -> ApiKeyId {
+        let next = tokio::time::timeout(Duration::from_secs(20), self.revoked.recv()).await;
+        next.expect("an announcement in time").expect("the listener lives")
+    }
+
+    pub(crate) async fn connection(&self) -> AsyncPgConnection {
+        AsyncPgConnection::establish(self.settings.database.url.expose()).await.expect("a connection")
+    }
+}
+
+pub(crate) fn client(internal: &Url, token: &Secret) -> KeysClient {
+    let options = PeerOptions { deadline: Duration::from_secs(20), ..PeerOptions::default() };
+    KeysClient(Peer::new("key-management", internal.clone(), token, options).expect("a client"))
+}
+
+/// A well-formed key that was never created.
+pub(crate) fn unknown_key(entropy: &Entropy) -> String {
+    let segment = KeySegment::new("waybill").expect("a segment");
+    domain::ApiKey::generate(Mode::Test, &segment, entropy).expose().to_owned()
+}
+
+#[track_caller]
+pub(crate) fn refusal<T>(outcome: Result<T, CallError>) -> Refusal {
+    match outcome {
+        Err(CallError::Refused { refusal, .. }) => *refusal,
+        Err(CallError::Unavailable { reason, .. }) => panic!("no answer: {reason}"),
+        Ok(_) => panic!("not refused"),
+    }
+}
+
+/// The fields that a 400 complains of.
+pub(crate) fn faulty_fields(refusal: &Refusal) -> Vec<&str> {
+    let errors = refusal.rest["errors"].as_array().expect("errors");
+    errors.iter().map(|error| error["field"].as_str().expect("a field")).collect()
+}
+
+/// Waits until the condition holds.
+pub(crate) async fn until(what: &str, condition: impl AsyncFn() -> bool) {
+    let met = async {
+        while !condition().await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), met).await.unwrap_or_else(|_| panic!("in vain: {what}"));
+}
+
+async fn settings() -> Settings {
+    let servers = Servers::for_tests().await.expect("servers");
+    let free = "127.0.0.1:0".parse().expect("an address");
+    Settings {
+        environment: Environment::Local,
+        database: Database {
+            url: Secret::new(servers.create_database().await.expect("a database")),
+            pool_size: 8,
+        },
+        broker: settings::Broker { url: Secret::new(servers.create_vhost().await.expect("a virtual host")) },
+        http: Http { public: None, internal: free, management: free },
+        internal: Internal::default(),
+        brand: Brand::default(),
+        keys: Keys::default(),
+        telemetry: Telemetry::default(),
+    }
+}
+
+/// The recorder is the process's own; all tests share it.
+fn metrics() -> Metrics {
+    static METRICS: OnceLock<Metrics> = OnceLock::new();
+    METRICS.get_or_init(|| telemetry::install_metrics("key-management").expect("the first recorder")).clone()
+}
+
+/// Hears what is announced on the broker from now on.
+async fn listen_to_revocations(settings: &Settings) -> mpsc::UnboundedReceiver<ApiKeyId> {
+    let (heard, revoked) = mpsc::unbounded_channel();
+    let (listening, mut connected) = watch::channel(false);
+    let queue = Queue::per_instance("test.revocations", &[binding::API_KEY_REVOKED]);
+    let broker = Broker::start(&settings.broker, "test");
+    let listener = Listener { heard, listening };
+    tokio::spawn(messaging::consume(broker, queue, 1, listener, CancellationToken::new()));
+    connected.wait_for(|connected| *connected).await.expect("the listener is subscribed");
+    revoked
+}
+
+struct Listener {
+    heard: mpsc::UnboundedSender<ApiKeyId>,
+    listening: watch::Sender<bool>,
+}
+
+impl Handler for Listener {
+    async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
+        match envelope.body {
+            Body::ApiKeyRevoked(revoked) => {
+                // The test may have ended already.
+                let _unheard = self.heard.send(revoked.key_id);
+                Ok(())
+            }
+            other => Err(Rejection::Never(format!("unexpected: {other:?}"))),
+        }
+    }
+
+    async fn connected(&self) {
+        self.listening.send_replace(true);
+    }
+}
