@@ -187,7 +187,8 @@ impl BrokerAdmin {
             .env_clear()
             .env("HOME", &self.home)
             .env("ERL_EPMD_PORT", self.ports.epmd.to_string())
-            .args(["-n", NODE, "-e"])
+            // Its own name on the network, since without one every call is `c17`, and two at once shut each other out.
+            .args(["-h", name, "-n", NODE, "-e"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
