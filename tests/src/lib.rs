@@ -1,5 +1,7 @@
 //! What the end-to-end stories share: a whole stack, a business on it, and its shop.
 
+mod gate;
+
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -15,6 +17,8 @@ use reference_shop::{
 use serde_json::{Value, json};
 use settings::Secret;
 use url::Url;
+
+pub use gate::Gate;
 
 /// How long anything that happens by itself may take, on a machine that is busy with other tests.
 pub const PATIENCE: Duration = Duration::from_secs(60);

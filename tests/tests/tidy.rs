@@ -8,25 +8,26 @@ use std::process::Command;
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId};
 
-/// Who may import whom among the crates, in code that ships. Services may import every crate but the two of
-/// [`NOT_FOR_SERVICES`]; nobody imports a service.
+/// Who imports whom among the crates, in code that ships; exactly this. Services may import every crate but those of
+/// [`NOT_FOR_SERVICES`], and nobody imports a service.
 const ARROWS: &[(&str, &[&str])] = &[
     ("domain", &[]),
     ("events", &["domain"]),
     ("settings", &[]),
     ("telemetry", &["settings"]),
-    ("messaging", &["events", "settings", "telemetry"]),
-    ("postgres", &["settings", "telemetry"]),
+    ("messaging", &["domain", "events", "settings", "telemetry"]),
+    ("postgres", &["settings"]),
     ("outbox", &["domain", "events", "messaging", "postgres", "telemetry"]),
     ("internal-api", &["domain", "settings", "telemetry"]),
     ("web", &["domain", "internal-api", "settings", "telemetry"]),
     ("webhook-signature", &[]),
-    // The integrator that the demo and the stories use. It keeps its orders with our pool, and knows Waybill by its
-    // public API and its webhooks alone.
+    ("local-stack", &["domain", "settings"]),
+    // Beyond design.md §2: the integrator that the demo and the stories use, which knows Waybill by its public API and
+    // its webhooks alone; and the main job played through the public APIs, for `make run` and the stories.
     ("reference-shop", &["domain", "postgres", "settings", "telemetry", "webhook-signature"]),
-    ("local-stack", &["domain", "reference-shop", "settings", "webhook-signature"]),
+    ("demo", &["domain", "local-stack", "reference-shop", "settings"]),
 ];
-const NOT_FOR_SERVICES: &[&str] = &["local-stack", "reference-shop"];
+const NOT_FOR_SERVICES: &[&str] = &["demo", "local-stack", "reference-shop"];
 
 /// Crates without I/O, and what none of them may reach, however many steps away.
 const PURE: &[&str] = &["domain", "events", "webhook-signature"];
@@ -74,10 +75,14 @@ fn is_service(package: &Package) -> bool {
     package.manifest_path.strip_prefix(root()).is_ok_and(|path| path.starts_with("services"))
 }
 
-/// The packages of this workspace that `package` imports, dev-dependencies told apart.
-fn imports<'a>(package: &'a Package, members: &BTreeSet<&str>) -> Vec<(&'a str, DependencyKind)> {
+/// What `package` imports of this workspace: in code that ships, and in tests.
+fn imports<'a>(package: &'a Package, members: &BTreeSet<&str>) -> (BTreeSet<&'a str>, BTreeSet<&'a str>) {
     let ours = package.dependencies.iter().filter(|dependency| members.contains(dependency.name.as_str()));
-    ours.map(|dependency| (dependency.name.as_str(), dependency.kind)).collect()
+    let (for_tests, shipped): (Vec<_>, Vec<_>) =
+        ours.partition(|dependency| dependency.kind == DependencyKind::Development);
+    let names =
+        |imports: Vec<&'a cargo_metadata::Dependency>| imports.into_iter().map(|i| i.name.as_str()).collect();
+    (names(shipped), names(for_tests))
 }
 
 /// Every file of ours with one of these extensions, by its path from the root.
@@ -120,35 +125,32 @@ fn none(breaches: Vec<String>, what_to_do: &str) {
 #[test]
 fn arrows_point_one_way() {
     let metadata = metadata();
-    let members: BTreeSet<&str> =
-        metadata.workspace_packages().iter().map(|member| member.name.as_str()).collect();
-    let services: BTreeSet<&str> = metadata
-        .workspace_packages()
-        .iter()
-        .filter(|member| is_service(member))
-        .map(|m| m.name.as_str())
-        .collect();
+    let members = metadata.workspace_packages();
+    let names: BTreeSet<&str> = members.iter().map(|member| member.name.as_str()).collect();
+    let services: BTreeSet<&str> =
+        members.iter().filter(|member| is_service(member)).map(|service| service.name.as_str()).collect();
     let mut breaches = Vec::new();
-    for package in metadata.workspace_packages() {
+    for package in members {
         let listed =
             ARROWS.iter().find(|(name, _)| *name == package.name.as_str()).map(|(_, allowed)| *allowed);
-        for (import, kind) in imports(package, &members) {
-            let allowed = match (kind, listed) {
-                _ if services.contains(import) => false,
-                // Tests may use whatever crate serves them.
-                (DependencyKind::Development, _) => true,
-                (_, Some(allowed)) => allowed.contains(&import),
-                (_, None) if is_service(package) => !NOT_FOR_SERVICES.contains(&import),
-                (_, None) => package.name.as_str() == "waybill-tests",
-            };
-            if !allowed {
-                breaches.push(format!("{} → {import}", package.name));
-            }
-        }
+        let (shipped, for_tests) = imports(package, &names);
+        let allowed = |import: &str| match listed {
+            _ if services.contains(import) => false,
+            Some(allowed) => allowed.contains(&import),
+            None if is_service(package) => !NOT_FOR_SERVICES.contains(&import),
+            None => package.name.as_str() == "waybill-tests",
+        };
+        // Tests may use whatever crate serves them.
+        let strange = for_tests.into_iter().filter(|import| services.contains(import));
+        let strange = strange.chain(shipped.iter().copied().filter(|import| !allowed(import)));
+        breaches.extend(strange.map(|import| format!("{} → {import}", package.name)));
+        let gone = listed.unwrap_or_default().iter().filter(|import| !shipped.contains(*import));
+        breaches
+            .extend(gone.map(|import| format!("{} → {import} is in ARROWS and nowhere else", package.name)));
     }
     none(
         breaches,
-        "These imports are not in the picture of design.md §2. Move the code, or argue for an arrow in ARROWS:",
+        "The imports are not those of design.md §2. Move the code, or argue for the change in ARROWS:",
     );
 }
 

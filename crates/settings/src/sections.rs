@@ -211,6 +211,10 @@ pub struct Telemetry {
 
 impl Default for Telemetry {
     fn default() -> Self {
-        Self { format: LogFormat::Json, filter: "info,lapin=warn".into(), otlp_endpoint: None }
+        Self {
+            format: LogFormat::Json, // What lapin says of lost connections, our own messaging says better and once.
+            filter: "info,lapin=off".into(),
+            otlp_endpoint: None,
+        }
     }
 }

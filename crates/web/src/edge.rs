@@ -105,9 +105,10 @@ fn record(span: &tracing::Span, method: &str, route: &str, status: u16, begun: I
     metrics::counter!("http_requests_total", &labels).increment(1);
     metrics::histogram!("http_request_duration_seconds", &labels[..2]).record(seconds);
     let duration_ms = (seconds * 1_000.0).round();
+    let asked_all_the_time = route.starts_with("/health/") || route == "/metrics";
     span.in_scope(|| match status {
         500.. => tracing::warn!(status, duration_ms, "answered"),
-        400.. => tracing::info!(status, duration_ms, "answered"),
-        _ => tracing::debug!(status, duration_ms, "answered"),
+        _ if asked_all_the_time => tracing::debug!(status, duration_ms, "answered"),
+        _ => tracing::info!(status, duration_ms, "answered"),
     });
 }
