@@ -59,9 +59,9 @@ impl Broker {
         self.publisher.clone()
     }
 
-    /// Takes leave of the broker, within 2 s. Stop the consumers and the relay first.
+    /// Takes leave of the broker, within 5 s. Stop the consumers and the relay first.
     pub async fn close(&self) {
-        tokio::join!(self.publisher.link().close(), self.consuming.close());
+        tokio::join!(self.publisher.close(), self.consuming.close());
     }
 
     pub(crate) fn consuming(&self) -> &Link {

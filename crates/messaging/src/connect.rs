@@ -10,6 +10,7 @@ use lapin::tcp::TLSConfig;
 use lapin::uri::{AMQPScheme, AMQPUri};
 use lapin::{AsyncTcpStream, Connection, ConnectionProperties};
 use tokio::net::lookup_host;
+use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::BrokerError;
@@ -26,7 +27,8 @@ const HEARTBEAT: u16 = 10;
 /// A connection that was made. Dropping it cuts the line.
 pub(crate) struct Live {
     connection: Connection,
-    _line: Line,
+    line: Line,
+    doubted: Notify,
 }
 
 /// The socket under a connection, kept so that it can be cut: a connection whose broker stopped answering in the
@@ -42,6 +44,11 @@ impl Line {
         let socket = TcpStream::from(socket.as_fd().try_clone_to_owned()?);
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(socket);
         Ok(())
+    }
+
+    /// There is nothing left to cut.
+    fn forget(&self) {
+        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 
@@ -87,7 +94,7 @@ impl Live {
             properties,
         );
         match timeout(CONNECT, connecting).await {
-            Ok(connection) => Ok(Self { connection: connection?, _line: line }),
+            Ok(connection) => Ok(Self { connection: connection?, line, doubted: Notify::new() }),
             Err(_) => Err(BrokerError::Unavailable("no answer while connecting".into())),
         }
     }
@@ -96,10 +103,20 @@ impl Live {
         &self.connection
     }
 
+    /// Something on this connection stayed without an answer: it is made anew.
+    pub(crate) fn doubt(&self) {
+        self.doubted.notify_one();
+    }
+
+    pub(crate) async fn doubted(&self) {
+        self.doubted.notified().await;
+    }
+
     /// Takes leave, bounded.
     pub(crate) async fn close(&self) {
-        if !matches!(timeout(CLOSE, self.connection.close(200, "going away".into())).await, Ok(Ok(()))) {
-            tracing::debug!("the broker did not take our leave");
+        match timeout(CLOSE, self.connection.close(200, "going away".into())).await {
+            Ok(Ok(())) => self.line.forget(),
+            Ok(Err(_)) | Err(_) => tracing::debug!("the broker did not take our leave"),
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::{Broker, BrokerError, Handler, Queue, declare};
 const SUBSCRIBE: Duration = Duration::from_secs(10);
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
-/// How long the broker has to confirm that it sends no more.
+/// How long the broker has to confirm that it sends no more, and that a channel is closed.
 const CANCEL: Duration = Duration::from_secs(1);
 /// How long the messages in hand may take when we stop.
 const FINISH: Duration = Duration::from_secs(10);
@@ -55,7 +55,7 @@ pub async fn consume(
     });
     let mut in_hand = JoinSet::new();
     // Its channel is needed for the acknowledgements of what is in hand.
-    let _last = crew.serve(&mut in_hand, &stop).await;
+    let last = crew.serve(&mut in_hand, &stop).await;
     let finished = async { while in_hand.join_next().await.is_some() {} };
     if timeout(FINISH, finished).await.is_err() {
         tracing::warn!(
@@ -143,7 +143,7 @@ impl<H: Handler> Crew<H> {
             Ok(Ok((consumer, channel))) => Ok(Subscription { consumer, channel, _live: live }),
             Ok(Err(error)) => Err(error),
             Err(_) => {
-                self.broker.consuming().doubt();
+                live.doubt();
                 Err(BrokerError::Unavailable("no answer to a subscription".into()))
             }
         }
@@ -167,7 +167,11 @@ impl<H: Handler> Crew<H> {
                 () = stop.cancelled() => break,
             };
             let Some(Ok(delivery)) = delivery else { return None };
-            let place = self.places.clone().acquire_owned().await.ok()?;
+            let place = tokio::select! {
+                place = self.places.clone().acquire_owned() => place.ok()?,
+                // The message at hand was not begun; the broker takes it back.
+                () = stop.cancelled() => break,
+            };
             let (crew, ours) = (self.clone(), ours.clone());
             in_hand.spawn(async move {
                 crew.take(delivery, ours).await;

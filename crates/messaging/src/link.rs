@@ -7,7 +7,7 @@ use domain::Entropy;
 use futures_util::StreamExt;
 use lapin::Event;
 use metrics::{counter, gauge};
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
@@ -23,7 +23,6 @@ const LOOK: Duration = Duration::from_secs(1);
 /// A connection that comes back by itself. Ends when dropped or closed.
 pub(crate) struct Link {
     current: watch::Receiver<Option<Arc<Live>>>,
-    doubted: Arc<Notify>,
     closing: CancellationToken,
 }
 
@@ -33,7 +32,6 @@ struct Keeper {
     name: String,
     purpose: &'static str,
     current: watch::Sender<Option<Arc<Live>>>,
-    doubted: Arc<Notify>,
     closing: CancellationToken,
     entropy: Entropy,
 }
@@ -41,13 +39,12 @@ struct Keeper {
 impl Link {
     pub(crate) fn start(settings: &settings::Broker, service: &'static str, purpose: &'static str) -> Self {
         let (sender, current) = watch::channel(None);
-        let link = Self { current, doubted: Arc::default(), closing: CancellationToken::new() };
+        let link = Self { current, closing: CancellationToken::new() };
         let keeper = Keeper {
             url: settings.url.clone(),
             name: format!("{service} {purpose}"),
             purpose,
             current: sender,
-            doubted: link.doubted.clone(),
             closing: link.closing.clone(),
             // Only jitter is drawn from it.
             entropy: Entropy::from_system().unwrap_or_else(|_| Entropy::seeded(std::process::id().into())),
@@ -63,25 +60,18 @@ impl Link {
 
     /// Waits until there is a connection.
     pub(crate) async fn connected(&self) -> Result<Arc<Live>, BrokerError> {
+        let mut changes = self.current.clone();
         loop {
-            let mut changes = self.current.clone();
-            match changes.wait_for(Option::is_some).await {
-                Ok(live) => {
-                    if let Some(live) = live.clone().filter(|live| live.connection().status().connected()) {
-                        return Ok(live);
-                    }
-                }
-                Err(_) => return Err(BrokerError::Unavailable("the connection was closed".into())),
+            let live = changes.wait_for(Option::is_some).await.map(|live| live.clone());
+            let live = live.map_err(|_| BrokerError::Unavailable("the connection was closed".into()))?;
+            match live {
+                Some(live) if live.connection().status().connected() => return Ok(live),
+                // Lost, and not yet noticed by its keeper.
+                Some(live) => live.doubt(),
+                None => {}
             }
-            // Lost, and not yet noticed by its keeper.
-            self.doubt();
             sleep(PAUSE_MIN).await;
         }
-    }
-
-    /// Something on this connection stayed without an answer: it is made anew.
-    pub(crate) fn doubt(&self) {
-        self.doubted.notify_one();
     }
 
     pub(crate) async fn close(&self) {
@@ -153,7 +143,7 @@ impl Keeper {
                         break std::ops::ControlFlow::Continue(());
                     }
                 }
-                () = self.doubted.notified() => break std::ops::ControlFlow::Continue(()),
+                () = live.doubted() => break std::ops::ControlFlow::Continue(()),
                 () = self.unwanted() => {
                     live.close().await;
                     break std::ops::ControlFlow::Break(());

@@ -18,6 +18,7 @@ use crate::{BrokerError, declare};
 
 /// How long the broker has to confirm a batch.
 const CONFIRM: Duration = Duration::from_secs(5);
+const CLOSE: Duration = Duration::from_secs(1);
 
 /// Publishes to the exchange of the events. Clones share one channel.
 #[derive(Clone)]
@@ -39,6 +40,15 @@ impl Publisher {
 
     pub(crate) fn link(&self) -> &Link {
         &self.link
+    }
+
+    /// Takes leave of the broker.
+    pub(crate) async fn close(&self) {
+        if let Some(open) = self.open.lock().await.take() {
+            // An error says that the channel is closed already.
+            let _closed = timeout(CLOSE, open.channel.close(200, "done".into())).await;
+        }
+        self.link.close().await;
     }
 
     /// Waits until there is a connection, however long that takes.
@@ -65,7 +75,9 @@ impl Publisher {
         let started = Instant::now();
         let outcome = timeout(CONFIRM, self.confirmed(exchange, messages)).await.unwrap_or_else(|_| {
             // Whatever is stuck in this connection must not pile up.
-            self.link.doubt();
+            if let Some(live) = self.link.current() {
+                live.doubt();
+            }
             Err(BrokerError::Unavailable("no confirm in time".into()))
         });
         histogram!("broker_publish_seconds").record(started.elapsed());

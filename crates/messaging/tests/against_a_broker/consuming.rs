@@ -1,0 +1,157 @@
+//! What becomes of messages.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use events::{Body, binding};
+use messaging::{Outgoing, Queue, Rejection, topology};
+use telemetry::TraceContext;
+
+use crate::brokers::{Events, broker, outgoing, ready_messages, until, vhost};
+use crate::recorder::Recorder;
+
+#[tokio::test]
+async fn what_cannot_be_handled_goes_to_the_dead_letters() {
+    let url = vhost().await;
+    let (broker, events) = (broker(&url), Events::new());
+    let bad = events.funded();
+    let recorder = {
+        let bad = bad.id;
+        Recorder::new(move |envelope| {
+            if envelope.id == bad { Err(Rejection::Never("a test says so".into())) } else { Ok(()) }
+        })
+    };
+    let good = events.funded();
+    let nonsense = Outgoing { body: b"{\"phone\": 12".to_vec(), ..outgoing(&events.funded()) };
+    broker.publisher().connected().await.unwrap();
+    broker.publisher().publish(&[outgoing(&bad), nonsense, outgoing(&good)]).await.unwrap();
+    let consuming = recorder.consume(&broker, topology::facts(), 4);
+    let dead_letters = topology::facts().dead_letters();
+    until("both are dead letters", async || ready_messages(&url, &dead_letters).await == 2).await;
+    consuming.stop().await;
+    assert_eq!(recorder.heard().len(), 2);
+    assert_eq!(ready_messages(&url, topology::facts().name()).await, 0);
+    broker.close().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_handled_now_is_held_and_tried_again() {
+    let url = vhost().await;
+    let (broker, events) = (broker(&url), Events::new());
+    let tries = Arc::new(AtomicUsize::new(0));
+    let recorder = {
+        let tries = tries.clone();
+        Recorder::new(move |_| match tries.fetch_add(1, Ordering::Relaxed) {
+            0..3 => Err(Rejection::Later("the database is away".into())),
+            _ => Ok(()),
+        })
+    };
+    broker.publisher().connected().await.unwrap();
+    broker.publisher().publish(&[outgoing(&events.funded())]).await.unwrap();
+    let consuming = recorder.consume(&broker, topology::facts(), 1);
+    until("it is handled", async || tries.load(Ordering::Relaxed) == 4).await;
+    consuming.stop().await;
+    assert_eq!(ready_messages(&url, topology::facts().name()).await, 0);
+    assert_eq!(ready_messages(&url, &topology::facts().dead_letters()).await, 0);
+    broker.close().await;
+}
+
+#[tokio::test]
+async fn a_message_that_is_held_when_we_stop_stays_in_the_queue() {
+    let url = vhost().await;
+    let (broker, events) = (broker(&url), Events::new());
+    let recorder = Recorder::new(|_| Err(Rejection::Later("the database is away".into())));
+    broker.publisher().connected().await.unwrap();
+    broker.publisher().publish(&[outgoing(&events.funded())]).await.unwrap();
+    let consuming = recorder.consume(&broker, topology::facts(), 1);
+    until("it is tried", async || !recorder.heard().is_empty()).await;
+    tokio::time::timeout(Duration::from_secs(3), consuming.stop()).await.unwrap();
+    until("it is back", async || ready_messages(&url, topology::facts().name()).await == 1).await;
+    broker.close().await;
+}
+
+#[tokio::test]
+async fn a_handler_that_panics_ends_in_the_dead_letters_and_not_in_silence() {
+    let url = vhost().await;
+    let (broker, events) = (broker(&url), Events::new());
+    let bad = events.funded().id;
+    let recorder = Recorder::new(move |envelope| {
+        assert!(envelope.id != bad, "a handler that panics");
+        Ok(())
+    });
+    let mut envelope = events.funded();
+    envelope.id = bad;
+    broker.publisher().connected().await.unwrap();
+    broker.publisher().publish(&[outgoing(&envelope), outgoing(&events.funded())]).await.unwrap();
+    let consuming = recorder.consume(&broker, topology::facts(), 1);
+    let dead_letters = topology::facts().dead_letters();
+    until("it is a dead letter", async || ready_messages(&url, &dead_letters).await == 1).await;
+    consuming.stop().await;
+    // The limit of deliveries, and the good one.
+    assert_eq!(recorder.heard().len(), 22);
+    broker.close().await;
+}
+
+#[tokio::test]
+async fn each_instance_hears_everything_while_it_is_there() {
+    let url = vhost().await;
+    let events = Events::new();
+    let (first, second) = (broker(&url), broker(&url));
+    let queue = || Queue::per_instance("test.news", &[binding::BUSINESS_CHANGED]);
+    let (first_heard, second_heard) = (Recorder::content(), Recorder::content());
+    let first_consuming = first_heard.consume(&first, queue(), 8);
+    let second_consuming = second_heard.consume(&second, queue(), 8);
+    until("both are there", async || first_heard.connections() == 1 && second_heard.connections() == 1).await;
+    first.publisher().connected().await.unwrap();
+    let sent: Vec<_> = (0..5).map(|_| outgoing(&events.event(Body::BusinessChanged {}))).collect();
+    first.publisher().publish(&sent).await.unwrap();
+    until("both heard all", async || first_heard.heard().len() == 5 && second_heard.heard().len() == 5).await;
+    second_consuming.stop().await;
+    first.publisher().publish(&sent).await.unwrap();
+    until("the one still there heard all", async || first_heard.heard().len() == 10).await;
+    assert_eq!(second_heard.heard().len(), 5);
+    first_consuming.stop().await;
+    tokio::join!(first.close(), second.close());
+}
+
+#[tokio::test]
+async fn stopping_finishes_what_is_in_hand_and_leaves_the_rest() {
+    let url = vhost().await;
+    let (broker, events) = (broker(&url), Events::new());
+    let (entered, mut entries) = tokio::sync::mpsc::unbounded_channel();
+    let recorder = Recorder::new(move |_| {
+        entered.send(()).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        Ok(())
+    });
+    let messages: Vec<_> = (0..10).map(|_| outgoing(&events.funded())).collect();
+    broker.publisher().connected().await.unwrap();
+    broker.publisher().publish(&messages).await.unwrap();
+    let consuming = recorder.consume(&broker, topology::facts(), 2);
+    entries.recv().await.unwrap();
+    consuming.stop().await;
+    let handled = recorder.heard().len();
+    assert!((1..10).contains(&handled), "{handled}");
+    let left = 10 - u32::try_from(handled).unwrap();
+    until("the rest is there", async || ready_messages(&url, topology::facts().name()).await == left).await;
+    broker.close().await;
+}
+
+#[tokio::test]
+async fn a_message_is_handled_in_the_trace_that_it_comes_from() {
+    let _telemetry = telemetry::init(&settings::Telemetry::default(), "test").unwrap();
+    let url = vhost().await;
+    let (broker, events) = (broker(&url), Events::new());
+    let request = tracing::info_span!("request");
+    let trace = request.in_scope(TraceContext::current);
+    let recorder = Recorder::content();
+    broker.publisher().connected().await.unwrap();
+    broker.publisher().publish(&[Outgoing { trace, ..outgoing(&events.funded()) }]).await.unwrap();
+    let consuming = recorder.consume(&broker, topology::facts(), 1);
+    until("it is heard", async || recorder.heard().len() == 1).await;
+    assert_eq!(recorder.traces(), [telemetry::trace_id(&request)]);
+    assert!(recorder.traces()[0].is_some());
+    consuming.stop().await;
+    broker.close().await;
+}

@@ -1,0 +1,71 @@
+//! The broker is killed, and comes back.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use events::binding;
+use messaging::{Queue, topology};
+
+use crate::brokers::{Events, OwnBroker, broker, outgoing, until};
+use crate::recorder::Recorder;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_confirmed_survives_a_kill_and_all_return_within_two_seconds() {
+    let own = OwnBroker::start("kill").await;
+    let broker = broker(&own.url);
+    let (recorder, news) = (Recorder::content(), Recorder::content());
+    let consuming = recorder.consume(&broker, topology::facts(), 8);
+    let listening = news.consume(&broker, Queue::per_instance("test.news", &[binding::WALLET_FUNDED]), 8);
+    broker.publisher().connected().await.unwrap();
+    broker.publisher().publish(&[outgoing(&Events::new().funded())]).await.unwrap();
+    until("the first is heard", async || recorder.heard().len() == 1 && news.connections() == 1).await;
+    own.queues_are_on_disk().await;
+
+    let enough = Arc::new(AtomicBool::new(false));
+    let publishing = {
+        let (publisher, enough) = (broker.publisher(), enough.clone());
+        tokio::spawn(async move {
+            let (events, mut confirmed, mut failures) = (Events::new(), Vec::new(), 0);
+            while !enough.load(Ordering::Relaxed) {
+                publisher.connected().await.unwrap();
+                let batch: Vec<_> = (0..10).map(|_| events.funded()).collect();
+                let messages: Vec<_> = batch.iter().map(outgoing).collect();
+                match publisher.publish(&messages).await {
+                    Ok(()) => confirmed.extend(batch.iter().map(|event| event.id)),
+                    Err(_) => failures += 1,
+                }
+            }
+            (confirmed, failures)
+        })
+    };
+    for round in 1..=2 {
+        let heard = recorder.heard().len();
+        until("messages flow", async || recorder.heard().len() > heard + 200).await;
+        own.server.kill().await.unwrap();
+        own.server.ready().await.unwrap();
+        let back = Instant::now();
+        until("the consumers are back", async || {
+            news.connections() == 1 + round && recorder.connections() == 1 + round
+        })
+        .await;
+        let heard = recorder.heard().len();
+        until("messages flow again", async || recorder.heard().len() > heard).await;
+        println!("flowing {:?} after the broker was ready", back.elapsed());
+        assert!(back.elapsed() < Duration::from_secs(4), "{:?}", back.elapsed());
+        until("it is ready", async || broker.check().await.is_ok()).await;
+    }
+    enough.store(true, Ordering::Relaxed);
+    let (confirmed, failures) = publishing.await.unwrap();
+    assert!(failures > 0, "the kills met nobody");
+    until("every confirmed message is heard", async || {
+        let heard: HashSet<_> = recorder.heard().into_iter().collect();
+        confirmed.iter().all(|id| heard.contains(id))
+    })
+    .await;
+    consuming.stop().await;
+    listening.stop().await;
+    broker.close().await;
+    own.end();
+}

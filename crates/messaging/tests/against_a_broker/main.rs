@@ -1,0 +1,9 @@
+//! This crate against real RabbitMQ servers.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod brokers;
+mod consuming;
+mod losses;
+mod publishing;
+mod recorder;

@@ -1,0 +1,70 @@
+//! What the publisher promises.
+
+use std::time::{Duration, Instant};
+
+use messaging::topology;
+
+use crate::brokers::{Events, broker, outgoing, ready_messages, vhost};
+use crate::recorder::Recorder;
+
+#[tokio::test]
+async fn an_event_waits_for_a_consumer_that_never_was_there_before() {
+    let url = vhost().await;
+    let (broker, events) = (broker(&url), Events::new());
+    let sent: Vec<_> = (0..300).map(|_| events.funded()).collect();
+    let publisher = broker.publisher();
+    publisher.connected().await.unwrap();
+    let messages: Vec<_> = sent.iter().map(outgoing).collect();
+    publisher.publish(&messages).await.unwrap();
+    publisher.publish(&[]).await.unwrap();
+
+    let recorder = Recorder::content();
+    let consuming = recorder.consume(&broker, topology::facts(), 1);
+    crate::brokers::until("all are heard", async || recorder.heard().len() == 300).await;
+    // One at a time, they come in the order in which they were sent.
+    assert_eq!(recorder.heard(), sent.iter().map(|event| event.id).collect::<Vec<_>>());
+    consuming.stop().await;
+    broker.check().await.unwrap();
+    broker.close().await;
+    assert!(broker.check().await.is_err());
+    assert_eq!(ready_messages(&url, topology::facts().name()).await, 0);
+}
+
+#[tokio::test]
+async fn concurrent_publishers_share_a_channel() {
+    let url = vhost().await;
+    let (broker, events) = (broker(&url), Events::new());
+    broker.publisher().connected().await.unwrap();
+    let publishes = (0..50).map(async |_| {
+        let messages: Vec<_> = (0..20).map(|_| outgoing(&events.funded())).collect();
+        broker.publisher().publish(&messages).await
+    });
+    futures_util::future::try_join_all(publishes).await.unwrap();
+    assert_eq!(ready_messages(&url, topology::facts().name()).await, 1_000);
+    broker.close().await;
+}
+
+#[tokio::test]
+async fn a_broker_that_is_not_there_is_an_error_at_once() {
+    let port = local_stack::free_port().unwrap();
+    let broker = broker(&format!("amqp://u:p@127.0.0.1:{port}/v"));
+    let started = Instant::now();
+    assert!(broker.check().await.is_err());
+    assert!(broker.publisher().publish(&[outgoing(&Events::new().funded())]).await.is_err());
+    assert!(started.elapsed() < Duration::from_secs(1));
+    broker.close().await;
+    assert!(broker.publisher().connected().await.is_err());
+}
+
+#[tokio::test]
+async fn a_broker_that_accepts_and_says_nothing_does_not_gather_connections() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let broker = broker(&format!("amqp://u:p@{}/v", listener.local_addr().unwrap()));
+    let (mut first, _) = listener.accept().await.unwrap();
+    // Our side gives up, and the line is cut: the protocol header is all that comes before the end.
+    let mut said = Vec::new();
+    let read = tokio::io::AsyncReadExt::read_to_end(&mut first, &mut said);
+    tokio::time::timeout(Duration::from_secs(10), read).await.unwrap().unwrap();
+    assert_eq!(said, b"AMQP\0\0\x09\x01");
+    broker.close().await;
+}
