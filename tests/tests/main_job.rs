@@ -25,6 +25,7 @@ async fn a_business_signs_up_goes_live_and_ships() -> anyhow::Result<()> {
     a_failed_order_keeps_or_returns_its_fee_by_the_pickup(&business).await?;
     all_ten_kinds_were_received(&business).await?;
     too_little_in_the_wallet_is_402_until_topped_up(&business).await?;
+    a_failed_webhook_is_retried_and_logged(&business).await?;
     the_portal_shows_it_all(&business, &delivered).await?;
     wait_until_quiet(&stack).await?;
     stack.shut_down().await
@@ -199,12 +200,39 @@ async fn too_little_in_the_wallet_is_402_until_topped_up(business: &Business) ->
     Ok(())
 }
 
+async fn a_failed_webhook_is_retried_and_logged(business: &Business) -> anyhow::Result<()> {
+    business.shop.pause_answers(500, 1);
+    let order = business.place(NewOrder::sample_prepaid("order-2006")).await?;
+    business.fleet.report(&order, "driver.assigned", 0).await?.expect(200)?;
+    let hooks = business.webhooks_of("order-2006", 2).await?;
+    assert_in_order(&hooks);
+
+    let path = format!("/webhook-endpoints/{}/deliveries?limit=100", business.endpoint_id);
+    let retried = eventually("the retry in the log", PATIENCE, || async {
+        let log = business.portal.get(&path).await?;
+        let rows = log["data"].as_array().cloned().unwrap_or_default();
+        Ok(rows.into_iter().find(|row| row["attempts"] == 2 && row["status"] == "succeeded"))
+    })
+    .await?;
+    assert_eq!(retried["event"], "order.created", "the later event waited for it");
+    let id = waybill_tests::text(&retried, "id")?;
+    let details = business.portal.get(&format!("/webhook-deliveries/{id}")).await?;
+    let statuses: Vec<_> = details["attemptLog"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|attempt| &attempt["responseStatus"])
+        .collect();
+    assert_eq!(statuses, [&json!(500), &json!(200)]);
+    Ok(())
+}
+
 async fn the_portal_shows_it_all(business: &Business, delivered: &str) -> anyhow::Result<()> {
     let status = business.portal.get("/status").await?;
     assert_eq!(status["indicators"]["connectionTest"]["label"], "Connected");
     assert_eq!(status["indicators"]["webhook"]["label"], "Active");
     let live = business.portal.get("/orders?mode=live&limit=100").await?;
-    assert_eq!(live["data"].as_array().map(Vec::len), Some(5));
+    assert_eq!(live["data"].as_array().map(Vec::len), Some(6));
     let one = business.portal.get(&format!("/orders/{delivered}")).await?;
     assert_eq!(one["status"], "delivered");
     let path = format!("/webhook-endpoints/{}/deliveries?limit=100", business.endpoint_id);
