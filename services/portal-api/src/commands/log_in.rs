@@ -1,0 +1,97 @@
+//! Somebody logs in. Neither the answer nor its time tells whether the account exists.
+
+use chrono::TimeDelta;
+use postgres::StoreError;
+
+use super::start_session::{Holder, Opened, start_session};
+use crate::app::App;
+use crate::domain::{Address, Email, Password, SessionToken, Subject};
+use crate::passwords::PasswordError;
+use crate::store::attempts::{self, Allowed, Attempt};
+use crate::store::users::{self, Credentials};
+
+pub(crate) struct LogIn {
+    pub(crate) email: Email,
+    pub(crate) password: Password,
+    /// `None` when addresses are not counted.
+    pub(crate) address: Option<Address>,
+    /// The session that the browser holds already.
+    pub(crate) replaces: Option<SessionToken>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LogInError {
+    #[error("the e-mail or the password is wrong")]
+    InvalidCredentials,
+    #[error("too many log-ins failed")]
+    TooMany { wait: TimeDelta },
+    #[error(transparent)]
+    Password(#[from] PasswordError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Counts the attempt, checks the password, and opens a session. Attempts that succeed are not counted.
+pub(crate) async fn log_in(app: &App, request: LogIn) -> Result<Opened, LogInError> {
+    let now = app.clock.now();
+    let mut subjects = vec![Subject::account(&request.email)];
+    subjects.extend(request.address.map(Subject::log_in_from));
+    let allowed = app.database.transaction(async |conn| attempts::begin(conn, &subjects, now).await).await?;
+    let counted = match allowed {
+        Allowed::After(wait) => return Err(LogInError::TooMany { wait }),
+        Allowed::Yes(counted) => counted,
+    };
+    match check(app, &request).await {
+        Ok(credentials) => open(app, &request, credentials, &counted).await,
+        Err(LogInError::InvalidCredentials) => Err(LogInError::InvalidCredentials),
+        Err(ours) => {
+            // A fault of ours is no failed attempt of theirs.
+            let taken_back =
+                app.database.transaction(async |conn| attempts::take_back(conn, &counted).await).await;
+            if let Err(error) = taken_back {
+                tracing::warn!(%error, "an attempt to log in stays counted");
+            }
+            Err(ours)
+        }
+    }
+}
+
+async fn check(app: &App, request: &LogIn) -> Result<Credentials, LogInError> {
+    let read = app.database.read(async |conn| users::credentials(conn, &request.email).await).await;
+    let credentials: Option<Credentials> = read?;
+    let kept = credentials.as_ref().map(|credentials| credentials.password_hash.as_str());
+    let good = app.passwords.verify(&request.password, kept).await?;
+    credentials.filter(|_| good).ok_or(LogInError::InvalidCredentials)
+}
+
+async fn open(
+    app: &App,
+    request: &LogIn,
+    credentials: Credentials,
+    counted: &[Attempt],
+) -> Result<Opened, LogInError> {
+    let account = Subject::account(&request.email);
+    let opened: Result<Opened, StoreError> = app
+        .database
+        .transaction(async |conn| {
+            attempts::take_back(conn, counted).await?;
+            attempts::forget(conn, account).await?;
+            let holder = Holder {
+                user: credentials.user,
+                email: credentials.email.clone(),
+                role: credentials.role.clone(),
+                business: credentials.business,
+                business_name: credentials.business_name.clone(),
+            };
+            start_session(conn, app, holder, request.replaces.as_ref()).await
+        })
+        .await;
+    let opened = opened?;
+    tracing::info!(
+        business_id = %opened.session.business,
+        user_id = %opened.session.user,
+        session_id = %opened.session.id,
+        "a user logged in"
+    );
+    Ok(opened)
+}

@@ -1,0 +1,29 @@
+//! What changes something: one use case per file, each with a transaction of its own.
+
+pub(crate) mod change_business;
+pub(crate) mod confirm_go_live;
+pub(crate) mod log_in;
+pub(crate) mod log_out;
+pub(crate) mod prune;
+pub(crate) mod put_pickup_profile;
+pub(crate) mod record_fact;
+pub(crate) mod request_subscription;
+pub(crate) mod sign_up;
+mod start_session;
+
+pub(crate) use start_session::Opened;
+
+use diesel_async::AsyncPgConnection;
+use domain::{BusinessId, EventId};
+use events::{Body, Envelope};
+use postgres::StoreError;
+
+use crate::app::App;
+
+/// Tells the other services, with the change itself, that something that decides about a business has changed.
+async fn announce(conn: &mut AsyncPgConnection, app: &App, business: BusinessId) -> Result<(), StoreError> {
+    let now = app.clock.now();
+    let id = EventId::generate(&app.clock, &app.entropy);
+    let changed = Envelope { id, business_id: business, occurred_at: now, body: Body::BusinessChanged {} };
+    outbox::enqueue(conn, &[changed], now).await
+}

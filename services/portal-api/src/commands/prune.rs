@@ -1,0 +1,35 @@
+//! Removing what nobody asks for any more: sessions long ended, attempts that no longer count.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use postgres::StoreError;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+use crate::store::{attempts, sessions};
+
+const EVERY: Duration = Duration::from_secs(60);
+const BATCH_MAX: i64 = 1_000;
+/// Ended sessions are kept for a while, so that it can be seen who was logged in when.
+const SESSIONS_KEPT: TimeDelta = TimeDelta::days(30);
+
+/// A worker: prunes now and then until it is stopped.
+pub(crate) async fn keep_pruning(app: App, stop: CancellationToken) {
+    let mut ticks = tokio::time::interval(EVERY);
+    while stop.run_until_cancelled(ticks.tick()).await.is_some() {
+        if let Err(error) = prune(&app).await {
+            tracing::warn!(%error, "old rows stay until the next round");
+        }
+    }
+}
+
+/// One round, bounded.
+async fn prune(app: &App) -> Result<(), StoreError> {
+    let now = app.clock.now();
+    let before = now - SESSIONS_KEPT;
+    let ended = app.database.read(async |conn| sessions::prune(conn, before, BATCH_MAX).await).await?;
+    let counted = app.database.read(async |conn| attempts::prune(conn, now, BATCH_MAX).await).await?;
+    tracing::debug!(ended, counted, "old rows removed");
+    Ok(())
+}

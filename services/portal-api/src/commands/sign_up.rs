@@ -1,0 +1,103 @@
+//! A business opens its account.
+
+use chrono::TimeDelta;
+use domain::{BusinessId, UserId};
+use postgres::StoreError;
+
+use super::start_session::{Holder, Opened, start_session};
+use crate::app::App;
+use crate::domain::{
+    Address, Business, BusinessStatus, Email, Password, SessionToken, Subject, Subscription,
+};
+use crate::passwords::PasswordError;
+use crate::store::attempts::{self, Allowed};
+use crate::store::users::{self, NewUser};
+use crate::store::{businesses, go_live};
+
+pub(crate) struct SignUp {
+    pub(crate) business_name: String,
+    pub(crate) email: Email,
+    pub(crate) password: Password,
+    /// `None` when addresses are not counted.
+    pub(crate) address: Option<Address>,
+    /// The session that the browser holds already.
+    pub(crate) replaces: Option<SessionToken>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SignUpError {
+    #[error("an account with this e-mail exists already")]
+    EmailTaken,
+    #[error("too many accounts were opened from this address")]
+    TooMany { wait: TimeDelta },
+    #[error(transparent)]
+    Password(#[from] PasswordError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<diesel::result::Error> for SignUpError {
+    fn from(error: diesel::result::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// Creates the business, inactive until the operator approves it, its owner, and a session for them.
+pub(crate) async fn sign_up(app: &App, request: SignUp) -> Result<Opened, SignUpError> {
+    if let Some(address) = request.address {
+        let subjects = [Subject::sign_up_from(address)];
+        let now = app.clock.now();
+        let allowed =
+            app.database.transaction(async |conn| attempts::begin(conn, &subjects, now).await).await?;
+        if let Allowed::After(wait) = allowed {
+            return Err(SignUpError::TooMany { wait });
+        }
+    }
+    let password_hash = app.passwords.hash(&request.password).await?;
+    let opened = app.database.transaction(async |conn| create(conn, app, &request, &password_hash).await);
+    let opened = opened.await?;
+    tracing::info!(
+        business_id = %opened.session.business,
+        user_id = %opened.session.user,
+        session_id = %opened.session.id,
+        "a business signed up"
+    );
+    Ok(opened)
+}
+
+async fn create(
+    conn: &mut diesel_async::AsyncPgConnection,
+    app: &App,
+    request: &SignUp,
+    password_hash: &str,
+) -> Result<Opened, SignUpError> {
+    let now = app.clock.now();
+    let business = Business {
+        id: BusinessId::generate(&app.clock, &app.entropy),
+        name: request.business_name.clone(),
+        status: BusinessStatus::Inactive,
+        live_access: false,
+        subscription: Subscription::none(),
+        created_at: now,
+    };
+    let user = NewUser {
+        id: UserId::generate(&app.clock, &app.entropy),
+        business: business.id,
+        email: &request.email,
+        password_hash,
+        created_at: now,
+    };
+    businesses::insert(conn, &business).await?;
+    go_live::insert(conn, business.id).await?;
+    if !users::insert(conn, &user).await? {
+        return Err(SignUpError::EmailTaken);
+    }
+    let holder = Holder {
+        user: user.id,
+        email: request.email.as_str().to_owned(),
+        role: users::OWNER.to_owned(),
+        business: business.id,
+        business_name: business.name,
+    };
+    Ok(start_session(conn, app, holder, request.replaces.as_ref()).await?)
+}

@@ -1,0 +1,69 @@
+//! Every order event, for the pages that are open on this instance.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use domain::{CodStatus, DeliveryStatus, EventKind, Mode, OrderId, TrackingCode};
+use events::{Body, Envelope, OrderEvent};
+use messaging::{Handler, Rejection};
+use serde::Serialize;
+
+use crate::live_orders::{LiveOrder, LiveOrders};
+
+pub(crate) struct LiveOrdersConsumer(pub(crate) Arc<LiveOrders>);
+
+impl Handler for LiveOrdersConsumer {
+    async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
+        let Body::Order(order) = &envelope.body else { return Ok(()) };
+        if !self.0.has_listeners(envelope.business_id) {
+            return Ok(());
+        }
+        let shown = ShownOrder::of(order, envelope.occurred_at);
+        let data = serde_json::to_vec(&shown).map_err(|error| Rejection::Never(error.to_string()))?;
+        let live = LiveOrder { id: envelope.id, mode: order.mode, data: Bytes::from(data) };
+        self.0.publish(envelope.business_id, live);
+        Ok(())
+    }
+
+    /// What happened while the broker was away was not heard.
+    async fn connected(&self) {
+        self.0.reload_all();
+    }
+}
+
+/// The data of a server-sent `order` event: the order as it is after the event, and the event.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownOrder<'a> {
+    id: OrderId,
+    service_order_id: OrderId,
+    order_reference: &'a str,
+    tracking_code: &'a TrackingCode,
+    tracking_url: &'a str,
+    status: DeliveryStatus,
+    cod_status: CodStatus,
+    mode: Mode,
+    event: EventKind,
+    sequence: i64,
+    occurred_at: DateTime<Utc>,
+}
+
+impl<'a> ShownOrder<'a> {
+    fn of(event: &'a OrderEvent, occurred_at: DateTime<Utc>) -> Self {
+        let order = &event.order;
+        Self {
+            id: order.id,
+            service_order_id: order.id,
+            order_reference: &order.order_reference,
+            tracking_code: &order.tracking_code,
+            tracking_url: &order.tracking_url,
+            status: order.status,
+            cod_status: order.cod_status,
+            mode: event.mode,
+            event: event.event,
+            sequence: event.sequence,
+            occurred_at,
+        }
+    }
+}

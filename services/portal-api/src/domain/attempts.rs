@@ -1,0 +1,125 @@
+//! How often strangers may try: log-ins per account and per address, sign-ups per address (`design.md` §5).
+
+use chrono::{DateTime, TimeDelta, Utc};
+use sha2::{Digest, Sha256};
+use strum::{Display, IntoStaticStr};
+
+use super::{Address, Email};
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum Scope {
+    LogInAccount,
+    LogInAddress,
+    SignUpAddress,
+}
+
+/// At most `max` within any stretch of `window`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limit {
+    pub(crate) max: usize,
+    pub(crate) window: TimeDelta,
+}
+
+impl Scope {
+    /// The longest window of all; what is older counts nowhere.
+    pub(crate) const WINDOW_MAX: TimeDelta = TimeDelta::hours(1);
+
+    pub(crate) fn limit(self) -> Limit {
+        match self {
+            Self::LogInAccount => Limit { max: 10, window: TimeDelta::minutes(15) },
+            Self::LogInAddress => Limit { max: 100, window: TimeDelta::minutes(15) },
+            Self::SignUpAddress => Limit { max: 20, window: TimeDelta::hours(1) },
+        }
+    }
+}
+
+/// Whose attempts are counted, as a digest: the table of attempts must not become a list of e-mails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Subject {
+    pub(crate) scope: Scope,
+    pub(crate) digest: [u8; 32],
+}
+
+impl Subject {
+    pub(crate) fn account(email: &Email) -> Self {
+        Self::of(Scope::LogInAccount, &email.key())
+    }
+
+    pub(crate) fn log_in_from(address: Address) -> Self {
+        Self::of(Scope::LogInAddress, &address.text())
+    }
+
+    pub(crate) fn sign_up_from(address: Address) -> Self {
+        Self::of(Scope::SignUpAddress, &address.text())
+    }
+
+    /// The number under which attempts of this subject queue up one behind the other.
+    pub(crate) fn lock_number(self) -> i64 {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&self.digest[..8]);
+        i64::from_le_bytes(bytes)
+    }
+
+    fn of(scope: Scope, text: &str) -> Self {
+        let digest = Sha256::digest(format!("{scope}:{text}"));
+        Self { scope, digest: digest.into() }
+    }
+}
+
+/// How long a subject with these earlier attempts (in any order) has to wait; `None` when it may try now.
+pub(crate) fn wait_until_allowed(
+    earlier: &[DateTime<Utc>],
+    limit: Limit,
+    now: DateTime<Utc>,
+) -> Option<TimeDelta> {
+    let mut counted: Vec<_> = earlier.iter().copied().filter(|at| *at > now - limit.window).collect();
+    if counted.len() < limit.max {
+        return None;
+    }
+    counted.sort_unstable();
+    // The one whose leaving the window makes room.
+    let oldest_that_counts = counted[counted.len() - limit.max];
+    Some(oldest_that_counts + limit.window - now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Limit = Limit { max: 3, window: TimeDelta::minutes(15) };
+
+    fn now() -> DateTime<Utc> {
+        DateTime::from_timestamp(1_800_000_000, 0).unwrap()
+    }
+
+    fn minutes_ago(minutes: &[i64]) -> Vec<DateTime<Utc>> {
+        minutes.iter().map(|minutes| now() - TimeDelta::minutes(*minutes)).collect()
+    }
+
+    #[test]
+    fn the_limit_holds_in_any_stretch_of_the_window() {
+        for (earlier, wait) in [
+            (vec![], None),
+            (vec![1, 2], None),
+            (vec![1, 2, 3], Some(12)),
+            (vec![14, 1, 2], Some(1)),
+            (vec![15, 1, 2], None),
+            (vec![1, 2, 3, 10], Some(12)),
+            (vec![20, 30, 40], None),
+        ] {
+            let wait = wait.map(TimeDelta::minutes);
+            assert_eq!(wait_until_allowed(&minutes_ago(&earlier), LIMIT, now()), wait, "{earlier:?}");
+        }
+    }
+
+    #[test]
+    fn an_account_is_counted_once_however_it_is_spelled() {
+        let subject = |text| Subject::account(&Email::parse(text).unwrap());
+        assert_eq!(subject("a@b.co"), subject("A@B.CO"));
+        assert_ne!(subject("a@b.co"), subject("b@b.co"));
+        let address = Address::new("10.0.0.1".parse().unwrap());
+        assert_ne!(Subject::log_in_from(address).digest, Subject::sign_up_from(address).digest);
+    }
+}

@@ -1,0 +1,73 @@
+//! The e-mail address that an account is known by.
+
+use std::fmt;
+
+/// An address that could be one. Whether it is somebody's, only a message to it can tell.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Email(String);
+
+impl Email {
+    /// RFC 5321 §4.5.3.1: 64 octets before the `@`, 254 in all.
+    const MAX: usize = 254;
+    const LOCAL_MAX: usize = 64;
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let (local, host) = text.rsplit_once('@')?;
+        let local_fits = (1..=Self::LOCAL_MAX).contains(&local.len())
+            && !local.contains(|c: char| c == '@' || c.is_whitespace() || c.is_control());
+        let labels: Vec<&str> = host.split('.').collect();
+        let host_fits = labels.len() >= 2 && labels.iter().all(|label| is_label(label));
+        (text.len() <= Self::MAX && local_fits && host_fits).then(|| Self(text.to_owned()))
+    }
+
+    /// As it was typed.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// One person, one account: the form in which addresses that differ in case alone are the same.
+    pub(crate) fn key(&self) -> String {
+        self.0.to_lowercase()
+    }
+}
+
+impl fmt::Debug for Email {
+    /// An address never reaches a log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Email(..)")
+    }
+}
+
+fn is_label(label: &str) -> bool {
+    !label.is_empty()
+        && label.chars().all(|c| c.is_alphanumeric() || c == '-')
+        && !label.starts_with('-')
+        && !label.ends_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_told_from_other_texts() {
+        for good in ["a@b.co", " Owner@Shop.example ", "o'neil+x@a-b.c-d.in", "विक्रम@दुकान.भारत"]
+        {
+            assert!(Email::parse(good).is_some(), "{good}");
+        }
+        let long = format!("{}@b.co", "a".repeat(65));
+        for bad in
+            ["", "@", "a@", "@b.co", "a@b", "a b@c.co", "a@b..co", "a@-b.co", "a@b.co@", "a@b_.co", &long]
+        {
+            assert!(Email::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn case_does_not_make_another_account() {
+        let typed = Email::parse("Owner@Shop.Example").unwrap();
+        assert_eq!(typed.as_str(), "Owner@Shop.Example");
+        assert_eq!(typed.key(), Email::parse("owner@shop.example").unwrap().key());
+    }
+}

@@ -1,0 +1,162 @@
+//! The portal's status indicators: the initial labels of `spec.md` §3.1, the later ones of `design.md` §5.
+
+use domain::Paise;
+use internal_api::keys::ApiKeySummary;
+use internal_api::wallet::WalletView;
+use internal_api::webhooks::{ConnectionTest, EndpointStatus, WebhookSummary};
+
+use super::SubscriptionState;
+
+/// What an indicator shows. Its code is the label in snake_case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Label(pub(crate) &'static str);
+
+impl Label {
+    pub(crate) fn code(self) -> String {
+        self.0.to_ascii_lowercase().replace(' ', "_")
+    }
+}
+
+/// Whether a test key exists that works.
+pub(crate) fn test_api(keys: ApiKeySummary) -> Label {
+    Label(if keys.test { "Active" } else { "Not created" })
+}
+
+/// A live key of a business that is locked again (suspended, say) does not make it active.
+pub(crate) fn live_api(unlocked: bool, keys: ApiKeySummary) -> Label {
+    Label(match (unlocked, keys.live) {
+        (false, _) => "Locked",
+        (true, false) => "Ready",
+        (true, true) => "Active",
+    })
+}
+
+/// Whether the integration was ever seen to work.
+pub(crate) fn connection_test(successful_test_order: bool) -> Label {
+    Label(if successful_test_order { "Connected" } else { "No test orders yet" })
+}
+
+pub(crate) fn webhook(summary: WebhookSummary) -> Label {
+    Label(match summary.status {
+        None => "Not configured",
+        Some(EndpointStatus::Active) => "Active",
+        Some(EndpointStatus::Failing) => "Failing",
+        Some(EndpointStatus::Paused) => "Paused",
+        Some(EndpointStatus::Disabled) => "Disabled",
+    })
+}
+
+pub(crate) fn webhook_connection_test(summary: WebhookSummary) -> Label {
+    Label(match summary.connection_test {
+        ConnectionTest::NotTested => "Not tested",
+        ConnectionTest::Passed => "Passed",
+        ConnectionTest::Failed => "Failed",
+    })
+}
+
+pub(crate) fn wallet(wallet: &WalletView) -> Label {
+    Label(match wallet.balance_paise {
+        _ if wallet.funded_at.is_none() => "Not available",
+        Paise::ZERO => "Empty",
+        balance if balance < wallet.low_balance_threshold_paise => "Low balance",
+        _ => "Funded",
+    })
+}
+
+pub(crate) fn subscription(state: SubscriptionState) -> Label {
+    Label(match state {
+        SubscriptionState::Required => "Required",
+        SubscriptionState::Requested => "Requested",
+        SubscriptionState::Active => "Active",
+        SubscriptionState::Expired => "Expired",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+
+    fn keys(test: bool, live: bool) -> ApiKeySummary {
+        ApiKeySummary { test, live }
+    }
+
+    fn webhooks(status: Option<EndpointStatus>, connection_test: ConnectionTest) -> WebhookSummary {
+        WebhookSummary { status, connection_test }
+    }
+
+    fn wallet_with(balance: i64, funded: bool) -> Label {
+        wallet(&WalletView {
+            balance_paise: Paise::new(balance),
+            currency: "INR".into(),
+            funded_at: funded.then_some(DateTime::UNIX_EPOCH),
+            low_balance_threshold_paise: Paise::new(50_000),
+        })
+    }
+
+    #[test]
+    fn a_new_business_sees_the_labels_of_the_specification() {
+        let none = webhooks(None, ConnectionTest::NotTested);
+        assert_eq!(test_api(keys(false, false)).0, "Not created");
+        assert_eq!(live_api(false, keys(false, false)).0, "Locked");
+        assert_eq!(connection_test(false).0, "No test orders yet");
+        assert_eq!(webhook(none).0, "Not configured");
+        assert_eq!(webhook_connection_test(none).0, "Not tested");
+        assert_eq!(wallet_with(0, false).0, "Not available");
+        assert_eq!(subscription(SubscriptionState::Required).0, "Required");
+    }
+
+    #[test]
+    fn keys_and_orders_move_their_indicators() {
+        assert_eq!(test_api(keys(true, false)).0, "Active");
+        assert_eq!(live_api(true, keys(true, false)).0, "Ready");
+        assert_eq!(live_api(true, keys(true, true)).0, "Active");
+        assert_eq!(live_api(false, keys(true, true)).0, "Locked");
+        assert_eq!(connection_test(true).0, "Connected");
+    }
+
+    #[test]
+    fn webhooks_show_their_worst() {
+        for (status, label) in [
+            (EndpointStatus::Active, "Active"),
+            (EndpointStatus::Failing, "Failing"),
+            (EndpointStatus::Paused, "Paused"),
+            (EndpointStatus::Disabled, "Disabled"),
+        ] {
+            assert_eq!(webhook(webhooks(Some(status), ConnectionTest::NotTested)).0, label);
+        }
+        assert_eq!(webhook_connection_test(webhooks(None, ConnectionTest::Passed)).0, "Passed");
+        assert_eq!(webhook_connection_test(webhooks(None, ConnectionTest::Failed)).0, "Failed");
+    }
+
+    #[test]
+    fn a_wallet_that_was_funded_once_is_empty_or_low_but_never_not_available() {
+        for (balance, label) in [
+            (0, "Empty"),
+            (1, "Low balance"),
+            (49_999, "Low balance"),
+            (50_000, "Funded"),
+            (90_000, "Funded"),
+        ] {
+            assert_eq!(wallet_with(balance, true).0, label, "{balance}");
+        }
+    }
+
+    #[test]
+    fn subscriptions() {
+        for (state, label) in [
+            (SubscriptionState::Requested, "Requested"),
+            (SubscriptionState::Active, "Active"),
+            (SubscriptionState::Expired, "Expired"),
+        ] {
+            assert_eq!(subscription(state).0, label);
+        }
+    }
+
+    #[test]
+    fn codes_are_the_labels_in_snake_case() {
+        assert_eq!(Label("No test orders yet").code(), "no_test_orders_yet");
+        assert_eq!(Label("Low balance").code(), "low_balance");
+    }
+}

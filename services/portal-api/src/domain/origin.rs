@@ -1,0 +1,65 @@
+//! Which pages may send writing calls (`design.md` §6: a foreign or `null` `Origin` is 403).
+
+use url::{Origin, Url};
+
+/// The portal's own origin.
+#[derive(Clone, Debug)]
+pub(crate) struct Origins {
+    public: Url,
+}
+
+impl Origins {
+    pub(crate) fn new(public: Url) -> Self {
+        Self { public }
+    }
+
+    /// Whether a page of `origin` may write. `host` is the `Host` that the call itself was sent to: a page from there is
+    /// no stranger, whichever of its names the portal is called by. It must still come by the scheme that the portal
+    /// is published under, so that nobody on the way can pose as it over plain HTTP.
+    pub(crate) fn allow(&self, origin: &str, host: Option<&str>) -> bool {
+        let Ok(given) = Url::parse(origin) else { return false };
+        if !matches!(given.origin(), Origin::Tuple(..)) || given.origin().ascii_serialization() != origin {
+            // `null`, or more than an origin.
+            return false;
+        }
+        if given.origin() == self.public.origin() {
+            return true;
+        }
+        let same_host = host.is_some_and(|host| {
+            Url::parse(&format!("{}://{host}/", given.scheme()))
+                .is_ok_and(|own| own.origin() == given.origin())
+        });
+        same_host && given.scheme() == self.public.scheme()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_portals_own_pages_may_write() {
+        let origins = Origins::new(Url::parse("https://portal.example.com/").unwrap());
+        let host = Some("portal.internal:8443");
+        for (origin, host, allowed) in [
+            ("https://portal.example.com", None, true),
+            ("https://portal.example.com", host, true),
+            ("https://portal.internal:8443", host, true),
+            ("http://portal.internal:8443", host, false),
+            ("https://portal.internal", host, false),
+            ("http://portal.example.com", None, false),
+            ("https://portal.example.com:444", None, false),
+            ("https://portal.example.com/", None, false),
+            ("https://portal.example.com.evil.example", None, false),
+            ("https://evil.example", host, false),
+            ("https://evil.example", Some("evil.example@portal.example.com"), false),
+            ("null", None, false),
+            ("null", Some("null"), false),
+            ("", None, false),
+            ("file://", None, false),
+            ("data:text/html,x", None, false),
+        ] {
+            assert_eq!(origins.allow(origin, host), allowed, "{origin} {host:?}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Reads that need more than one table of ours.
+
+pub(crate) mod status;

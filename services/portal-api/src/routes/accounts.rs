@@ -1,0 +1,76 @@
+//! `POST /v1/portal/accounts`: a business signs up.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use serde_json::Value;
+use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
+
+use super::address::counted_address;
+use super::session::SessionView;
+use super::{errors, session_cookie};
+use crate::app::App;
+use crate::commands::sign_up::{self, SignUp};
+use crate::domain::{Email, Password};
+
+pub(super) async fn sign_up(
+    app: Data<App>,
+    request: HttpRequest,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let (business_name, email, password) = parse(&body.0)?;
+    let address = counted_address(&app, &request);
+    let replaces = session_cookie::read(&app, &request);
+    let wanted = SignUp { business_name, email, password, address, replaces };
+    let opened = sign_up::sign_up(&app, wanted).await.map_err(errors::sign_up)?;
+    Ok(HttpResponse::Created()
+        .cookie(session_cookie::open(&app, &opened))
+        .json(SessionView::of(&opened.session)))
+}
+
+fn parse(body: &Value) -> Result<(String, Email, Password), ApiError> {
+    let faults = FaultList::default();
+    let parsed = Fields::of_body(body, &faults).and_then(|fields| {
+        let business_name = fields.required_text("businessName", TextRule::line(120));
+        let email = email(&fields);
+        let password = chosen_password(&fields);
+        Some((business_name?, email?, password?))
+    });
+    match parsed {
+        Some(parsed) if faults.is_empty() => Ok(parsed),
+        _ => Err(ApiError::invalid(faults)),
+    }
+}
+
+/// The e-mail of an account.
+pub(super) fn email(fields: &Fields<'_>) -> Option<Email> {
+    let text = fields.required_text("email", TextRule::line(320))?;
+    let email = Email::parse(&text);
+    if email.is_none() {
+        fields.fault("email", "invalid_format", "email must be an e-mail address, such as you@shop.example.");
+    }
+    email
+}
+
+/// A password's text exactly as it is: spaces at its ends belong to it.
+pub(super) fn password_text<'a>(fields: &Fields<'a>) -> Option<&'a str> {
+    match fields.value("password") {
+        None => fields.missing("password"),
+        Some(Value::String(text)) if text.is_empty() => fields.missing("password"),
+        Some(Value::String(text)) => Some(text),
+        Some(_) => {
+            fields.fault("password", "invalid_type", "password must be a string.");
+            None
+        }
+    }
+}
+
+fn chosen_password(fields: &Fields<'_>) -> Option<Password> {
+    let text = password_text(fields)?;
+    let password = Password::choose(text);
+    if password.is_none() {
+        let (min, max) = (Password::MIN, Password::MAX);
+        let code = if text.chars().count() < min { "too_short" } else { "too_long" };
+        fields.fault("password", code, format!("password must have {min} to {max} characters."));
+    }
+    password
+}

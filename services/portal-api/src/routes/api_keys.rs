@@ -1,0 +1,95 @@
+//! `/v1/portal/api-keys`: passed on to key-management. Whether a business may have a live key is decided here.
+
+use actix_web::web::{Data, Path, ReqData};
+use actix_web::{HttpRequest, HttpResponse};
+use domain::{ApiKeyId, BusinessId, Mode};
+use serde_json::Value;
+use web::{ApiError, JsonBody, page_query};
+
+use super::errors;
+use crate::app::App;
+use crate::commands::confirm_go_live::confirm_go_live;
+use crate::domain::Session;
+use crate::store::businesses;
+
+pub(super) async fn list(
+    app: Data<App>,
+    session: ReqData<Session>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let page = page_query(&request)?;
+    Ok(HttpResponse::Ok().json(app.peers.keys.list(session.business, &page).await?))
+}
+
+/// The one answer that carries the key.
+pub(super) async fn create(
+    app: Data<App>,
+    session: ReqData<Session>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    if body.0.get("mode").and_then(Value::as_str) == Some(Mode::Live.as_str()) {
+        require_unlocked(&app, session.business).await?;
+    }
+    let created = app.peers.keys.create(session.business, &body.0).await?;
+    tracing::info!(
+        business_id = %session.business,
+        user_id = %session.user,
+        key_id = %created.view.id,
+        mode = %created.view.mode,
+        "an API key was created"
+    );
+    Ok(HttpResponse::Created().json(created))
+}
+
+pub(super) async fn revoke(
+    app: Data<App>,
+    session: ReqData<Session>,
+    key: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let key = key_id(&key)?;
+    let revoked = app.peers.keys.revoke(session.business, &key.to_string()).await?;
+    tracing::info!(
+        business_id = %session.business, user_id = %session.user, key_id = %key, "an API key was revoked"
+    );
+    Ok(HttpResponse::Ok().json(revoked))
+}
+
+pub(super) async fn rotate(
+    app: Data<App>,
+    session: ReqData<Session>,
+    key: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let key = key_id(&key)?;
+    let created = app.peers.keys.rotate(session.business, &key.to_string(), &body.0).await?;
+    tracing::info!(
+        business_id = %session.business,
+        user_id = %session.user,
+        key_id = %key,
+        new_key_id = %created.view.id,
+        "an API key was rotated"
+    );
+    Ok(HttpResponse::Ok().json(created))
+}
+
+/// 403 while a go-live item is open (`spec.md` §3.2); 503 when that cannot be told.
+async fn require_unlocked(app: &App, business: BusinessId) -> Result<(), ApiError> {
+    let read = app.database.read(async |conn| businesses::standing(conn, business).await).await;
+    let standing = read.map_err(errors::store)?.ok_or_else(errors::business_not_found)?;
+    if standing.missing().is_empty() {
+        return Ok(());
+    }
+    let confirmed = confirm_go_live(app, standing).await.map_err(errors::store)?;
+    if confirmed.is_undecided() {
+        return Err(ApiError::unavailable());
+    }
+    match confirmed.standing.missing().as_slice() {
+        [] => Ok(()),
+        missing => Err(errors::live_api_locked(missing)),
+    }
+}
+
+/// An id that is none can only be nobody's; and it must never become another path at the peer.
+fn key_id(text: &str) -> Result<ApiKeyId, ApiError> {
+    text.parse().map_err(|_| ApiError::not_found("api_key_not_found", "API key"))
+}

@@ -1,0 +1,97 @@
+//! What a caller hears when something did not work: the one place where errors become statuses.
+
+use actix_web::http::StatusCode;
+use chrono::TimeDelta;
+use domain::GoLiveItem;
+use postgres::StoreError;
+use serde_json::json;
+use web::ApiError;
+
+use crate::commands::log_in::LogInError;
+use crate::commands::sign_up::SignUpError;
+use crate::passwords::PasswordError;
+use crate::queries::status::StatusError;
+
+pub(super) fn store(error: StoreError) -> ApiError {
+    if error.is_unavailable() {
+        tracing::warn!(%error, "the database did not answer");
+        ApiError::unavailable()
+    } else {
+        ApiError::internal(error)
+    }
+}
+
+pub(super) fn not_logged_in() -> ApiError {
+    ApiError::new(StatusCode::UNAUTHORIZED, "not_logged_in", "Log in first; the session may have ended.")
+}
+
+pub(super) fn business_not_found() -> ApiError {
+    ApiError::not_found("business_not_found", "business")
+}
+
+/// 403 that names every open item (`spec.md` §3.2, `design.md` §5).
+pub(super) fn live_api_locked(missing: &[GoLiveItem]) -> ApiError {
+    let labels: Vec<&str> = missing.iter().map(|item| item.label()).collect();
+    let message = format!("The Live API is locked. Still open: {}.", labels.join("; "));
+    ApiError::new(StatusCode::FORBIDDEN, "live_api_locked", message).with("missing", json!(missing))
+}
+
+pub(super) fn sign_up(error: SignUpError) -> ApiError {
+    match error {
+        SignUpError::EmailTaken => ApiError::new(
+            StatusCode::CONFLICT,
+            "email_taken",
+            "An account with this e-mail exists already. Log in instead.",
+        ),
+        SignUpError::TooMany { wait } => {
+            too_many("too_many_sign_ups", "Too many accounts were opened from your address.", wait)
+        }
+        SignUpError::Password(error) => password(error),
+        SignUpError::Store(error) => store(error),
+    }
+}
+
+pub(super) fn log_in(error: LogInError) -> ApiError {
+    match error {
+        LogInError::InvalidCredentials => ApiError::new(
+            StatusCode::UNAUTHORIZED,
+            "invalid_credentials",
+            "The e-mail or the password is wrong.",
+        ),
+        LogInError::TooMany { wait } => too_many("too_many_log_ins", "Too many log-ins failed.", wait),
+        LogInError::Password(error) => password(error),
+        LogInError::Store(error) => store(error),
+    }
+}
+
+pub(super) fn status(error: StatusError) -> ApiError {
+    match error {
+        StatusError::Owner(error) => error.into(),
+        StatusError::Store(error) => store(error),
+    }
+}
+
+pub(super) fn too_many_streams() -> ApiError {
+    ApiError::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "too_many_streams",
+        "Too many pages of this business follow its orders already. Close one.",
+    )
+    .retry_after(15)
+}
+
+fn password(error: PasswordError) -> ApiError {
+    match error {
+        PasswordError::Busy => ApiError::unavailable(),
+        PasswordError::Failed(_) => ApiError::internal(error),
+    }
+}
+
+fn too_many(code: &str, what: &str, wait: TimeDelta) -> ApiError {
+    // Rounded up: whoever comes back after that long must not be refused again.
+    let seconds =
+        u32::try_from(wait.num_milliseconds().max(1).unsigned_abs().div_ceil(1_000)).unwrap_or(u32::MAX);
+    let minutes = seconds.div_ceil(60);
+    let message = format!("{what} Try again in {minutes} minute{}.", if minutes == 1 { "" } else { "s" });
+    ApiError::new(StatusCode::TOO_MANY_REQUESTS, code, message).retry_after(seconds)
+}

@@ -1,0 +1,126 @@
+//! Who may pass: pages of our own origin, people who are logged in, the operator.
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use actix_web::middleware::Next;
+use actix_web::web::Data;
+use actix_web::{Error, HttpMessage};
+use postgres::StoreError;
+use web::{ApiError, bearer_token, same_secret};
+
+use super::errors;
+use super::session_cookie;
+use crate::app::App;
+use crate::domain::{Session, expiry, is_due_for_extension};
+use crate::store::sessions;
+
+/// A writing call must come from a page of ours, or from no page at all; and what it carries must be JSON, which no
+/// form of a foreign page can send (`design.md` §6).
+pub(super) async fn refuse_foreign_writes(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    if !reads {
+        check_origin(&request)?;
+        check_content_type(&request)?;
+    }
+    next.call(request).await
+}
+
+fn check_origin(request: &ServiceRequest) -> Result<(), ApiError> {
+    let foreign = || {
+        ApiError::new(
+            StatusCode::FORBIDDEN,
+            "foreign_origin",
+            "Pages of another origin may not write here. Call from the portal's own pages or from no page at all.",
+        )
+    };
+    let app = request.app_data::<Data<App>>().ok_or_else(|| ApiError::internal("a guard without its app"))?;
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    for origin in request.headers().get_all(header::ORIGIN) {
+        let origin = origin.to_str().map_err(|_| foreign())?;
+        if !app.origins.allow(origin, host) {
+            return Err(foreign());
+        }
+    }
+    Ok(())
+}
+
+/// For calls without a body too: a form that is posted from elsewhere names a type even when it is empty.
+fn check_content_type(request: &ServiceRequest) -> Result<(), ApiError> {
+    let Some(given) = request.headers().get(header::CONTENT_TYPE) else { return Ok(()) };
+    let media_type = given.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
+    let media_type = media_type.trim().to_ascii_lowercase();
+    if media_type == "application/json"
+        || (media_type.starts_with("application/") && media_type.ends_with("+json"))
+    {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        "unsupported_media_type",
+        "Send the body as JSON, with Content-Type: application/json.",
+    ))
+}
+
+/// Lets nobody through who is not logged in; handlers find the [`Session`] as `ReqData`.
+pub(super) async fn require_session(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
+    let app = request
+        .app_data::<Data<App>>()
+        .cloned()
+        .ok_or_else(|| ApiError::internal("a guard without its app"))?;
+    let session = open_session(&app, request.request()).await?.ok_or_else(errors::not_logged_in)?;
+    request.extensions_mut().insert(session);
+    let mut response = next.call(request).await?;
+    forbid_keeping(&mut response);
+    Ok(response)
+}
+
+/// The session of a request, if it has one that has not ended. Its use moves its end.
+pub(super) async fn open_session(
+    app: &App,
+    request: &actix_web::HttpRequest,
+) -> Result<Option<Session>, ApiError> {
+    let Some(token) = session_cookie::read(app, request) else { return Ok(None) };
+    let now = app.clock.now();
+    let read: Result<Option<Session>, StoreError> = app
+        .database
+        .read(async |conn| {
+            let Some(session) = sessions::find(conn, &token, now).await? else { return Ok(None) };
+            if is_due_for_extension(&session, now) {
+                let until = expiry(session.created_at, now);
+                sessions::extend(conn, &session, until, now).await?;
+                return Ok(Some(Session { expires_at: until, ..session }));
+            }
+            Ok(Some(session))
+        })
+        .await;
+    read.map_err(errors::store)
+}
+
+/// Lets nobody through without the operator's token.
+pub(super) async fn require_operator(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
+    let app = request.app_data::<Data<App>>().ok_or_else(|| ApiError::internal("a guard without its app"))?;
+    let known = bearer_token(request.headers()).is_some_and(|given| same_secret(given, &app.operator_token));
+    if !known {
+        let message = "Send the operator's token: Authorization: Bearer <token>.";
+        return Err(ApiError::new(StatusCode::UNAUTHORIZED, "operator_token_invalid", message).into());
+    }
+    let mut response = next.call(request).await?;
+    forbid_keeping(&mut response);
+    Ok(response)
+}
+
+/// What is somebody's own is kept by no cache, neither a proxy's nor the browser's.
+fn forbid_keeping<B>(response: &mut ServiceResponse<B>) {
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+}

@@ -1,0 +1,120 @@
+//! The URL table. Public: the portal's calls with a session, the operator's with the token. Internal: what order-api asks.
+
+mod accounts;
+mod address;
+mod api_keys;
+mod errors;
+mod guard;
+mod operator;
+mod order_stream;
+mod ordering;
+mod orders;
+mod pickup_profile;
+mod session;
+mod session_cookie;
+mod status;
+mod subscription;
+mod wallet;
+mod webhook_deliveries;
+mod webhook_endpoints;
+
+use actix_web::middleware::from_fn;
+use actix_web::web::{Data, ServiceConfig, delete, get, patch, post, put, resource, scope};
+use web::{BodyLimit, require_internal_token};
+
+use crate::app::App;
+
+/// No portal body needs more.
+const BODY_MAX_BYTES: usize = 64 * 1024;
+
+/// The public listener's routes.
+pub(crate) fn public(app: Data<App>) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
+    move |config| {
+        config.app_data(app.clone()).app_data(BodyLimit(BODY_MAX_BYTES)).service(
+            scope("/v1")
+                .wrap(from_fn(guard::refuse_foreign_writes))
+                .service(resource("/portal/accounts").route(post().to(accounts::sign_up)))
+                .service(
+                    resource("/portal/session")
+                        .route(post().to(session::log_in))
+                        .route(get().to(session::who_am_i))
+                        .route(delete().to(session::log_out)),
+                )
+                .service(scope("/portal").wrap(from_fn(guard::require_session)).configure(portal))
+                .service(scope("/operator").wrap(from_fn(guard::require_operator)).configure(operator_calls)),
+        );
+    }
+}
+
+/// The internal listener's routes.
+pub(crate) fn internal(
+    app: Data<App>,
+    internal: settings::Internal,
+) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
+    move |config| {
+        config.app_data(app.clone()).app_data(Data::new(internal.clone())).service(
+            scope("/internal")
+                .wrap(from_fn(require_internal_token))
+                .service(resource("/businesses/{id}/ordering").route(get().to(ordering::ordering))),
+        );
+    }
+}
+
+/// Calls of somebody who is logged in.
+fn portal(config: &mut ServiceConfig) {
+    config
+        .service(resource("/status").route(get().to(status::status)))
+        .service(
+            resource("/pickup-profile")
+                .route(get().to(pickup_profile::read))
+                .route(put().to(pickup_profile::write)),
+        )
+        .service(
+            resource("/subscription")
+                .route(get().to(subscription::read))
+                .route(put().to(subscription::request)),
+        )
+        .service(resource("/api-keys").route(get().to(api_keys::list)).route(post().to(api_keys::create)))
+        .service(resource("/api-keys/{id}/revoke").route(post().to(api_keys::revoke)))
+        .service(resource("/api-keys/{id}/rotate").route(post().to(api_keys::rotate)))
+        .service(resource("/orders").route(get().to(orders::list)))
+        .service(resource("/orders/stream").route(get().to(order_stream::stream)))
+        .service(resource("/orders/{id}").route(get().to(orders::read)))
+        .service(resource("/orders/{id}/events").route(get().to(orders::events)))
+        .service(resource("/orders/{id}/simulate").route(post().to(orders::simulate)))
+        .service(resource("/wallet").route(get().to(wallet::read)))
+        .service(resource("/wallet/entries").route(get().to(wallet::entries)))
+        .service(resource("/wallet/top-ups").route(post().to(wallet::top_up)))
+        .configure(webhooks);
+}
+
+fn webhooks(config: &mut ServiceConfig) {
+    config
+        .service(
+            resource("/webhook-endpoints")
+                .route(get().to(webhook_endpoints::list))
+                .route(post().to(webhook_endpoints::create)),
+        )
+        .service(
+            resource("/webhook-endpoints/{id}")
+                .route(get().to(webhook_endpoints::read))
+                .route(patch().to(webhook_endpoints::update))
+                .route(delete().to(webhook_endpoints::remove)),
+        )
+        .service(resource("/webhook-endpoints/{id}/test").route(post().to(webhook_endpoints::test)))
+        .service(
+            resource("/webhook-endpoints/{id}/deliveries").route(get().to(webhook_deliveries::of_endpoint)),
+        )
+        .service(resource("/webhook-deliveries/{id}").route(get().to(webhook_deliveries::read)))
+        .service(
+            resource("/webhook-deliveries/{id}/redeliver").route(post().to(webhook_deliveries::redeliver)),
+        );
+}
+
+/// Calls with the operator's token.
+fn operator_calls(config: &mut ServiceConfig) {
+    config
+        .service(resource("/businesses").route(get().to(operator::list)))
+        .service(resource("/businesses/{id}").route(patch().to(operator::change)))
+        .service(resource("/businesses/{id}/wallet/credits").route(post().to(operator::credit)));
+}

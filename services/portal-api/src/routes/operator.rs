@@ -1,0 +1,149 @@
+//! `/v1/operator/businesses`: the operator lists, approves and funds businesses.
+
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, GoLiveItem};
+use internal_api::Page;
+use serde::Serialize;
+use serde_json::Value;
+use web::{ApiError, FaultList, Fields, JsonBody, page_query};
+
+use super::errors;
+use super::wallet::note_funded;
+use crate::app::App;
+use crate::commands::change_business::{Change, change_business};
+use crate::domain::{BusinessStatus, Standing};
+use crate::store::businesses;
+
+/// A business as the operator sees it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct BusinessView {
+    id: BusinessId,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner_email: Option<String>,
+    /// `active`, `inactive` or `suspended`.
+    status: String,
+    /// `required`, `requested`, `active` or `expired`.
+    subscription: String,
+    plan: Option<String>,
+    requested_plan: Option<String>,
+    /// `active` or `inactive`.
+    live_access: &'static str,
+    unlocked: bool,
+    /// The open go-live items.
+    missing: Vec<GoLiveItem>,
+    created_at: DateTime<Utc>,
+}
+
+pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let page = page_query(&request)?;
+    let unknown = || {
+        let message = "startingAfter names no business.";
+        ApiError::invalid_field("startingAfter", "invalid_value", message)
+    };
+    let after = page.starting_after.map(|text| text.parse().map_err(|_| unknown())).transpose()?;
+    let read = app.database.read(async |conn| businesses::list(conn, page.limit, after).await).await;
+    let listed = read.map_err(errors::store)?.ok_or_else(unknown)?;
+    let page = Page::cut(listed, page.limit)
+        .map(|listed| BusinessView::of(listed.standing, Some(listed.owner_email)));
+    Ok(HttpResponse::Ok().json(page))
+}
+
+pub(super) async fn change(
+    app: Data<App>,
+    business: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let business = business_id(&business)?;
+    let change = parse(&body.0)?;
+    if !change_business(&app, business, change).await.map_err(errors::store)? {
+        return Err(errors::business_not_found());
+    }
+    let read = app.database.read(async |conn| businesses::standing(conn, business).await).await;
+    let standing = read.map_err(errors::store)?.ok_or_else(errors::business_not_found)?;
+    Ok(HttpResponse::Ok().json(BusinessView::of(standing, None)))
+}
+
+/// Passed on to wallet, which knows no businesses: that this is one is decided here.
+pub(super) async fn credit(
+    app: Data<App>,
+    business: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let business = business_id(&business)?;
+    let read = app.database.read(async |conn| businesses::find(conn, business).await).await;
+    read.map_err(errors::store)?.ok_or_else(errors::business_not_found)?;
+    let work = {
+        let app = app.clone();
+        async move {
+            let credit = app.peers.wallet.credit(business, &body.0).await?;
+            note_funded(&app, business, credit.amount_paise).await;
+            Ok::<_, ApiError>(credit)
+        }
+    };
+    let credit = app.tasks.run(work).await??;
+    tracing::info!(business_id = %business, transfer_id = %credit.transfer_id, "the operator credited a wallet");
+    Ok(HttpResponse::Created().json(credit))
+}
+
+fn parse(body: &Value) -> Result<Change, ApiError> {
+    const KNOWN: [&str; 3] = ["status", "subscription", "liveAccess"];
+    let faults = FaultList::default();
+    let change = Fields::of_body(body, &faults).map(|fields| {
+        for name in fields.unknown(&KNOWN) {
+            faults.add(&name, "unknown_field", format!("{name} cannot be changed here."));
+        }
+        if KNOWN.iter().all(|name| fields.value(name).is_none()) {
+            faults.add("", "required", "Give at least one of status, subscription and liveAccess.");
+        }
+        Change {
+            status: fields.optional_word::<BusinessStatus>("status", "active, inactive or suspended"),
+            subscription_active: switch(&fields, "subscription"),
+            live_access: switch(&fields, "liveAccess"),
+        }
+    });
+    match change {
+        Some(change) if faults.is_empty() => Ok(change),
+        _ => Err(ApiError::invalid(faults)),
+    }
+}
+
+/// `active` or `inactive`.
+fn switch(fields: &Fields<'_>, name: &str) -> Option<bool> {
+    let wanted = "active or inactive";
+    match fields.optional_word::<BusinessStatus>(name, wanted)? {
+        BusinessStatus::Active => Some(true),
+        BusinessStatus::Inactive => Some(false),
+        BusinessStatus::Suspended => {
+            fields.fault(name, "invalid_value", format!("{name} must be {wanted}."));
+            None
+        }
+    }
+}
+
+impl BusinessView {
+    fn of(standing: Standing, owner_email: Option<String>) -> Self {
+        let missing = standing.missing();
+        let business = standing.business;
+        Self {
+            id: business.id,
+            name: business.name,
+            owner_email,
+            status: business.status.to_string(),
+            subscription: business.subscription.state.to_string(),
+            plan: business.subscription.plan,
+            requested_plan: business.subscription.requested_plan,
+            live_access: if business.live_access { "active" } else { "inactive" },
+            unlocked: missing.is_empty(),
+            missing,
+            created_at: business.created_at,
+        }
+    }
+}
+
+fn business_id(text: &str) -> Result<BusinessId, ApiError> {
+    text.parse().map_err(|_| errors::business_not_found())
+}

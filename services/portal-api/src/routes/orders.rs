@@ -1,0 +1,66 @@
+//! `/v1/portal/orders`: passed on to order-api.
+
+use actix_web::web::{Data, Path, ReqData};
+use actix_web::{HttpRequest, HttpResponse};
+use domain::{Mode, OrderId};
+use internal_api::orders::OrdersQuery;
+use web::{ApiError, JsonBody, page_query, query_value};
+
+use crate::app::App;
+use crate::domain::Session;
+
+pub(super) async fn list(
+    app: Data<App>,
+    session: ReqData<Session>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let page = page_query(&request)?;
+    let query = OrdersQuery {
+        mode: mode(&request)?,
+        limit: Some(page.limit),
+        starting_after: page.starting_after,
+        order_reference: query_value(&request, "orderReference")?,
+        tracking_code: query_value(&request, "trackingCode")?,
+        status: query_value(&request, "status")?,
+    };
+    Ok(HttpResponse::Ok().json(app.peers.orders.list(session.business, &query).await?))
+}
+
+pub(super) async fn read(
+    app: Data<App>,
+    session: ReqData<Session>,
+    order: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let order = order_id(&order)?.to_string();
+    Ok(HttpResponse::Ok().json(app.peers.orders.get(session.business, &order).await?))
+}
+
+pub(super) async fn events(
+    app: Data<App>,
+    session: ReqData<Session>,
+    order: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let order = order_id(&order)?.to_string();
+    Ok(HttpResponse::Ok().json(app.peers.orders.events(session.business, &order).await?))
+}
+
+pub(super) async fn simulate(
+    app: Data<App>,
+    session: ReqData<Session>,
+    order: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let order = order_id(&order)?.to_string();
+    Ok(HttpResponse::Ok().json(app.peers.orders.simulate(session.business, &order, &body.0).await?))
+}
+
+/// `mode` of the query string; both when it is left out.
+pub(super) fn mode(request: &HttpRequest) -> Result<Option<Mode>, ApiError> {
+    let Some(text) = query_value(request, "mode")? else { return Ok(None) };
+    let mode = text.parse();
+    mode.map(Some).map_err(|_| ApiError::invalid_field("mode", "invalid_value", "mode must be test or live."))
+}
+
+fn order_id(text: &str) -> Result<OrderId, ApiError> {
+    text.parse().map_err(|_| ApiError::not_found("order_not_found", "order"))
+}

@@ -1,0 +1,105 @@
+//! `GET`, `PUT /v1/portal/pickup-profile`: the `pickup.*` fields of `spec.md` §2.1.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, ReqData};
+use internal_api::ordering::PickupProfile;
+use serde_json::{Value, json};
+use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
+
+use super::errors;
+use crate::app::App;
+use crate::commands::put_pickup_profile::put_pickup_profile;
+use crate::domain::{Session, is_phone, is_pincode};
+use crate::store::pickup_profiles;
+
+/// The fields without which nothing can be picked up.
+const REQUIRED: [&str; 7] =
+    ["businessName", "contactName", "phone", "addressLine1", "city", "state", "pincode"];
+const OPTIONAL: [&str; 5] = ["addressLine2", "landmark", "latitude", "longitude", "fullAddress"];
+
+pub(super) async fn read(app: Data<App>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
+    let read = app.database.read(async |conn| pickup_profiles::find(conn, session.business).await).await;
+    Ok(HttpResponse::Ok().json(view(read.map_err(errors::store)?.as_ref())))
+}
+
+pub(super) async fn write(
+    app: Data<App>,
+    session: ReqData<Session>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let profile = parse(&body.0)?;
+    put_pickup_profile(&app, session.business, &profile).await.map_err(errors::store)?;
+    Ok(HttpResponse::Ok().json(view(Some(&profile))))
+}
+
+/// Every field, `null` where there is none, and whether the profile is complete.
+fn view(profile: Option<&PickupProfile>) -> Value {
+    let mut view = json!(profile);
+    if profile.is_none() {
+        view = REQUIRED.iter().chain(&OPTIONAL).map(|name| (*name, Value::Null)).collect();
+    }
+    view["complete"] = json!(profile.is_some());
+    view["missing"] = if profile.is_some() { json!([]) } else { json!(REQUIRED) };
+    view
+}
+
+fn parse(body: &Value) -> Result<PickupProfile, ApiError> {
+    let faults = FaultList::default();
+    let parsed = Fields::of_body(body, &faults).and_then(|fields| profile(&fields));
+    match parsed {
+        Some(parsed) if faults.is_empty() => Ok(parsed),
+        _ => Err(ApiError::invalid(faults)),
+    }
+}
+
+fn profile(fields: &Fields<'_>) -> Option<PickupProfile> {
+    let business_name = fields.required_text("businessName", TextRule::line(120));
+    let contact_name = fields.required_text("contactName", TextRule::line(120));
+    let phone = phone(fields);
+    let address_line1 = fields.required_text("addressLine1", TextRule::line(250));
+    let address_line2 = fields.optional_text("addressLine2", TextRule::line(250));
+    let city = fields.required_text("city", TextRule::line(120));
+    let state = fields.required_text("state", TextRule::line(120));
+    let pincode = pincode(fields);
+    let landmark = fields.optional_text("landmark", TextRule::line(250));
+    let latitude = fields.optional_number("latitude", -90.0, 90.0);
+    let longitude = fields.optional_number("longitude", -180.0, 180.0);
+    for (one, other) in [("latitude", "longitude"), ("longitude", "latitude")] {
+        if fields.value(one).is_some() && fields.value(other).is_none() {
+            fields.fault(other, "required", format!("{other} is required when {one} is given."));
+        }
+    }
+    let full_address = fields.optional_text("fullAddress", TextRule::lines(1_000));
+    Some(PickupProfile {
+        business_name: business_name?,
+        contact_name: contact_name?,
+        phone: phone?,
+        address_line1: address_line1?,
+        address_line2,
+        city: city?,
+        state: state?,
+        pincode: pincode?,
+        landmark,
+        latitude,
+        longitude,
+        full_address,
+    })
+}
+
+fn phone(fields: &Fields<'_>) -> Option<String> {
+    let phone = fields.required_text("phone", TextRule::line(32))?;
+    if is_phone(&phone) {
+        return Some(phone);
+    }
+    fields.fault("phone", "invalid_format", "phone must have a country code, such as +919876543210.");
+    None
+}
+
+fn pincode(fields: &Fields<'_>) -> Option<String> {
+    let pincode = fields.required_text("pincode", TextRule::line(16))?;
+    if is_pincode(&pincode) {
+        return Some(pincode);
+    }
+    fields.fault("pincode", "invalid_format", "pincode must be six digits, the first not 0.");
+    None
+}

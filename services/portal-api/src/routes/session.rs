@@ -1,0 +1,83 @@
+//! `POST`, `GET`, `DELETE /v1/portal/session`: log in, who am I, log out.
+
+use actix_web::http::header;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, UserId};
+use serde::Serialize;
+use serde_json::Value;
+use web::{ApiError, FaultList, Fields, JsonBody};
+
+use super::accounts::{email, password_text};
+use super::address::counted_address;
+use super::{errors, guard, session_cookie};
+use crate::app::App;
+use crate::commands::log_in::{self, LogIn};
+use crate::commands::log_out;
+use crate::domain::{Email, Password, Session};
+
+/// Somebody who is logged in, as they see it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SessionView<'a> {
+    business_id: BusinessId,
+    business_name: &'a str,
+    user_id: UserId,
+    email: &'a str,
+    role: &'a str,
+    created_at: DateTime<Utc>,
+    expires_at: DateTime<Utc>,
+}
+
+impl<'a> SessionView<'a> {
+    pub(super) fn of(session: &'a Session) -> Self {
+        Self {
+            business_id: session.business,
+            business_name: &session.business_name,
+            user_id: session.user,
+            email: &session.email,
+            role: &session.role,
+            created_at: session.created_at,
+            expires_at: session.expires_at,
+        }
+    }
+}
+
+pub(super) async fn log_in(
+    app: Data<App>,
+    request: HttpRequest,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let (email, password) = parse(&body.0)?;
+    let address = counted_address(&app, &request);
+    let replaces = session_cookie::read(&app, &request);
+    let wanted = LogIn { email, password, address, replaces };
+    let opened = log_in::log_in(&app, wanted).await.map_err(errors::log_in)?;
+    Ok(HttpResponse::Ok().cookie(session_cookie::open(&app, &opened)).json(SessionView::of(&opened.session)))
+}
+
+pub(super) async fn who_am_i(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let session = guard::open_session(&app, &request).await?.ok_or_else(errors::not_logged_in)?;
+    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(SessionView::of(&session)))
+}
+
+/// Also for somebody who is not logged in any more: what they want is so already.
+pub(super) async fn log_out(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    if let Some(token) = session_cookie::read(&app, &request) {
+        log_out::log_out(&app, &token).await.map_err(errors::store)?;
+    }
+    Ok(HttpResponse::NoContent().cookie(session_cookie::forget(&app)).finish())
+}
+
+fn parse(body: &Value) -> Result<(Email, Password), ApiError> {
+    let faults = FaultList::default();
+    let parsed = Fields::of_body(body, &faults).and_then(|fields| {
+        let (email, password) = (email(&fields), password_text(&fields));
+        Some((email?, Password::typed(password?)))
+    });
+    match parsed {
+        Some(parsed) if faults.is_empty() => Ok(parsed),
+        _ => Err(ApiError::invalid(faults)),
+    }
+}

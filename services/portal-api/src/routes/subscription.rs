@@ -1,0 +1,64 @@
+//! `GET`, `PUT /v1/portal/subscription`: what the business subscribes to, and asking for a plan.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, ReqData};
+use serde::Serialize;
+use serde_json::Value;
+use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
+
+use super::errors;
+use crate::app::App;
+use crate::commands::request_subscription::request_subscription;
+use crate::domain::{Session, Subscription};
+use crate::store::businesses;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SubscriptionView<'a> {
+    /// `required`, `requested`, `active` or `expired`.
+    status: String,
+    plan: Option<&'a str>,
+    requested_plan: Option<&'a str>,
+    /// What may be asked for.
+    plans: &'a [String],
+}
+
+pub(super) async fn read(app: Data<App>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
+    let read = app.database.read(async |conn| businesses::find(conn, session.business).await).await;
+    let business = read.map_err(errors::store)?.ok_or_else(errors::business_not_found)?;
+    Ok(answer(&app, &business.subscription))
+}
+
+pub(super) async fn request(
+    app: Data<App>,
+    session: ReqData<Session>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let plan = parse(&body.0, &app.plans)?;
+    let subscription = request_subscription(&app, session.business, &plan).await.map_err(errors::store)?;
+    Ok(answer(&app, &subscription.ok_or_else(errors::business_not_found)?))
+}
+
+fn answer(app: &App, subscription: &Subscription) -> HttpResponse {
+    HttpResponse::Ok().json(SubscriptionView {
+        status: subscription.state.to_string(),
+        plan: subscription.plan.as_deref(),
+        requested_plan: subscription.requested_plan.as_deref(),
+        plans: &app.plans,
+    })
+}
+
+fn parse(body: &Value, plans: &[String]) -> Result<String, ApiError> {
+    let faults = FaultList::default();
+    let plan = Fields::of_body(body, &faults).and_then(|fields| {
+        let plan = fields.required_text("plan", TextRule::line(64))?;
+        if !plans.contains(&plan) {
+            fields.fault("plan", "invalid_value", format!("plan must be one of: {}.", plans.join(", ")));
+        }
+        Some(plan)
+    });
+    match plan {
+        Some(plan) if faults.is_empty() => Ok(plan),
+        _ => Err(ApiError::invalid(faults)),
+    }
+}

@@ -1,0 +1,55 @@
+//! The delivery log, passed on to webhook-dispatcher.
+
+use actix_web::web::{Data, Path, ReqData};
+use actix_web::{HttpRequest, HttpResponse};
+use domain::WebhookDeliveryId;
+use internal_api::webhooks::DeliveriesQuery;
+use web::{ApiError, page_query, query_value};
+
+use super::webhook_endpoints::endpoint_id;
+use crate::app::App;
+use crate::domain::Session;
+
+pub(super) async fn of_endpoint(
+    app: Data<App>,
+    session: ReqData<Session>,
+    endpoint: Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let endpoint = endpoint_id(&endpoint)?.to_string();
+    let page = page_query(&request)?;
+    let query = DeliveriesQuery {
+        limit: Some(page.limit),
+        starting_after: page.starting_after,
+        status: query_value(&request, "status")?,
+        event: query_value(&request, "event")?,
+    };
+    Ok(HttpResponse::Ok().json(app.peers.webhooks.deliveries(session.business, &endpoint, &query).await?))
+}
+
+pub(super) async fn read(
+    app: Data<App>,
+    session: ReqData<Session>,
+    delivery: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let delivery = delivery_id(&delivery)?.to_string();
+    Ok(HttpResponse::Ok().json(app.peers.webhooks.delivery(session.business, &delivery).await?))
+}
+
+/// Queues the same event again.
+pub(super) async fn redeliver(
+    app: Data<App>,
+    session: ReqData<Session>,
+    delivery: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let delivery_id = delivery_id(&delivery)?;
+    let queued = app.peers.webhooks.redeliver(session.business, &delivery_id.to_string()).await?;
+    tracing::info!(
+        business_id = %session.business, user_id = %session.user, %delivery_id, "a webhook was redelivered"
+    );
+    Ok(HttpResponse::Accepted().json(queued))
+}
+
+fn delivery_id(text: &str) -> Result<WebhookDeliveryId, ApiError> {
+    text.parse().map_err(|_| ApiError::not_found("webhook_delivery_not_found", "webhook delivery"))
+}

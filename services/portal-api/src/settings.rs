@@ -1,0 +1,173 @@
+//! What this service can be told, checked once at start.
+
+use serde::Deserialize;
+use settings::{Broker, Database, Environment, Faults, Http, Internal, Peers, Secret, Settings, Telemetry};
+use url::Url;
+
+/// All of it (`WAYBILL_…`).
+#[derive(Clone, Debug, Deserialize)]
+pub struct PortalSettings {
+    #[serde(default)]
+    pub environment: Environment,
+    pub database: Database,
+    pub broker: Broker,
+    pub http: Http,
+    #[serde(default)]
+    pub internal: Internal,
+    #[serde(default)]
+    pub peers: Peers,
+    #[serde(default)]
+    pub telemetry: Telemetry,
+    #[serde(default)]
+    pub public: Public,
+    #[serde(default)]
+    pub operator: Operator,
+    #[serde(default)]
+    pub limits: Limits,
+    #[serde(default)]
+    pub subscription: Subscriptions,
+}
+
+/// How browsers reach the portal (`WAYBILL_PUBLIC__…`).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default)]
+pub struct Public {
+    /// Writing calls from pages of another origin are refused.
+    pub url: Url,
+}
+
+impl Default for Public {
+    fn default() -> Self {
+        let url = Url::parse("http://127.0.0.1:8084/").unwrap_or_else(|_| unreachable!("a constant URL"));
+        Self { url }
+    }
+}
+
+/// Who may run the operator's calls (`WAYBILL_OPERATOR__…`).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default)]
+pub struct Operator {
+    pub token: Secret,
+}
+
+impl Default for Operator {
+    fn default() -> Self {
+        Self { token: Secret::new("local-operator-token-of-the-local-stack") }
+    }
+}
+
+/// What strangers may do (`WAYBILL_LIMITS__…`). The numbers are those of `design.md` §5.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Whether log-ins and sign-ups are counted per address too.
+    pub per_address: bool,
+    /// The header in which the operator's own proxy names the client; its last address counts. Without it, the
+    /// address that the connection comes from.
+    pub address_header: Option<String>,
+    /// Event streams that one business may hold open on one instance.
+    pub streams_per_business: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { per_address: true, address_header: None, streams_per_business: 20 }
+    }
+}
+
+/// What a business may subscribe to (`WAYBILL_SUBSCRIPTION__…`).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default)]
+pub struct Subscriptions {
+    /// The plans' names, separated by commas.
+    pub plans: String,
+}
+
+impl Default for Subscriptions {
+    fn default() -> Self {
+        Self { plans: "starter,growth,scale".into() }
+    }
+}
+
+impl Subscriptions {
+    pub fn plan_names(&self) -> Vec<String> {
+        self.plans.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    }
+}
+
+impl Settings for PortalSettings {
+    fn check(&self, faults: &mut Faults) {
+        self.database.check(faults);
+        if self.http.public.is_none() {
+            faults.add("WAYBILL_HTTP__PUBLIC", "is missing: the portal has a public listener");
+        }
+        faults.refuse_default_secret("WAYBILL_INTERNAL__TOKEN", &self.internal.token, self.environment);
+        faults.refuse_default_secret("WAYBILL_OPERATOR__TOKEN", &self.operator.token, self.environment);
+        if self.operator.token.expose().len() < 16 {
+            faults.add("WAYBILL_OPERATOR__TOKEN", "must have at least 16 characters");
+        }
+        match self.public.url.scheme() {
+            "https" => {}
+            "http" if self.environment == Environment::Local => {}
+            _ => faults.add("WAYBILL_PUBLIC__URL", "must be an https URL (a local stack may use http)"),
+        }
+        if !(1..=1_000).contains(&self.limits.streams_per_business) {
+            faults.add("WAYBILL_LIMITS__STREAMS_PER_BUSINESS", "must be between 1 and 1,000");
+        }
+        let plans = self.subscription.plan_names();
+        if plans.is_empty() || plans.iter().any(|plan| plan.len() > 64) {
+            faults.add("WAYBILL_SUBSCRIPTION__PLANS", "must name a plan, and none in more than 64 bytes");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    fn load(more: &[(&str, &str)]) -> Result<PortalSettings, settings::SettingsError> {
+        let least = [
+            ("WAYBILL_DATABASE__URL", "postgres://portal@localhost/portal"),
+            ("WAYBILL_BROKER__URL", "amqp://localhost/"),
+            ("WAYBILL_HTTP__PUBLIC", "127.0.0.1:0"),
+            ("WAYBILL_HTTP__INTERNAL", "127.0.0.1:0"),
+            ("WAYBILL_HTTP__MANAGEMENT", "127.0.0.1:0"),
+        ];
+        let variables: HashMap<_, _> =
+            least.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        settings::load_from(variables)
+    }
+
+    #[test]
+    fn the_defaults_suit_a_local_stack() {
+        let settings = load(&[("WAYBILL_LIMITS__PER_ADDRESS", "false")]).unwrap();
+        assert!(!settings.limits.per_address);
+        assert_eq!(settings.subscription.plan_names(), ["starter", "growth", "scale"]);
+    }
+
+    #[test]
+    fn production_names_every_setting_it_refuses() {
+        let text = load(&[("WAYBILL_ENVIRONMENT", "production")]).unwrap_err().to_string();
+        for variable in ["WAYBILL_INTERNAL__TOKEN", "WAYBILL_OPERATOR__TOKEN", "WAYBILL_PUBLIC__URL"] {
+            assert!(text.contains(variable), "{text}");
+        }
+    }
+
+    #[test]
+    fn production_starts_with_secrets_of_its_own() {
+        load(&[
+            ("WAYBILL_ENVIRONMENT", "production"),
+            ("WAYBILL_INTERNAL__TOKEN", "a secret of the operator's own"),
+            ("WAYBILL_OPERATOR__TOKEN", "another secret of the operator's own"),
+            ("WAYBILL_PUBLIC__URL", "https://portal.example.com"),
+        ])
+        .unwrap();
+    }
+
+    #[test]
+    fn an_unusable_plan_list_is_a_fault() {
+        assert!(load(&[("WAYBILL_SUBSCRIPTION__PLANS", " , ")]).is_err());
+    }
+}

@@ -1,0 +1,90 @@
+//! The tables, as diesel sees them.
+
+diesel::table! {
+    businesses (id) {
+        id -> Text,
+        name -> Text,
+        status -> Text,
+        live_access -> Bool,
+        subscription_state -> Text,
+        subscription_plan -> Nullable<Text>,
+        requested_plan -> Nullable<Text>,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    users (id) {
+        id -> Text,
+        business_id -> Text,
+        email -> Text,
+        email_key -> Text,
+        password_hash -> Text,
+        role -> Text,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    sessions (id) {
+        id -> Text,
+        token_hash -> Binary,
+        business_id -> Text,
+        user_id -> Text,
+        created_at -> Timestamptz,
+        last_seen_at -> Timestamptz,
+        expires_at -> Timestamptz,
+        revoked_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    pickup_profiles (business_id) {
+        business_id -> Text,
+        business_name -> Text,
+        contact_name -> Text,
+        phone -> Text,
+        address_line1 -> Text,
+        address_line2 -> Nullable<Text>,
+        city -> Text,
+        state -> Text,
+        pincode -> Text,
+        landmark -> Nullable<Text>,
+        latitude -> Nullable<Double>,
+        longitude -> Nullable<Double>,
+        full_address -> Nullable<Text>,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    go_live_facts (business_id) {
+        business_id -> Text,
+        successful_test_order_at -> Nullable<Timestamptz>,
+        wallet_funded_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    attempts (id) {
+        id -> BigInt,
+        scope -> Text,
+        subject -> Binary,
+        attempted_at -> Timestamptz,
+    }
+}
+
+diesel::joinable!(sessions -> users (user_id));
+diesel::joinable!(sessions -> businesses (business_id));
+diesel::joinable!(users -> businesses (business_id));
+diesel::joinable!(pickup_profiles -> businesses (business_id));
+diesel::joinable!(go_live_facts -> businesses (business_id));
+diesel::allow_tables_to_appear_in_same_query!(
+    businesses,
+    users,
+    sessions,
+    pickup_profiles,
+    go_live_facts,
+    attempts
+);

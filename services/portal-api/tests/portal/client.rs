@@ -1,0 +1,117 @@
+//! An HTTP client that keeps its session cookie, as a browser does.
+
+use std::net::SocketAddr;
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, RequestBuilder, Response};
+use serde_json::Value;
+
+use crate::portal::reqwest_client;
+
+#[derive(Clone)]
+pub(crate) struct Client {
+    http: reqwest::Client,
+    base: String,
+    headers: HeaderMap,
+}
+
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
+}
+
+impl Answer {
+    pub(crate) fn code(&self) -> &str {
+        self.body["code"].as_str().unwrap_or_default()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
+    }
+
+    /// The fields that are named in `errors[]`, sorted.
+    pub(crate) fn faulty_fields(&self) -> Vec<&str> {
+        let errors = self.body["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut fields: Vec<_> = errors.iter().map(|error| error["field"].as_str().unwrap()).collect();
+        fields.sort_unstable();
+        fields
+    }
+}
+
+impl Client {
+    pub(crate) fn new(address: SocketAddr) -> Self {
+        Self { http: reqwest_client(), base: format!("http://{address}"), headers: HeaderMap::new() }
+    }
+
+    #[must_use]
+    pub(crate) fn with_bearer(self, token: &str) -> Self {
+        self.with_header("authorization", &format!("Bearer {token}"))
+    }
+
+    #[must_use]
+    pub(crate) fn with_header(mut self, name: &str, value: &str) -> Self {
+        let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
+        self.headers.insert(name, HeaderValue::from_str(value).unwrap());
+        self
+    }
+
+    /// The same session at another instance.
+    #[must_use]
+    pub(crate) fn at(mut self, address: SocketAddr) -> Self {
+        self.base = format!("http://{address}");
+        self
+    }
+
+    pub(crate) async fn get(&mut self, path: &str) -> Answer {
+        self.send(self.request(Method::GET, path)).await
+    }
+
+    pub(crate) async fn post(&mut self, path: &str, body: Value) -> Answer {
+        self.send(self.request(Method::POST, path).json(&body)).await
+    }
+
+    pub(crate) async fn put(&mut self, path: &str, body: Value) -> Answer {
+        self.send(self.request(Method::PUT, path).json(&body)).await
+    }
+
+    pub(crate) async fn patch(&mut self, path: &str, body: Value) -> Answer {
+        self.send(self.request(Method::PATCH, path).json(&body)).await
+    }
+
+    pub(crate) async fn delete(&mut self, path: &str) -> Answer {
+        self.send(self.request(Method::DELETE, path)).await
+    }
+
+    /// A `POST` without a body and without a type.
+    pub(crate) async fn press(&mut self, path: &str) -> Answer {
+        self.send(self.request(Method::POST, path)).await
+    }
+
+    pub(crate) async fn raw(&mut self, method: Method, path: &str, content_type: &str, body: &str) -> Answer {
+        let request = self.request(method, path).header("content-type", content_type);
+        self.send(request.body(body.to_owned())).await
+    }
+
+    /// An answer without an end.
+    pub(crate) async fn open(&self, path: &str) -> Response {
+        self.request(Method::GET, path).send().await.unwrap()
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.base)).headers(self.headers.clone())
+    }
+
+    async fn send(&mut self, request: RequestBuilder) -> Answer {
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        if let Some(cookie) = headers.get("set-cookie") {
+            let pair = cookie.to_str().unwrap().split(';').next().unwrap();
+            self.headers.insert("cookie", HeaderValue::from_str(pair).unwrap());
+        }
+        let bytes = response.bytes().await.unwrap();
+        let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() };
+        Answer { status, headers, body }
+    }
+}

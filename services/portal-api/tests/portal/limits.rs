@@ -1,0 +1,119 @@
+//! How often strangers may try.
+
+use chrono::TimeDelta;
+use serde_json::{Value, json};
+
+use crate::client::{Answer, Client};
+use crate::portal::{Portal, sign_up_body};
+
+async fn log_in(client: &mut Client, email: &str, password: &str) -> Answer {
+    client.post("/v1/portal/session", json!({ "email": email, "password": password })).await
+}
+
+#[tokio::test]
+async fn an_account_takes_ten_wrong_passwords_in_a_quarter_of_an_hour_at_all_instances_together() {
+    let portal = Portal::start().await;
+    let other = portal.another().await;
+    portal.owner("owner@shop.example").await;
+    for email in ["owner@shop.example", "nobody@shop.example"] {
+        for attempt in 0..10 {
+            let instance = if attempt % 2 == 0 { &portal } else { &other };
+            assert_eq!(
+                log_in(&mut instance.stranger(), email, "wrong").await.status,
+                401,
+                "{email} {attempt}"
+            );
+            portal.clock.advance(TimeDelta::minutes(1));
+        }
+        let refused = log_in(&mut other.stranger(), email, "correct horse").await;
+        assert_eq!((refused.status, refused.code()), (429, "too_many_log_ins"), "{email}");
+        assert_eq!(refused.header("retry-after"), "300", "the first of them was ten minutes ago");
+    }
+    assert_eq!(log_in(&mut portal.stranger(), "owner@shop.example", "correct horse").await.status, 200);
+}
+
+#[tokio::test]
+async fn what_is_refused_does_not_make_the_wait_longer() {
+    let portal = Portal::start().await;
+    portal.owner("owner@shop.example").await;
+    let mut visitor = portal.stranger();
+    for _ in 0..10 {
+        log_in(&mut visitor, "owner@shop.example", "wrong").await;
+    }
+    portal.clock.advance(TimeDelta::minutes(14));
+    let refused = log_in(&mut visitor, "owner@shop.example", "wrong").await;
+    assert_eq!((refused.status, refused.header("retry-after")), (429, "60"));
+    portal.clock.advance(TimeDelta::minutes(1));
+    assert_eq!(log_in(&mut visitor, "owner@shop.example", "correct horse").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_log_in_that_succeeds_starts_the_count_anew() {
+    let portal = Portal::start().await;
+    portal.owner("owner@shop.example").await;
+    let mut visitor = portal.stranger();
+    for _ in 0..3 {
+        for _ in 0..9 {
+            assert_eq!(log_in(&mut visitor, "owner@shop.example", "wrong").await.status, 401);
+        }
+        assert_eq!(log_in(&mut visitor, "owner@shop.example", "correct horse").await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn guesses_sent_all_at_once_are_counted_too() {
+    let portal = Portal::start().await;
+    portal.owner("owner@shop.example").await;
+    let guesses = (0..30).map(|_| {
+        let mut visitor = portal.stranger();
+        tokio::spawn(async move { log_in(&mut visitor, "owner@shop.example", "wrong").await.status })
+    });
+    let mut looked_at = 0;
+    for guess in guesses.collect::<Vec<_>>() {
+        match guess.await.unwrap() {
+            401 => looked_at += 1,
+            status => assert_eq!(status, 429),
+        }
+    }
+    assert_eq!(looked_at, 10);
+}
+
+fn behind_a_proxy() -> [(&'static str, &'static str); 1] {
+    [("WAYBILL_LIMITS__ADDRESS_HEADER", "X-Forwarded-For")]
+}
+
+#[tokio::test]
+async fn an_address_opens_twenty_accounts_an_hour() {
+    let portal = Portal::with(&behind_a_proxy()).await;
+    let from = |address: &str| portal.stranger().with_header("x-forwarded-for", address);
+    for number in 0..20 {
+        let body = sign_up_body(&format!("owner{number}@shop.example"));
+        // What the client writes into the header itself changes nothing.
+        let answer = from(&format!("10.0.0.{number}, 203.0.113.9")).post("/v1/portal/accounts", body).await;
+        assert_eq!(answer.status, 201);
+    }
+    let body = |email: &str| -> Value { sign_up_body(email) };
+    let refused = from("203.0.113.9").post("/v1/portal/accounts", body("one.more@shop.example")).await;
+    assert_eq!((refused.status, refused.code()), (429, "too_many_sign_ups"));
+    assert_eq!(refused.header("retry-after"), "3600");
+    let elsewhere = from("203.0.113.10").post("/v1/portal/accounts", body("one.more@shop.example")).await;
+    assert_eq!(elsewhere.status, 201);
+    portal.clock.advance(TimeDelta::hours(1));
+    assert_eq!(
+        from("203.0.113.9").post("/v1/portal/accounts", body("another@shop.example")).await.status,
+        201
+    );
+}
+
+#[tokio::test]
+async fn an_address_takes_a_hundred_wrong_passwords() {
+    let portal = Portal::with(&behind_a_proxy()).await;
+    portal.owner("owner@shop.example").await;
+    let from = |address: &str| portal.stranger().with_header("x-forwarded-for", address);
+    for number in 0..100 {
+        let email = format!("guess{number}@shop.example");
+        assert_eq!(log_in(&mut from("203.0.113.9"), &email, "wrong").await.status, 401);
+    }
+    assert_eq!(log_in(&mut from("203.0.113.9"), "owner@shop.example", "correct horse").await.status, 429);
+    assert_eq!(log_in(&mut from("203.0.113.10"), "owner@shop.example", "correct horse").await.status, 200);
+}

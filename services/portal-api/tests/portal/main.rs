@@ -1,0 +1,18 @@
+//! portal-api, whole, against a real PostgreSQL and RabbitMQ. The other services are other processes, so here a small
+//! HTTP server stands at the end of their lines.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a helper that fails fails its test")]
+
+mod accounts;
+mod client;
+mod events;
+mod go_live;
+mod limits;
+mod operator;
+mod peers;
+mod portal;
+mod profile;
+mod relays;
+mod sessions;
+mod status;
+mod stream;

@@ -1,0 +1,160 @@
+//! The service under test, on a database and a virtual host of its own.
+
+use std::net::SocketAddr;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use chrono::DateTime;
+use domain::{Clock, Entropy};
+use local_stack::Servers;
+use messaging::Broker;
+use portal_api::settings::PortalSettings;
+use serde_json::Value;
+use telemetry::Metrics;
+use web::Tasks;
+
+use crate::client::Client;
+use crate::peers::Peers;
+
+pub(crate) const OPERATOR_TOKEN: &str = "local-operator-token-of-the-local-stack";
+const INTERNAL_TOKEN: &str = "local-internal-token-of-the-local-stack";
+
+/// A running portal-api, the far ends of its lines, and the clock that it goes by.
+pub(crate) struct Portal {
+    pub(crate) public: SocketAddr,
+    pub(crate) internal: SocketAddr,
+    pub(crate) management: SocketAddr,
+    pub(crate) peers: Peers,
+    pub(crate) clock: Clock,
+    pub(crate) entropy: Entropy,
+    pub(crate) settings: PortalSettings,
+    pub(crate) tasks: Tasks,
+    /// The line of another service to the same broker.
+    pub(crate) broker: Broker,
+}
+
+impl Portal {
+    /// As in the local stack: addresses are not counted.
+    pub(crate) async fn start() -> Self {
+        Self::with(&[("WAYBILL_LIMITS__PER_ADDRESS", "false")]).await
+    }
+
+    pub(crate) async fn with(more: &[(&str, &str)]) -> Self {
+        let servers = Servers::for_tests().await.unwrap();
+        let database = servers.create_database().await.unwrap();
+        let vhost = servers.create_vhost().await.unwrap();
+        let peers = Peers::start();
+        let mut variables = vec![
+            ("WAYBILL_DATABASE__URL".to_owned(), database),
+            ("WAYBILL_BROKER__URL".to_owned(), vhost),
+            ("WAYBILL_PUBLIC__URL".to_owned(), "http://portal.test".to_owned()),
+        ];
+        for listener in ["PUBLIC", "INTERNAL", "MANAGEMENT"] {
+            variables.push((format!("WAYBILL_HTTP__{listener}"), "127.0.0.1:0".to_owned()));
+        }
+        for (variable, peer) in [
+            ("ORDER_API", "order-api"),
+            ("WALLET", "wallet"),
+            ("KEY_MANAGEMENT", "key-management"),
+            ("WEBHOOK_DISPATCHER", "webhook-dispatcher"),
+        ] {
+            variables
+                .push((format!("WAYBILL_PEERS__{variable}"), format!("http://{}/{peer}", peers.address)));
+        }
+        variables.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let settings: PortalSettings = settings::load_from(variables.into_iter().collect()).unwrap();
+        portal_api::migrate(&settings).await.unwrap();
+        let clock = Clock::manual(DateTime::from_timestamp(1_800_000_000, 0).unwrap());
+        Self::serve(settings, peers, clock).await
+    }
+
+    /// Another instance, on the same database and broker.
+    pub(crate) async fn another(&self) -> Self {
+        Self::serve(self.settings.clone(), self.peers.clone(), self.clock.clone()).await
+    }
+
+    async fn serve(settings: PortalSettings, peers: Peers, clock: Clock) -> Self {
+        let entropy = Entropy::from_system().unwrap();
+        let service = portal_api::start(&settings, clock.clone(), entropy.clone(), metrics()).unwrap();
+        let portal = Self {
+            public: service.public,
+            internal: service.internal,
+            management: service.management,
+            peers,
+            clock,
+            entropy,
+            tasks: service.tasks(),
+            broker: Broker::start(&settings.broker, "test"),
+            settings,
+        };
+        tokio::spawn(service.run());
+        eventually("the service is ready", async || {
+            let url = format!("http://{}/health/ready", portal.management);
+            reqwest_client().get(url).send().await.is_ok_and(|answer| answer.status().is_success())
+        })
+        .await;
+        portal
+    }
+
+    /// A caller without a session.
+    pub(crate) fn stranger(&self) -> Client {
+        Client::new(self.public)
+    }
+
+    /// Somebody who has just signed up, whose business the peers know nothing of yet.
+    pub(crate) async fn owner(&self, email: &str) -> Owner {
+        // So that businesses do not all begin at one moment.
+        self.clock.advance(chrono::TimeDelta::milliseconds(1));
+        let mut client = self.stranger();
+        let answer = client.post("/v1/portal/accounts", sign_up_body(email)).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        let business = answer.body["businessId"].as_str().unwrap().to_owned();
+        self.peers.know_new_business(&business);
+        Owner { client, business }
+    }
+
+    /// The operator.
+    pub(crate) fn operator(&self) -> Client {
+        Client::new(self.public).with_bearer(OPERATOR_TOKEN)
+    }
+
+    /// What order-api is told of a business.
+    pub(crate) async fn ordering(&self, business: &str) -> Value {
+        let mut order_api = Client::new(self.internal).with_bearer(INTERNAL_TOKEN);
+        let answer = order_api.get(&format!("/internal/businesses/{business}/ordering")).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.body
+    }
+}
+
+/// Somebody who is logged in.
+pub(crate) struct Owner {
+    pub(crate) client: Client,
+    pub(crate) business: String,
+}
+
+pub(crate) fn sign_up_body(email: &str) -> Value {
+    serde_json::json!({ "businessName": "Corner Shop", "email": email, "password": "correct horse" })
+}
+
+/// Waits until the condition holds.
+pub(crate) async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let waiting = async {
+        while !holds().await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_secs(20), waiting).await.is_ok(), "never came true: {what}");
+}
+
+pub(crate) fn reqwest_client() -> reqwest::Client {
+    // Whoever installs it first does; the others find it there.
+    let _installed = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().build().unwrap()
+}
+
+/// One recorder serves all tests of this process.
+fn metrics() -> Metrics {
+    static METRICS: OnceLock<Metrics> = OnceLock::new();
+    METRICS.get_or_init(|| telemetry::install_metrics("portal-api").unwrap()).clone()
+}

@@ -1,0 +1,321 @@
+//! Calls that are passed on: to the right peer, with the session's business, body and query as they came, and the
+//! peer's own answer back.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::portal::Portal;
+
+const KEY: &str = "key_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const ORDER: &str = "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const ENDPOINT: &str = "whe_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const DELIVERY: &str = "whd_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const AT: &str = "2026-01-01T00:00:00Z";
+
+fn page(of: &Value) -> Value {
+    json!({ "data": [of], "hasMore": false })
+}
+
+fn key() -> Value {
+    json!({
+        "id": KEY, "mode": "test", "name": "Shop", "prefix": "sk_test_waybill_", "lastFour": "abcd",
+        "createdAt": AT, "lastUsedAt": null, "revokedAt": null, "expiresAt": null,
+    })
+}
+
+fn with(mut object: Value, name: &str, value: &str) -> Value {
+    object[name] = json!(value);
+    object
+}
+
+fn order() -> Value {
+    json!({
+        "id": ORDER, "serviceOrderId": ORDER, "orderReference": "shop-1", "orderSource": "business_website",
+        "trackingCode": tracking_code(), "trackingUrl": "http://t.test", "status": "created",
+        "codStatus": "not_applicable", "mode": "test", "customer": {}, "delivery": {}, "pickup": {},
+        "package": {}, "payment": {}, "notes": {}, "feeChargedPaise": 0, "driver": null, "reason": null,
+        "codDiscrepancyPaise": null, "createdAt": AT, "updatedAt": AT,
+    })
+}
+
+fn tracking_code() -> String {
+    let entropy = domain::Entropy::seeded(5);
+    domain::TrackingCode::generate(domain::Mode::Test, &entropy).to_string()
+}
+
+fn order_event() -> Value {
+    json!({
+        "id": "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV", "event": "order.created", "sequence": 1, "status": "created",
+        "codStatus": "not_applicable", "occurredAt": AT, "recordedAt": AT, "data": {},
+    })
+}
+
+fn endpoint() -> Value {
+    json!({
+        "id": ENDPOINT, "url": "https://shop.example/hook", "events": ["order.created"], "modes": ["test"],
+        "status": "active", "lastDelivery": { "at": null, "label": "Never" },
+        "connectionTest": "not_tested", "createdAt": AT,
+    })
+}
+
+fn delivery() -> Value {
+    json!({
+        "id": DELIVERY, "endpointId": ENDPOINT, "eventId": "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+        "event": "order.created", "mode": "test", "orderReference": "shop-1", "status": "pending",
+        "attempts": 0, "nextAttemptAt": null, "createdAt": AT, "completedAt": null, "lastError": null,
+    })
+}
+
+fn test_result() -> Value {
+    json!({
+        "eventId": "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV", "succeeded": true, "responseStatus": 200,
+        "durationMs": 7, "error": null,
+    })
+}
+
+fn entry() -> Value {
+    json!({
+        "id": "1", "transferId": "trf_01ARZ3NDEKTSV4RRFFQ69G5FAV", "kind": "top_up", "amountPaise": 100,
+        "balanceAfterPaise": 100, "orderId": null, "reference": null, "createdAt": AT,
+    })
+}
+
+fn top_up() -> Value {
+    json!({
+        "id": "top_01ARZ3NDEKTSV4RRFFQ69G5FAV", "amountPaise": 100, "status": "succeeded",
+        "provider": "sandbox", "balancePaise": 100, "createdAt": AT,
+    })
+}
+
+struct Relay {
+    call: (&'static str, String),
+    /// The peer, and the path behind the business's own.
+    at: (&'static str, String),
+    /// What the peer answers, and the status that the caller sees.
+    answer: (Value, u16),
+}
+
+fn relay(call: (&'static str, &str), at: (&'static str, &str), answer: (Value, u16)) -> Relay {
+    Relay { call: (call.0, call.1.to_owned()), at: (at.0, at.1.to_owned()), answer }
+}
+
+fn relays() -> Vec<Relay> {
+    let keys = "key-management";
+    let orders = "order-api";
+    let path = |text: &str| text.replace("{key}", KEY).replace("{order}", ORDER);
+    vec![
+        relay(("GET", "/api-keys?limit=5"), (keys, "GET /api-keys"), (page(&key()), 200)),
+        relay(("POST", "/api-keys"), (keys, "POST /api-keys"), (with(key(), "key", "sk_test_x"), 201)),
+        relay(
+            ("POST", &path("/api-keys/{key}/revoke")),
+            (keys, &path("POST /api-keys/{key}/revoke")),
+            (key(), 200),
+        ),
+        relay(
+            ("POST", &path("/api-keys/{key}/rotate")),
+            (keys, &path("POST /api-keys/{key}/rotate")),
+            (with(key(), "key", "sk_test_y"), 200),
+        ),
+        relay(
+            ("GET", "/orders?mode=test&limit=5&status=created&orderReference=a&trackingCode=b"),
+            (orders, "GET /orders"),
+            (page(&order()), 200),
+        ),
+        relay(("GET", &path("/orders/{order}")), (orders, &path("GET /orders/{order}")), (order(), 200)),
+        relay(
+            ("GET", &path("/orders/{order}/events")),
+            (orders, &path("GET /orders/{order}/events")),
+            (page(&order_event()), 200),
+        ),
+        relay(
+            ("POST", &path("/orders/{order}/simulate")),
+            (orders, &path("POST /orders/{order}/simulate")),
+            (order(), 200),
+        ),
+        relay(("GET", "/wallet/entries?limit=5"), ("wallet", "GET /entries"), (page(&entry()), 200)),
+        relay(("POST", "/wallet/top-ups"), ("wallet", "POST /top-ups"), (top_up(), 201)),
+    ]
+}
+
+fn webhook_relays() -> Vec<Relay> {
+    let hooks = "webhook-dispatcher";
+    let path = |text: &str| text.replace("{whe}", ENDPOINT).replace("{whd}", DELIVERY);
+    let mut details = with(delivery(), "requestBody", "{}");
+    details["attemptLog"] = json!([]);
+    vec![
+        relay(("GET", "/webhook-endpoints"), (hooks, "GET /webhook-endpoints"), (page(&endpoint()), 200)),
+        relay(
+            ("POST", "/webhook-endpoints"),
+            (hooks, "POST /webhook-endpoints"),
+            (with(endpoint(), "secret", "whsec_x"), 201),
+        ),
+        relay(
+            ("GET", &path("/webhook-endpoints/{whe}")),
+            (hooks, &path("GET /webhook-endpoints/{whe}")),
+            (endpoint(), 200),
+        ),
+        relay(
+            ("PATCH", &path("/webhook-endpoints/{whe}")),
+            (hooks, &path("PATCH /webhook-endpoints/{whe}")),
+            (endpoint(), 200),
+        ),
+        relay(
+            ("DELETE", &path("/webhook-endpoints/{whe}")),
+            (hooks, &path("DELETE /webhook-endpoints/{whe}")),
+            (Value::Null, 204),
+        ),
+        relay(
+            ("POST", &path("/webhook-endpoints/{whe}/test")),
+            (hooks, &path("POST /webhook-endpoints/{whe}/test")),
+            (test_result(), 200),
+        ),
+        relay(
+            ("GET", &path("/webhook-endpoints/{whe}/deliveries?status=pending&event=order.created")),
+            (hooks, &path("GET /webhook-endpoints/{whe}/deliveries")),
+            (page(&delivery()), 200),
+        ),
+        relay(
+            ("GET", &path("/webhook-deliveries/{whd}")),
+            (hooks, &path("GET /webhook-deliveries/{whd}")),
+            (details, 200),
+        ),
+        relay(
+            ("POST", &path("/webhook-deliveries/{whd}/redeliver")),
+            (hooks, &path("POST /webhook-deliveries/{whd}/redeliver")),
+            (delivery(), 202),
+        ),
+    ]
+}
+
+/// The whole call at the peer.
+fn far_end(relay: &Relay, business: &str) -> String {
+    let (peer, call) = (relay.at.0, &relay.at.1);
+    let (method, rest) = call.split_once(' ').unwrap();
+    let of = if peer == "wallet" { "wallets" } else { "businesses" };
+    format!("{method} /{peer}/internal/{of}/{business}{rest}")
+}
+
+#[tokio::test]
+async fn each_call_reaches_its_owner_for_the_sessions_business() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let body = json!({ "mode": "test", "anything": [1, null, "x"] });
+    for relay in relays().into_iter().chain(webhook_relays()) {
+        let far_end = far_end(&relay, &owner.business);
+        portal.peers.answer(&far_end, 200, relay.answer.0.clone());
+        let (method, path) = (relay.call.0, format!("/v1/portal{}", relay.call.1));
+        let method: Method = method.parse().unwrap();
+        let button = ["/revoke", "/test", "/redeliver"].iter().any(|end| path.ends_with(end));
+        let takes_body = matches!(method, Method::POST | Method::PATCH) && !button;
+        let answer = if button {
+            owner.client.press(&path).await
+        } else if takes_body {
+            owner.client.raw(method, &path, "application/json", &body.to_string()).await
+        } else if method == Method::DELETE {
+            owner.client.delete(&path).await
+        } else {
+            owner.client.get(&path).await
+        };
+        assert_eq!(answer.status, relay.answer.1, "{path}: {answer:?}");
+        assert_eq!(answer.body, relay.answer.0, "{path}");
+        if answer.status != 204 {
+            assert_eq!(answer.header("cache-control"), "no-store", "{path}");
+        }
+        let asked = portal.peers.asked(&far_end);
+        assert_eq!(asked.len(), 1, "{far_end}");
+        if takes_body {
+            assert_eq!(asked[0].body, body, "{path}");
+        }
+        let query = path.split_once('?').map_or("", |(_, query)| query);
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            assert!(asked[0].query.split('&').any(|asked| asked == pair), "{path}: {}", asked[0].query);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_peers_refusal_reaches_the_caller_unchanged() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let refusal = json!({
+        "code": "invalid_request", "message": "url must be absolute.", "requestId": "req_theirs",
+        "errors": [{ "field": "url", "code": "invalid_format", "message": "url must be absolute." }],
+    });
+    let far_end =
+        format!("POST /webhook-dispatcher/internal/businesses/{}/webhook-endpoints", owner.business);
+    portal.peers.answer(far_end, 400, refusal);
+    let refused = owner.client.post("/v1/portal/webhook-endpoints", json!({ "url": "x" })).await;
+    assert_eq!((refused.status, refused.code()), (400, "invalid_request"));
+    assert_eq!(refused.faulty_fields(), ["url"]);
+    assert_eq!(refused.body["requestId"], refused.header("request-id"), "under the caller's own request id");
+}
+
+#[tokio::test]
+async fn an_id_that_is_none_is_not_found_and_never_reaches_a_peer() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    for id in
+        ["x", "..", "%2e%2e", "..%2F..", "%00", "key_01arz3ndektsv4rrffq69g5fav", "ord_", "%F0%9F%92%A9"]
+    {
+        for (method, path, code) in [
+            (Method::POST, format!("/api-keys/{id}/revoke"), "api_key_not_found"),
+            (Method::GET, format!("/orders/{id}"), "order_not_found"),
+            (Method::POST, format!("/orders/{id}/simulate"), "order_not_found"),
+            (Method::PATCH, format!("/webhook-endpoints/{id}"), "webhook_endpoint_not_found"),
+            (Method::GET, format!("/webhook-endpoints/{id}/deliveries"), "webhook_endpoint_not_found"),
+            (Method::GET, format!("/webhook-deliveries/{id}"), "webhook_delivery_not_found"),
+        ] {
+            let answer =
+                owner.client.raw(method, &format!("/v1/portal{path}"), "application/json", "{}").await;
+            // A client resolves `..` itself, and then asks for another address.
+            let resolved_by_client = [".", "%2e"].iter().any(|dot| id == dot.repeat(2));
+            assert!(answer.status < 500, "{path}: {answer:?}");
+            if !resolved_by_client {
+                assert_eq!((answer.status, answer.code()), (404, code), "{path}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn pages_and_modes_are_checked_here() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    for (path, field) in [
+        ("/api-keys?limit=0", "limit"),
+        ("/orders?limit=101", "limit"),
+        ("/orders?limit=x", "limit"),
+        ("/orders?mode=real", "mode"),
+        ("/orders?mode=test&mode=live", "mode"),
+        ("/orders/stream?mode=", "mode"),
+        ("/wallet/entries?limit=-1", "limit"),
+        ("/orders?status=%00", "status"),
+    ] {
+        let refused = owner.client.get(&format!("/v1/portal{path}")).await;
+        assert_eq!((refused.status, refused.faulty_fields()), (400, vec![field]), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_peer_that_is_away_is_503() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    portal.peers.answer(
+        format!("GET /wallet/internal/wallets/{}", owner.business),
+        500,
+        json!({ "code": "internal_error", "message": "no" }),
+    );
+    let away = owner.client.get("/v1/portal/wallet").await;
+    assert_eq!((away.status, away.code()), (503, "temporarily_unavailable"));
+}
+
+#[tokio::test]
+async fn a_top_up_is_a_go_live_fact_at_once() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    portal.peers.answer(format!("POST /wallet/internal/wallets/{}/top-ups", owner.business), 201, top_up());
+    let answer = owner.client.post("/v1/portal/wallet/top-ups", json!({ "amountPaise": 100 })).await;
+    assert_eq!(answer.status, 201);
+    let missing = portal.ordering(&owner.business).await["missing"].clone();
+    assert!(!missing.as_array().unwrap().contains(&json!("wallet_funded")), "{missing}");
+}

@@ -1,0 +1,135 @@
+//! How long a session lasts, and which pages may use it.
+
+use chrono::TimeDelta;
+use reqwest::Method;
+use serde_json::json;
+
+use crate::portal::{Portal, sign_up_body};
+
+const SESSION: &str = "/v1/portal/session";
+
+#[tokio::test]
+async fn nothing_of_the_portal_opens_without_a_session() {
+    let portal = Portal::start().await;
+    let id = "whe_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    let mut strangers = [
+        portal.stranger(),
+        portal.stranger().with_header("cookie", "portal_session=nonsense"),
+        portal.stranger().with_header("cookie", &format!("portal_session={}", "A".repeat(43))),
+        portal.operator(),
+    ];
+    for stranger in &mut strangers {
+        for path in [
+            "/session".to_owned(),
+            "/status".to_owned(),
+            "/pickup-profile".to_owned(),
+            "/subscription".to_owned(),
+            "/api-keys".to_owned(),
+            "/orders".to_owned(),
+            "/orders/stream".to_owned(),
+            format!("/orders/{id}"),
+            "/wallet".to_owned(),
+            "/wallet/entries".to_owned(),
+            "/webhook-endpoints".to_owned(),
+            format!("/webhook-endpoints/{id}/deliveries"),
+            "/nothing-here".to_owned(),
+        ] {
+            let refused = stranger.get(&format!("/v1/portal{path}")).await;
+            assert_eq!((refused.status, refused.code()), (401, "not_logged_in"), "{path}");
+        }
+        let refused = stranger.post("/v1/portal/wallet/top-ups", json!({ "amountPaise": 1 })).await;
+        assert_eq!(refused.status, 401);
+    }
+    assert!(portal.peers.asked("GET /wallet/internal/wallets/").is_empty());
+}
+
+#[tokio::test]
+async fn a_session_ends_when_it_is_not_used_and_after_thirty_days_anyway() {
+    let portal = Portal::start().await;
+    let mut idle = portal.owner("idle@shop.example").await.client;
+    let mut busy = portal.owner("busy@shop.example").await.client;
+    portal.clock.advance(TimeDelta::hours(11));
+    assert_eq!(busy.get(SESSION).await.status, 200);
+    portal.clock.advance(TimeDelta::hours(1));
+    assert_eq!(idle.get(SESSION).await.status, 401);
+    for _ in 0..(30 * 24 - 12) / 10 {
+        portal.clock.advance(TimeDelta::hours(10));
+        assert_eq!(busy.get(SESSION).await.status, 200, "{}", portal.clock.now());
+    }
+    portal.clock.advance(TimeDelta::hours(10));
+    assert_eq!(busy.get(SESSION).await.status, 401);
+}
+
+#[tokio::test]
+async fn logging_out_ends_the_session_wherever_its_cookie_is() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await.client;
+    let mut copy = owner.clone();
+    let out = owner.delete(SESSION).await;
+    assert_eq!(out.status, 204);
+    assert!(out.header("set-cookie").contains("Max-Age=0"), "{out:?}");
+    assert_eq!(copy.get(SESSION).await.status, 401);
+    assert_eq!(copy.delete(SESSION).await.status, 204, "it is so already");
+}
+
+#[tokio::test]
+async fn a_log_in_replaces_the_session_that_the_browser_held() {
+    let portal = Portal::start().await;
+    let mut browser = portal.owner("owner@shop.example").await.client;
+    let mut elsewhere = portal.stranger();
+    let log_in = json!({ "email": "owner@shop.example", "password": "correct horse" });
+    assert_eq!(elsewhere.post(SESSION, log_in.clone()).await.status, 200);
+    let mut before = browser.clone();
+    assert_eq!(browser.post(SESSION, log_in).await.status, 200);
+    assert_eq!(browser.get(SESSION).await.status, 200);
+    assert_eq!(before.get(SESSION).await.status, 401, "the old secret opens nothing any more");
+    assert_eq!(elsewhere.get(SESSION).await.status, 200, "other browsers stay logged in");
+}
+
+#[tokio::test]
+async fn a_session_is_good_at_every_instance() {
+    let portal = Portal::start().await;
+    let other = portal.another().await;
+    let owner = portal.owner("owner@shop.example").await;
+    assert_eq!(owner.client.at(other.public).get(SESSION).await.status, 200);
+}
+
+#[tokio::test]
+async fn foreign_pages_may_not_write() {
+    let portal = Portal::start().await;
+    let owner = portal.owner("owner@shop.example").await;
+    let path = "/v1/portal/subscription";
+    let own = [
+        "http://portal.test".to_owned(),
+        // As seen from the browser of a developer who calls the listener directly.
+        format!("http://{}", portal.public),
+    ];
+    for origin in own {
+        let mut page = owner.client.clone().with_header("origin", &origin);
+        assert_eq!(page.put(path, json!({ "plan": "starter" })).await.status, 200, "{origin}");
+    }
+    for origin in ["http://evil.test", "null", "https://portal.test", "http://portal.test:81", "x"] {
+        let mut page = owner.client.clone().with_header("origin", origin);
+        let refused = page.put(path, json!({ "plan": "starter" })).await;
+        assert_eq!((refused.status, refused.code()), (403, "foreign_origin"), "{origin}");
+        assert_eq!(page.delete(SESSION).await.status, 403, "{origin}");
+        assert_eq!(page.post("/v1/portal/accounts", sign_up_body("x@shop.example")).await.status, 403);
+        let mut operator = portal.operator().with_header("origin", origin);
+        let change = json!({ "status": "active" });
+        let path = format!("/v1/operator/businesses/{}", owner.business);
+        assert_eq!(operator.patch(&path, change).await.status, 403);
+    }
+    let mut page = owner.client.clone();
+    assert_eq!(page.get(SESSION).await.status, 200, "no foreign page has logged anybody out");
+}
+
+#[tokio::test]
+async fn a_form_cannot_press_a_button() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await.client;
+    let path = "/v1/portal/api-keys/key_01ARZ3NDEKTSV4RRFFQ69G5FAV/revoke";
+    for form in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
+        let refused = owner.raw(Method::POST, path, form, "").await;
+        assert_eq!((refused.status, refused.code()), (415, "unsupported_media_type"), "{form}");
+    }
+}

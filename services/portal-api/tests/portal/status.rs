@@ -1,0 +1,105 @@
+//! The overview: seven indicators and the go-live list.
+
+use serde_json::{Value, json};
+
+use crate::portal::Portal;
+use crate::profile::complete_profile;
+
+const STATUS: &str = "/v1/portal/status";
+
+fn labels(status: &Value) -> Vec<(String, String)> {
+    let indicators = status["indicators"].as_object().unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    indicators.iter().map(|(name, shown)| (name.clone(), text(&shown["label"]))).collect()
+}
+
+#[tokio::test]
+async fn a_new_business_sees_the_initial_labels_of_the_specification() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let status = owner.client.get(STATUS).await;
+    assert_eq!(status.status, 200, "{status:?}");
+    let item = |code: &str, label: &str| json!({ "code": code, "label": label, "done": false });
+    assert_eq!(
+        status.body,
+        json!({
+            "indicators": {
+                "testApi": { "code": "not_created", "label": "Not created" },
+                "liveApi": { "code": "locked", "label": "Locked" },
+                "connectionTest": { "code": "no_test_orders_yet", "label": "No test orders yet" },
+                "webhook": { "code": "not_configured", "label": "Not configured" },
+                "webhookConnectionTest": { "code": "not_tested", "label": "Not tested" },
+                "wallet": { "code": "not_available", "label": "Not available" },
+                "subscription": { "code": "required", "label": "Required" },
+            },
+            "goLive": {
+                "unlocked": false,
+                "items": [
+                    item("successful_test_order", "At least one successful test order received"),
+                    item("business_active", "Business is active"),
+                    item("subscription_active", "Subscription is active"),
+                    item("live_access_active", "Live access is active"),
+                    item("wallet_funded", "Wallet is funded"),
+                    item("pickup_profile_complete", "Pickup profile is complete"),
+                ],
+            },
+        })
+    );
+}
+
+#[tokio::test]
+async fn the_indicators_move_as_things_happen() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let business = owner.business.clone();
+    let path = format!("/v1/operator/businesses/{business}");
+    owner.client.put("/v1/portal/subscription", json!({ "plan": "starter" })).await;
+    portal.peers.keys(&business, true, false);
+    portal.peers.has_test_order(&business);
+    portal.peers.webhooks(&business, Some("failing"), "failed");
+    portal.peers.wallet(&business, 10_000, true);
+    let status = owner.client.get(STATUS).await.body;
+    let expected = [
+        ("connectionTest", "Connected"),
+        ("liveApi", "Locked"),
+        ("subscription", "Requested"),
+        ("testApi", "Active"),
+        ("wallet", "Low balance"),
+        ("webhook", "Failing"),
+        ("webhookConnectionTest", "Failed"),
+    ];
+    let mut shown = labels(&status);
+    shown.sort();
+    assert_eq!(shown, expected.map(|(name, label)| (name.to_owned(), label.to_owned())));
+    assert_eq!(status["indicators"]["wallet"]["code"], "low_balance");
+
+    owner.client.put("/v1/portal/pickup-profile", complete_profile()).await;
+    let all = json!({ "status": "active", "subscription": "active", "liveAccess": "active" });
+    portal.operator().patch(&path, all).await;
+    let status = owner.client.get(STATUS).await.body;
+    assert_eq!(status["goLive"]["unlocked"], true);
+    assert_eq!(status["indicators"]["liveApi"]["label"], "Ready");
+    portal.peers.keys(&business, true, true);
+    assert_eq!(owner.client.get(STATUS).await.body["indicators"]["liveApi"]["label"], "Active");
+
+    portal.operator().patch(&path, json!({ "status": "suspended" })).await;
+    let status = owner.client.get(STATUS).await.body;
+    assert_eq!(status["indicators"]["liveApi"]["label"], "Locked");
+    assert_eq!(status["goLive"]["items"][1]["done"], false);
+}
+
+#[tokio::test]
+async fn an_owner_that_does_not_answer_leaves_no_half_status() {
+    for peer in ["key-management", "webhook-dispatcher", "wallet"] {
+        let portal = Portal::start().await;
+        let mut owner = portal.owner("owner@shop.example").await;
+        portal.peers.silence(peer);
+        let away = owner.client.get(STATUS).await;
+        assert_eq!((away.status, away.code()), (503, "temporarily_unavailable"), "{peer}");
+    }
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    portal.peers.silence("order-api");
+    let status = owner.client.get(STATUS).await;
+    assert_eq!(status.status, 200, "no indicator is order-api's to give: {status:?}");
+}
