@@ -8,6 +8,7 @@ use messaging::{Broker, topology};
 use outbox::{Doorbell, Relay};
 use postgres::{Batcher, BatcherOptions, Database};
 use telemetry::Metrics;
+use tokio_util::sync::CancellationToken;
 use web::{Listener, Readiness, RequestEdge, ServeOptions, Tasks, Workers};
 
 use crate::commands::debit::{ApplyDebits, DebitQueue};
@@ -84,14 +85,14 @@ impl Service {
             settings.http.management,
             ServeOptions::INTERNAL,
             edge,
-            web::management_routes(readiness(&state, &broker), metrics),
+            web::management_routes(readiness(&state, &broker), metrics.clone()),
         )?;
         Ok(Self {
             internal: internal.address,
             management: management.address,
             listeners: vec![internal, management],
             tasks: state.tasks.clone(),
-            workers: start_workers(&state, &broker),
+            workers: start_workers(&state, &broker, metrics),
             broker,
         })
     }
@@ -120,7 +121,7 @@ fn readiness(state: &State, broker: &Broker) -> Readiness {
         })
 }
 
-fn start_workers(state: &Arc<State>, broker: &Broker) -> Workers {
+fn start_workers(state: &Arc<State>, broker: &Broker, metrics: Metrics) -> Workers {
     let relay =
         Relay::new(state.database.clone(), broker.publisher(), state.doorbell.clone(), state.clock.clone());
     let (refunds, broker) = (Refunds(state.clone()), broker.clone());
@@ -129,5 +130,12 @@ fn start_workers(state: &Arc<State>, broker: &Broker) -> Workers {
     workers.start("refunds", |stop| {
         messaging::consume(broker, topology::refunds(), REFUNDS_AT_ONCE, refunds, stop)
     });
+    workers.start("metrics", |stop| keep_metrics(metrics, stop));
     workers
+}
+
+async fn keep_metrics(metrics: Metrics, stop: CancellationToken) {
+    while stop.run_until_cancelled(tokio::time::sleep(Metrics::UPKEEP_INTERVAL)).await.is_some() {
+        metrics.upkeep();
+    }
 }

@@ -39,6 +39,18 @@ impl Harness {
         let settings = settings().await;
         wallet::migrate(&settings.database).await.expect("migrations run");
         let announced = listen(&settings).await;
+        Self::over(settings, announced)
+    }
+
+    /// Without a database to be reached.
+    pub(crate) async fn start_alone() -> Self {
+        let nobody = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port");
+        let mut settings = settings().await;
+        settings.database.url = Secret::new(format!("postgres://nobody@{nobody}/nothing"));
+        Self::over(settings, mpsc::unbounded_channel().1)
+    }
+
+    fn over(settings: Settings, announced: mpsc::UnboundedReceiver<Envelope>) -> Self {
         let (internal, management, wallet) = serve(&settings);
         let (clock, entropy) = (Clock::system(), Entropy::from_system().expect("randomness"));
         Self { wallet, settings, internal, management, clock, entropy, announced }
@@ -189,9 +201,13 @@ fn serve(settings: &Settings) -> (Url, Url, WalletClient) {
     let url = |address| Url::parse(&format!("http://{address}/")).expect("a URL");
     let (internal, management) = (url(service.internal), url(service.management));
     tokio::spawn(service.run());
+    let wallet = client(&internal, &settings.internal.token);
+    (internal, management, wallet)
+}
+
+pub(crate) fn client(internal: &Url, token: &Secret) -> WalletClient {
     let options = PeerOptions { deadline: Duration::from_secs(20), ..PeerOptions::default() };
-    let peer = Peer::new("wallet", internal.clone(), &settings.internal.token, options);
-    (internal, management, WalletClient(peer.expect("a client")))
+    WalletClient(Peer::new("wallet", internal.clone(), token, options).expect("a client"))
 }
 
 /// The recorder is the process's own; all tests share it.

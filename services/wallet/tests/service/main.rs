@@ -7,6 +7,8 @@ mod debits;
 mod harness;
 mod ledger_sql;
 mod money_in;
+mod outage;
+mod process;
 mod races;
 mod refunds;
 mod statement;

@@ -1,11 +1,12 @@
 //! Many callers at once, over two instances of the service.
 
+use diesel_async::SimpleAsyncConnection;
 use futures_util::future::join_all;
 use internal_api::wallet::DebitOutcome::{Posted, Rejected, Voided};
 use internal_api::wallet::{DebitAnswer, WalletClient};
 
 use crate::books::assert_sound;
-use crate::harness::{Harness, answer, refused, request};
+use crate::harness::{Harness, answer, refused, request, until};
 
 #[tokio::test]
 async fn of_fifty_identical_debits_one_is_posted_and_all_are_told_so() {
@@ -91,6 +92,28 @@ async fn attempts_of_one_order_at_once_pay_once() {
     }
     assert_eq!(harness.balance(business).await, 99_900);
     assert_sound(&harness).await;
+}
+
+/// The moment at which another instance's row is there and not yet to be seen, drawn out by hand.
+#[tokio::test]
+async fn a_debit_that_was_overtaken_brings_the_outcome_of_the_other() {
+    let harness = Harness::start().await;
+    let (business, order) = (harness.business(), harness.order());
+    let mut other = harness.connection().await;
+    let insert = format!(
+        "BEGIN; INSERT INTO debits VALUES ('{order}', 1, '{business}', 100, 'voided', NULL, 0, now())"
+    );
+    other.batch_execute(&insert).await.unwrap();
+    let finish = async {
+        // A batch waits 250 ms for a lock; who waits longer waits alone, for the last time.
+        let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+            AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '300 ms'";
+        until("the debit waits", async || harness.number(waiting).await == 1).await;
+        other.batch_execute("COMMIT").await.expect("the other one commits");
+    };
+    let (debited, ()) = tokio::join!(harness.debit(business, order, 1, 100), finish);
+    assert_eq!(debited.unwrap(), answer(Voided, 0));
+    assert_eq!(harness.number("SELECT count(*) FROM debits").await, 1);
 }
 
 /// Without a wallet there is no lock to meet at, so here the database's own constraints decide.

@@ -1,0 +1,37 @@
+//! Without its database the service says that it knows nothing, in bounded time.
+
+use std::time::{Duration, Instant};
+
+use internal_api::CallError;
+use reqwest::StatusCode;
+use serde_json::json;
+
+use crate::harness::{Harness, request};
+
+#[tokio::test]
+async fn without_a_database_no_outcome_is_made_up() {
+    let harness = Harness::start_alone().await;
+    let (business, order) = (harness.business(), harness.order());
+    let begun = Instant::now();
+    let url = harness.internal.join(&format!("internal/debits/{order}/1")).unwrap();
+    let token = harness.settings.internal.token.expose();
+    let call = reqwest::Client::new().put(url).bearer_auth(token).json(&request(business, 100));
+    let answer = call.send().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(answer.headers().contains_key("retry-after"));
+    let body: serde_json::Value = answer.json().await.unwrap();
+    assert_eq!(body["code"], "temporarily_unavailable");
+
+    let unknown = |failed: bool| assert!(failed, "an outage is no refusal");
+    let voided = harness.void(business, order, 1, 100).await;
+    unknown(matches!(voided, Err(CallError::Unavailable { .. })));
+    unknown(matches!(harness.wallet.wallet(business).await, Err(CallError::Unavailable { .. })));
+    let credit = harness.wallet.credit(business, &json!({"amountPaise": 1, "reference": "x"})).await;
+    unknown(matches!(credit, Err(CallError::Unavailable { .. })));
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+
+    let ready = reqwest::get(harness.management.join("health/ready").unwrap()).await.unwrap();
+    assert_eq!(ready.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let live = reqwest::get(harness.management.join("health/live").unwrap()).await.unwrap();
+    assert_eq!(live.status(), StatusCode::OK);
+}
