@@ -63,6 +63,10 @@ pub async fn consume(
             "messages in hand did not finish; they will be delivered again"
         );
     }
+    if let Some(subscription) = last {
+        // An error says that the channel is closed already.
+        let _closed = timeout(CANCEL, subscription.channel.close(200, "done".into())).await;
+    }
 }
 
 /// What one consumer works with.

@@ -1,0 +1,7 @@
+//! This crate against real servers.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod relaying;
+mod servers;
+mod tables;

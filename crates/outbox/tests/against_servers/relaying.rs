@@ -1,0 +1,157 @@
+//! The relay: everything committed arrives, nothing leaves the outbox before the broker has it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use domain::{Clock, Entropy};
+use local_stack::{RabbitMq, RabbitMqOptions, RabbitMqPorts};
+use outbox::Doorbell;
+use tracing::Instrument;
+
+use crate::servers::{Events, Recorder, Running, broker, database, until, vhost, waiting};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_relays_share_the_work_and_send_each_event_once() {
+    let (database, url) = database().await;
+    let (events, recorder) = (Events::new(), Recorder::default());
+    let (broker, doorbell) = (broker(&vhost().await), Doorbell::default());
+    let committed = events.commit(&database, 3_000).await.unwrap();
+    let listening = recorder.listen(&broker);
+    let relays: Vec<_> =
+        (0..2).map(|_| Running::relay(&database, &broker, &doorbell, Clock::system())).collect();
+    until("all have arrived", async || recorder.has_all(&committed)).await;
+    until("the outbox is empty", async || waiting(&url).await == 0).await;
+    assert!(recorder.heard().values().all(|(times, _)| *times == 1));
+    for relay in relays {
+        relay.stop().await;
+    }
+    listening.stop().await;
+    broker.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ring_is_heard_at_once_and_a_missed_one_soon() {
+    let (database, _) = database().await;
+    let (events, recorder) = (Events::new(), Recorder::default());
+    let (broker, doorbell) = (broker(&vhost().await), Doorbell::default());
+    let listening = recorder.listen(&broker);
+    let relay = Running::relay(&database, &broker, &doorbell, Clock::system());
+    let first = events.commit(&database, 1).await.unwrap();
+    until("the first has arrived unrung", async || recorder.has_all(&first)).await;
+    let mut fastest = Duration::MAX;
+    for _ in 0..10 {
+        let started = Instant::now();
+        let next = events.commit(&database, 1).await.unwrap();
+        doorbell.ring();
+        while !recorder.has_all(&next) {
+            assert!(started.elapsed() < Duration::from_secs(10));
+            tokio::task::yield_now().await;
+        }
+        fastest = fastest.min(started.elapsed());
+    }
+    assert!(fastest < Duration::from_millis(100), "{fastest:?}");
+    relay.stop().await;
+    listening.stop().await;
+    broker.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_arrives_in_the_trace_of_the_request_that_caused_it() {
+    let _telemetry = telemetry::init(&settings::Telemetry::default(), "test").unwrap();
+    let (database, _) = database().await;
+    let (events, recorder) = (Events::new(), Recorder::default());
+    let (broker, doorbell) = (broker(&vhost().await), Doorbell::default());
+    let listening = recorder.listen(&broker);
+    let relay = Running::relay(&database, &broker, &doorbell, Clock::system());
+    let request = tracing::info_span!("request");
+    let committed = events.commit(&database, 1).instrument(request.clone()).await.unwrap();
+    doorbell.ring();
+    until("it has arrived", async || recorder.has_all(&committed)).await;
+    let (_, trace) = recorder.heard()[&committed[0]].clone();
+    assert_eq!(trace, telemetry::trace_id(&request));
+    assert!(trace.is_some());
+    relay.stop().await;
+    listening.stop().await;
+    broker.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_lost_when_the_broker_is_killed_in_the_middle() {
+    let own = OwnBroker::start().await;
+    let (database, url) = database().await;
+    let (events, recorder) = (Events::new(), Recorder::default());
+    let (broker, doorbell) = (broker(&own.url), Doorbell::default());
+    let listening = recorder.listen(&broker);
+    let relays: Vec<_> =
+        (0..2).map(|_| Running::relay(&database, &broker, &doorbell, Clock::system())).collect();
+    let mut committed = events.commit(&database, 1).await.unwrap();
+    until("the first has arrived", async || recorder.has_all(&committed)).await;
+    own.queues_are_on_disk().await;
+
+    for _ in 0..2 {
+        let writing = {
+            let (database, events, doorbell) = (database.clone(), events.clone(), doorbell.clone());
+            tokio::spawn(async move {
+                let mut written = Vec::new();
+                for _ in 0..150 {
+                    written.extend(events.commit(&database, 40).await.unwrap());
+                    doorbell.ring();
+                }
+                written
+            })
+        };
+        let heard = recorder.heard().len();
+        until("events flow", async || recorder.heard().len() > heard + 100).await;
+        own.server.kill().await.unwrap();
+        committed.extend(writing.await.unwrap());
+        own.server.ready().await.unwrap();
+        until("the outbox is empty again", async || waiting(&url).await == 0).await;
+    }
+    until("all have arrived", async || recorder.has_all(&committed)).await;
+    assert_eq!(recorder.heard().len(), committed.len());
+    for relay in relays {
+        relay.stop().await;
+    }
+    listening.stop().await;
+    broker.close().await;
+    own.end();
+}
+
+/// A broker that this test may kill.
+struct OwnBroker {
+    server: RabbitMq,
+    url: String,
+    directory: PathBuf,
+}
+
+impl OwnBroker {
+    async fn start() -> Self {
+        let directory = std::env::temp_dir().join(format!("waybill-outbox-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let options = RabbitMqOptions {
+            directory: directory.clone(),
+            ports: RabbitMqPorts::free(&Entropy::from_system().unwrap()).unwrap(),
+            password: "letmein".into(),
+        };
+        let server = RabbitMq::start(&options, Arc::new(|_| {})).await.unwrap();
+        let url = server.create_vhost("tested").await.unwrap();
+        Self { server, url, directory }
+    }
+
+    /// RabbitMQ 3.10 saves the names of new quorum queues only twice a second, and loses a queue in a crash before that.
+    async fn queues_are_on_disk(&self) {
+        let names =
+            self.directory.join("rabbitmq/data/waybill@localhost/quorum/waybill@localhost/names.dets");
+        until("the queue's name is on disk", async || {
+            let names = std::fs::read(&names).unwrap_or_default();
+            names.windows(23).any(|bytes| bytes == b"tested_portal-api.facts")
+        })
+        .await;
+    }
+
+    fn end(self) {
+        drop(self.server);
+        let _left = std::fs::remove_dir_all(&self.directory);
+    }
+}

@@ -1,0 +1,141 @@
+//! A migrated database, a broker, a relay between them, and a consumer that remembers.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, Clock, Entropy, EventId};
+use events::{Body, Envelope};
+use local_stack::{Servers, query};
+use messaging::{Broker, Handler, Rejection, topology};
+use outbox::{Doorbell, Relay};
+use postgres::{Database, StoreError};
+use settings::Secret;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// A fresh database with the outbox's tables.
+pub(crate) async fn database() -> (Database, String) {
+    let url = Servers::for_tests().await.unwrap().create_database().await.unwrap();
+    let settings = settings::Database { url: Secret::new(url.clone()), pool_size: 8 };
+    postgres::migrate(&settings, vec![outbox::MIGRATIONS]).await.unwrap();
+    (Database::new(&settings).unwrap(), url)
+}
+
+pub(crate) async fn vhost() -> String {
+    Servers::for_tests().await.unwrap().create_vhost().await.unwrap()
+}
+
+pub(crate) fn broker(url: &str) -> Broker {
+    Broker::start(&settings::Broker { url: Secret::new(url) }, "test")
+}
+
+/// Events of a kind that `portal-api.facts` is bound to.
+#[derive(Clone)]
+pub(crate) struct Events {
+    entropy: Entropy,
+    clock: Clock,
+}
+
+impl Events {
+    pub(crate) fn new() -> Self {
+        Self { entropy: Entropy::from_system().unwrap(), clock: Clock::system() }
+    }
+
+    pub(crate) fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+
+    pub(crate) fn funded(&self) -> Envelope {
+        Envelope {
+            id: EventId::generate(&self.clock, &self.entropy),
+            business_id: BusinessId::generate(&self.clock, &self.entropy),
+            occurred_at: self.now(),
+            body: Body::WalletFunded {},
+        }
+    }
+
+    /// Commits `count` new events to the outbox.
+    pub(crate) async fn commit(&self, database: &Database, count: usize) -> Result<Vec<EventId>, StoreError> {
+        let envelopes: Vec<Envelope> = (0..count).map(|_| self.funded()).collect();
+        database
+            .transaction(async |conn| outbox::enqueue(conn, &envelopes, self.now()).await)
+            .await
+            .map(|()| envelopes.iter().map(|envelope| envelope.id).collect())
+    }
+}
+
+/// Remembers how often it heard each event, and in which trace last.
+#[derive(Clone, Default)]
+pub(crate) struct Recorder(Arc<Mutex<HashMap<EventId, (usize, Option<String>)>>>);
+
+impl Recorder {
+    pub(crate) fn heard(&self) -> HashMap<EventId, (usize, Option<String>)> {
+        self.0.lock().unwrap().clone()
+    }
+
+    pub(crate) fn has_all(&self, ids: &[EventId]) -> bool {
+        let heard = self.0.lock().unwrap();
+        ids.iter().all(|id| heard.contains_key(id))
+    }
+
+    /// Consumes the facts until the returned task is stopped.
+    pub(crate) fn listen(&self, broker: &Broker) -> Running {
+        let (broker, recorder) = (broker.clone(), self.clone());
+        Running::start(|stop| messaging::consume(broker, topology::facts(), 32, recorder, stop))
+    }
+}
+
+impl Handler for Recorder {
+    async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
+        let trace = telemetry::trace_id(&tracing::Span::current());
+        let mut heard = self.0.lock().unwrap();
+        let entry = heard.entry(envelope.id).or_default();
+        *entry = (entry.0 + 1, trace);
+        Ok(())
+    }
+}
+
+/// A task that ends when it is asked to.
+pub(crate) struct Running {
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    pub(crate) fn start<F: Future<Output = ()> + Send + 'static>(
+        task: impl FnOnce(CancellationToken) -> F,
+    ) -> Self {
+        let stop = CancellationToken::new();
+        Self { task: tokio::spawn(task(stop.clone())), stop }
+    }
+
+    pub(crate) fn relay(database: &Database, broker: &Broker, doorbell: &Doorbell, clock: Clock) -> Self {
+        let relay = Relay::new(database.clone(), broker.publisher(), doorbell.clone(), clock);
+        Self::start(|stop| relay.run(stop))
+    }
+
+    pub(crate) async fn stop(self) {
+        self.stop.cancel();
+        tokio::time::timeout(Duration::from_secs(15), self.task).await.unwrap().unwrap();
+    }
+}
+
+pub(crate) async fn count(url: &str, sql: &str) -> u64 {
+    query(url, sql).await.unwrap().parse().unwrap()
+}
+
+pub(crate) async fn waiting(url: &str) -> u64 {
+    count(url, "SELECT count(*) FROM outbox_messages").await
+}
+
+/// Waits for a condition, for at most 60 s.
+pub(crate) async fn until(what: &str, condition: impl AsyncFn() -> bool) {
+    let wait = async {
+        while !condition().await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_secs(60), wait).await.is_ok(), "not within 60 s: {what}");
+}
