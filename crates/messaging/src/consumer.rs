@@ -193,9 +193,13 @@ impl<H: Handler> Crew<H> {
     async fn take(self: Arc<Self>, delivery: Delivery, ours: CancellationToken) {
         let id = message::message_id(&delivery.properties).to_owned();
         let queue = self.queue.name;
-        let span = tracing::info_span!("consume", queue, message_id = %id, otel.kind = "consumer");
+        let no_trace = tracing::field::Empty;
+        let span = tracing::info_span!("consume", queue, message_id = %id, otel.kind = "consumer", trace_id = no_trace);
         if let Some(trace) = message::trace(&delivery.properties) {
             trace.set_as_parent_of(&span);
+        }
+        if let Some(trace_id) = telemetry::trace_id(&span) {
+            span.record("trace_id", trace_id);
         }
         let started = Instant::now();
         let verdict = match serde_json::from_slice::<Envelope>(&delivery.data) {

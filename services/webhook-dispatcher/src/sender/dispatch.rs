@@ -104,9 +104,13 @@ fn span_of(claimed: &Claimed) -> tracing::Span {
         endpoint_id = %claimed.endpoint_id,
         business_id = %claimed.business_id,
         attempt = claimed.number,
+        trace_id = tracing::field::Empty,
     );
     if let Some(trace) = &claimed.trace {
         trace.set_as_parent_of(&span);
+    }
+    if let Some(trace_id) = telemetry::trace_id(&span) {
+        span.record("trace_id", trace_id);
     }
     span
 }
