@@ -27,7 +27,7 @@ pub(crate) async fn run(database: &Database, clock: &Clock, stop: &CancellationT
     loop {
         let outcome = tokio::select! {
             _ = reports.tick() => report(database, clock).await,
-            _ = prunings.tick() => prune(database, clock).await,
+            _ = prunings.tick() => prune_inbox(database, clock).await,
             () = stop.cancelled() => return,
         };
         if let Err(error) = outcome {
@@ -58,7 +58,12 @@ async fn report(database: &Database, clock: &Clock) -> Result<(), StoreError> {
     Ok(())
 }
 
-async fn prune(database: &Database, clock: &Clock) -> Result<(), StoreError> {
+/// Forgets the events that were handled long ago. A relay sees to it by itself; a service that publishes nothing, and so
+/// has no relay, calls this now and then.
+///
+/// # Errors
+/// When the database is away; what is left is found the next time.
+pub async fn prune_inbox(database: &Database, clock: &Clock) -> Result<(), StoreError> {
     let before = clock.now() - INBOX_KEPT;
     loop {
         let pruned = database

@@ -12,6 +12,7 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 pub use doorbell::Doorbell;
 pub use enqueue::{enqueue, enqueue_traced};
+pub use housekeeping::prune_inbox;
 pub use inbox::first_time;
 pub use relay::Relay;
 

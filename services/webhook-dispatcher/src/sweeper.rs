@@ -1,7 +1,7 @@
-//! Looks now and then for what nobody else comes by: deliveries of deleted endpoints, and orders that wait for a missing
-//! event.
+//! Looks now and then for what nobody else comes by: deliveries of deleted endpoints, orders that wait for a missing
+//! event, and events that were taken in long ago.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use postgres::StoreError;
 use tokio_util::sync::CancellationToken;
@@ -10,6 +10,8 @@ use crate::app::App;
 use crate::store;
 
 const EVERY: Duration = Duration::from_secs(5);
+/// This service publishes nothing, so that no relay looks after its inbox.
+const PRUNE_INBOX_EVERY: Duration = Duration::from_secs(10 * 60);
 /// At most this many in one statement.
 const BATCH_MAX: i64 = 1_000;
 /// Events cross the broker within seconds. One that is still waited for after this time may never come.
@@ -17,6 +19,7 @@ const PARKED_ALARM_SECONDS: f64 = 60.0;
 
 pub(crate) async fn sweep(app: App, stop: CancellationToken) {
     let mut alarmed = false;
+    let mut pruned_at = None::<Instant>;
     while tokio::time::timeout(EVERY, stop.cancelled()).await.is_err() {
         if let Err(error) = discard(&app, &stop).await {
             tracing::warn!(%error, "deliveries of deleted endpoints were not called off yet");
@@ -34,6 +37,12 @@ pub(crate) async fn sweep(app: App, stop: CancellationToken) {
                 alarmed = alarm;
             }
             Err(error) => tracing::warn!(%error, "parked events were not counted"),
+        }
+        if pruned_at.is_none_or(|at| at.elapsed() > PRUNE_INBOX_EVERY) {
+            match outbox::prune_inbox(&app.database, &app.clock).await {
+                Ok(()) => pruned_at = Some(Instant::now()),
+                Err(error) => tracing::warn!(%error, "old events were not forgotten yet"),
+            }
         }
     }
 }

@@ -74,6 +74,10 @@ impl Policy {
         let address = match url.host() {
             Some(Host::Ipv4(address)) => IpAddr::V4(address),
             Some(Host::Ipv6(address)) => IpAddr::V6(address),
+            // Always this machine (RFC 6761 §6.3), whether or not the resolver knows it.
+            Some(Host::Domain(name)) if is_localhost(name) => {
+                return self.vet(name, &[Ipv4Addr::LOCALHOST.into()]);
+            }
             Some(Host::Domain(_)) => return Ok(()),
             None => return Err(Refused::NotPublic { host: String::new() }),
         };
@@ -100,6 +104,11 @@ pub(super) fn is_public(address: IpAddr) -> bool {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),
     }
+}
+
+fn is_localhost(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    name == "localhost" || name.ends_with(".localhost")
 }
 
 const fn v4(a: u8, b: u8, c: u8, d: u8, length: u8) -> Ipv4Net {

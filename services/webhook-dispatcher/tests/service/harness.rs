@@ -1,0 +1,307 @@
+//! Starts the service with a database and a virtual host of its own, and publishes events as order-api's outbox would.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use diesel_async::{AsyncConnection, AsyncPgConnection};
+use domain::{
+    BusinessId, Clock, CodStatus, DeliveryStatus, Entropy, EventId, EventKind, Mode, OrderId, Paise,
+    TrackingCode,
+};
+use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData};
+use internal_api::webhooks::{
+    CreatedEndpoint, DeliveriesQuery, DeliveryDetails, DeliveryState, DeliveryView, EndpointView,
+    WebhooksClient,
+};
+use internal_api::{CallError, Peer, PeerOptions, Refusal};
+use local_stack::Servers;
+use messaging::{Broker, Outgoing, Publisher};
+use serde_json::{Value, json};
+use settings::{Brand, Database, Environment, Http, Internal, Secret, Telemetry};
+use telemetry::{Metrics, TraceContext};
+use tokio::task::JoinHandle;
+use url::Url;
+use webhook_dispatcher::{RetrySchedule, Secrets, Service, Settings, Webhooks};
+
+use crate::receiver::Receiver;
+
+/// The trace that every published event belongs to.
+pub(crate) const TRACE_ID: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+/// One running service, and a business that uses it.
+pub(crate) struct Harness {
+    pub hooks: WebhooksClient,
+    pub business: BusinessId,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    pub settings: Settings,
+    pub internal: Url,
+    publisher: Publisher,
+    _broker: Broker,
+    running: JoinHandle<anyhow::Result<()>>,
+}
+
+impl Harness {
+    /// Retries within a second, and the machine's clock.
+    pub(crate) async fn start() -> Self {
+        Self::start_with(|_| {}, Clock::system()).await
+    }
+
+    pub(crate) async fn start_with(adjust: impl FnOnce(&mut Settings), clock: Clock) -> Self {
+        let mut settings = settings().await;
+        adjust(&mut settings);
+        webhook_dispatcher::migrate(&settings.database).await.expect("migrations run");
+        let entropy = Entropy::from_system().expect("randomness");
+        let broker = Broker::start(&settings.broker, "test");
+        let (internal, running) = run(&settings, &clock, &entropy);
+        let business = BusinessId::generate(&clock, &entropy);
+        let hooks = client(&internal, &settings.internal.token);
+        let publisher = broker.publisher();
+        Self { hooks, business, clock, entropy, settings, internal, publisher, _broker: broker, running }
+    }
+
+    /// Ends the service wherever it is, as a crash would, and starts another one.
+    pub(crate) async fn crash_and_restart(&mut self) {
+        self.crash().await;
+        let (internal, running) = run(&self.settings, &self.clock, &self.entropy);
+        self.hooks = client(&internal, &self.settings.internal.token);
+        (self.internal, self.running) = (internal, running);
+    }
+
+    pub(crate) async fn crash(&mut self) {
+        self.running.abort();
+        let ended = (&mut self.running).await;
+        assert!(ended.is_err_and(|error| error.is_cancelled()), "it ended by itself");
+    }
+
+    /// Another tenant of the same service.
+    pub(crate) fn new_business(&self) -> BusinessId {
+        BusinessId::generate(&self.clock, &self.entropy)
+    }
+
+    pub(crate) async fn create(&self, input: Value) -> CreatedEndpoint {
+        self.hooks.create(self.business, &input).await.expect("an endpoint")
+    }
+
+    /// An endpoint with the usual subscription.
+    pub(crate) async fn endpoint(&self, receiver: &Receiver) -> CreatedEndpoint {
+        self.create(json!({ "url": receiver.url() })).await
+    }
+
+    pub(crate) async fn view(&self, endpoint: &CreatedEndpoint) -> EndpointView {
+        self.hooks.get(self.business, &endpoint.view.id.to_string()).await.expect("the endpoint")
+    }
+
+    pub(crate) async fn patch(&self, endpoint: &CreatedEndpoint, input: Value) -> EndpointView {
+        let id = endpoint.view.id.to_string();
+        self.hooks.update(self.business, &id, &input).await.expect("the endpoint, changed")
+    }
+
+    /// The endpoint's log, newest first.
+    pub(crate) async fn deliveries(&self, endpoint: &CreatedEndpoint) -> Vec<DeliveryView> {
+        let query = DeliveriesQuery { limit: Some(100), ..DeliveriesQuery::default() };
+        let id = endpoint.view.id.to_string();
+        self.hooks.deliveries(self.business, &id, &query).await.expect("a log").data
+    }
+
+    /// Whether the endpoint's latest delivery has succeeded.
+    pub(crate) async fn succeeded(&self, endpoint: &CreatedEndpoint) -> bool {
+        let log = self.deliveries(endpoint).await;
+        log.first().is_some_and(|one| one.status == DeliveryState::Succeeded)
+    }
+
+    pub(crate) async fn details(&self, delivery: &DeliveryView) -> DeliveryDetails {
+        self.hooks.delivery(self.business, &delivery.id.to_string()).await.expect("a delivery")
+    }
+
+    pub(crate) fn new_order(&self, mode: Mode) -> TestOrder {
+        let id = OrderId::generate(&self.clock, &self.entropy);
+        TestOrder { business: self.business, id, reference: format!("shop-{id}"), mode }
+    }
+
+    pub(crate) fn envelope(&self, order: &TestOrder, sequence: i64, kind: EventKind) -> Envelope {
+        order.envelope(
+            EventId::generate(&self.clock, &self.entropy),
+            sequence,
+            kind,
+            &self.entropy,
+            &self.clock,
+        )
+    }
+
+    /// As a relay publishes them: in this order, confirmed.
+    pub(crate) async fn publish(&self, envelopes: &[Envelope]) {
+        let outgoing = |envelope: &Envelope| Outgoing {
+            routing_key: envelope.routing_key().as_str().to_owned(),
+            message_id: envelope.id.to_string(),
+            body: serde_json::to_vec(envelope).expect("JSON"),
+            trace: Some(TraceContext {
+                traceparent: format!("00-{TRACE_ID}-00f067aa0ba902b7-01"),
+                tracestate: None,
+            }),
+        };
+        let messages: Vec<_> = envelopes.iter().map(outgoing).collect();
+        let sent = async {
+            // The broker may just be coming back.
+            while self.publisher.publish(&messages).await.is_err() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), sent).await.expect("published in time");
+    }
+
+    /// Publishes the order's first event.
+    pub(crate) async fn publish_created(&self, order: &TestOrder) -> Envelope {
+        let envelope = self.envelope(order, 1, EventKind::OrderCreated);
+        self.publish(std::slice::from_ref(&envelope)).await;
+        envelope
+    }
+
+    pub(crate) async fn connection(&self) -> AsyncPgConnection {
+        AsyncPgConnection::establish(self.settings.database.url.expose()).await.expect("a connection")
+    }
+}
+
+impl Drop for Harness {
+    fn drop(&mut self) {
+        self.running.abort();
+    }
+}
+
+/// An order that events tell of.
+#[derive(Clone, Debug)]
+pub(crate) struct TestOrder {
+    pub business: BusinessId,
+    pub id: OrderId,
+    pub reference: String,
+    pub mode: Mode,
+}
+
+impl TestOrder {
+    fn envelope(
+        &self,
+        id: EventId,
+        sequence: i64,
+        kind: EventKind,
+        entropy: &Entropy,
+        clock: &Clock,
+    ) -> Envelope {
+        Envelope {
+            id,
+            business_id: self.business,
+            occurred_at: clock.now(),
+            body: Body::Order(Box::new(OrderEvent {
+                event: kind,
+                sequence,
+                mode: self.mode,
+                order: OrderSnapshot {
+                    id: self.id,
+                    order_reference: self.reference.clone(),
+                    tracking_code: TrackingCode::generate(self.mode, entropy),
+                    tracking_url: "https://track.example/x".to_owned(),
+                    status: DeliveryStatus::Created,
+                    cod_status: CodStatus::Pending,
+                },
+                data: ProgressData::default(),
+                delivery_fee_paise: Paise::new(4_900),
+                refund_due: false,
+            })),
+        }
+    }
+}
+
+/// The kinds of a delivery from order to settled cash, in their order.
+pub(crate) const LIFE: [EventKind; 8] = [
+    EventKind::OrderCreated,
+    EventKind::DriverAssigned,
+    EventKind::OrderPickedUp,
+    EventKind::OrderOutForDelivery,
+    EventKind::OrderDelivered,
+    EventKind::CodCollected,
+    EventKind::CodHandedOver,
+    EventKind::CodSettled,
+];
+
+#[track_caller]
+pub(crate) fn refusal<T>(outcome: Result<T, CallError>) -> Refusal {
+    match outcome {
+        Err(CallError::Refused { refusal, .. }) => *refusal,
+        Err(CallError::Unavailable { reason, .. }) => panic!("no answer: {reason}"),
+        Ok(_) => panic!("not refused"),
+    }
+}
+
+/// The fields that a 400 complains of.
+pub(crate) fn faulty_fields(refusal: &Refusal) -> Vec<&str> {
+    let errors = refusal.rest["errors"].as_array().expect("errors");
+    errors.iter().map(|error| error["field"].as_str().expect("a field")).collect()
+}
+
+/// Waits until the condition holds.
+pub(crate) async fn until(what: &str, condition: impl AsyncFn() -> bool) {
+    let met = async {
+        while !condition().await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), met).await.unwrap_or_else(|_| panic!("in vain: {what}"));
+}
+
+pub(crate) fn client(internal: &Url, token: &Secret) -> WebhooksClient {
+    let options = PeerOptions { deadline: Duration::from_secs(20), ..PeerOptions::default() };
+    WebhooksClient(Peer::new("webhook-dispatcher", internal.clone(), token, options).expect("a client"))
+}
+
+/// A time at which a manual clock may stand.
+pub(crate) fn some_day() -> DateTime<Utc> {
+    DateTime::from_timestamp(1_767_225_600, 0).expect("a time")
+}
+
+pub(crate) fn retries(text: &str) -> RetrySchedule {
+    RetrySchedule::try_from(text.to_owned()).expect("a schedule")
+}
+
+pub(crate) fn run(
+    settings: &Settings,
+    clock: &Clock,
+    entropy: &Entropy,
+) -> (Url, JoinHandle<anyhow::Result<()>>) {
+    let service =
+        Service::start(settings, metrics(), clock.clone(), entropy.clone()).expect("the service starts");
+    let internal = Url::parse(&format!("http://{}/", service.internal)).expect("a URL");
+    (internal, tokio::spawn(service.run()))
+}
+
+async fn settings() -> Settings {
+    let servers = Servers::for_tests().await.expect("servers");
+    let free = "127.0.0.1:0".parse().expect("an address");
+    Settings {
+        environment: Environment::Local,
+        database: Database {
+            url: Secret::new(servers.create_database().await.expect("a database")),
+            pool_size: 8,
+        },
+        broker: settings::Broker { url: Secret::new(servers.create_vhost().await.expect("a virtual host")) },
+        http: Http { public: None, internal: free, management: free },
+        internal: Internal::default(),
+        brand: Brand::default(),
+        secrets: Secrets::default(),
+        webhooks: Webhooks {
+            allow_http: true,
+            allowed_ranges: "127.0.0.0/8".parse().expect("a range"),
+            retry_seconds: retries("0.1,0.1,0.1,0.1,0.1,0.1"),
+            timeout_seconds: 5.0,
+            ..Webhooks::default()
+        },
+        telemetry: Telemetry::default(),
+    }
+}
+
+/// The recorder is the process's own; all tests share it.
+fn metrics() -> Metrics {
+    static METRICS: OnceLock<Metrics> = OnceLock::new();
+    METRICS
+        .get_or_init(|| telemetry::install_metrics("webhook-dispatcher").expect("the first recorder"))
+        .clone()
+}

@@ -1,0 +1,123 @@
+//! The delivery log, and sending again.
+
+use domain::{EventKind, Mode};
+use internal_api::webhooks::{DeliveriesQuery, DeliveryState};
+
+use crate::harness::{Harness, LIFE, faulty_fields, refusal, until};
+use crate::receiver::{Receiver, reply};
+
+#[tokio::test]
+async fn the_log_is_newest_first_in_pages_and_can_be_filtered() {
+    let harness = Harness::start().await;
+    let receiver = Receiver::start(|received, _| reply(if received.sequence() == 3 { 400 } else { 200 }));
+    let endpoint = harness.endpoint(&receiver).await;
+    let order = harness.new_order(Mode::Live);
+    for (sequence, kind) in (1..=5).zip(LIFE) {
+        harness.publish(&[harness.envelope(&order, sequence, kind)]).await;
+    }
+    until("all are over", async || {
+        let log = harness.deliveries(&endpoint).await;
+        log.len() == 5 && log.iter().all(|one| one.status != DeliveryState::Pending)
+    })
+    .await;
+    let all = harness.deliveries(&endpoint).await;
+    assert!(all.is_sorted_by(|a, b| a.id.to_string() > b.id.to_string()));
+    assert!(all.iter().all(|one| one.order_reference.as_deref() == Some(order.reference.as_str())));
+
+    let id = endpoint.view.id.to_string();
+    let page = async |query: DeliveriesQuery| harness.hooks.deliveries(harness.business, &id, &query).await;
+    let first = page(DeliveriesQuery { limit: Some(2), ..Default::default() }).await.unwrap();
+    assert_eq!((first.data.as_slice(), first.has_more), (&all[..2], true));
+    let after = Some(all[1].id.to_string());
+    let rest =
+        page(DeliveriesQuery { limit: Some(3), starting_after: after, ..Default::default() }).await.unwrap();
+    assert_eq!((rest.data.as_slice(), rest.has_more), (&all[2..], false));
+
+    let failed = page(DeliveriesQuery { status: Some("failed".into()), ..Default::default() }).await.unwrap();
+    assert_eq!(failed.data.iter().map(|one| one.event).collect::<Vec<_>>(), [EventKind::OrderPickedUp]);
+    let delivered =
+        page(DeliveriesQuery { event: Some("order.delivered".into()), ..Default::default() }).await.unwrap();
+    assert_eq!(delivered.data.len(), 1);
+
+    for (query, field) in [
+        (DeliveriesQuery { status: Some("lost".into()), ..Default::default() }, "status"),
+        (DeliveriesQuery { event: Some("order.lost".into()), ..Default::default() }, "event"),
+        (DeliveriesQuery { limit: Some(0), ..Default::default() }, "limit"),
+        (DeliveriesQuery { limit: Some(101), ..Default::default() }, "limit"),
+        (DeliveriesQuery { starting_after: Some("whd_x".into()), ..Default::default() }, "startingAfter"),
+    ] {
+        let refused = refusal(page(query).await);
+        assert_eq!((refused.status, faulty_fields(&refused)), (400, vec![field]));
+    }
+}
+
+#[tokio::test]
+async fn a_delivery_is_sent_again_as_often_as_its_owner_wants() {
+    let harness = Harness::start().await;
+    let receiver = Receiver::start(|_, before| reply(if before == 2 { 500 } else { 200 }));
+    let endpoint = harness.endpoint(&receiver).await;
+    let order = harness.new_order(Mode::Live);
+    harness.publish_created(&order).await;
+    let settled = async |attempts| {
+        until("it is over", async || {
+            harness
+                .deliveries(&endpoint)
+                .await
+                .first()
+                .is_some_and(|one| one.status == DeliveryState::Succeeded && one.attempts == attempts)
+        })
+        .await;
+    };
+    settled(1).await;
+    let delivery = harness.deliveries(&endpoint).await.remove(0);
+    // The second time it fails at first, and is retried like any other; later events do not wait for it.
+    for attempts in [2, 4, 5] {
+        let again = harness.hooks.redeliver(harness.business, &delivery.id.to_string()).await.unwrap();
+        assert_eq!((again.id, again.status), (delivery.id, DeliveryState::Pending));
+        settled(attempts).await;
+    }
+    assert_eq!(receiver.sequences(&order.reference), [1, 1, 1, 1, 1]);
+    let bodies: Vec<_> = receiver.received().into_iter().map(|one| one.body).collect();
+    assert!(bodies.iter().all(|body| *body == bodies[0]));
+    assert_eq!(harness.details(&delivery).await.attempt_log.len(), 5);
+    assert_eq!(harness.deliveries(&endpoint).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_failed_delivery_can_be_sent_again_and_one_that_waits_is_brought_forward() {
+    let adjust = |settings: &mut webhook_dispatcher::Settings| {
+        settings.webhooks.retry_seconds = crate::harness::retries("3600");
+    };
+    let harness = Harness::start_with(adjust, domain::Clock::system()).await;
+    let receiver = Receiver::start(|_, before| reply(if before < 2 { 500 } else { 200 }));
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("the first attempt failed", async || {
+        harness
+            .deliveries(&endpoint)
+            .await
+            .first()
+            .is_some_and(|one| one.next_attempt_at.is_some() && one.attempts == 1)
+    })
+    .await;
+    let delivery = harness.deliveries(&endpoint).await.remove(0);
+    let id = delivery.id.to_string();
+    let hurried = harness.hooks.redeliver(harness.business, &id).await.unwrap();
+    assert!(hurried.next_attempt_at < delivery.next_attempt_at);
+    until("it failed for good", async || {
+        harness.deliveries(&endpoint).await[0].status == DeliveryState::Failed
+    })
+    .await;
+    harness.hooks.redeliver(harness.business, &id).await.unwrap();
+    until("it succeeds at last", async || {
+        harness.deliveries(&endpoint).await[0].status == DeliveryState::Succeeded
+    })
+    .await;
+    assert_eq!(receiver.count(), 3);
+
+    for unknown in ["whd_01ARZ3NDEKTSV4RRFFQ69G5FAV", "nonsense"] {
+        let refused = refusal(harness.hooks.redeliver(harness.business, unknown).await);
+        assert_eq!((refused.status, refused.code.as_str()), (404, "webhook_delivery_not_found"));
+        assert_eq!(refusal(harness.hooks.delivery(harness.business, unknown).await).status, 404);
+    }
+}

@@ -1,0 +1,21 @@
+//! webhook-dispatcher as its callers and its receivers meet it: the whole service on a real PostgreSQL and RabbitMQ,
+//! through its typed client, with real HTTP receivers.
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "helpers of tests end the test that cannot go on"
+)]
+
+mod endpoints;
+mod harness;
+mod isolation;
+mod log;
+mod order;
+mod owner_tests;
+mod process;
+mod receiver;
+mod refused_targets;
+mod restarts;
+mod retries;
+mod signatures;
+mod tenants;

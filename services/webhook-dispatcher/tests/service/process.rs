@@ -1,0 +1,147 @@
+//! The program itself: it migrates, serves, is killed, and logs no secret.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use domain::Mode;
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::harness::{Harness, LIFE, TRACE_ID, client, until};
+use crate::receiver::{Receiver, reply};
+
+/// A running program, killed at the end of the test whatever happens.
+struct Program {
+    child: Child,
+    internal: Url,
+    /// Reads the log to its end, so that the program never waits for a reader.
+    log: Option<JoinHandle<String>>,
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It may have ended already, as it should.
+        let _ended = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}
+
+impl Program {
+    fn start(harness: &Harness) -> Self {
+        let mut child = command(harness, "serve").spawn().unwrap();
+        let mut log = BufReader::new(child.stdout.take().unwrap());
+        let internal = next_address(&mut log);
+        let log = thread::spawn(move || {
+            let mut rest = Vec::new();
+            log.read_to_end(&mut rest).expect("the rest of the log");
+            String::from_utf8(rest).expect("UTF-8")
+        });
+        Self { child, internal, log: Some(log) }
+    }
+
+    /// SIGKILL.
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+    }
+
+    /// SIGTERM; gives what it had logged.
+    fn stop(mut self) -> String {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        assert!(self.child.wait().unwrap().success());
+        self.log.take().unwrap().join().unwrap()
+    }
+}
+
+fn command(harness: &Harness, argument: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_webhook-dispatcher"));
+    command
+        .arg(argument)
+        .env("WAYBILL_DATABASE__URL", harness.settings.database.url.expose())
+        .env("WAYBILL_BROKER__URL", harness.settings.broker.url.expose())
+        .env("WAYBILL_HTTP__INTERNAL", "127.0.0.1:0")
+        .env("WAYBILL_HTTP__MANAGEMENT", "127.0.0.1:0")
+        .env("WAYBILL_WEBHOOKS__ALLOW_HTTP", "true")
+        .env("WAYBILL_WEBHOOKS__ALLOWED_RANGES", "127.0.0.0/8")
+        .env("WAYBILL_WEBHOOKS__RETRY_SECONDS", "0.1,0.1,0.1")
+        .env("WAYBILL_TELEMETRY__FILTER", "debug,lapin=warn")
+        .stdout(Stdio::piped());
+    command
+}
+
+/// The address in the next log line that tells of a listener.
+fn next_address(log: &mut BufReader<ChildStdout>) -> Url {
+    loop {
+        let mut line = String::new();
+        assert_ne!(log.read_line(&mut line).expect("a log line"), 0, "the program ended early");
+        let line: Value = serde_json::from_str(&line).expect("log lines are JSON");
+        if line["message"] == "listening" {
+            let address = line["address"].as_str().expect("an address");
+            return Url::parse(&format!("http://{address}/")).expect("a URL");
+        }
+    }
+}
+
+#[tokio::test]
+async fn killed_in_the_middle_it_loses_nothing_and_is_soon_back() {
+    let mut harness = Harness::start().await;
+    harness.crash().await;
+    assert!(command(&harness, "migrate").status().unwrap().success(), "migrating twice changes nothing");
+    assert!(!command(&harness, "dance").status().unwrap().success());
+    let receiver = Receiver::start(|_, _| {
+        let mut reply = reply(200);
+        reply.after = Duration::from_millis(20);
+        reply
+    });
+    let program = Program::start(&harness);
+    let hooks = client(&program.internal, &harness.settings.internal.token);
+    hooks.create(harness.business, &json!({ "url": receiver.url() })).await.unwrap();
+
+    let orders: Vec<_> = (0..60).map(|_| harness.new_order(Mode::Live)).collect();
+    let envelopes: Vec<_> = (1..=5)
+        .zip(LIFE)
+        .flat_map(|(sequence, kind)| orders.iter().map(move |order| (order, sequence, kind)))
+        .map(|(order, sequence, kind)| harness.envelope(order, sequence, kind))
+        .collect();
+    for chunk in envelopes.chunks(100) {
+        harness.publish(chunk).await;
+    }
+    until("half has arrived", async || receiver.count() > 100).await;
+    program.kill();
+    let program = Program::start(&harness);
+    let arrived = || receiver.received().iter().map(|one| one.id()).collect::<BTreeSet<_>>().len();
+    until("all events arrive", async || arrived() == envelopes.len()).await;
+    for order in &orders {
+        let mut sequences = receiver.sequences(&order.reference);
+        sequences.dedup();
+        assert_eq!(sequences, [1, 2, 3, 4, 5], "{}", order.reference);
+    }
+    let repeated = receiver.count() - envelopes.len();
+    assert!(repeated <= 8, "{repeated} came twice; only what was under way to the endpoint may");
+    program.stop();
+}
+
+#[tokio::test]
+async fn its_logs_hold_no_secret_and_its_webhooks_go_on_with_the_trace() {
+    let mut harness = Harness::start().await;
+    harness.crash().await;
+    let receiver = Receiver::start(|_, before| reply(if before == 0 { 500 } else { 200 }));
+    let program = Program::start(&harness);
+    let hooks = client(&program.internal, &harness.settings.internal.token);
+    let url = format!("{}?token=hunter2", receiver.url());
+    let created = hooks.create(harness.business, &json!({ "url": url })).await.unwrap();
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("it arrives", async || receiver.count() == 2).await;
+    let traceparent = receiver.received()[1].header("traceparent").to_owned();
+    assert!(traceparent.starts_with(&format!("00-{TRACE_ID}-")), "{traceparent}");
+    hooks.test(harness.business, &created.view.id.to_string()).await.unwrap();
+    let log = program.stop();
+    assert!(log.contains(&created.view.id.to_string()), "the endpoint's id is logged");
+    let key = created.secret.strip_prefix("whsec_").unwrap();
+    for secret in [key, "hunter2", "local-key-for", "local-internal-token", "sha256="] {
+        assert!(!log.contains(secret), "{secret} is in the log");
+    }
+}

@@ -1,0 +1,81 @@
+//! No webhook leaves for a private address, whether it is named so from the start or comes to lead there.
+
+use diesel_async::RunQueryDsl;
+use domain::{Clock, Mode};
+use internal_api::webhooks::DeliveryState;
+use serde_json::json;
+
+use crate::harness::{Harness, faulty_fields, refusal, until};
+use crate::receiver::Receiver;
+
+#[tokio::test]
+async fn private_targets_are_refused_at_creation() {
+    // Only one other loopback address is allowed here.
+    let adjust = |settings: &mut webhook_dispatcher::Settings| {
+        settings.webhooks.allowed_ranges = "127.9.9.9/32".parse().unwrap()
+    };
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    for url in [
+        "http://127.0.0.1/",
+        "http://2130706433/",
+        "http://0x7f.1/",
+        "http://0177.0.0.1/",
+        "http://localhost/",
+        "http://localhost./",
+        "http://[::1]/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://10.1.2.3/",
+        "http://192.168.1.1/",
+        "http://100.64.0.1/",
+        "http://[fd00:ec2::254]/",
+        "http://0.0.0.0/",
+        "http://[64:ff9b::a9fe:a9fe]/",
+    ] {
+        let outcome = harness.hooks.create(harness.business, &json!({ "url": url })).await;
+        assert!(outcome.is_err(), "{url} was taken");
+        let refused = refusal(outcome);
+        assert_eq!((refused.status, faulty_fields(&refused)), (400, vec!["url"]), "{url}");
+        assert!(refused.message.contains("public address"), "{}", refused.message);
+    }
+    harness.create(json!({"url": "http://127.9.9.9/"})).await;
+    harness.create(json!({"url": "https://a-name-to-be-set-up-later.invalid/"})).await;
+}
+
+#[tokio::test]
+async fn plain_http_is_refused_unless_the_operator_allows_it() {
+    let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.allow_http = false;
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let refused = refusal(harness.hooks.create(harness.business, &json!({"url": "http://127.0.0.1/"})).await);
+    assert_eq!((refused.status, faulty_fields(&refused)), (400, vec!["url"]));
+    assert!(refused.message.contains("https"));
+    harness.create(json!({"url": "https://127.0.0.1/"})).await;
+}
+
+/// What was allowed once need not be for ever: every attempt is vetted anew.
+#[tokio::test]
+async fn a_target_that_became_private_is_not_called() {
+    let adjust = |settings: &mut webhook_dispatcher::Settings| {
+        settings.webhooks.allowed_ranges = "127.9.9.9/32".parse().unwrap()
+    };
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let receiver = Receiver::kind();
+    for host in ["127.0.0.1", "localhost", "2130706433"] {
+        let endpoint = harness.create(json!({"url": "http://127.9.9.9/"})).await;
+        let mut conn = harness.connection().await;
+        diesel::sql_query(format!("UPDATE endpoints SET url = 'http://{host}:{}/hook'", receiver.port))
+            .execute(&mut conn)
+            .await
+            .unwrap();
+        let result = harness.hooks.test(harness.business, &endpoint.view.id.to_string()).await.unwrap();
+        assert!(result.error.unwrap().contains("not public"));
+        harness.publish_created(&harness.new_order(Mode::Live)).await;
+        until("it is given up", async || {
+            let log = harness.deliveries(&endpoint).await;
+            log.len() == 2 && log.iter().all(|one| one.status == DeliveryState::Failed)
+        })
+        .await;
+        harness.hooks.delete(harness.business, &endpoint.view.id.to_string()).await.unwrap();
+    }
+    assert_eq!(receiver.count(), 0);
+}

@@ -1,0 +1,234 @@
+//! Failed attempts are repeated by the schedule, and told in words.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use domain::{Clock, Mode};
+use internal_api::webhooks::{DeliveryState, EndpointStatus};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use webhook_dispatcher::RetrySchedule;
+
+use crate::harness::{Harness, retries, some_day, until};
+use crate::receiver::{Receiver, reply};
+
+#[tokio::test]
+async fn an_endpoint_that_recovers_gets_its_event_and_the_log_tells_the_story() {
+    let harness = Harness::start().await;
+    let receiver = Receiver::start(|_, before| reply(if before < 3 { 503 } else { 204 }));
+    let endpoint = harness.endpoint(&receiver).await;
+    assert_eq!(harness.view(&endpoint).await.last_delivery.label, "Never");
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("it succeeds", async || harness.succeeded(&endpoint).await).await;
+    let bodies: Vec<_> = receiver.received().into_iter().map(|one| one.body).collect();
+    assert_eq!(bodies.len(), 4);
+    assert!(bodies.iter().all(|body| *body == bodies[0]), "the same bytes at every attempt");
+
+    let delivery = harness.deliveries(&endpoint).await.remove(0);
+    assert_eq!((delivery.attempts, &delivery.last_error), (4, &None));
+    assert!(delivery.completed_at.is_some());
+    let details = harness.details(&delivery).await;
+    assert_eq!(details.request_body.as_bytes(), bodies[0]);
+    let statuses: Vec<_> = details.attempt_log.iter().map(|one| one.response_status.unwrap()).collect();
+    assert_eq!(statuses, [503, 503, 503, 204]);
+    let numbers: Vec<_> = details.attempt_log.iter().map(|one| one.number).collect();
+    assert_eq!(numbers, [1, 2, 3, 4]);
+    let first = &details.attempt_log[0];
+    assert!(!first.succeeded);
+    assert_eq!(
+        first.error.as_deref(),
+        Some("it answered 503: a proxy in front of your endpoint could not reach it")
+    );
+    assert_eq!(first.response_body.as_deref(), Some(r#"{"received":true}"#));
+    assert_eq!(first.request_headers["service-mode"], "live");
+    let view = harness.view(&endpoint).await;
+    assert_eq!((view.status, view.last_delivery.label.as_str()), (EndpointStatus::Active, "Succeeded"));
+}
+
+/// With a clock that only the test moves: nothing is sent before its time.
+#[tokio::test]
+async fn the_settled_schedule_is_kept_to_the_second() {
+    let clock = Clock::manual(some_day());
+    let set = |settings: &mut webhook_dispatcher::Settings| {
+        settings.webhooks.retry_seconds = RetrySchedule::default()
+    };
+    let harness = Harness::start_with(set, clock.clone()).await;
+    let receiver = Receiver::start(|_, _| reply(500));
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.publish_created(&harness.new_order(Mode::Test)).await;
+
+    for (attempt, seconds) in (1..).zip([5, 30, 120, 600, 1_800]) {
+        until("the attempt is logged", async || {
+            harness.deliveries(&endpoint).await.first().is_some_and(|one| one.attempts == attempt)
+        })
+        .await;
+        let next = harness.deliveries(&endpoint).await[0].next_attempt_at.expect("another attempt");
+        let wait = (next - clock.now()).num_milliseconds() as f64 / 1_000.0;
+        let expected = f64::from(seconds);
+        assert!((expected * 0.8..=expected * 1.2).contains(&wait), "{wait} s after attempt {attempt}");
+        clock.advance(next - clock.now() - TimeDelta::microseconds(1));
+        // Were it due, it would be taken within one look at the database.
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        assert_eq!(receiver.count(), usize::try_from(attempt).unwrap(), "it came before its time");
+        clock.advance(TimeDelta::microseconds(1));
+    }
+    until("the last attempt fails", async || {
+        harness.deliveries(&endpoint).await[0].status == DeliveryState::Failed
+    })
+    .await;
+    assert_eq!(receiver.count(), 6);
+    let view = harness.view(&endpoint).await;
+    assert_eq!((view.status, view.last_delivery.label.as_str()), (EndpointStatus::Failing, "Failed"));
+}
+
+#[tokio::test]
+async fn a_receiver_may_ask_for_more_time() {
+    let clock = Clock::manual(some_day());
+    let harness =
+        Harness::start_with(|settings| settings.webhooks.retry_seconds = retries("5,5"), clock.clone()).await;
+    let receiver = Receiver::start(|_, before| {
+        let mut reply = reply(429);
+        let wish = if before == 0 { "3600" } else { "1" };
+        reply.headers.push(("retry-after", wish.to_owned()));
+        reply
+    });
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    let waits = async |attempt| {
+        until("the attempt is logged", async || {
+            harness.deliveries(&endpoint).await.first().is_some_and(|one| one.attempts == attempt)
+        })
+        .await;
+        (harness.deliveries(&endpoint).await[0].next_attempt_at.unwrap() - clock.now()).num_seconds()
+    };
+    assert_eq!(waits(1).await, 3_600);
+    clock.advance(TimeDelta::hours(1));
+    assert!((4..=6).contains(&waits(2).await), "a wish for less is not heard");
+}
+
+#[tokio::test]
+async fn redirects_are_failures_and_are_not_followed() {
+    let harness = Harness::start().await;
+    let elsewhere = Receiver::kind();
+    let target = elsewhere.url();
+    let receiver = Receiver::start(move |_, _| {
+        let mut reply = reply(302);
+        reply.headers.push(("location", target.clone()));
+        reply
+    });
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("it is given up", async || {
+        harness.deliveries(&endpoint).await.first().is_some_and(|one| one.status == DeliveryState::Failed)
+    })
+    .await;
+    let delivery = harness.deliveries(&endpoint).await.remove(0);
+    assert!(delivery.last_error.unwrap().contains("redirects are not followed"));
+    assert_eq!(elsewhere.count(), 0);
+}
+
+#[tokio::test]
+async fn gone_disables_the_endpoint_until_its_owner_enables_it() {
+    let harness = Harness::start().await;
+    let receiver = Receiver::start(|_, before| reply(if before == 0 { 410 } else { 200 }));
+    let endpoint = harness.endpoint(&receiver).await;
+    let order = harness.new_order(Mode::Live);
+    harness.publish_created(&order).await;
+    until("it is disabled", async || harness.view(&endpoint).await.status == EndpointStatus::Disabled).await;
+    harness.publish(&[harness.envelope(&order, 2, domain::EventKind::DriverAssigned)]).await;
+    until("the second waits", async || harness.deliveries(&endpoint).await.len() == 2).await;
+    // A healthy endpoint is served meanwhile, and this one is not called.
+    let other = Receiver::kind();
+    harness.endpoint(&other).await;
+    let another = harness.new_order(Mode::Live);
+    harness.publish_created(&another).await;
+    until("the other is served", async || other.sequences(&another.reference) == [1]).await;
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    assert_eq!(receiver.count(), 1);
+
+    let view = harness.patch(&endpoint, json!({"status": "active"})).await;
+    assert_eq!(view.status, EndpointStatus::Failing);
+    until("what waited is sent", async || receiver.sequences(&order.reference) == [1, 1, 2]).await;
+    until("all is well again", async || harness.view(&endpoint).await.status == EndpointStatus::Active).await;
+}
+
+#[tokio::test]
+async fn pausing_keeps_events_until_the_endpoint_is_resumed() {
+    let harness = Harness::start().await;
+    let receiver = Receiver::kind();
+    let endpoint = harness.endpoint(&receiver).await;
+    let paused = harness.patch(&endpoint, json!({"status": "paused"})).await;
+    assert_eq!(paused.status, EndpointStatus::Paused);
+    let order = harness.new_order(Mode::Live);
+    harness.publish_created(&order).await;
+    until("it waits", async || harness.deliveries(&endpoint).await.len() == 1).await;
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    assert_eq!(receiver.count(), 0);
+    harness.patch(&endpoint, json!({"status": "active"})).await;
+    until("it arrives", async || receiver.sequences(&order.reference) == [1]).await;
+}
+
+/// A server that speaks no HTTP, one that hangs up, one that never ends its answer, and none at all.
+#[tokio::test]
+async fn whatever_the_other_side_does_is_told_in_words() {
+    let harness =
+        Harness::start_with(|settings| settings.webhooks.timeout_seconds = 0.7, Clock::system()).await;
+    let answers: [(&'static [u8], bool, &str); 4] = [
+        (b"SSH-2.0-OpenSSH_9.2\r\n", false, "not valid HTTP"),
+        (b"", false, "closed before a complete answer"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc", false, "closed before a complete answer"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc", true, "no complete answer in 0.7 s"),
+    ];
+    for (answer, stays, words) in answers {
+        let port = raw_server(answer, stays).await;
+        let error = error_of(&harness, port).await;
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    assert!(error_of(&harness, free).await.contains("the connection was refused"));
+}
+
+async fn error_of(harness: &Harness, port: u16) -> String {
+    let endpoint = harness.create(json!({"url": format!("http://127.0.0.1:{port}/")})).await;
+    let result = harness.hooks.test(harness.business, &endpoint.view.id.to_string()).await.unwrap();
+    harness.hooks.delete(harness.business, &endpoint.view.id.to_string()).await.unwrap();
+    assert!(!result.succeeded);
+    result.error.unwrap()
+}
+
+/// Answers each connection with these bytes, once it has sent something.
+async fn raw_server(answer: &'static [u8], stays: bool) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut buffer = [0; 8_192];
+                let _read = stream.read(&mut buffer).await;
+                let _written = stream.write_all(answer).await;
+                if stays {
+                    tokio::time::sleep(Duration::from_secs(20)).await;
+                }
+            });
+        }
+    });
+    port
+}
+
+#[tokio::test]
+async fn an_endless_answer_is_cut_off_and_its_beginning_kept() {
+    let harness = Harness::start().await;
+    let receiver = Receiver::start(|_, _| {
+        let mut reply = reply(200);
+        reply.body = b"\0nul".iter().copied().chain(std::iter::repeat_n(b'x', 300 * 1024)).collect();
+        reply
+    });
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("it succeeds", async || harness.succeeded(&endpoint).await).await;
+    let delivery = harness.deliveries(&endpoint).await.remove(0);
+    let body = harness.details(&delivery).await.attempt_log[0].response_body.clone().unwrap();
+    assert!(body.starts_with("\u{fffd}nulxxx"));
+    assert_eq!(body.chars().count(), 16 * 1024);
+}

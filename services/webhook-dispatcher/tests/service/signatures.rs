@@ -1,0 +1,72 @@
+//! What arrives is signed as `spec.md` §5.5 says, verified here by a computation of its own.
+
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::json;
+use sha2::Sha256;
+
+use crate::harness::{Harness, TestOrder, until};
+use crate::receiver::{Received, Receiver};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use domain::Mode;
+
+fn hmac(key: &[u8], message: &[u8]) -> Vec<u8> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
+    mac.update(message);
+    mac.finalize().into_bytes().to_vec()
+}
+
+/// By the specification's own words, without any code of ours.
+fn assert_signed(received: &Received, secret: &str) {
+    let mut signed = received.header("service-timestamp").as_bytes().to_vec();
+    signed.push(b'.');
+    signed.extend_from_slice(&received.body);
+    let hex: String = hmac(secret.as_bytes(), &signed).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(received.header("service-signature"), format!("sha256={hex}"));
+
+    let (id, timestamp) = (received.header("webhook-id"), received.header("webhook-timestamp"));
+    let mut signed = format!("{id}.{timestamp}.").into_bytes();
+    signed.extend_from_slice(&received.body);
+    let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
+    assert_eq!(received.header("webhook-signature"), format!("v1,{}", STANDARD.encode(hmac(&key, &signed))));
+}
+
+#[tokio::test]
+async fn a_webhook_carries_every_header_and_verifies() {
+    let harness = Harness::start().await;
+    let receiver = Receiver::kind();
+    let endpoint = harness.endpoint(&receiver).await;
+    let order: TestOrder = harness.new_order(Mode::Live);
+    let envelope = harness.publish_created(&order).await;
+    until("the webhook arrives", async || receiver.count() == 1).await;
+
+    let received = receiver.received().remove(0);
+    assert_signed(&received, &endpoint.secret);
+    assert_eq!(received.path, "/hook");
+    assert_eq!(received.header("content-type"), "application/json");
+    assert_eq!(received.header("user-agent"), "Waybill-Webhooks/1");
+    assert_eq!(received.header("service-event-id"), envelope.id.to_string());
+    assert_eq!(received.header("webhook-id"), envelope.id.to_string());
+    assert_eq!(received.header("service-mode"), "live");
+    let timestamp: i64 = received.header("service-timestamp").parse().unwrap();
+    assert!((harness.clock.now().timestamp() - timestamp).abs() < 30);
+
+    let body = received.json();
+    assert_eq!(body["id"], json!(envelope.id));
+    assert_eq!(body["event"], "order.created");
+    assert_eq!(body["sequence"], 1);
+    assert_eq!(body["mode"], "live");
+    assert_eq!(body["order"]["orderReference"], json!(order.reference));
+    assert_eq!(body["order"]["serviceOrderId"], json!(order.id));
+    assert_eq!(body["order"]["id"], json!(order.id));
+
+    // The same bytes at every attempt; another time, and so another signature.
+    let delivery = harness.deliveries(&endpoint).await.remove(0);
+    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+    harness.hooks.redeliver(harness.business, &delivery.id.to_string()).await.unwrap();
+    until("the webhook arrives again", async || receiver.count() == 2).await;
+    let again = receiver.received().remove(1);
+    assert_signed(&again, &endpoint.secret);
+    assert_eq!(again.body, received.body);
+    assert_ne!(again.header("service-timestamp"), received.header("service-timestamp"));
+}
