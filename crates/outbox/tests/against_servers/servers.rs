@@ -68,10 +68,12 @@ impl Events {
 
 /// Remembers how often it heard each event, and in which trace last.
 #[derive(Clone, Default)]
-pub(crate) struct Recorder(Arc<Mutex<HashMap<EventId, (usize, Option<String>)>>>);
+pub(crate) struct Recorder(Arc<Mutex<HashMap<EventId, Heard>>>);
+
+type Heard = (usize, Option<String>);
 
 impl Recorder {
-    pub(crate) fn heard(&self) -> HashMap<EventId, (usize, Option<String>)> {
+    pub(crate) fn heard(&self) -> HashMap<EventId, Heard> {
         self.0.lock().unwrap().clone()
     }
 
