@@ -11,6 +11,7 @@ use crate::store::{attempts, sessions};
 
 const EVERY: Duration = Duration::from_secs(60);
 const BATCH_MAX: i64 = 1_000;
+const BATCHES_MAX: usize = 50;
 /// Ended sessions are kept for a while, so that it can be seen who was logged in when.
 const SESSIONS_KEPT: TimeDelta = TimeDelta::days(30);
 
@@ -24,12 +25,17 @@ pub(crate) async fn keep_pruning(app: App, stop: CancellationToken) {
     }
 }
 
-/// One round, bounded.
+/// One round: batch after batch while there are full ones, within bounds.
 async fn prune(app: &App) -> Result<(), StoreError> {
     let now = app.clock.now();
     let before = now - SESSIONS_KEPT;
-    let ended = app.database.read(async |conn| sessions::prune(conn, before, BATCH_MAX).await).await?;
-    let counted = app.database.read(async |conn| attempts::prune(conn, now, BATCH_MAX).await).await?;
-    tracing::debug!(ended, counted, "old rows removed");
+    for _ in 0..BATCHES_MAX {
+        let ended = app.database.read(async |conn| sessions::prune(conn, before, BATCH_MAX).await).await?;
+        let counted = app.database.read(async |conn| attempts::prune(conn, now, BATCH_MAX).await).await?;
+        tracing::debug!(ended, counted, "old rows removed");
+        if ended.max(counted) < usize::try_from(BATCH_MAX).unwrap_or(usize::MAX) {
+            break;
+        }
+    }
     Ok(())
 }

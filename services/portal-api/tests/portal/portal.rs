@@ -1,6 +1,6 @@
 //! The service under test, on a database and a virtual host of its own.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -40,32 +40,19 @@ impl Portal {
     }
 
     pub(crate) async fn with(more: &[(&str, &str)]) -> Self {
-        let servers = Servers::for_tests().await.unwrap();
-        let database = servers.create_database().await.unwrap();
-        let vhost = servers.create_vhost().await.unwrap();
         let peers = Peers::start();
-        let mut variables = vec![
-            ("WAYBILL_DATABASE__URL".to_owned(), database),
-            ("WAYBILL_BROKER__URL".to_owned(), vhost),
-            ("WAYBILL_PUBLIC__URL".to_owned(), "http://portal.test".to_owned()),
-        ];
-        for listener in ["PUBLIC", "INTERNAL", "MANAGEMENT"] {
-            variables.push((format!("WAYBILL_HTTP__{listener}"), "127.0.0.1:0".to_owned()));
-        }
-        for (variable, peer) in [
-            ("ORDER_API", "order-api"),
-            ("WALLET", "wallet"),
-            ("KEY_MANAGEMENT", "key-management"),
-            ("WEBHOOK_DISPATCHER", "webhook-dispatcher"),
-        ] {
-            variables
-                .push((format!("WAYBILL_PEERS__{variable}"), format!("http://{}/{peer}", peers.address)));
-        }
-        variables.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        let settings: PortalSettings = settings::load_from(variables.into_iter().collect()).unwrap();
+        let settings = settings_for(&peers, more).await;
         portal_api::migrate(&settings).await.unwrap();
-        let clock = Clock::manual(DateTime::from_timestamp(1_800_000_000, 0).unwrap());
-        Self::serve(settings, peers, clock).await
+        Self::serve(settings, peers, start_of_time()).await
+    }
+
+    /// Without a database that could be reached.
+    pub(crate) async fn alone() -> Self {
+        let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let url = format!("postgres://nobody@{nobody}/nothing");
+        let peers = Peers::start();
+        let settings = settings_for(&peers, &[("WAYBILL_DATABASE__URL", &url)]).await;
+        Self::begin(settings, peers, start_of_time())
     }
 
     /// Another instance, on the same database and broker.
@@ -74,6 +61,12 @@ impl Portal {
     }
 
     async fn serve(settings: PortalSettings, peers: Peers, clock: Clock) -> Self {
+        let portal = Self::begin(settings, peers, clock);
+        eventually("the service is ready", async || is_ready(portal.management).await).await;
+        portal
+    }
+
+    fn begin(settings: PortalSettings, peers: Peers, clock: Clock) -> Self {
         let entropy = Entropy::from_system().unwrap();
         let service = portal_api::start(&settings, clock.clone(), entropy.clone(), metrics()).unwrap();
         let portal = Self {
@@ -88,11 +81,6 @@ impl Portal {
             settings,
         };
         tokio::spawn(service.run());
-        eventually("the service is ready", async || {
-            let url = format!("http://{}/health/ready", portal.management);
-            reqwest_client().get(url).send().await.is_ok_and(|answer| answer.status().is_success())
-        })
-        .await;
         portal
     }
 
@@ -135,6 +123,40 @@ pub(crate) struct Owner {
 
 pub(crate) fn sign_up_body(email: &str) -> Value {
     serde_json::json!({ "businessName": "Corner Shop", "email": email, "password": "correct horse" })
+}
+
+/// On a database and a virtual host of its own.
+async fn settings_for(peers: &Peers, more: &[(&str, &str)]) -> PortalSettings {
+    let servers = Servers::for_tests().await.unwrap();
+    let database = servers.create_database().await.unwrap();
+    let vhost = servers.create_vhost().await.unwrap();
+    let mut variables = vec![
+        ("WAYBILL_DATABASE__URL".to_owned(), database),
+        ("WAYBILL_BROKER__URL".to_owned(), vhost),
+        ("WAYBILL_PUBLIC__URL".to_owned(), "http://portal.test".to_owned()),
+    ];
+    for listener in ["PUBLIC", "INTERNAL", "MANAGEMENT"] {
+        variables.push((format!("WAYBILL_HTTP__{listener}"), "127.0.0.1:0".to_owned()));
+    }
+    for (variable, peer) in [
+        ("ORDER_API", "order-api"),
+        ("WALLET", "wallet"),
+        ("KEY_MANAGEMENT", "key-management"),
+        ("WEBHOOK_DISPATCHER", "webhook-dispatcher"),
+    ] {
+        variables.push((format!("WAYBILL_PEERS__{variable}"), format!("http://{}/{peer}", peers.address)));
+    }
+    variables.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    settings::load_from(variables.into_iter().collect()).unwrap()
+}
+
+fn start_of_time() -> Clock {
+    Clock::manual(DateTime::from_timestamp(1_800_000_000, 0).unwrap())
+}
+
+pub(crate) async fn is_ready(management: SocketAddr) -> bool {
+    let answer = reqwest_client().get(format!("http://{management}/health/ready")).send().await;
+    answer.is_ok_and(|answer| answer.status().is_success())
 }
 
 /// Waits until the condition holds.

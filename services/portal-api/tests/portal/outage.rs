@@ -1,0 +1,27 @@
+//! Without its database the service says so, in bounded time, and takes up its work when the database is there.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::portal::{Portal, is_ready, sign_up_body};
+
+#[tokio::test]
+async fn without_a_database_every_call_is_503_in_bounded_time() {
+    let portal = Portal::alone().await;
+    let mut visitor = portal.stranger().with_header("cookie", &format!("portal_session={}", "A".repeat(43)));
+    let log_in = json!({ "email": "owner@shop.example", "password": "correct horse" });
+    let begun = Instant::now();
+    for answer in [
+        visitor.post("/v1/portal/accounts", sign_up_body("owner@shop.example")).await,
+        visitor.post("/v1/portal/session", log_in).await,
+        visitor.get("/v1/portal/session").await,
+        visitor.get("/v1/portal/status").await,
+        portal.operator().get("/v1/operator/businesses").await,
+    ] {
+        assert_eq!((answer.status, answer.code()), (503, "temporarily_unavailable"));
+        assert_ne!(answer.header("retry-after"), "");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert!(!is_ready(portal.management).await);
+}
