@@ -1,5 +1,9 @@
 //! key-management as its callers meet it: the whole service on a real PostgreSQL and RabbitMQ, through its typed client.
-#![expect(clippy::expect_used, clippy::unwrap_used, reason = "helpers of tests end the test that cannot go on")]
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "helpers of tests end the test that cannot go on"
+)]
 
 mod create;
 mod harness;
