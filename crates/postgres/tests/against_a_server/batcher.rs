@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use diesel::sql_types::{Array, Integer};
 use diesel::{QueryableByName, sql_query};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use futures_util::FutureExt;
 use futures_util::future::join_all;
 use local_stack::query;
 use postgres::{Apply, Batcher, BatcherOptions, StoreError};
@@ -102,11 +103,9 @@ async fn a_job_whose_neighbour_panics_is_told_so_and_the_batcher_lives_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_caller_that_goes_away_changes_nothing() {
     let (batcher, _, url) = start(BatcherOptions::default()).await;
-    for id in 0..100 {
-        // Polled once, so that the job is in the queue, and then dropped.
-        let submit = batcher.submit(job(id));
-        assert!(timeout(Duration::ZERO, submit).await.is_err());
-    }
+    // Polled once, so that the job is in the queue, and then dropped.
+    let abandoned = (0..100).filter(|&id| batcher.submit(job(id)).now_or_never().is_none()).count();
+    assert!(abandoned > 0, "every caller was answered at once");
     batcher.submit(job(100)).await.unwrap();
     assert_eq!(query(&url, "SELECT count(*) FROM counted").await.unwrap(), "101");
 }
