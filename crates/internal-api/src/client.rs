@@ -124,7 +124,9 @@ impl Peer {
 
     async fn read(&self, mut response: reqwest::Response) -> Result<Vec<u8>, CallError> {
         let mut bytes = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.unavailable(error.without_url()))? {
+        while let Some(chunk) =
+            response.chunk().await.map_err(|error| self.unavailable(error.without_url()))?
+        {
             if bytes.len() + chunk.len() > ANSWER_MAX_BYTES {
                 return Err(self.unavailable("the answer is too large"));
             }

@@ -80,7 +80,11 @@ pub struct OrdersClient(pub Peer);
 
 impl OrdersClient {
     /// `GET /internal/businesses/{id}/orders`
-    pub async fn list(&self, business: BusinessId, query: &OrdersQuery) -> Result<Page<OrderView>, CallError> {
+    pub async fn list(
+        &self,
+        business: BusinessId,
+        query: &OrdersQuery,
+    ) -> Result<Page<OrderView>, CallError> {
         self.0.get_with(&["businesses", &business.to_string(), "orders"], query).await
     }
 

@@ -27,7 +27,9 @@ pub struct DebitAnswer {
     pub balance_paise: Paise,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum DebitOutcome {
@@ -123,7 +125,11 @@ impl WalletClient {
     }
 
     /// `GET /internal/wallets/{business}/entries`, newest first
-    pub async fn entries(&self, business: BusinessId, page: &PageQuery) -> Result<Page<EntryView>, CallError> {
+    pub async fn entries(
+        &self,
+        business: BusinessId,
+        page: &PageQuery,
+    ) -> Result<Page<EntryView>, CallError> {
         self.0.get_with(&["wallets", &business.to_string(), "entries"], page).await
     }
 

@@ -9,7 +9,9 @@ use strum::{Display, EnumString, IntoStaticStr};
 
 use crate::{CallError, Page, PageQuery, Peer};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum EndpointStatus {
@@ -22,7 +24,9 @@ pub enum EndpointStatus {
     Disabled,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum ConnectionTest {
@@ -63,7 +67,9 @@ pub struct CreatedEndpoint {
 }
 
 /// Where a delivery stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum DeliveryState {
@@ -162,7 +168,11 @@ impl WebhooksClient {
     }
 
     /// `GET /internal/businesses/{id}/webhook-endpoints`
-    pub async fn list(&self, business: BusinessId, page: &PageQuery) -> Result<Page<EndpointView>, CallError> {
+    pub async fn list(
+        &self,
+        business: BusinessId,
+        page: &PageQuery,
+    ) -> Result<Page<EndpointView>, CallError> {
         self.0.get_with(&endpoints(&business.to_string()), page).await
     }
 

@@ -44,7 +44,10 @@ pub fn init(settings: &settings::Telemetry, service: &'static str) -> anyhow::Re
     Ok(Telemetry { provider })
 }
 
-fn tracer_provider(settings: &settings::Telemetry, service: &'static str) -> anyhow::Result<SdkTracerProvider> {
+fn tracer_provider(
+    settings: &settings::Telemetry,
+    service: &'static str,
+) -> anyhow::Result<SdkTracerProvider> {
     let resource = Resource::builder().with_service_name(service).build();
     let builder = SdkTracerProvider::builder().with_resource(resource);
     let Some(collector) = &settings.otlp_endpoint else { return Ok(builder.build()) };
