@@ -112,8 +112,9 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_due ON deliveries (endpoint_id, due_at, id) WHERE due_at IS NOT NULL;
 -- Who is next in the queue of an endpoint and order.
 CREATE INDEX deliveries_pending ON deliveries (endpoint_id, order_id, sequence) WHERE state = 'pending';
--- The log of an endpoint, newest first.
-CREATE INDEX deliveries_log ON deliveries (endpoint_id, id);
+-- The log of an endpoint, newest first. Led by the business, so that no plan can mistake it for deliveries_due, and walk
+-- over all that was ever sent.
+CREATE INDEX deliveries_log ON deliveries (business_id, endpoint_id, id);
 
 -- One HTTP try. No foreign key: attempts are to be kept by time, and dropped by it.
 CREATE TABLE attempts (

@@ -6,11 +6,16 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
 use crate::domain::{Policy, Refused};
+
+/// How long an owner waits for the look-up while an endpoint is set up. When it is called, the limit of the whole attempt
+/// holds.
+const LOOK_UP_MAX: Duration = Duration::from_secs(2);
 
 type Looking = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 type LookUp = Arc<dyn Fn(String) -> Looking + Send + Sync>;
@@ -63,9 +68,9 @@ impl Names {
     pub(crate) async fn vet_target(&self, url: &Url) -> Result<(), Refused> {
         self.vet_url(url)?;
         let Some(Host::Domain(name)) = url.host() else { return Ok(()) };
-        match self.addresses(name).await {
-            Ok(_) | Err(NameError::Unknown(_)) => Ok(()),
-            Err(NameError::Refused(refused)) => Err(refused),
+        match tokio::time::timeout(LOOK_UP_MAX, self.addresses(name)).await {
+            Ok(Ok(_)) | Ok(Err(NameError::Unknown(_))) | Err(_) => Ok(()),
+            Ok(Err(NameError::Refused(refused))) => Err(refused),
         }
     }
 
