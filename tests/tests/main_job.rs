@@ -26,6 +26,7 @@ async fn a_business_signs_up_goes_live_and_ships() -> anyhow::Result<()> {
     all_ten_kinds_were_received(&business).await?;
     too_little_in_the_wallet_is_402_until_topped_up(&business).await?;
     a_failed_webhook_is_retried_and_logged(&business).await?;
+    one_trace_leads_from_the_request_to_the_webhook(&business).await?;
     the_portal_shows_it_all(&business, &delivered).await?;
     wait_until_quiet(&stack).await?;
     stack.shut_down().await
@@ -227,12 +228,42 @@ async fn a_failed_webhook_is_retried_and_logged(business: &Business) -> anyhow::
     Ok(())
 }
 
+async fn one_trace_leads_from_the_request_to_the_webhook(business: &Business) -> anyhow::Result<()> {
+    let api = business.live()?.api;
+    for (reference, trace) in [
+        ("order-2007", "0af7651916cd43dd8448eb211c80319c"),
+        ("order-2008", "4bf92f3577b34da6a3ce929d0e0e4736"),
+    ] {
+        let request = api
+            .request(reqwest::Method::POST, "/integration/orders")
+            .bearer_auth(business.live_key.as_deref().unwrap_or_default())
+            .header("Idempotency-Key", reference)
+            .header("traceparent", format!("00-{trace}-b7ad6b7169203331-01"))
+            .json(&waybill_tests::smallest_order(reference));
+        api.send(request).await?.expect(201)?;
+        let path = format!("/webhook-endpoints/{}/deliveries?limit=1", business.endpoint_id);
+        let sent = eventually("the webhook's request headers", PATIENCE, || async {
+            let log = business.portal.get(&path).await?;
+            if log["data"][0]["orderReference"] != reference || log["data"][0]["status"] != "succeeded" {
+                return Ok(None);
+            }
+            let id = waybill_tests::text(&log["data"][0], "id")?;
+            let details = business.portal.get(&format!("/webhook-deliveries/{id}")).await?;
+            Ok(Some(details["attemptLog"][0]["requestHeaders"].clone()))
+        })
+        .await?;
+        let traceparent = sent["traceparent"].as_str().unwrap_or_default();
+        assert!(traceparent.contains(trace), "{sent}");
+    }
+    Ok(())
+}
+
 async fn the_portal_shows_it_all(business: &Business, delivered: &str) -> anyhow::Result<()> {
     let status = business.portal.get("/status").await?;
     assert_eq!(status["indicators"]["connectionTest"]["label"], "Connected");
     assert_eq!(status["indicators"]["webhook"]["label"], "Active");
     let live = business.portal.get("/orders?mode=live&limit=100").await?;
-    assert_eq!(live["data"].as_array().map(Vec::len), Some(6));
+    assert_eq!(live["data"].as_array().map(Vec::len), Some(8));
     let one = business.portal.get(&format!("/orders/{delivered}")).await?;
     assert_eq!(one["status"], "delivered");
     let path = format!("/webhook-endpoints/{}/deliveries?limit=100", business.endpoint_id);

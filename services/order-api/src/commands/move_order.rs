@@ -6,6 +6,7 @@ use diesel_async::AsyncPgConnection;
 use domain::{EventId, EventKind, IllegalMove, Mode};
 use events::{Body, Envelope, OrderSnapshot, ProgressData};
 use postgres::StoreError;
+use telemetry::TraceContext;
 
 use crate::app::Ambient;
 use crate::domain::{Order, OrderEvent};
@@ -50,7 +51,8 @@ pub(super) async fn move_order(
     order.updated_at = now;
     note_data(&mut order, &reported);
     orders::save_move(conn, &order).await?;
-    let event = OrderHappening { order: &order, reported, refund_due: moved.refund_due };
+    let trace = TraceContext::current();
+    let event = OrderHappening { order: &order, reported, refund_due: moved.refund_due, trace };
     event.write(ambient, conn, now).await?;
     Ok(order)
 }
@@ -76,6 +78,8 @@ pub(super) struct OrderHappening<'a> {
     pub order: &'a Order,
     pub reported: Reported,
     pub refund_due: bool,
+    /// Of the request that made it happen.
+    pub trace: Option<TraceContext>,
 }
 
 impl OrderHappening<'_> {
@@ -133,12 +137,14 @@ pub(super) async fn write_all(
     let mut rows = Vec::with_capacity(happenings.len());
     let mut envelopes = Vec::with_capacity(happenings.len());
     for happening in happenings {
+        let trace = happening.trace.clone();
         let (row, envelope) = happening.forms(ambient, now)?;
         rows.push(row);
-        envelopes.push(envelope);
+        envelopes.push((envelope, trace));
     }
     timeline::append(conn, &rows).await?;
-    outbox::enqueue(conn, &envelopes, now).await
+    let traced = envelopes.iter().map(|(envelope, trace)| (envelope, trace.as_ref()));
+    outbox::enqueue_traced(conn, traced, now).await
 }
 
 fn snapshot(ambient: &Ambient, order: &Order) -> OrderSnapshot {

@@ -1,10 +1,13 @@
 //! The two commits of an order, each shared by all that queue for it: storing the intent (a test order is placed with
 //! it), and placing what is paid.
 
+use std::collections::HashMap;
+
 use diesel_async::AsyncPgConnection;
 use domain::{EventKind, OrderId};
 use events::ProgressData;
 use postgres::{Apply, StoreError};
+use telemetry::TraceContext;
 
 use crate::app::Ambient;
 use crate::commands::Reported;
@@ -16,6 +19,7 @@ use crate::store::placing;
 pub struct Intent {
     pub order: NewOrder,
     pub placement: Placement,
+    pub trace: Option<TraceContext>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +33,8 @@ pub enum IntentOutcome {
 pub struct Payment {
     pub order_id: OrderId,
     pub attempt: i32,
+    /// Of the request that waits: a batch has no span of its own.
+    pub trace: Option<TraceContext>,
 }
 
 /// Stores intents; places the test orders among them.
@@ -49,11 +55,11 @@ impl Apply<Intent, IntentOutcome> for IntentBatch {
                 false => IntentOutcome::Conflict,
             })
             .collect();
-        let placed: Vec<Order> = jobs
+        let placed: Vec<_> = jobs
             .iter()
             .zip(&outcomes)
             .filter(|(job, outcome)| **outcome == IntentOutcome::Stored && job.placement == Placement::Placed)
-            .map(|(job, _)| job.order.clone().into_placed())
+            .map(|(job, _)| (job.order.clone().into_placed(), job.trace.clone()))
             .collect();
         announce(&self.0, conn, &placed).await?;
         Ok(outcomes)
@@ -66,7 +72,16 @@ pub struct PaymentBatch(pub Ambient);
 impl Apply<Payment, ()> for PaymentBatch {
     async fn apply(&self, conn: &mut AsyncPgConnection, jobs: &[Payment]) -> Result<Vec<()>, StoreError> {
         let paid: Vec<_> = jobs.iter().map(|job| (job.order_id, job.attempt)).collect();
-        let placed = placing::place(conn, &paid, self.0.clock.now()).await?;
+        let traces: HashMap<OrderId, &Option<TraceContext>> =
+            jobs.iter().map(|job| (job.order_id, &job.trace)).collect();
+        let placed: Vec<_> = placing::place(conn, &paid, self.0.clock.now())
+            .await?
+            .into_iter()
+            .map(|order| {
+                let trace = traces.get(&order.id).and_then(|trace| (*trace).clone());
+                (order, trace)
+            })
+            .collect();
         announce(&self.0, conn, &placed).await?;
         Ok(vec![(); jobs.len()])
     }
@@ -76,7 +91,7 @@ impl Apply<Payment, ()> for PaymentBatch {
 async fn announce(
     ambient: &Ambient,
     conn: &mut AsyncPgConnection,
-    placed: &[Order],
+    placed: &[(Order, Option<TraceContext>)],
 ) -> Result<(), StoreError> {
     if placed.is_empty() {
         return Ok(());
@@ -84,7 +99,14 @@ async fn announce(
     let now = ambient.clock.now();
     let created =
         || Reported { event: EventKind::OrderCreated, data: ProgressData::default(), occurred_at: now };
-    let happenings =
-        placed.iter().map(|order| OrderHappening { order, reported: created(), refund_due: false }).collect();
+    let happenings = placed
+        .iter()
+        .map(|(order, trace)| OrderHappening {
+            order,
+            reported: created(),
+            refund_due: false,
+            trace: trace.clone(),
+        })
+        .collect();
     write_all(ambient, conn, happenings, now).await
 }

@@ -7,6 +7,7 @@ use domain::OrderId;
 use internal_api::CallError;
 use internal_api::wallet::{DebitAnswer, DebitOutcome, DebitRequest};
 use postgres::StoreError;
+use telemetry::TraceContext;
 use tokio::time::Instant;
 
 use super::{CreateError, Payment};
@@ -53,7 +54,7 @@ pub(in crate::commands) async fn place_paid(
     order_id: OrderId,
     attempt: i32,
 ) -> Result<(), StoreError> {
-    app.payments.submit(Payment { order_id, attempt }).await?;
+    app.payments.submit(Payment { order_id, attempt, trace: TraceContext::current() }).await?;
     app.doorbell.ring();
     Ok(())
 }

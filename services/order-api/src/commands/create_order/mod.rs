@@ -12,6 +12,7 @@ use domain::{GoLiveItem, Mode, OrderId, TrackingCode};
 use internal_api::CallError;
 use internal_api::keys::GoodKey;
 use postgres::StoreError;
+use telemetry::TraceContext;
 use tokio::time::Instant;
 use web::Fault;
 
@@ -148,7 +149,8 @@ async fn place_new(
     };
     let order_id = new.id;
     let receipt = new.receipt.clone();
-    match app.intents.submit(Intent { order: new.clone(), placement }).await? {
+    match app.intents.submit(Intent { order: new.clone(), placement, trace: TraceContext::current() }).await?
+    {
         IntentOutcome::Stored if placement == Placement::Placed => {
             app.doorbell.ring();
             Ok(Some(Placed { order_id, receipt, replayed: false }))
