@@ -7,7 +7,7 @@ TOOLS := $(or $(CARGO_TARGET_DIR),target)/tools
 DENY := $(TOOLS)/bin/cargo-deny
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test lint fmt audit packages toolchain programs
+.PHONY: help run reset test bench lint fmt audit packages toolchain programs
 
 help: ## This list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -20,6 +20,10 @@ reset: toolchain ## Forget the data of `make run`
 
 test: programs ## All tests, on a PostgreSQL and a RabbitMQ of their own
 	$(PROGRAMS)/local-stack with-servers -- cargo test --workspace
+
+bench: packages toolchain ## Orders per second beside pgbench, on release builds
+	cargo build --release --workspace --bins
+	cargo bench --package waybill-tests --bench orders
 
 lint: packages toolchain ## Formatting and clippy; warnings are failures
 	cargo fmt --all --check

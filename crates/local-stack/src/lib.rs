@@ -21,7 +21,7 @@ mod wait;
 pub use part::{Part, Service};
 pub use places::local_stack_directory;
 pub use ports::free_port;
-pub use postgres::{Postgres, PostgresOptions};
+pub use postgres::{Postgres, PostgresOptions, postgres_program};
 pub use psql::query;
 pub use rabbitmq::{RabbitMq, RabbitMqOptions, RabbitMqPorts};
 pub use say::say;

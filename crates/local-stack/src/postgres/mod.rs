@@ -4,6 +4,8 @@ mod admin;
 mod data;
 mod programs;
 
+pub use programs::postgres_program;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

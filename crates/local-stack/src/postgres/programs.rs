@@ -28,6 +28,14 @@ pub(crate) fn newest_psql() -> anyhow::Result<PathBuf> {
     Ok(newest(installed())?.join("psql"))
 }
 
+/// A program of the newest PostgreSQL, such as `pgbench`.
+///
+/// # Errors
+/// When no PostgreSQL that is new enough is installed.
+pub fn postgres_program(name: &str) -> anyhow::Result<PathBuf> {
+    Ok(newest(installed())?.join(name))
+}
+
 fn newest(installed: Vec<(u32, PathBuf)>) -> anyhow::Result<PathBuf> {
     match installed.into_iter().max() {
         Some((version, programs)) if version >= OLDEST_VERSION => Ok(programs),

@@ -1,0 +1,39 @@
+//! The table.
+
+use std::time::Duration;
+
+use local_stack::say;
+
+use crate::baseline::Pgbench;
+use crate::load::Measured;
+
+pub(crate) struct Row {
+    pub(crate) connections: usize,
+    pub(crate) pgbench: Pgbench,
+    pub(crate) ours: Measured,
+    pub(crate) drain: Duration,
+}
+
+pub(crate) fn show(rows: &[Row], orders: &str) {
+    let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1_000.0);
+    say("\nTest orders, release builds, fsync on, relay and dispatcher running\n");
+    say(
+        "| connections | pgbench | its average | order-api | ratio | p50 | p99 | p99 / p50 | outbox empty after |",
+    );
+    say("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    for row in rows {
+        let Row { connections, pgbench, ours, drain } = row;
+        say(&format!(
+            "| {connections} | {:.0}/s | {} | {:.0}/s | {:.2} | {} | {} | {:.1} | {} |",
+            pgbench.per_second,
+            ms(pgbench.average),
+            ours.per_second,
+            ours.per_second / pgbench.per_second,
+            ms(ours.p50),
+            ms(ours.p99),
+            ours.p99.as_secs_f64() / ours.p50.as_secs_f64(),
+            ms(*drain),
+        ));
+    }
+    say(&format!("\n{orders} orders in the table at the end"));
+}
