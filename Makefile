@@ -5,6 +5,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 PROGRAMS := $(or $(CARGO_TARGET_DIR),target)/debug
 TOOLS := $(or $(CARGO_TARGET_DIR),target)/tools
 DENY := $(TOOLS)/bin/cargo-deny
+DENY_OPTIONS := --all-features --config .deny.toml
 
 .DEFAULT_GOAL := help
 .PHONY: help run reset test bench lint fmt audit packages toolchain programs
@@ -33,11 +34,11 @@ fmt: toolchain ## Format the code
 	cargo fmt --all
 
 audit: packages toolchain $(DENY) ## Licences, bans and sources of dependencies; advisories when their database is in reach
-	@if $(DENY) --all-features fetch --config .deny.toml db; then \
-		$(DENY) --all-features check --config .deny.toml; \
+	@if $(DENY) $(DENY_OPTIONS) fetch db; then \
+		$(DENY) $(DENY_OPTIONS) check; \
 	else \
 		echo "The advisory database is out of reach: checking licences, bans and sources only."; \
-		$(DENY) --all-features check --config .deny.toml licenses bans sources; \
+		$(DENY) $(DENY_OPTIONS) check licenses bans sources; \
 	fi
 
 $(DENY):

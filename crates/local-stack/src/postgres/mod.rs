@@ -4,8 +4,6 @@ mod admin;
 mod data;
 mod programs;
 
-pub use programs::postgres_program;
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +11,7 @@ use rustix::process::Signal;
 
 pub(crate) use admin::Admin;
 pub(crate) use programs::newest_psql;
+pub use programs::postgres_program;
 
 use crate::account::Account;
 use crate::launch::Launch;
