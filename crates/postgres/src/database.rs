@@ -4,13 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use diesel::sql_types::Integer;
+use diesel::{ConnectionError, ConnectionResult};
 use diesel_async::pooled_connection::deadpool::{Hook, HookError, Object, Pool, PoolError};
 use diesel_async::pooled_connection::{
     AsyncDieselConnectionManager, ManagerConfig, PoolError as ConnectError, RecyclingMethod,
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use futures_util::FutureExt;
+use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout, timeout_at};
+use tokio_postgres::Config;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::connect::{SessionLimits, configure, connect, in_full};
 use crate::lease::Lease;
@@ -37,21 +41,23 @@ const FRESH: Duration = Duration::from_secs(10);
 const PING: Duration = Duration::from_secs(1);
 
 impl Database {
-    /// Makes no connection yet: the server may come up later.
+    /// Makes no connection yet: the server may come up later. Connections belong to the tokio runtime that this is
+    /// called on, whoever asks for them: those made on the runtime of an HTTP worker would end with it, in the middle
+    /// of what the service still does while it stops.
     ///
     /// # Errors
     /// When the URL cannot be read.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
     pub fn new(settings: &settings::Database) -> Result<Self, StoreError> {
         let config = configure(settings.url.expose(), SessionLimits::SERVING)
             .map_err(|error| StoreError::Corrupt(format!("the database URL: {}", in_full(&error))))?;
-        let config = Arc::new(config);
+        let (config, runtime) = (Arc::new(config), Handle::current());
         let mut manager = ManagerConfig::default();
         // Closed connections are seen without asking the server. Asking at each checkout would cost a round trip.
         manager.recycling_method = RecyclingMethod::Fast;
-        manager.custom_setup = Box::new(move |_| {
-            let config = config.clone();
-            async move { connect(&config).await }.boxed()
-        });
+        manager.custom_setup = Box::new(move |_| connect_on(runtime.clone(), config.clone()).boxed());
         let manager = AsyncDieselConnectionManager::new_with_config("", manager);
         let pool = Pool::builder(manager)
             .max_size(settings.pool_size)
@@ -151,6 +157,12 @@ impl Database {
             }
         }
     }
+}
+
+/// Connects on that runtime, which then drives the connection. A caller who stops waiting gives the attempt up.
+async fn connect_on(runtime: Handle, config: Arc<Config>) -> ConnectionResult<AsyncPgConnection> {
+    let attempt = AbortOnDropHandle::new(runtime.spawn(async move { connect(&config).await }));
+    attempt.await.unwrap_or_else(|error| Err(ConnectionError::BadConnection(error.to_string())))
 }
 
 async fn ping(connection: &mut AsyncPgConnection) -> Result<(), HookError> {

@@ -237,3 +237,18 @@ async fn after_a_restart_of_the_server_the_next_transactions_succeed() {
     }
     own.end();
 }
+
+/// HTTP workers have runtimes of their own, which end before the service does.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_outlives_the_runtime_that_asked_for_it() {
+    let (database, _) = database(NOTES, 1).await;
+    let asker = database.clone();
+    let made = tokio::task::spawn_blocking(move || {
+        let worker = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        worker.block_on(asker.read(async |conn| Ok::<_, StoreError>(backend_pid(conn).await))).unwrap()
+    })
+    .await
+    .unwrap();
+    let used = database.read(async |conn| Ok::<_, StoreError>(backend_pid(conn).await)).await.unwrap();
+    assert_eq!(used, made, "it is the same connection");
+}
