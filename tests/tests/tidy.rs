@@ -20,6 +20,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("outbox", &["domain", "events", "messaging", "postgres", "telemetry"]),
     ("internal-api", &["domain", "settings", "telemetry"]),
     ("web", &["domain", "internal-api", "settings", "telemetry"]),
+    // Beyond design.md §2: what the five services would otherwise repeat of being a service.
+    ("chassis", &["domain", "messaging", "outbox", "postgres", "settings", "telemetry", "web"]),
     ("webhook-signature", &[]),
     ("local-stack", &["domain", "settings"]),
     // Beyond design.md §2: the integrator that the demo and the stories use, which knows Waybill by its public API and

@@ -1,21 +1,19 @@
-//! What the service holds, and its life from start to stop.
+//! What the service holds, and how it is put together.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use actix_web::web as actix;
 use anyhow::Context as _;
+use chassis::{Chassis, Running};
 use domain::{Clock, Entropy, KeySegment, TrackingCode};
 use internal_api::keys::KeysClient;
 use internal_api::ordering::OrderingClient;
 use internal_api::wallet::WalletClient;
 use internal_api::{Peer, PeerOptions};
-use messaging::Broker;
-use outbox::{Doorbell, Relay};
+use outbox::Doorbell;
 use postgres::{Batcher, BatcherOptions, Database};
-use telemetry::Metrics;
 use url::Url;
-use web::{Listener, Readiness, RequestEdge, ServeOptions, Tasks, Workers, listen, management_routes};
+use web::Tasks;
 
 use crate::commands::create_order::{Intent, IntentBatch, IntentOutcome, Payment, PaymentBatch};
 use crate::commands::recover_pending::recover_pending;
@@ -23,6 +21,9 @@ use crate::consumers::VerdictNews;
 use crate::routes;
 use crate::settings::OrderApiSettings;
 use crate::verdicts::{KeyVerdicts, OrderingVerdicts};
+
+/// Each drops an entry or two of what is kept in memory.
+const NEWS_AT_ONCE: u16 = 16;
 
 /// Time, randomness, and where the world finds us: what decisions need besides the database.
 #[derive(Clone)]
@@ -54,9 +55,13 @@ pub struct App {
 }
 
 impl App {
-    fn new(settings: OrderApiSettings, clock: Clock, entropy: Entropy) -> anyhow::Result<Arc<Self>> {
-        let database = Database::new(&settings.database)?;
-        let ambient = Ambient { clock: clock.clone(), entropy, public_url: settings.public.url.clone() };
+    fn new(settings: OrderApiSettings, chassis: &Chassis) -> anyhow::Result<Arc<Self>> {
+        let (database, clock) = (chassis.database.clone(), chassis.clock.clone());
+        let ambient = Ambient {
+            clock: clock.clone(),
+            entropy: chassis.entropy.clone(),
+            public_url: settings.public.url.clone(),
+        };
         let peer = |service, base: &Url| {
             Peer::new(service, base.clone(), &settings.internal.token, PeerOptions::default())
         };
@@ -76,11 +81,11 @@ impl App {
                 BatcherOptions::default(),
                 PaymentBatch(ambient.clone()),
             ),
-            doorbell: Doorbell::default(),
+            doorbell: chassis.doorbell.clone(),
             wallet: WalletClient(peer("wallet", &settings.peers.wallet)?),
             keys: KeyVerdicts::new(keys, segment, clock.clone()),
             ordering: OrderingVerdicts::new(ordering, clock),
-            tasks: Tasks::on_this_runtime(),
+            tasks: chassis.tasks.clone(),
             ambient,
             database,
             settings,
@@ -88,85 +93,26 @@ impl App {
     }
 }
 
-/// A service that listens; [`Running::until_stopped`] serves.
-pub struct Running {
-    pub public: SocketAddr,
-    pub internal: SocketAddr,
-    pub management: SocketAddr,
-    listeners: Vec<Listener>,
-    tasks: Tasks,
-    workers: Workers,
-    broker: Broker,
-}
-
-/// Binds the listeners and starts the workers.
+/// Puts the service together.
 ///
 /// # Errors
 /// When a setting is not usable or an address is taken.
-pub fn start(settings: OrderApiSettings, metrics: Metrics) -> anyhow::Result<Running> {
-    let clock = Clock::system();
-    let entropy = Entropy::from_system()?;
-    let edge = RequestEdge { clock: clock.clone(), entropy: entropy.clone() };
-    let http = settings.http.clone();
-    let public = http.public.context("WAYBILL_HTTP__PUBLIC is required")?;
-    let broker = Broker::start(&settings.broker, "order-api");
-    let app = App::new(settings, clock.clone(), entropy)?;
-
-    let mut workers = Workers::default();
-    let relay = Relay::new(app.database.clone(), broker.publisher(), app.doorbell.clone(), clock);
-    workers.start("outbox-relay", |stop| relay.run(stop));
+pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Result<Running> {
+    let app = App::new(settings.clone(), &chassis)?;
+    chassis.relay();
     let recovered = Arc::clone(&app);
-    workers.start("recovery", |stop| recover_pending(recovered, stop));
-    let (news, consumed) = (VerdictNews(Arc::clone(&app)), broker.clone());
-    workers.start("verdict-news", |stop| messaging::consume(consumed, VerdictNews::queue(), 16, news, stop));
+    chassis.worker("recovery", |stop| recover_pending(recovered, stop));
+    chassis.consume("verdict-news", VerdictNews::queue(), NEWS_AT_ONCE, VerdictNews(Arc::clone(&app)));
 
-    let data = actix::Data::from(Arc::clone(&app));
-    let public_routes = {
+    let (data, token) = (actix::Data::from(app), actix::Data::new(settings.internal.clone()));
+    let public = {
         let data = data.clone();
         move |config: &mut actix::ServiceConfig| {
             config.app_data(data.clone()).configure(routes::public);
         }
     };
-    let internal = actix::Data::new(app.settings.internal.clone());
-    let internal_routes = move |config: &mut actix::ServiceConfig| {
-        config.app_data(data.clone()).app_data(internal.clone()).configure(routes::internal);
-    };
-    let management = management_routes(readiness(&app, &broker), metrics);
-    let public = listen(public, ServeOptions::PUBLIC, edge.clone(), public_routes)?;
-    let internal = listen(http.internal, ServeOptions::INTERNAL, edge.clone(), internal_routes)?;
-    let management = listen(http.management, ServeOptions::INTERNAL, edge, management)?;
-    Ok(Running {
-        public: public.address,
-        internal: internal.address,
-        management: management.address,
-        listeners: vec![public, internal, management],
-        tasks: app.tasks.clone(),
-        workers,
-        broker,
+    chassis.listen_public(public)?;
+    chassis.start(move |config| {
+        config.app_data(data.clone()).app_data(token.clone()).configure(routes::internal);
     })
-}
-
-fn readiness(app: &App, broker: &Broker) -> Readiness {
-    let (database, broker) = (app.database.clone(), broker.clone());
-    Readiness::default()
-        .with("database", move || {
-            let database = database.clone();
-            async move { database.check().await }
-        })
-        .with("broker", move || {
-            let broker = broker.clone();
-            async move { broker.check().await }
-        })
-}
-
-impl Running {
-    /// Serves until a signal, then drains.
-    ///
-    /// # Errors
-    /// When a listener or worker fails.
-    pub async fn until_stopped(self) -> anyhow::Result<()> {
-        let outcome = web::run(self.listeners, self.tasks, self.workers).await;
-        self.broker.close().await;
-        outcome
-    }
 }

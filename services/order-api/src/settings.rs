@@ -1,5 +1,6 @@
 //! What order-api is told at its start.
 
+use chassis::{Sections, ServiceSettings};
 use serde::Deserialize;
 use settings::{
     Brand, Broker, Database, Environment, Faults, Http, Internal, Peers, Secret, Settings, Telemetry,
@@ -48,7 +49,7 @@ impl Default for Fleet {
 
 impl Settings for OrderApiSettings {
     fn check(&self, faults: &mut Faults) {
-        self.database.check(faults);
+        self.sections().check(faults);
         self.brand.check(faults);
         if self.http.public.is_none() {
             faults.add("WAYBILL_HTTP__PUBLIC", "is required: the integration API listens there");
@@ -56,7 +57,21 @@ impl Settings for OrderApiSettings {
         if !matches!(self.public.url.scheme(), "http" | "https") {
             faults.add("WAYBILL_PUBLIC__URL", "must be an http(s) URL");
         }
-        faults.refuse_default_secret("WAYBILL_INTERNAL__TOKEN", &self.internal.token, self.environment);
         faults.refuse_default_secret("WAYBILL_FLEET__TOKEN", &self.fleet.token, self.environment);
+    }
+}
+
+impl ServiceSettings for OrderApiSettings {
+    const SERVICE: &'static str = "order-api";
+
+    fn sections(&self) -> Sections<'_> {
+        Sections {
+            environment: self.environment,
+            database: &self.database,
+            broker: &self.broker,
+            http: &self.http,
+            internal: &self.internal,
+            telemetry: &self.telemetry,
+        }
     }
 }

@@ -1,0 +1,140 @@
+//! Putting a service together.
+
+use std::future::Future;
+
+use actix_web::web::ServiceConfig;
+use anyhow::Context as _;
+use domain::{Clock, Entropy};
+use messaging::{Broker, Handler, Queue};
+use outbox::{Doorbell, Relay};
+use postgres::Database;
+use settings::Http;
+use telemetry::Metrics;
+use tokio_util::sync::CancellationToken;
+use web::{Listener, Readiness, RequestEdge, ServeOptions, Tasks, Workers};
+
+use crate::{Running, ServiceSettings};
+
+/// A service on its way to [`Running`]: what each of them holds, to which it adds consumers, workers and routes.
+pub struct Chassis {
+    pub database: Database,
+    pub broker: Broker,
+    /// Rings the relay, where there is one.
+    pub doorbell: Doorbell,
+    pub tasks: Tasks,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    http: Http,
+    metrics: Metrics,
+    workers: Workers,
+    public: Option<Listener>,
+}
+
+impl Chassis {
+    /// Begins to connect to the broker. Neither it nor the database needs to be up yet. What the service does outside of
+    /// its handlers runs on the tokio runtime that this is called on.
+    ///
+    /// # Errors
+    /// When the database's URL cannot be read.
+    pub fn new<S: ServiceSettings>(
+        settings: &S,
+        metrics: Metrics,
+        clock: Clock,
+        entropy: Entropy,
+    ) -> anyhow::Result<Self> {
+        let sections = settings.sections();
+        Ok(Self {
+            database: Database::new(sections.database)?,
+            broker: Broker::start(sections.broker, S::SERVICE),
+            doorbell: Doorbell::default(),
+            tasks: Tasks::on_this_runtime(),
+            clock,
+            entropy,
+            http: sections.http.clone(),
+            metrics,
+            workers: Workers::default(),
+            public: None,
+        })
+    }
+
+    /// Starts work that runs until its token is cancelled, and returns soon after.
+    pub fn worker<F>(&mut self, name: &'static str, work: impl FnOnce(CancellationToken) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.workers.start(name, work);
+    }
+
+    /// Consumes the queue, up to `parallel` messages at once.
+    pub fn consume(&mut self, name: &'static str, queue: Queue, parallel: u16, handler: impl Handler) {
+        let broker = self.broker.clone();
+        self.worker(name, |stop| messaging::consume(broker, queue, parallel, handler, stop));
+    }
+
+    /// Carries this service's outbox to the broker, and keeps its inbox short.
+    pub fn relay(&mut self) {
+        let publisher = self.broker.publisher();
+        let relay = Relay::new(self.database.clone(), publisher, self.doorbell.clone(), self.clock.clone());
+        self.worker("relay", |stop| relay.run(stop));
+    }
+
+    /// Listens for callers from outside.
+    ///
+    /// # Errors
+    /// When no address is set for that, or it cannot be bound.
+    pub fn listen_public(
+        &mut self,
+        routes: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
+    ) -> anyhow::Result<()> {
+        let address = self.http.public.context("WAYBILL_HTTP__PUBLIC is required")?;
+        self.public = Some(web::listen(address, ServeOptions::PUBLIC, self.edge(), routes)?);
+        Ok(())
+    }
+
+    /// Listens for the other services, with these routes, and for the platform.
+    ///
+    /// # Errors
+    /// When an address cannot be bound.
+    pub fn start(
+        mut self,
+        internal: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
+    ) -> anyhow::Result<Running> {
+        let internal = web::listen(self.http.internal, ServeOptions::INTERNAL, self.edge(), internal)?;
+        let management = web::management_routes(self.readiness(), self.metrics.clone());
+        let management = web::listen(self.http.management, ServeOptions::INTERNAL, self.edge(), management)?;
+        let metrics = self.metrics.clone();
+        self.worker("metrics", |stop| keep_metrics(metrics, stop));
+        Ok(Running {
+            public: self.public.as_ref().map(|public| public.address),
+            internal: internal.address,
+            management: management.address,
+            listeners: self.public.into_iter().chain([internal, management]).collect(),
+            tasks: self.tasks,
+            workers: self.workers,
+            broker: self.broker,
+        })
+    }
+
+    fn edge(&self) -> RequestEdge {
+        RequestEdge { clock: self.clock.clone(), entropy: self.entropy.clone() }
+    }
+
+    fn readiness(&self) -> Readiness {
+        let (database, broker) = (self.database.clone(), self.broker.clone());
+        Readiness::default()
+            .with("database", move || {
+                let database = database.clone();
+                async move { database.check().await }
+            })
+            .with("broker", move || {
+                let broker = broker.clone();
+                async move { broker.check().await }
+            })
+    }
+}
+
+async fn keep_metrics(metrics: Metrics, stop: CancellationToken) {
+    while stop.run_until_cancelled(tokio::time::sleep(Metrics::UPKEEP_INTERVAL)).await.is_some() {
+        metrics.upkeep();
+    }
+}

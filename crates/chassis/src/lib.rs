@@ -1,0 +1,12 @@
+//! The chassis of a service: what every service holds, how it starts and how it stops. A service adds its routes, its
+//! consumers and its workers.
+
+mod assembly;
+mod program;
+mod running;
+mod sections;
+
+pub use assembly::Chassis;
+pub use program::{main, migrate};
+pub use running::Running;
+pub use sections::{Sections, ServiceSettings};

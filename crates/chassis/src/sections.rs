@@ -1,0 +1,31 @@
+//! What the chassis reads of a service's settings.
+
+use settings::{Broker, Database, Environment, Faults, Http, Internal, Settings, Telemetry};
+
+/// The settings of a service, which have the sections that every service has.
+pub trait ServiceSettings: Settings {
+    /// The service's name, in its logs and metrics and in the listings of the broker.
+    const SERVICE: &'static str;
+
+    fn sections(&self) -> Sections<'_>;
+}
+
+/// Those sections. They are fields of each service's own settings rather than a flattened struct, because serde's
+/// flattening takes the text of an environment variable for a text, where a number or a boolean is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Sections<'a> {
+    pub environment: Environment,
+    pub database: &'a Database,
+    pub broker: &'a Broker,
+    pub http: &'a Http,
+    pub internal: &'a Internal,
+    pub telemetry: &'a Telemetry,
+}
+
+impl Sections<'_> {
+    /// Names what is wrong with these sections.
+    pub fn check(&self, faults: &mut Faults) {
+        self.database.check(faults);
+        faults.refuse_default_secret("WAYBILL_INTERNAL__TOKEN", &self.internal.token, self.environment);
+    }
+}
