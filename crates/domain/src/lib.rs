@@ -4,6 +4,7 @@
 mod api_key;
 mod clock;
 mod delivery;
+mod email;
 mod entropy;
 mod event_kind;
 mod go_live;
@@ -11,11 +12,13 @@ mod ids;
 mod mode;
 mod paise;
 mod payment_type;
+mod phone;
 mod tracking_code;
 
 pub use api_key::{ApiKey, ApiKeyError, KeySegment};
 pub use clock::Clock;
 pub use delivery::{CodStatus, DeliveryState, DeliveryStatus, IllegalMove, Move};
+pub use email::Email;
 pub use entropy::Entropy;
 pub use event_kind::{DEFAULT_SUBSCRIPTION, EventKind};
 pub use go_live::{GoLiveFacts, GoLiveItem};
@@ -26,4 +29,5 @@ pub use ids::{
 pub use mode::Mode;
 pub use paise::{Paise, PaiseError};
 pub use payment_type::PaymentType;
+pub use phone::Phone;
 pub use tracking_code::{TrackingCode, TrackingCodeError};

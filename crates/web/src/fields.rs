@@ -3,6 +3,7 @@
 
 use std::str::FromStr;
 
+use domain::{Email, Phone};
 use serde_json::{Map, Value};
 
 use crate::FaultList;
@@ -167,6 +168,34 @@ impl<'a> Fields<'a> {
             None => self.missing(name),
             Some(_) => self.optional_word(name, allowed),
         }
+    }
+
+    /// A phone number with country code, in its E.164 form.
+    pub fn optional_phone(&self, name: &str) -> Option<String> {
+        let given = self.optional_text(name, TextRule::line(40))?;
+        let phone = Phone::parse(&given).map(Phone::into_string);
+        if phone.is_none() {
+            let path = self.path_of(name);
+            let message =
+                format!("{path} must be a valid phone number with country code, such as +919812345678.");
+            self.fault(name, "invalid_format", message);
+        }
+        phone
+    }
+
+    pub fn required_phone(&self, name: &str) -> Option<String> {
+        // An empty text counts as absent here, too, and only one fault is told.
+        self.required_text(name, TextRule::line(40)).and_then(|_| self.optional_phone(name))
+    }
+
+    pub fn optional_email(&self, name: &str) -> Option<String> {
+        let given = self.optional_text(name, TextRule::line(254))?;
+        if Email::parse(&given).is_none() {
+            let message = format!("{} must be an e-mail address.", self.path_of(name));
+            self.fault(name, "invalid_format", message);
+            return None;
+        }
+        Some(given)
     }
 
     pub fn optional_object(&self, name: &str) -> Option<Fields<'a>> {

@@ -5,6 +5,8 @@ use domain::{Paise, PaymentType};
 use internal_api::ordering::PickupProfile;
 use serde::Serialize;
 
+use super::Warnings;
+
 #[derive(Clone, Debug)]
 pub struct OrderDraft {
     pub order_reference: String,
@@ -17,15 +19,7 @@ pub struct OrderDraft {
     pub payment: Payment,
     pub notes: Notes,
     /// What was accepted but may not be what was meant.
-    pub warnings: Vec<Warning>,
-}
-
-/// Said in the 201, and harmless.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Warning {
-    pub field: String,
-    pub code: &'static str,
-    pub message: String,
+    pub warnings: Warnings,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -3,7 +3,9 @@
 mod draft;
 mod fingerprint;
 mod order;
+mod warnings;
 
-pub use draft::{Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place, Warning};
+pub use draft::{Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place};
 pub use fingerprint::Fingerprint;
 pub use order::{Claim, NewOrder, Order, OrderEvent, Placement};
+pub use warnings::{Warning, Warnings};

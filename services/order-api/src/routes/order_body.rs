@@ -4,7 +4,7 @@ use domain::{Paise, PaymentType};
 use serde_json::Value;
 use web::{Fault, FaultList, Fields, TextRule};
 
-use crate::domain::{Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place, Warning};
+use crate::domain::{Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place, Warnings};
 
 const REFERENCE: TextRule = TextRule::line(128);
 const SOURCE: TextRule = TextRule::line(64);
@@ -14,6 +14,7 @@ const FULL_ADDRESS: TextRule = TextRule::lines(1_000);
 const NOTE: TextRule = TextRule::lines(1_000);
 const ITEMS_MAX: usize = 500;
 const QUANTITY_MAX: i64 = 1_000_000;
+const TOTAL_ITEMS_MAX: i64 = QUANTITY_MAX * ITEMS_MAX as i64;
 const WEIGHT_KG_MAX: f64 = 10_000.0;
 
 const PLACE_FIELDS: [&str; 9] = [
@@ -40,7 +41,7 @@ pub(super) fn read(body: &Value) -> Result<OrderDraft, Vec<Fault>> {
 /// `None` only with a fault noted. Sections are all read before the first missing one gives up.
 fn read_fields(body: &Value, faults: &FaultList) -> Option<OrderDraft> {
     let fields = Fields::of_body(body, faults)?;
-    let mut warnings = Vec::new();
+    let mut warnings = Warnings::default();
     warn_of_unknown(
         &fields,
         &["orderReference", "orderSource", "customer", "delivery", "pickup", "package", "payment", "notes"],
@@ -68,54 +69,21 @@ fn read_fields(body: &Value, faults: &FaultList) -> Option<OrderDraft> {
     })
 }
 
-fn warn_of_unknown(fields: &Fields<'_>, known: &[&str], warnings: &mut Vec<Warning>) {
+fn warn_of_unknown(fields: &Fields<'_>, known: &[&str], warnings: &mut Warnings) {
     for field in fields.unknown(known) {
-        let message = format!("{field} is not a field of an order and was ignored.");
-        warnings.push(Warning { field, code: "unknown_field", message });
+        warnings.add_unknown(&field);
     }
 }
 
-fn read_customer(fields: &Fields<'_>, warnings: &mut Vec<Warning>) -> Option<Customer> {
+fn read_customer(fields: &Fields<'_>, warnings: &mut Warnings) -> Option<Customer> {
     warn_of_unknown(fields, &["name", "phone", "email"], warnings);
     let name = fields.required_text("name", NAME);
-    let phone = match fields.value("phone") {
-        None => fields.missing("phone"),
-        Some(_) => phone(fields),
-    };
-    let email = fields.optional_text("email", TextRule::line(254));
-    if email.as_deref().is_some_and(|email| !looks_like_email(email)) {
-        fields.fault("email", "invalid_format", "customer.email must be an e-mail address.");
-    }
+    let phone = fields.required_phone("phone");
+    let email = fields.optional_email("email");
     Some(Customer { name: name?, phone: phone?, email })
 }
 
-/// One `@` with something on both sides; whether mail arrives is for the sender to find out.
-fn looks_like_email(email: &str) -> bool {
-    let at = email.split_once('@');
-    at.is_some_and(|(user, host)| !user.is_empty() && !host.is_empty() && !host.contains('@'))
-        && !email.contains(char::is_whitespace)
-}
-
-/// `+`, country code and number: 8 to 15 digits, as E.164 has it. Spaces, hyphens, dots and brackets may separate.
-fn phone(fields: &Fields<'_>) -> Option<String> {
-    let given = fields.optional_text("phone", TextRule::line(40))?;
-    let plain: String = given.chars().filter(|c| !matches!(c, ' ' | '-' | '.' | '(' | ')')).collect();
-    let digits = plain.strip_prefix('+').unwrap_or_default();
-    let well_formed = (8..=15).contains(&digits.len())
-        && digits.bytes().all(|byte| byte.is_ascii_digit())
-        && !digits.starts_with('0');
-    if well_formed {
-        return Some(plain);
-    }
-    let message = format!(
-        "{} must be a phone number with country code, such as +919812345678.",
-        fields.path_of("phone")
-    );
-    fields.fault("phone", "invalid_format", message);
-    None
-}
-
-fn read_delivery(fields: &Fields<'_>, warnings: &mut Vec<Warning>) -> Delivery {
+fn read_delivery(fields: &Fields<'_>, warnings: &mut Warnings) -> Delivery {
     warn_of_unknown(fields, &PLACE_FIELDS, warnings);
     for (name, rule) in [("addressLine1", ADDRESS), ("city", NAME), ("state", NAME)] {
         fields.required_text(name, rule);
@@ -159,18 +127,18 @@ fn pincode(fields: &Fields<'_>) -> Option<String> {
     None
 }
 
-fn read_pickup(fields: &Fields<'_>, warnings: &mut Vec<Warning>) -> Pickup {
+fn read_pickup(fields: &Fields<'_>, warnings: &mut Warnings) -> Pickup {
     let known = [&["businessName", "contactName", "phone"], &PLACE_FIELDS[..]].concat();
     warn_of_unknown(fields, &known, warnings);
     Pickup {
         business_name: fields.optional_text("businessName", NAME),
         contact_name: fields.optional_text("contactName", NAME),
-        phone: phone(fields),
+        phone: fields.optional_phone("phone"),
         place: read_place(fields, &[]),
     }
 }
 
-fn read_package(fields: &Fields<'_>, warnings: &mut Vec<Warning>) -> Package {
+fn read_package(fields: &Fields<'_>, warnings: &mut Warnings) -> Package {
     let known = ["description", "items", "totalItems", "weightKg", "fragile", "specialInstructions"];
     warn_of_unknown(fields, &known, warnings);
     let items: Vec<Item> = fields
@@ -186,16 +154,13 @@ fn read_package(fields: &Fields<'_>, warnings: &mut Vec<Warning>) -> Package {
             }
         })
         .collect();
-    let total_items = fields.optional_integer("totalItems", 0, QUANTITY_MAX * 500);
+    let total_items = fields.optional_integer("totalItems", 0, TOTAL_ITEMS_MAX);
+    // At most TOTAL_ITEMS_MAX, since both its factors are bounded: far from an overflow.
     let counted: i64 = items.iter().filter_map(|item| item.quantity).sum();
     if total_items.is_some_and(|total| !items.is_empty() && total != counted) {
-        warnings.push(Warning {
-            field: fields.path_of("totalItems"),
-            code: "total_items_mismatch",
-            message: format!(
-                "package.totalItems is not the sum of the items' quantities, which is {counted}."
-            ),
-        });
+        let message =
+            format!("package.totalItems is not the sum of the items' quantities, which is {counted}.");
+        warnings.add("package.totalItems", "total_items_mismatch", message);
     }
     Package {
         description: fields.optional_text("description", NOTE),
@@ -207,7 +172,7 @@ fn read_package(fields: &Fields<'_>, warnings: &mut Vec<Warning>) -> Package {
     }
 }
 
-fn read_payment(fields: &Fields<'_>, warnings: &mut Vec<Warning>) -> Option<Payment> {
+fn read_payment(fields: &Fields<'_>, warnings: &mut Warnings) -> Option<Payment> {
     let known = [
         "paymentType",
         "orderValuePaise",
@@ -243,7 +208,7 @@ fn check_amounts(
     payment_type: Option<PaymentType>,
     cod_amount: Option<i64>,
     prepaid_amount: Option<i64>,
-    warnings: &mut Vec<Warning>,
+    warnings: &mut Warnings,
 ) {
     match payment_type {
         Some(PaymentType::Cod) if prepaid_amount.is_some_and(|amount| amount != 0) => {
@@ -256,16 +221,16 @@ fn check_amounts(
         Some(PaymentType::Prepaid) if cod_amount.is_some_and(|amount| amount != 0) => {
             fields.fault("codAmountPaise", "invalid_value", "payment.codAmountPaise must be 0 for prepaid.");
         }
-        Some(PaymentType::Cod) if fields.value("codAmountPaise").is_none() => warnings.push(Warning {
-            field: fields.path_of("codAmountPaise"),
-            code: "cod_amount_missing",
-            message: "payment.codAmountPaise is missing: the driver will collect nothing.".into(),
-        }),
+        Some(PaymentType::Cod) if fields.value("codAmountPaise").is_none() => warnings.add(
+            "payment.codAmountPaise",
+            "cod_amount_missing",
+            "payment.codAmountPaise is missing: the driver will collect nothing.",
+        ),
         _ => {}
     }
 }
 
-fn read_notes(fields: &Fields<'_>, warnings: &mut Vec<Warning>) -> Notes {
+fn read_notes(fields: &Fields<'_>, warnings: &mut Warnings) -> Notes {
     warn_of_unknown(fields, &["customerNote", "internalNote"], warnings);
     Notes {
         customer_note: fields.optional_text("customerNote", NOTE),

@@ -9,7 +9,7 @@ use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
 use super::errors;
 use crate::app::App;
 use crate::commands::put_pickup_profile::put_pickup_profile;
-use crate::domain::{Session, is_phone, is_pincode};
+use crate::domain::{Session, is_pincode};
 use crate::store::pickup_profiles;
 
 /// The fields without which nothing can be picked up.
@@ -55,7 +55,7 @@ fn parse(body: &Value) -> Result<PickupProfile, ApiError> {
 fn profile(fields: &Fields<'_>) -> Option<PickupProfile> {
     let business_name = fields.required_text("businessName", TextRule::line(120));
     let contact_name = fields.required_text("contactName", TextRule::line(120));
-    let phone = phone(fields);
+    let phone = fields.required_phone("phone");
     let address_line1 = fields.required_text("addressLine1", TextRule::line(250));
     let address_line2 = fields.optional_text("addressLine2", TextRule::line(250));
     let city = fields.required_text("city", TextRule::line(120));
@@ -84,15 +84,6 @@ fn profile(fields: &Fields<'_>) -> Option<PickupProfile> {
         longitude,
         full_address,
     })
-}
-
-fn phone(fields: &Fields<'_>) -> Option<String> {
-    let phone = fields.required_text("phone", TextRule::line(32))?;
-    if is_phone(&phone) {
-        return Some(phone);
-    }
-    fields.fault("phone", "invalid_format", "phone must have a country code, such as +919876543210.");
-    None
 }
 
 fn pincode(fields: &Fields<'_>) -> Option<String> {

@@ -122,15 +122,12 @@ async fn fill_pickup(app: &App, caller: &GoodKey, draft: &mut OrderDraft) -> Res
         return Ok(());
     }
     draft.pickup = app.ordering.context(caller.business_id).await?.pickup.map(Into::into);
-    let warned = draft.warnings.iter().any(|warning| warning.code == "pickup_profile_incomplete");
-    if draft.pickup.is_none() && !warned {
-        draft.warnings.push(Warning {
-            field: "pickup".into(),
-            code: "pickup_profile_incomplete",
-            message:
-                "No pickup was given and the pickup profile is not complete; a live order needs one of them."
-                    .into(),
-        });
+    if draft.pickup.is_none() {
+        draft.warnings.add(
+            "pickup",
+            "pickup_profile_incomplete",
+            "No pickup was given and the pickup profile is not complete; a live order needs one of them.",
+        );
     }
     Ok(())
 }
@@ -188,7 +185,7 @@ async fn resolve_conflict(
             // The row keeps its id and tracking code from now on; only the request's own part changes.
             new.id = holder.order_id;
             new.tracking_code = holder.tracking_code.clone();
-            new.receipt = receipt::render(&app.ambient, &new, warnings(request))?;
+            new.receipt = receipt::render(&app.ambient, &new, &warnings(request))?;
             if !placing::take_over(&mut conn, &holder, &new).await? {
                 return Ok(None);
             }
@@ -201,8 +198,8 @@ async fn resolve_conflict(
     }
 }
 
-fn warnings(request: &CreateOrder) -> &[Warning] {
-    request.draft.as_ref().map_or(&[], |draft| &draft.warnings)
+fn warnings(request: &CreateOrder) -> Vec<Warning> {
+    request.draft.as_ref().map(|draft| draft.warnings.listed()).unwrap_or_default()
 }
 
 fn new_order(app: &App, request: &CreateOrder, draft: &OrderDraft) -> Result<NewOrder, CreateError> {
@@ -231,7 +228,7 @@ fn new_order(app: &App, request: &CreateOrder, draft: &OrderDraft) -> Result<New
         receipt: Vec::new(),
         created_at: app.ambient.clock.now(),
     };
-    new.receipt = receipt::render(&app.ambient, &new, &draft.warnings)?;
+    new.receipt = receipt::render(&app.ambient, &new, &draft.warnings.listed())?;
     Ok(new)
 }
 

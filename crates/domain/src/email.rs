@@ -1,17 +1,18 @@
-//! The e-mail address that an account is known by.
+//! An e-mail address: of an account, or of a customer.
 
 use std::fmt;
 
 /// An address that could be one. Whether it is somebody's, only a message to it can tell.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Email(String);
+pub struct Email(String);
 
 impl Email {
     /// RFC 5321 §4.5.3.1: 64 octets before the `@`, 254 in all.
     const MAX: usize = 254;
     const LOCAL_MAX: usize = 64;
 
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    /// The address, without the spaces around it; `None` for what cannot be one.
+    pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (local, host) = text.rsplit_once('@')?;
         let local_fits = (1..=Self::LOCAL_MAX).contains(&local.len())
@@ -22,12 +23,12 @@ impl Email {
     }
 
     /// As it was typed.
-    pub(crate) fn as_str(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// One person, one account: the form in which addresses that differ in case alone are the same.
-    pub(crate) fn key(&self) -> String {
+    pub fn key(&self) -> String {
         self.0.to_lowercase()
     }
 }

@@ -1,0 +1,109 @@
+//! A phone number that somebody can call from anywhere (`spec.md` §2.1: with country code).
+
+use std::fmt;
+
+use phonenumber::Mode;
+
+/// A number that the numbering plan of its country has, in the form of ITU-T E.164: `+919812345678`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Phone(String);
+
+impl Phone {
+    /// E.164: at most 15 digits with the country code; no country has a number of fewer than 7.
+    const DIGITS: std::ops::RangeInclusive<usize> = 7..=15;
+
+    /// Reads `+` and digits, which spaces, hyphens, dots and brackets may part. `None` without a country code, and for
+    /// a number that its country cannot have: a digit too few is told to the shop at once, rather than found out by
+    /// the driver at the door.
+    pub fn parse(text: &str) -> Option<Self> {
+        // The library also reads letters (1-800-FLOWERS), extensions and `tel:` addresses, none of which is meant here.
+        let digits: String = text
+            .trim()
+            .strip_prefix('+')?
+            .chars()
+            .filter(|c| !matches!(c, ' ' | '-' | '.' | '(' | ')'))
+            .collect();
+        if !Self::DIGITS.contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let number = phonenumber::parse(None, format!("+{digits}")).ok()?;
+        phonenumber::is_valid(&number).then(|| Self(number.format().mode(Mode::E164).to_string()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl fmt::Debug for Phone {
+    /// A phone never reaches a log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Phone(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn normal(text: &str) -> Option<String> {
+        Phone::parse(text).map(Phone::into_string)
+    }
+
+    #[test]
+    fn numbers_with_country_code_get_their_normal_form() {
+        for (given, expected) in [
+            ("+919876543210", "+919876543210"),
+            (" +91 98765-43210 ", "+919876543210"),
+            ("+91.(98765).43210", "+919876543210"),
+            ("+91 098765 43210", "+919876543210"),
+            ("+1 (415) 555-0100", "+14155550100"),
+            ("+44 20 7946 0000", "+442079460000"),
+            ("+39 06 1234567", "+39061234567"),
+            ("+8801712345678", "+8801712345678"),
+        ] {
+            assert_eq!(normal(given).as_deref(), Some(expected), "{given}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_no_numbers() {
+        for bad in [
+            "",
+            "+",
+            "9876543210",
+            "919876543210",
+            "00919876543210",
+            "+91987654321",
+            "+9198765432101234",
+            "+910000000000",
+            "+99912345678",
+            "+0123456789",
+            "+91x9876543210",
+            "+919876543210 ext 5",
+            "+1800FLOWERS",
+            "tel:+919876543210",
+            "++919876543210",
+            "+919876543210+",
+            "+٩١٩٨٧٦٥٤٣٢١٠",
+            "+91987654\u{0}3210",
+        ] {
+            assert_eq!(normal(bad), None, "{bad:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in r"\+?[0-9 ().+-]{0,24}|\PC{0,24}") {
+            if let Some(phone) = normal(&text) {
+                prop_assert_eq!(normal(&phone), Some(phone.clone()), "the normal form is its own");
+                prop_assert!(phone.len() <= 16 && phone[1..].bytes().all(|byte| byte.is_ascii_digit()));
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What the 201 says besides: accepted, but perhaps not what was meant.
+
+use serde::Serialize;
+
+/// Said in the 201, and harmless.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    pub field: String,
+    pub code: &'static str,
+    pub message: String,
+}
+
+/// The warnings of one request. A body can give cause for thousands; few are told, and the rest counted.
+#[derive(Clone, Debug, Default)]
+pub struct Warnings {
+    told: Vec<Warning>,
+    unknown_fields: Vec<Warning>,
+    unknown_fields_untold: usize,
+}
+
+impl Warnings {
+    pub const MAX: usize = 20;
+    /// Names of unknown fields are the caller's and as long as a body; more of them helps nobody.
+    const NAME_MAX: usize = 128;
+
+    /// Adds what an order's own fields give cause for. There are few kinds of it, and each is told once.
+    pub fn add(&mut self, field: impl Into<String>, code: &'static str, message: impl Into<String>) {
+        if !self.told.iter().any(|warning| warning.code == code) {
+            self.told.push(Warning { field: field.into(), code, message: message.into() });
+        }
+    }
+
+    /// Adds a field that is none of an order's.
+    pub fn add_unknown(&mut self, field: &str) {
+        if self.unknown_fields.len() == Self::MAX {
+            self.unknown_fields_untold += 1;
+            return;
+        }
+        let field = shortened(field);
+        let message = format!("{field} is not a field of an order and was ignored.");
+        self.unknown_fields.push(Warning { field, code: "unknown_field", message });
+    }
+
+    /// At most [`Warnings::MAX`], what concerns the order itself first; then one that says how many more there were.
+    pub fn listed(&self) -> Vec<Warning> {
+        let all = self.told.iter().chain(&self.unknown_fields);
+        let mut listed: Vec<_> = all.take(Self::MAX).cloned().collect();
+        let untold = self.told.len() + self.unknown_fields.len() + self.unknown_fields_untold - listed.len();
+        if untold > 0 {
+            listed.push(Warning {
+                field: String::new(),
+                code: "more_warnings",
+                message: format!("There were {untold} more warnings."),
+            });
+        }
+        listed
+    }
+}
+
+fn shortened(field: &str) -> String {
+    match field.char_indices().nth(Warnings::NAME_MAX) {
+        Some((end, _)) => format!("{}…", &field[..end]),
+        None => field.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_are_told_and_the_rest_counted() {
+        let mut warnings = Warnings::default();
+        for n in 0..1_000 {
+            warnings.add_unknown(&format!("field{n}"));
+        }
+        warnings.add("pickup", "pickup_profile_incomplete", "No pickup.");
+        warnings.add("pickup", "pickup_profile_incomplete", "No pickup.");
+        let listed = warnings.listed();
+        assert_eq!(listed.len(), Warnings::MAX + 1);
+        assert_eq!(listed[0].code, "pickup_profile_incomplete");
+        assert_eq!((&*listed[1].field, &*listed[19].field), ("field0", "field18"));
+        assert_eq!(listed[20].message, "There were 981 more warnings.");
+    }
+
+    #[test]
+    fn a_long_name_is_cut_at_a_character() {
+        let mut warnings = Warnings::default();
+        warnings.add_unknown(&"म".repeat(10_000));
+        assert_eq!(warnings.listed()[0].field.chars().count(), Warnings::NAME_MAX + 1);
+        assert!(Warnings::default().listed().is_empty());
+    }
+}
