@@ -10,14 +10,7 @@ mod routes;
 mod settings;
 mod store;
 
-pub use app::Service;
+pub use app::start;
 pub use payments::Provider;
 pub use settings::{Payments, Settings, WalletRules};
-
-/// Creates or updates this service's tables.
-///
-/// # Errors
-/// When the database cannot be reached or refuses.
-pub async fn migrate(database: &::settings::Database) -> anyhow::Result<()> {
-    postgres::migrate(database, vec![outbox::MIGRATIONS, store::MIGRATIONS]).await
-}
+pub use store::MIGRATIONS;

@@ -1,6 +1,7 @@
 //! The settings of this service.
 
 use domain::Paise;
+use chassis::{Sections, ServiceSettings};
 use serde::Deserialize;
 use settings::{Broker, Database, Environment, Faults, Http, Internal, Telemetry};
 
@@ -46,8 +47,7 @@ pub struct Payments {
 
 impl settings::Settings for Settings {
     fn check(&self, faults: &mut Faults) {
-        self.database.check(faults);
-        faults.refuse_default_secret("WAYBILL_INTERNAL__TOKEN", &self.internal.token, self.environment);
+        self.sections().check(faults);
         let threshold = self.wallet.low_balance_threshold_paise;
         if threshold.is_negative() || threshold > Paise::REQUEST_MAX {
             let most = Paise::REQUEST_MAX.get();
@@ -59,6 +59,21 @@ impl settings::Settings for Settings {
                 "WAYBILL_PAYMENTS__PROVIDER",
                 "is the sandbox, which gives money away; production wants a real provider",
             );
+        }
+    }
+}
+
+impl ServiceSettings for Settings {
+    const SERVICE: &'static str = "wallet";
+
+    fn sections(&self) -> Sections<'_> {
+        Sections {
+            environment: self.environment,
+            database: &self.database,
+            broker: &self.broker,
+            http: &self.http,
+            internal: &self.internal,
+            telemetry: &self.telemetry,
         }
     }
 }

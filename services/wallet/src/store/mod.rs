@@ -9,4 +9,4 @@ pub(crate) mod transfers;
 pub(crate) mod wallets;
 
 /// This service's migrations; the outbox brings its own.
-pub(crate) const MIGRATIONS: diesel_migrations::EmbeddedMigrations = diesel_migrations::embed_migrations!();
+pub const MIGRATIONS: diesel_migrations::EmbeddedMigrations = diesel_migrations::embed_migrations!();

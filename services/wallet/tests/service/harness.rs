@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use chassis::Chassis;
 use diesel::sql_types::BigInt;
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use domain::{BusinessId, Clock, Entropy, OrderId, Paise};
@@ -17,7 +18,7 @@ use telemetry::Metrics;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use url::Url;
-use wallet::{Payments, Service, Settings, WalletRules};
+use wallet::{Payments, Settings, WalletRules};
 
 /// The operator's default threshold in these tests.
 pub(crate) const THRESHOLD: i64 = 1_000;
@@ -37,7 +38,7 @@ pub(crate) struct Harness {
 impl Harness {
     pub(crate) async fn start() -> Self {
         let settings = settings().await;
-        wallet::migrate(&settings.database).await.expect("migrations run");
+        chassis::migrate(&settings.database, wallet::MIGRATIONS).await.expect("migrations run");
         let announced = listen(&settings).await;
         Self::over(settings, announced)
     }
@@ -197,7 +198,8 @@ async fn settings() -> Settings {
 
 fn serve(settings: &Settings) -> (Url, Url, WalletClient) {
     let entropy = Entropy::from_system().expect("randomness");
-    let service = Service::start(settings, metrics(), Clock::system(), entropy).expect("the service starts");
+    let chassis = Chassis::new(settings, metrics(), Clock::system(), entropy).expect("a chassis");
+    let service = wallet::start(settings, chassis).expect("the service starts");
     let url = |address| Url::parse(&format!("http://{address}/")).expect("a URL");
     let (internal, management) = (url(service.internal), url(service.management));
     tokio::spawn(service.run());
