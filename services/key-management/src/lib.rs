@@ -11,13 +11,6 @@ mod settings;
 mod store;
 mod workers;
 
-pub use app::Service;
+pub use app::start;
 pub use settings::{Keys, Settings};
-
-/// Creates or updates this service's tables.
-///
-/// # Errors
-/// When the database cannot be reached or refuses.
-pub async fn migrate(database: &::settings::Database) -> anyhow::Result<()> {
-    postgres::migrate(database, vec![outbox::MIGRATIONS, store::MIGRATIONS]).await
-}
+pub use store::MIGRATIONS;

@@ -1,5 +1,6 @@
 //! What key-management is told at its start.
 
+use chassis::{Sections, ServiceSettings};
 use serde::Deserialize;
 use settings::{Brand, Broker, Database, Environment, Faults, Http, Internal, Secret, Telemetry};
 
@@ -40,13 +41,27 @@ impl Default for Keys {
 
 impl settings::Settings for Settings {
     fn check(&self, faults: &mut Faults) {
-        self.database.check(faults);
+        self.sections().check(faults);
         self.brand.check(faults);
         if self.keys.pepper.expose().len() < Keys::PEPPER_MIN_BYTES {
             faults.add("WAYBILL_KEYS__PEPPER", "must be at least 32 bytes long");
         }
         faults.refuse_default_secret("WAYBILL_KEYS__PEPPER", &self.keys.pepper, self.environment);
-        faults.refuse_default_secret("WAYBILL_INTERNAL__TOKEN", &self.internal.token, self.environment);
+    }
+}
+
+impl ServiceSettings for Settings {
+    const SERVICE: &'static str = "key-management";
+
+    fn sections(&self) -> Sections<'_> {
+        Sections {
+            environment: self.environment,
+            database: &self.database,
+            broker: &self.broker,
+            http: &self.http,
+            internal: &self.internal,
+            telemetry: &self.telemetry,
+        }
     }
 }
 

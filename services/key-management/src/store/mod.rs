@@ -15,4 +15,4 @@ pub(crate) use upkeep::{note_uses, take_ended_graces};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 /// This service's tables.
-pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!();
+pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!();

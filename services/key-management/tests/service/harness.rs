@@ -3,13 +3,14 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use chassis::Chassis;
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::{AsyncConnection, AsyncPgConnection};
 use domain::{ApiKeyId, BusinessId, Clock, Entropy, KeySegment, Mode};
 use events::{Body, Envelope, binding};
 use internal_api::keys::{ApiKeyView, CreatedApiKey, GoodKey, KeysClient};
 use internal_api::{CallError, PageQuery, Peer, PeerOptions, Refusal};
-use key_management::{Keys, Service, Settings};
+use key_management::{Keys, Settings};
 use local_stack::Servers;
 use messaging::{Broker, Handler, Queue, Rejection};
 use serde_json::json;
@@ -34,7 +35,7 @@ pub(crate) struct Harness {
 impl Harness {
     pub(crate) async fn start() -> Self {
         let settings = settings().await;
-        key_management::migrate(&settings.database).await.expect("migrations run");
+        chassis::migrate(&settings.database, key_management::MIGRATIONS).await.expect("migrations run");
         let revoked = listen_to_revocations(&settings).await;
         Self::start_with(settings, revoked)
     }
@@ -50,8 +51,8 @@ impl Harness {
     fn start_with(settings: Settings, revoked: mpsc::UnboundedReceiver<ApiKeyId>) -> Self {
         let start = DateTime::from_timestamp(1_767_225_600, 0).expect("a time");
         let (clock, entropy) = (Clock::manual(start), Entropy::from_system().expect("randomness"));
-        let service =
-            Service::start(&settings, metrics(), clock.clone(), entropy.clone()).expect("the service starts");
+        let chassis = Chassis::new(&settings, metrics(), clock.clone(), entropy.clone()).expect("a chassis");
+        let service = key_management::start(&settings, chassis).expect("the service starts");
         let internal = Url::parse(&format!("http://{}/", service.internal)).expect("a URL");
         tokio::spawn(service.run());
         let business = BusinessId::generate(&clock, &entropy);
