@@ -133,6 +133,15 @@ impl WalletClient {
         self.0.get_with(&["wallets", &business.to_string(), "entries"], page).await
     }
 
+    /// `GET /internal/wallets/{business}/orders/{order}/entries`, oldest first: the order's fee and its refund
+    pub async fn entries_of_order(
+        &self,
+        business: BusinessId,
+        order: OrderId,
+    ) -> Result<Vec<EntryView>, CallError> {
+        self.0.get(&["wallets", &business.to_string(), "orders", &order.to_string(), "entries"]).await
+    }
+
     /// `POST /internal/wallets/{business}/top-ups` with the caller's `{amountPaise}`
     pub async fn top_up(&self, business: BusinessId, body: &Value) -> Result<TopUpView, CallError> {
         self.0.send(Method::POST, &["wallets", &business.to_string(), "top-ups"], body).await

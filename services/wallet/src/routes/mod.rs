@@ -29,6 +29,7 @@ pub(crate) fn internal(
                 .route("/debits/{order}/{attempt}/void", post().to(debits::void))
                 .route("/wallets/{business}", get().to(wallets::show))
                 .route("/wallets/{business}/entries", get().to(wallets::entries))
+                .route("/wallets/{business}/orders/{order}/entries", get().to(wallets::entries_of_order))
                 .route("/wallets/{business}/top-ups", post().to(money_in::top_up))
                 .route("/wallets/{business}/credits", post().to(money_in::credit)),
         );

@@ -1,12 +1,18 @@
 //! Ids in the path. What is not an id names nothing, so it is 404 and not 400.
 
-use domain::BusinessId;
+use domain::{BusinessId, OrderId};
 use web::ApiError;
 
 use crate::domain::DebitId;
 
 pub(super) fn business(text: &str) -> Result<BusinessId, ApiError> {
     text.parse().map_err(|_| ApiError::not_found("business_not_found", "business"))
+}
+
+/// `{business}/orders/{order}`
+pub(super) fn order((business, order): &(String, String)) -> Result<(BusinessId, OrderId), ApiError> {
+    let order = order.parse().map_err(|_| ApiError::not_found("order_not_found", "order"))?;
+    Ok((self::business(business)?, order))
 }
 
 /// `{order}/{attempt}`; attempts count from 1.

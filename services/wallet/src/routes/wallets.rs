@@ -42,6 +42,20 @@ pub(super) async fn entries(
     Ok(HttpResponse::Ok().json(Page::cut(lines, query.limit).map(view)))
 }
 
+/// What an order took from the wallet and what came back, oldest first: two entries at most, so there are no pages.
+pub(super) async fn entries_of_order(
+    state: Data<State>,
+    path: Path<(String, String)>,
+) -> Result<HttpResponse, ApiError> {
+    let (business, order) = path::order(&path)?;
+    let database = state.database.clone();
+    let read = async move {
+        database.read(async |conn| store::statement::of_order(conn, business, order).await).await
+    };
+    let lines = state.tasks.run(read).await?.map_err(errors::from_store)?;
+    Ok(HttpResponse::Ok().json(lines.into_iter().map(view).collect::<Vec<_>>()))
+}
+
 /// `None` when there is no entry to begin after.
 async fn statement(
     database: &Database,

@@ -7,8 +7,8 @@ use domain::{BusinessId, OrderId, Paise, TransferId};
 use postgres::StoreError;
 
 use super::columns::parse;
-use super::schema::{entries, transfers};
-use crate::domain::{TransferKind, WalletEntry};
+use super::schema::{debits, entries, transfers};
+use crate::domain::{Outcome, TransferKind, WalletEntry};
 
 /// One line.
 #[derive(Clone, Debug)]
@@ -22,6 +22,22 @@ pub(crate) struct StatementLine {
 }
 
 type Row = (String, String, i64, i64, i64, Option<String>, Option<String>, DateTime<Utc>);
+
+/// The columns of a [`Row`].
+macro_rules! row_columns {
+    () => {
+        (
+            transfers::id,
+            transfers::kind,
+            entries::amount_paise,
+            entries::sequence.assume_not_null(),
+            entries::balance_after_paise.assume_not_null(),
+            transfers::order_id,
+            transfers::reference,
+            entries::created_at,
+        )
+    };
+}
 
 /// Up to `limit` lines before the one with sequence `before`, or the newest.
 pub(crate) async fn page(
@@ -37,16 +53,43 @@ pub(crate) async fn page(
         .filter(entries::sequence.lt(before.unwrap_or(i64::MAX)))
         .order(entries::sequence.desc())
         .limit(limit)
-        .select((
-            transfers::id,
-            transfers::kind,
-            entries::amount_paise,
-            entries::sequence.assume_not_null(),
-            entries::balance_after_paise.assume_not_null(),
-            transfers::order_id,
-            transfers::reference,
-            entries::created_at,
-        ))
+        .select(row_columns!())
+        .load(conn)
+        .await?;
+    rows.into_iter().map(line).collect()
+}
+
+/// The lines of one order, in the order they were written: its fee, and its refund. The database keeps both to one, and
+/// finds them by the indexes that do so.
+pub(crate) async fn of_order(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    order: OrderId,
+) -> Result<Vec<StatementLine>, StoreError> {
+    let fee: Option<Option<String>> = debits::table
+        .filter(debits::order_id.eq(order.to_string()))
+        .filter(debits::business_id.eq(business.to_string()))
+        .filter(debits::outcome.eq(Outcome::Posted.as_str()))
+        .select(debits::transfer_id)
+        .first(conn)
+        .await
+        .optional()?;
+    let refund: Option<String> = transfers::table
+        .filter(transfers::order_id.eq(order.to_string()))
+        .filter(transfers::business_id.eq(business.to_string()))
+        .filter(transfers::kind.eq(TransferKind::Refund.as_str()))
+        .select(transfers::id)
+        .first(conn)
+        .await
+        .optional()?;
+    let ids: Vec<String> = fee.flatten().into_iter().chain(refund).collect();
+    let rows: Vec<Row> = entries::table
+        .inner_join(transfers::table)
+        .filter(entries::transfer_id.eq_any(ids))
+        .filter(entries::business_id.eq(business.to_string()))
+        .filter(entries::sequence.is_not_null())
+        .order(entries::sequence)
+        .select(row_columns!())
         .load(conn)
         .await?;
     rows.into_iter().map(line).collect()

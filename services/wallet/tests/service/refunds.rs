@@ -102,6 +102,10 @@ async fn a_fee_comes_back_once_though_the_event_comes_twice() {
     assert_eq!(refunds.len(), 2);
     let refund = refunds.iter().find(|line| line.order_id == Some(orders[0])).unwrap();
     assert_eq!(refund.amount_paise.get(), 4_900);
+    let of_order = harness.wallet.entries_of_order(business, orders[0]).await.unwrap();
+    let of_order: Vec<_> =
+        of_order.iter().map(|line| (line.kind.as_str(), line.amount_paise.get())).collect();
+    assert_eq!(of_order, [("delivery_fee", -4_900), ("refund", 4_900)]);
     let reversed =
         "SELECT count(*) FROM transfers AS refund JOIN transfers AS fee ON refund.reverses = fee.id
         WHERE refund.kind = 'refund' AND fee.kind = 'delivery_fee' AND fee.order_id = refund.order_id";

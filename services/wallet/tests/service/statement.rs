@@ -62,3 +62,20 @@ async fn tenants_see_their_own_money_only() {
     assert_eq!(amounts(mine).await, [-100, 1_000]);
     assert_eq!(amounts(yours).await, [7, 2_000]);
 }
+
+#[tokio::test]
+async fn an_orders_money_is_its_own_businesss_to_see() {
+    let harness = Harness::start().await;
+    let (mine, yours) = (harness.funded(1_000).await, harness.funded(1_000).await);
+    let (order, refused_first) = (harness.order(), harness.order());
+    harness.debit(mine, order, 1, 100).await.unwrap();
+    harness.debit(mine, harness.order(), 1, 200).await.unwrap();
+    harness.debit(mine, refused_first, 1, 5_000).await.unwrap();
+    let lines = harness.wallet.entries_of_order(mine, order).await.unwrap();
+    let seen: Vec<_> = lines.iter().map(|line| (line.kind.as_str(), line.amount_paise.get())).collect();
+    assert_eq!(seen, [("delivery_fee", -100)]);
+    assert_eq!((lines[0].order_id, lines[0].balance_after_paise.get()), (Some(order), 900));
+    assert_eq!(harness.wallet.entries_of_order(mine, refused_first).await.unwrap(), []);
+    assert_eq!(harness.wallet.entries_of_order(yours, order).await.unwrap(), []);
+    assert_eq!(harness.wallet.entries_of_order(mine, harness.order()).await.unwrap(), []);
+}
