@@ -1,7 +1,8 @@
-//! webhook-dispatcher, asked by portal-api: endpoints, their tests, and the delivery log.
+//! webhook-dispatcher, asked by portal-api: endpoints, their tests, and the delivery log; asked by order-api: what became
+//! of an order's events.
 
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, EndpointId, EventId, EventKind, Mode, WebhookDeliveryId};
+use domain::{BusinessId, EndpointId, EventId, EventKind, Mode, OrderId, WebhookDeliveryId};
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -157,6 +158,37 @@ pub struct DeliveriesQuery {
     pub event: Option<String>,
 }
 
+/// What became of one event of an order at one endpoint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderDeliveryView {
+    pub id: WebhookDeliveryId,
+    pub event_id: EventId,
+    pub event: EventKind,
+    pub endpoint_id: EndpointId,
+    pub state: DeliveryState,
+    pub attempts: i32,
+    pub last_attempt_at: Option<DateTime<Utc>>,
+    /// Absent when no answer came.
+    pub last_response_status: Option<i32>,
+    /// The latest failure, in words.
+    pub last_error: Option<String>,
+    pub next_attempt_at: Option<DateTime<Utc>>,
+    pub created_at: DateTime<Utc>,
+    pub completed_at: Option<DateTime<Utc>>,
+}
+
+/// Which part of an order's deliveries is wanted: those that came to be after `after`, and of those of that very moment
+/// the ones whose ids sort behind `after_id`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderDeliveriesQuery {
+    /// 1 to 100.
+    pub limit: usize,
+    pub after: Option<DateTime<Utc>>,
+    pub after_id: Option<String>,
+}
+
 /// webhook-dispatcher's internal endpoints.
 #[derive(Clone, Debug)]
 pub struct WebhooksClient(pub Peer);
@@ -224,6 +256,28 @@ impl WebhooksClient {
     pub async fn redeliver(&self, business: BusinessId, delivery: &str) -> Result<DeliveryView, CallError> {
         let path = ["businesses", &business.to_string(), "webhook-deliveries", delivery, "redeliver"];
         self.0.send(Method::POST, &path, &Value::Null).await
+    }
+
+    /// `GET /internal/businesses/{id}/orders/{order}/webhook-deliveries`, oldest first
+    pub async fn of_order(
+        &self,
+        business: BusinessId,
+        order: OrderId,
+        query: &OrderDeliveriesQuery,
+    ) -> Result<Page<OrderDeliveryView>, CallError> {
+        let path = ["businesses", &business.to_string(), "orders", &order.to_string(), "webhook-deliveries"];
+        self.0.get_with(&path, query).await
+    }
+
+    /// `GET /internal/businesses/{id}/orders/{order}/webhook-deliveries/{delivery}`
+    pub async fn one_of_order(
+        &self,
+        business: BusinessId,
+        order: OrderId,
+        delivery: WebhookDeliveryId,
+    ) -> Result<OrderDeliveryView, CallError> {
+        let (business, order, delivery) = (business.to_string(), order.to_string(), delivery.to_string());
+        self.0.get(&["businesses", &business, "orders", &order, "webhook-deliveries", &delivery]).await
     }
 
     /// `GET /internal/businesses/{id}/webhooks/summary`

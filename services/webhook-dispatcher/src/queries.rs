@@ -1,12 +1,12 @@
 //! What can be read.
 
-use domain::{BusinessId, EndpointId, WebhookDeliveryId};
+use domain::{BusinessId, EndpointId, OrderId, WebhookDeliveryId};
 use internal_api::webhooks::WebhookSummary;
 use postgres::StoreError;
 
 use crate::app::App;
-use crate::domain::{Attempt, Delivery, ENDPOINTS_MAX, Endpoint, summary};
-use crate::store::{self, DeliveryFilter};
+use crate::domain::{Attempt, Delivery, ENDPOINTS_MAX, Endpoint, OrderDelivery, summary};
+use crate::store::{self, DeliveryFilter, Position};
 
 /// More attempts than a delivery's log shows are made only by sending it again by hand, over and over.
 const ATTEMPTS_SHOWN: i64 = 100;
@@ -98,6 +98,30 @@ pub(crate) async fn delivery(
             Ok(Some((delivery, body, attempts)))
         })
         .await
+}
+
+/// What became of an order's events, beginning after a place; one more than `limit`. An order that is not known here
+/// has none.
+pub(crate) async fn deliveries_of_order(
+    app: &App,
+    business: BusinessId,
+    order: OrderId,
+    after: Option<Position>,
+    limit: usize,
+) -> Result<Vec<OrderDelivery>, StoreError> {
+    let limit = one_more_than(limit);
+    app.database
+        .read(async |conn| store::deliveries_of_order(conn, business, order, after, limit).await)
+        .await
+}
+
+pub(crate) async fn delivery_of_order(
+    app: &App,
+    business: BusinessId,
+    order: OrderId,
+    id: WebhookDeliveryId,
+) -> Result<Option<OrderDelivery>, StoreError> {
+    app.database.read(async |conn| store::delivery_of_order(conn, business, order, id).await).await
 }
 
 fn one_more_than(limit: usize) -> i64 {

@@ -23,6 +23,29 @@ pub(crate) struct Delivery {
     pub completed_at: Option<DateTime<Utc>>,
 }
 
+/// A delivery as the timeline of its order shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OrderDelivery {
+    pub id: WebhookDeliveryId,
+    pub event_id: EventId,
+    pub kind: EventKind,
+    pub endpoint_id: EndpointId,
+    pub state: DeliveryState,
+    pub attempts: i32,
+    pub latest_attempt: Option<LatestAttempt>,
+    pub next_attempt_at: Option<DateTime<Utc>>,
+    pub last_error: Option<String>,
+    pub created_at: DateTime<Utc>,
+    pub completed_at: Option<DateTime<Utc>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LatestAttempt {
+    pub at: DateTime<Utc>,
+    /// None when no answer came.
+    pub response_status: Option<i32>,
+}
+
 /// One HTTP try.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Attempt {

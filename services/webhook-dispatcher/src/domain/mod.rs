@@ -11,7 +11,7 @@ mod webhook_event;
 
 pub use addresses::AddressRanges;
 pub(crate) use addresses::{Policy, Refused};
-pub(crate) use delivery::{Attempt, Delivery};
+pub(crate) use delivery::{Attempt, Delivery, LatestAttempt, OrderDelivery};
 pub(crate) use endpoint::{ENDPOINTS_MAX, Endpoint, EndpointFacts, last_delivery, status, summary};
 pub(crate) use failure::Failure;
 pub use retry::RetrySchedule;

@@ -7,6 +7,7 @@ mod delivery;
 mod endpoints;
 mod errors;
 mod input;
+mod of_order;
 mod path;
 mod redeliver;
 mod summary;
@@ -23,6 +24,7 @@ use crate::app::App;
 
 const ENDPOINTS: &str = "/businesses/{business}/webhook-endpoints";
 const ENDPOINT: &str = "/businesses/{business}/webhook-endpoints/{endpoint}";
+const OF_ORDER: &str = "/businesses/{business}/orders/{order}/webhook-deliveries";
 const DELIVERY: &str = "/businesses/{business}/webhook-deliveries/{delivery}";
 
 pub(crate) fn internal(
@@ -45,6 +47,8 @@ pub(crate) fn internal(
                 .route(ENDPOINT, delete().to(delete::delete))
                 .route(&format!("{ENDPOINT}/test"), post().to(test::test))
                 .route(&format!("{ENDPOINT}/deliveries"), get().to(deliveries::list))
+                .route(OF_ORDER, get().to(of_order::list))
+                .route(&format!("{OF_ORDER}/{{delivery}}"), get().to(of_order::show))
                 .route(DELIVERY, get().to(delivery::show))
                 .route(&format!("{DELIVERY}/redeliver"), post().to(redeliver::redeliver))
                 .route("/businesses/{business}/webhooks/summary", get().to(summary::summary)),

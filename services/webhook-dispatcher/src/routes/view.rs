@@ -1,11 +1,12 @@
 //! What is shown of endpoints and deliveries.
 
 use internal_api::webhooks::{
-    AttemptView, CreatedEndpoint as CreatedView, DeliveryDetails, DeliveryView, EndpointView, TestResult,
+    AttemptView, CreatedEndpoint as CreatedView, DeliveryDetails, DeliveryView, EndpointView,
+    OrderDeliveryView, TestResult,
 };
 
 use crate::commands::{CreatedEndpoint, TestOutcome};
-use crate::domain::{Attempt, Delivery, Endpoint, last_delivery, status};
+use crate::domain::{Attempt, Delivery, Endpoint, OrderDelivery, last_delivery, status};
 
 pub(super) fn of_endpoint(endpoint: Endpoint) -> EndpointView {
     EndpointView {
@@ -38,6 +39,23 @@ pub(super) fn of_delivery(delivery: Delivery) -> DeliveryView {
         created_at: delivery.created_at,
         completed_at: delivery.completed_at,
         last_error: delivery.last_error,
+    }
+}
+
+pub(super) fn of_order_delivery(delivery: OrderDelivery) -> OrderDeliveryView {
+    OrderDeliveryView {
+        id: delivery.id,
+        event_id: delivery.event_id,
+        event: delivery.kind,
+        endpoint_id: delivery.endpoint_id,
+        state: delivery.state,
+        attempts: delivery.attempts,
+        last_attempt_at: delivery.latest_attempt.map(|attempt| attempt.at),
+        last_response_status: delivery.latest_attempt.and_then(|attempt| attempt.response_status),
+        last_error: delivery.last_error,
+        next_attempt_at: delivery.next_attempt_at,
+        created_at: delivery.created_at,
+        completed_at: delivery.completed_at,
     }
 }
 

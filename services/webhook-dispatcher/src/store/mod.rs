@@ -7,6 +7,7 @@ mod deliveries;
 mod endpoints;
 mod events;
 mod health;
+mod of_order;
 mod queues;
 mod record;
 mod schema;
@@ -25,6 +26,7 @@ pub(crate) use endpoints::{
 };
 pub(crate) use events::{body_of, insert_event};
 pub(crate) use health::{enable, forget_test};
+pub(crate) use of_order::{Position, deliveries_of_order, delivery_of_order};
 pub(crate) use queues::{Queue, advance};
 pub(crate) use record::{Outcome, Then, record};
 pub(crate) use streams::{

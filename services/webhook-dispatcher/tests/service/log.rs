@@ -1,7 +1,7 @@
 //! The delivery log, and sending again.
 
 use domain::{EventKind, Mode};
-use internal_api::webhooks::{DeliveriesQuery, DeliveryState};
+use internal_api::webhooks::{DeliveriesQuery, DeliveryState, OrderDeliveriesQuery};
 
 use crate::harness::{Harness, LIFE, faulty_fields, refusal, until};
 use crate::receiver::{Receiver, reply};
@@ -120,4 +120,63 @@ async fn a_failed_delivery_can_be_sent_again_and_one_that_waits_is_brought_forwa
         assert_eq!((refused.status, refused.code.as_str()), (404, "webhook_delivery_not_found"));
         assert_eq!(refusal(harness.hooks.delivery(harness.business, unknown).await).status, 404);
     }
+}
+
+#[tokio::test]
+async fn an_orders_deliveries_are_listed_by_time_for_its_business() {
+    let harness = Harness::start().await;
+    let (kind, sullen) = (Receiver::kind(), Receiver::start(|_, _| reply(500)));
+    let (first, second) = (harness.endpoint(&kind).await, harness.endpoint(&sullen).await);
+    let order = harness.new_order(Mode::Live);
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    let created = harness.publish_created(&order).await;
+    let assigned = harness.envelope(&order, 2, EventKind::DriverAssigned);
+    harness.publish(std::slice::from_ref(&assigned)).await;
+
+    let everything = OrderDeliveriesQuery { limit: 100, after: None, after_id: None };
+    let list = async |query: &OrderDeliveriesQuery| {
+        harness.hooks.of_order(harness.business, order.id, query).await.expect("the order's deliveries")
+    };
+    until("both events are delivered once and refused once", async || {
+        let all = list(&everything).await.data;
+        all.iter().filter(|one| one.state == DeliveryState::Succeeded).count() == 2
+            && all.iter().any(|one| one.endpoint_id == second.view.id && one.attempts > 0)
+    })
+    .await;
+    let all = list(&everything).await.data;
+    assert_eq!(all.len(), 4, "{all:?}");
+    assert!(all.is_sorted_by_key(|one| (one.created_at, one.id.to_string())));
+    let told = all.iter().find(|one| one.endpoint_id == first.view.id && one.event_id == created.id).unwrap();
+    assert_eq!((told.event, told.attempts), (EventKind::OrderCreated, 1));
+    assert_eq!((told.last_response_status, &told.last_error), (Some(200), &None));
+    assert!(told.last_attempt_at >= Some(told.created_at) && told.completed_at.is_some());
+    let refused = all.iter().find(|one| one.endpoint_id == second.view.id && one.attempts > 0).unwrap();
+    assert_eq!(refused.last_response_status, Some(500));
+    assert!(refused.last_error.is_some());
+
+    // Page by page it is the same list.
+    let mut query = OrderDeliveriesQuery { limit: 1, ..everything.clone() };
+    let mut seen = Vec::new();
+    loop {
+        let page = list(&query).await;
+        let last = page.data.last().expect("no page is empty");
+        (query.after, query.after_id) = (Some(last.created_at), Some(last.id.to_string()));
+        seen.extend(page.data.into_iter().map(|one| one.id));
+        if !page.has_more {
+            break;
+        }
+    }
+    assert_eq!(seen, all.iter().map(|one| one.id).collect::<Vec<_>>());
+
+    let one = harness.hooks.one_of_order(harness.business, order.id, told.id).await.expect("one of them");
+    assert_eq!(one.id, told.id);
+    let other = harness.new_business();
+    assert_eq!(harness.hooks.of_order(other, order.id, &everything).await.unwrap().data, []);
+    assert_eq!(refusal(harness.hooks.one_of_order(other, order.id, told.id).await).status, 404);
+    let another_order = harness.new_order(Mode::Live).id;
+    assert_eq!(harness.hooks.of_order(harness.business, another_order, &everything).await.unwrap().data, []);
+    assert_eq!(
+        refusal(harness.hooks.one_of_order(harness.business, another_order, told.id).await).status,
+        404
+    );
 }

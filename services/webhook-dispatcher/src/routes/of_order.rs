@@ -1,0 +1,51 @@
+//! `GET …/orders/{order}/webhook-deliveries?limit=&after=&afterId=`, and one of them
+
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, OrderId};
+use internal_api::Page;
+use web::ApiError;
+
+use super::errors::{delivery_not_found, from_store};
+use super::{path, view};
+use crate::app::App;
+use crate::queries;
+use crate::store::Position;
+
+pub(super) async fn list(
+    request: HttpRequest,
+    app: Data<App>,
+    ids: Path<(String, String)>,
+) -> Result<HttpResponse, ApiError> {
+    let (business, order) = (path::business(&ids.0)?, order(&ids.1)?);
+    let page = web::page_query(&request)?;
+    let after = position(&request)?;
+    let deliveries = queries::deliveries_of_order(&app, business, order, after, page.limit).await;
+    let page = Page::cut(deliveries.map_err(from_store)?, page.limit);
+    Ok(HttpResponse::Ok().json(page.map(view::of_order_delivery)))
+}
+
+pub(super) async fn show(
+    app: Data<App>,
+    ids: Path<(String, String, String)>,
+) -> Result<HttpResponse, ApiError> {
+    let (business, order): (BusinessId, OrderId) = (path::business(&ids.0)?, order(&ids.1)?);
+    let id = ids.2.parse().map_err(|_| delivery_not_found())?;
+    let delivery = queries::delivery_of_order(&app, business, order, id).await.map_err(from_store)?;
+    let delivery = delivery.ok_or_else(delivery_not_found)?;
+    Ok(HttpResponse::Ok().json(view::of_order_delivery(delivery)))
+}
+
+fn order(text: &str) -> Result<OrderId, ApiError> {
+    text.parse().map_err(|_| ApiError::not_found("order_not_found", "order"))
+}
+
+fn position(request: &HttpRequest) -> Result<Option<Position>, ApiError> {
+    let Some(at) = web::query_value(request, "after")? else { return Ok(None) };
+    let at = DateTime::parse_from_rfc3339(&at).map_err(|_| {
+        ApiError::invalid_field("after", "invalid_format", "after must be a time as RFC 3339 writes it.")
+    })?;
+    let id = web::query_value(request, "afterId")?.unwrap_or_default();
+    Ok(Some(Position { at: at.with_timezone(&Utc), id }))
+}
