@@ -34,7 +34,14 @@ pub struct OrderView {
     pub driver: Value,
     /// Why the delivery failed, was cancelled or returned.
     pub reason: Option<String>,
-    /// The cash that the driver reported, when it is not what was to be collected.
+    /// The cash that the fleet reported at each step of it; absent before the step.
+    #[serde(default)]
+    pub cod_collected_paise: Option<Paise>,
+    #[serde(default)]
+    pub cod_handed_over_paise: Option<Paise>,
+    #[serde(default)]
+    pub cod_settled_paise: Option<Paise>,
+    /// The latest of these amounts that is not what was to be collected.
     pub cod_discrepancy_paise: Option<Paise>,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,

@@ -1,7 +1,7 @@
 //! Moving an order: the one way in which a delivery's state changes, whoever asks for it. The new state, the timeline
 //! row and the event for the outbox are written in the caller's transaction, under the order's row lock.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{EventId, EventKind, IllegalMove, Mode};
 use events::{Body, Envelope, OrderSnapshot, ProgressData};
@@ -45,7 +45,7 @@ pub(super) async fn move_order(
     reported: Reported,
 ) -> Result<Order, MoveError> {
     let moved = order.state.apply(reported.event)?;
-    let now = ambient.clock.now();
+    let now = later_than(order.updated_at, ambient.clock.now());
     order.state = moved.to;
     order.sequence += 1;
     order.updated_at = now;
@@ -55,6 +55,12 @@ pub(super) async fn move_order(
     let event = OrderHappening { order: &order, reported, refund_due: moved.refund_due, trace };
     event.write(ambient, conn, now).await?;
     Ok(order)
+}
+
+/// An order's changes are recorded at times that grow with its sequence, also when another replica's clock is ahead: its
+/// timeline is read by time.
+fn later_than(last: DateTime<Utc>, now: DateTime<Utc>) -> DateTime<Utc> {
+    now.max(last + TimeDelta::microseconds(1))
 }
 
 /// What the order itself remembers of a report. A test order never gets a driver: a simulated one lives in its event
@@ -68,9 +74,9 @@ fn note_data(order: &mut Order, reported: &Reported) {
         EventKind::OrderFailed | EventKind::OrderCancelled | EventKind::OrderReturned => {
             order.reason.clone_from(&reported.data.reason);
         }
-        EventKind::CodCollected => order.cod_reported = reported.data.cod_amount_paise,
         _ => {}
     }
+    order.cash.note(reported.event, reported.data.cod_amount_paise);
 }
 
 /// An order's event, in its two forms: the timeline's row and the broker's envelope.
@@ -92,7 +98,7 @@ impl OrderHappening<'_> {
         write_all(ambient, conn, vec![self], now).await
     }
 
-    fn forms(self, ambient: &Ambient, now: DateTime<Utc>) -> Result<(OrderEvent, Envelope), StoreError> {
+    fn forms(self, ambient: &Ambient) -> Result<(OrderEvent, Envelope), StoreError> {
         let order = self.order;
         let id = EventId::generate(&ambient.clock, &ambient.entropy);
         let data = serde_json::to_value(&self.reported.data)
@@ -107,7 +113,7 @@ impl OrderHappening<'_> {
             cod_status: order.state.cod,
             data,
             occurred_at: self.reported.occurred_at,
-            recorded_at: now,
+            recorded_at: order.updated_at,
         };
         let envelope = Envelope {
             id,
@@ -138,7 +144,7 @@ pub(super) async fn write_all(
     let mut envelopes = Vec::with_capacity(happenings.len());
     for happening in happenings {
         let trace = happening.trace.clone();
-        let (row, envelope) = happening.forms(ambient, now)?;
+        let (row, envelope) = happening.forms(ambient)?;
         rows.push(row);
         envelopes.push((envelope, trace));
     }

@@ -1,10 +1,12 @@
 //! This service's own decisions, free of I/O.
 
+mod cash;
 mod draft;
 mod fingerprint;
 mod order;
 mod warnings;
 
+pub use cash::CashReports;
 pub use draft::{Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place};
 pub use fingerprint::Fingerprint;
 pub use order::{Claim, NewOrder, Order, OrderEvent, Placement};

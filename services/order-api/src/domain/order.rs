@@ -8,7 +8,7 @@ use domain::{
 use serde_json::Value;
 use strum::{Display, EnumString, IntoStaticStr};
 
-use crate::domain::Fingerprint;
+use crate::domain::{CashReports, Fingerprint};
 
 /// How far an order is on its way to being one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
@@ -45,8 +45,7 @@ pub struct Order {
     pub sequence: i64,
     pub driver: Option<Value>,
     pub reason: Option<String>,
-    /// The cash that the driver reported.
-    pub cod_reported: Option<Paise>,
+    pub cash: CashReports,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
 }
@@ -118,7 +117,7 @@ impl NewOrder {
             sequence: 1,
             driver: None,
             reason: None,
-            cod_reported: None,
+            cash: CashReports::default(),
             created_at: self.created_at,
             updated_at: self.created_at,
         }
@@ -126,8 +125,8 @@ impl NewOrder {
 }
 
 impl Order {
-    /// The cash that the driver reported, when it is not what was to be collected.
+    /// The cash that was reported, when it is not what was to be collected.
     pub fn cod_discrepancy(&self) -> Option<Paise> {
-        self.cod_reported.filter(|reported| *reported != self.cod_amount)
+        self.cash.discrepancy(self.cod_amount)
     }
 }

@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, DeliveryStatus, Mode, OrderId, TrackingCode};
+use domain::{BusinessId, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
 
 use super::StoreError;
 use super::rows::OrderRow;
@@ -132,7 +132,9 @@ pub async fn save_move(conn: &mut AsyncPgConnection, order: &Order) -> Result<()
             orders::sequence.eq(order.sequence),
             orders::driver.eq(&order.driver),
             orders::reason.eq(&order.reason),
-            orders::cod_reported_paise.eq(order.cod_reported.map(domain::Paise::get)),
+            orders::cod_collected_paise.eq(order.cash.collected.map(Paise::get)),
+            orders::cod_handed_over_paise.eq(order.cash.handed_over.map(Paise::get)),
+            orders::cod_settled_paise.eq(order.cash.settled.map(Paise::get)),
             orders::updated_at.eq(order.updated_at),
         ))
         .execute(conn)

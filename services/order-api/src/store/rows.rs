@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::corrupt;
 use super::schema::{order_events, orders};
-use crate::domain::{Claim, Fingerprint, NewOrder, Order, OrderEvent, Placement};
+use crate::domain::{CashReports, Claim, Fingerprint, NewOrder, Order, OrderEvent, Placement};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = orders, check_for_backend(diesel::pg::Pg))]
@@ -28,7 +28,9 @@ pub(super) struct OrderRow {
     sequence: i64,
     driver: Option<Value>,
     reason: Option<String>,
-    cod_reported_paise: Option<i64>,
+    cod_collected_paise: Option<i64>,
+    cod_handed_over_paise: Option<i64>,
+    cod_settled_paise: Option<i64>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
 }
@@ -58,7 +60,11 @@ impl TryFrom<OrderRow> for Order {
             sequence: row.sequence,
             driver: row.driver,
             reason: row.reason,
-            cod_reported: row.cod_reported_paise.map(Paise::new),
+            cash: CashReports {
+                collected: row.cod_collected_paise.map(Paise::new),
+                handed_over: row.cod_handed_over_paise.map(Paise::new),
+                settled: row.cod_settled_paise.map(Paise::new),
+            },
             created_at: row.created_at,
             updated_at: row.updated_at,
         })

@@ -97,13 +97,16 @@ async fn announce(
         return Ok(());
     }
     let now = ambient.clock.now();
-    let created =
-        || Reported { event: EventKind::OrderCreated, data: ProgressData::default(), occurred_at: now };
+    let created = |order: &Order| Reported {
+        event: EventKind::OrderCreated,
+        data: ProgressData::default(),
+        occurred_at: order.updated_at,
+    };
     let happenings = placed
         .iter()
         .map(|(order, trace)| OrderHappening {
             order,
-            reported: created(),
+            reported: created(order),
             refund_due: false,
             trace: trace.clone(),
         })
