@@ -1,14 +1,12 @@
 //! What the service holds, and how it is put together.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
+use chassis::{Chassis, Running};
 use domain::{Clock, Entropy};
-use messaging::{Broker, topology};
+use messaging::topology;
 use postgres::Database;
-use telemetry::Metrics;
 use tokio::sync::{Notify, Semaphore};
-use web::{Listener, Readiness, RequestEdge, ServeOptions, Tasks, Workers};
 
 use crate::consumers::WebhookEvents;
 use crate::domain::RetrySchedule;
@@ -42,9 +40,9 @@ pub(crate) struct App {
 }
 
 impl App {
-    fn new(settings: &Settings, clock: Clock, entropy: Entropy) -> anyhow::Result<Self> {
+    fn new(settings: &Settings, chassis: &Chassis) -> anyhow::Result<Self> {
         let webhooks = &settings.webhooks;
-        let database = Database::new(&settings.database)?;
+        let (database, clock) = (chassis.database.clone(), chassis.clock.clone());
         let secrets = SecretBox::new(&settings.secrets.key)?;
         let names = Names::of_system(webhooks.policy());
         let exchange =
@@ -54,7 +52,7 @@ impl App {
             recorder: Recorder::start(database.clone(), clock.clone()),
             database,
             clock,
-            entropy,
+            entropy: chassis.entropy.clone(),
             secrets,
             names,
             in_hand: InHand::default(),
@@ -67,84 +65,16 @@ impl App {
     }
 }
 
-/// The service, listening; it works while [`Service::run`] is awaited.
-pub struct Service {
-    pub internal: SocketAddr,
-    pub management: SocketAddr,
-    listeners: Vec<Listener>,
-    tasks: Tasks,
-    workers: Workers,
-    broker: Broker,
-}
-
-impl Service {
-    /// # Errors
-    /// When an address cannot be bound or a setting is not usable. The database and the broker may still be away.
-    pub fn start(
-        settings: &Settings,
-        metrics: Metrics,
-        clock: Clock,
-        entropy: Entropy,
-    ) -> anyhow::Result<Self> {
-        let app = App::new(settings, clock.clone(), entropy.clone())?;
-        let broker = Broker::start(&settings.broker, "webhook-dispatcher");
-        let tasks = Tasks::on_this_runtime();
-        let edge = RequestEdge { clock, entropy };
-
-        let internal = web::listen(
-            settings.http.internal,
-            ServeOptions::INTERNAL,
-            edge.clone(),
-            routes::internal(app.clone(), settings.internal.clone(), tasks.clone()),
-        )?;
-        let management = web::listen(
-            settings.http.management,
-            ServeOptions::INTERNAL,
-            edge,
-            web::management_routes(readiness(&app, &broker), metrics),
-        )?;
-
-        Ok(Self {
-            internal: internal.address,
-            management: management.address,
-            listeners: vec![internal, management],
-            tasks,
-            workers: start_workers(&app, &broker),
-            broker,
-        })
-    }
-
-    /// Until SIGTERM or SIGINT, then to a stop that loses nothing.
-    ///
-    /// # Errors
-    /// When a listener or a worker fails.
-    pub async fn run(self) -> anyhow::Result<()> {
-        let outcome = web::run(self.listeners, self.tasks, self.workers).await;
-        self.broker.close().await;
-        outcome
-    }
-}
-
-fn readiness(app: &App, broker: &Broker) -> Readiness {
-    let (database, broker) = (app.database.clone(), broker.clone());
-    Readiness::default()
-        .with("database", move || {
-            let database = database.clone();
-            async move { database.check().await }
-        })
-        .with("broker", move || {
-            let broker = broker.clone();
-            async move { broker.check().await }
-        })
-}
-
-fn start_workers(app: &App, broker: &Broker) -> Workers {
-    let mut running = Workers::default();
-    let (queue, handler) = (topology::webhook_events(), WebhookEvents(app.clone()));
-    let broker = broker.clone();
-    running.start("events", |stop| messaging::consume(broker, queue, CONSUMER_PARALLEL, handler, stop));
-    running.start("dispatch", |stop| sender::dispatch(app.clone(), stop));
-    running.start("renew-leases", |stop| sender::renew_leases(app.clone(), stop));
-    running.start("sweep", |stop| sweeper::sweep(app.clone(), stop));
-    running
+/// Puts the service together. It announces nothing, so that it has no relay; it prunes its inbox itself.
+///
+/// # Errors
+/// When an address cannot be bound or a setting is not usable.
+pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Running> {
+    let app = App::new(settings, &chassis)?;
+    chassis.consume("events", topology::webhook_events(), CONSUMER_PARALLEL, WebhookEvents(app.clone()));
+    chassis.worker("dispatch", |stop| sender::dispatch(app.clone(), stop));
+    chassis.worker("renew-leases", |stop| sender::renew_leases(app.clone(), stop));
+    chassis.worker("sweep", |stop| sweeper::sweep(app.clone(), stop));
+    let tasks = chassis.tasks.clone();
+    chassis.start(routes::internal(app, settings.internal.clone(), tasks))
 }

@@ -13,14 +13,7 @@ mod settings;
 mod store;
 mod sweeper;
 
-pub use app::Service;
+pub use app::start;
 pub use domain::{AddressRanges, RetrySchedule};
 pub use settings::{Secrets, Settings, Webhooks};
-
-/// Creates or updates this service's tables.
-///
-/// # Errors
-/// When the database cannot be reached or refuses.
-pub async fn migrate(database: &::settings::Database) -> anyhow::Result<()> {
-    postgres::migrate(database, vec![outbox::MIGRATIONS, store::MIGRATIONS]).await
-}
+pub use store::MIGRATIONS;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chassis::{Sections, ServiceSettings};
 use serde::Deserialize;
 use settings::{Brand, Broker, Database, Environment, Faults, Http, Internal, Secret, Telemetry};
 
@@ -105,14 +106,28 @@ impl Webhooks {
 
 impl settings::Settings for Settings {
     fn check(&self, faults: &mut Faults) {
-        self.database.check(faults);
+        self.sections().check(faults);
         self.brand.check(faults);
         self.webhooks.check(self.environment, faults);
         if let Err(fault) = SecretBox::new(&self.secrets.key) {
             faults.add("WAYBILL_SECRETS__KEY", fault.to_string());
         }
         faults.refuse_default_secret("WAYBILL_SECRETS__KEY", &self.secrets.key, self.environment);
-        faults.refuse_default_secret("WAYBILL_INTERNAL__TOKEN", &self.internal.token, self.environment);
+    }
+}
+
+impl ServiceSettings for Settings {
+    const SERVICE: &'static str = "webhook-dispatcher";
+
+    fn sections(&self) -> Sections<'_> {
+        Sections {
+            environment: self.environment,
+            database: &self.database,
+            broker: &self.broker,
+            http: &self.http,
+            internal: &self.internal,
+            telemetry: &self.telemetry,
+        }
     }
 }
 

@@ -38,7 +38,7 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use postgres::StoreError;
 
 /// This service's tables.
-pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!();
+pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!();
 
 fn corrupt(error: impl std::fmt::Display) -> StoreError {
     StoreError::Corrupt(format!("webhooks: {error}"))

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use chassis::Chassis;
 use chrono::{DateTime, Utc};
 use diesel_async::{AsyncConnection, AsyncPgConnection};
 use domain::{
@@ -22,7 +23,7 @@ use settings::{Brand, Database, Environment, Http, Internal, Secret, Telemetry};
 use telemetry::{Metrics, TraceContext};
 use tokio::task::JoinHandle;
 use url::Url;
-use webhook_dispatcher::{RetrySchedule, Secrets, Service, Settings, Webhooks};
+use webhook_dispatcher::{RetrySchedule, Secrets, Settings, Webhooks};
 
 use crate::receiver::Receiver;
 
@@ -51,7 +52,7 @@ impl Harness {
     pub(crate) async fn start_with(adjust: impl FnOnce(&mut Settings), clock: Clock) -> Self {
         let mut settings = settings().await;
         adjust(&mut settings);
-        webhook_dispatcher::migrate(&settings.database).await.expect("migrations run");
+        chassis::migrate(&settings.database, webhook_dispatcher::MIGRATIONS).await.expect("migrations run");
         let entropy = Entropy::from_system().expect("randomness");
         let broker = Broker::start(&settings.broker, "test");
         let (internal, running) = run(&settings, &clock, &entropy);
@@ -267,8 +268,8 @@ pub(crate) fn run(
     clock: &Clock,
     entropy: &Entropy,
 ) -> (Url, JoinHandle<anyhow::Result<()>>) {
-    let service =
-        Service::start(settings, metrics(), clock.clone(), entropy.clone()).expect("the service starts");
+    let chassis = Chassis::new(settings, metrics(), clock.clone(), entropy.clone()).expect("a chassis");
+    let service = webhook_dispatcher::start(settings, chassis).expect("the service starts");
     let internal = Url::parse(&format!("http://{}/", service.internal)).expect("a URL");
     (internal, tokio::spawn(service.run()))
 }
