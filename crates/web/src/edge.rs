@@ -6,7 +6,7 @@ use std::time::Instant;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::error::InternalError;
-use actix_web::http::header::{self, HeaderName, HeaderValue};
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, web};
 use domain::{Clock, Entropy, RequestId};
@@ -54,7 +54,12 @@ pub async fn edge(
         Ok(response) => {
             let response = response.map_into_boxed_body();
             Ok(match error_of(&response) {
-                Some(error) => response.into_response(answer(&error)),
+                Some(error) => {
+                    let beside = response.headers().clone();
+                    let mut response = response.into_response(answer(&error));
+                    keep(response.headers_mut(), &beside);
+                    response
+                }
                 None => response,
             })
         }
@@ -70,6 +75,14 @@ pub async fn edge(
     }
     record(&span, method.as_str(), &route, status.as_u16(), begun);
     outcome.map_err(|response| InternalError::from_response("refused", response).into())
+}
+
+/// What inner layers say beside the body (a rate limit, for one) is said of errors, too.
+fn keep(headers: &mut HeaderMap, beside: &HeaderMap) {
+    let inner: Vec<_> = beside.iter().filter(|(name, _)| !headers.contains_key(*name)).collect();
+    for (name, value) in inner {
+        headers.append(name.clone(), value.clone());
+    }
 }
 
 fn ours(error: &Error) -> ApiError {

@@ -116,14 +116,17 @@ impl ApiError {
             }
             StatusCode::PAYLOAD_TOO_LARGE => ("body_too_large", "The request body is too large."),
             StatusCode::REQUEST_TIMEOUT => ("request_timeout", "The request did not arrive in time."),
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
+                ("headers_too_large", "The request's headers are too many or too large.")
+            }
             status if status.is_client_error() => ("bad_request", "The request cannot be understood."),
             _ => ("internal_error", "The service made a mistake."),
         };
         Self::new(status, code, message)
     }
 
-    /// The response, in the form that the caller asked for.
-    pub(crate) fn respond(&self, request_id: &str, as_problem: bool) -> HttpResponse {
+    /// The error body.
+    pub(crate) fn body(&self, request_id: &str) -> Value {
         let mut body = self.answer.rest.clone();
         body.insert("message".into(), json!(self.answer.message));
         body.insert("code".into(), json!(self.answer.code));
@@ -131,20 +134,26 @@ impl ApiError {
         if !self.answer.faults.is_empty() {
             body.insert("errors".into(), json!(self.answer.faults));
         }
+        Value::Object(body)
+    }
+
+    /// The response, in the form that the caller asked for.
+    pub(crate) fn respond(&self, request_id: &str, as_problem: bool) -> HttpResponse {
+        let mut body = self.body(request_id);
         let mut response = HttpResponse::build(self.status);
         for (name, value) in &self.answer.headers {
             response.append_header((name.clone(), value.clone()));
         }
         if as_problem {
-            body.insert("type".into(), json!("about:blank"));
-            body.insert("title".into(), json!(self.status.canonical_reason().unwrap_or("Error")));
-            body.insert("status".into(), json!(self.status.as_u16()));
-            body.insert("detail".into(), json!(self.answer.message));
+            body["type"] = json!("about:blank");
+            body["title"] = json!(self.status.canonical_reason().unwrap_or("Error"));
+            body["status"] = json!(self.status.as_u16());
+            body["detail"] = json!(self.answer.message);
             response.content_type("application/problem+json");
         } else {
             response.content_type("application/json");
         }
-        response.body(Value::Object(body).to_string())
+        response.body(body.to_string())
     }
 }
 

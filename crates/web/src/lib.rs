@@ -13,6 +13,7 @@ mod run;
 mod server;
 mod strict_json;
 mod tasks;
+mod unreadable;
 
 pub use auth::{bearer_token, require_internal_token, same_secret};
 pub use body::{BODY_MAX_BYTES, BodyLimit, JsonBody, read_json, read_optional_json};

@@ -3,12 +3,19 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use actix_web::dev::{Server, ServerHandle};
+use actix_http::HttpService;
+use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_web::dev::{AppConfig, Server, ServerHandle};
 use actix_web::middleware::from_fn;
-use actix_web::{App, HttpServer, web};
+use actix_web::{App, Error, web};
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::unreadable::Explained;
 use crate::{RequestEdge, edge};
+
+/// Connections that wait to be accepted.
+const BACKLOG: u32 = 1024;
 
 /// How a listener is sized.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +43,8 @@ pub struct Listener {
 
 /// Binds and starts to listen; requests are served while [`Listener::server`] is awaited.
 ///
+/// Put together from the parts that `actix_web::HttpServer` is made of, since that has no place for [`Explained`].
+///
 /// # Errors
 /// When the address cannot be bound.
 pub fn listen(
@@ -44,23 +53,53 @@ pub fn listen(
     request_edge: RequestEdge,
     routes: impl Fn(&mut web::ServiceConfig) + Clone + Send + 'static,
 ) -> std::io::Result<Listener> {
-    let server = HttpServer::new(move || {
-        App::new()
+    let socket = bind(address)?;
+    let address = socket.local_addr()?;
+    let builder = Server::build()
+        .workers(options.workers)
+        .max_concurrent_connections(options.connections_max)
+        .shutdown_timeout(options.drain.as_secs())
+        .disable_signals();
+    let stopping = builder.graceful_shutdown_signal();
+    let builder = builder.listen("http", socket, move || {
+        let app = App::new()
             .app_data(web::Data::new(request_edge.clone()))
             .wrap(from_fn(edge))
             .configure(routes.clone())
-    })
-    .workers(options.workers)
-    .max_connections(options.connections_max)
-    .client_request_timeout(Duration::from_secs(10))
-    .client_disconnect_timeout(Duration::from_secs(2))
-    .keep_alive(Duration::from_secs(75))
-    .shutdown_timeout(options.drain.as_secs())
-    .disable_signals()
-    .bind(address)?;
-    let address = server.addrs().first().copied().unwrap_or(address);
-    let server = server.run();
+            .into_factory()
+            .map_err(|error: Error| error.error_response());
+        let stopping = stopping.clone();
+        let http = HttpService::build()
+            // So that idle connections end when the service stops, and busy ones after their answer.
+            .graceful_shutdown_signal(move || {
+                let stopping = stopping.clone();
+                async move { stopping.notified().await }
+            })
+            .keep_alive(Duration::from_secs(75))
+            .client_request_timeout(Duration::from_secs(10))
+            .client_disconnect_timeout(Duration::from_secs(2))
+            .local_addr(address)
+            .h1(map_config(app, |_| AppConfig::default()));
+        let edge = request_edge.clone();
+        fn_service(move |connection: TcpStream| {
+            let edge = edge.clone();
+            async move {
+                let peer = connection.peer_addr().ok();
+                Ok((Explained::new(connection, edge), peer))
+            }
+        })
+        .and_then(http)
+    })?;
+    let server = builder.run();
     Ok(Listener { address, handle: server.handle(), server })
+}
+
+fn bind(address: SocketAddr) -> std::io::Result<std::net::TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // A restart must not wait for the connections of the last run to be forgotten.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)?.into_std()
 }
 
 /// Waits for SIGTERM or SIGINT.

@@ -85,3 +85,62 @@ async fn every_answer_has_a_request_id_and_every_error_a_body() {
     handle.stop(true).await;
     serving.await.unwrap().unwrap();
 }
+
+#[tokio::test]
+async fn what_http_itself_refuses_gets_an_error_body_too() {
+    let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(2) };
+    let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
+    let (address, handle) = (listener.address, listener.handle);
+    let serving = tokio::spawn(listener.server);
+    let many = (0..200).fold(String::new(), |headers, n| headers + &format!("X-{n}: 1\r\n"));
+    for (request, status, code) in [
+        ("GET /fail HTTP/1.1\r\nHost: x\r\nX-A: a\0b\r\n\r\n", 400, "malformed_request"),
+        ("GET /fail HTTP/1.1\r\nHost: x\r\nX-A: a\u{1}b\r\n\r\n", 400, "malformed_request"),
+        ("GET /fail HTTP/1.1\r\nHost: x\r\nX-A: a\rb\r\n\r\n", 400, "malformed_request"),
+        ("GET /fail HTTP/1.1\r\nHost: x\r\nX\0A: a\r\n\r\n", 400, "malformed_request"),
+        ("GET /fail\0 HTTP/1.1\r\nHost: x\r\n\r\n", 400, "malformed_request"),
+        ("GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", 400, "malformed_request"),
+        ("nonsense\r\n\r\n", 400, "malformed_request"),
+        ("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400, "malformed_request"),
+        (
+            "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+            400,
+            "malformed_request",
+        ),
+        (&format!("GET /fail HTTP/1.1\r\nHost: x\r\n{many}\r\n"), 431, "headers_too_large"),
+    ] {
+        let (head, body) = exchange(address, request).await.unwrap();
+        assert!(head.starts_with(&format!("http/1.1 {status}")), "{request:?}\n{head}");
+        assert!(head.contains("\r\nrequest-id: req_"), "{request:?}\n{head}");
+        assert!(head.contains("\r\ncontent-type: application/json"), "{request:?}\n{head}");
+        assert_eq!(body["code"], code, "{request:?}");
+        assert!(body["message"].is_string() && body["requestId"].is_string(), "{body}");
+    }
+    // After a good request on the same connection, too.
+    let pipelined = "GET /fail HTTP/1.1\r\nHost: x\r\n\r\nGET /fail HTTP/1.1\r\nX: \0\r\n\r\n";
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(pipelined.as_bytes()).await.unwrap();
+    let mut answers = String::new();
+    stream.read_to_string(&mut answers).await.unwrap();
+    let codes = ["thing_not_found", "malformed_request"].map(|code| answers.find(code));
+    assert!(codes[0].is_some() && codes[0] < codes[1], "{answers}");
+    handle.stop(true).await;
+    serving.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn idle_connections_do_not_hold_up_a_stop() {
+    let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(3) };
+    let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
+    let (address, handle) = (listener.address, listener.handle);
+    let serving = tokio::spawn(listener.server);
+    let mut idle = TcpStream::connect(address).await.unwrap();
+    idle.write_all(b"GET /fail HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+    let mut start = [0; 16];
+    idle.read_exact(&mut start).await.unwrap();
+    let stopping = tokio::time::timeout(std::time::Duration::from_secs(10), handle.stop(true));
+    stopping.await.expect("an idle connection is let go");
+    let mut rest = Vec::new();
+    idle.read_to_end(&mut rest).await.unwrap();
+    serving.await.unwrap().unwrap();
+}

@@ -1,0 +1,190 @@
+//! Gives an error body to what HTTP itself refuses: a header with a NUL, a malformed request line, a head that is too
+//! large or never ends. Such a request reaches no handler and no middleware; actix answers it with a bare status from
+//! within its dispatcher and offers no place to say more, so it is said on the way to the socket.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use actix_web::http::StatusCode;
+use domain::RequestId;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::{ApiError, RequestEdge};
+
+/// A connection on which no error is without a body.
+pub(crate) struct Explained<S> {
+    inner: S,
+    edge: RequestEdge,
+    /// The answer that is being written in place of a bare one.
+    instead: Option<Instead>,
+}
+
+struct Instead {
+    answer: Vec<u8>,
+    written: usize,
+    /// Of the bare answer, whose writer must not learn of the exchange.
+    length: usize,
+}
+
+impl<S> Explained<S> {
+    pub(crate) fn new(inner: S, edge: RequestEdge) -> Self {
+        Self { inner, edge, instead: None }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Explained<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_read(cx, buf)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Explained<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        if this.instead.is_none() {
+            match bare_refusal(buf) {
+                None => return Pin::new(&mut this.inner).poll_write(cx, buf),
+                // First what stands before it: the answers to earlier requests.
+                Some((start @ 1.., _)) => return Pin::new(&mut this.inner).poll_write(cx, &buf[..start]),
+                Some((_, status)) => {
+                    let answer = explain(&this.edge, &String::from_utf8_lossy(buf), status);
+                    this.instead = Some(Instead { answer, written: 0, length: buf.len() });
+                }
+            }
+        }
+        if let Some(instead) = &mut this.instead {
+            while instead.written < instead.answer.len() {
+                let rest = &instead.answer[instead.written..];
+                match ready!(Pin::new(&mut this.inner).poll_write(cx, rest))? {
+                    0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                    written => instead.written += written,
+                }
+            }
+        }
+        Poll::Ready(Ok(this.instead.take().map_or(0, |instead| instead.length)))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(cx)
+    }
+}
+
+/// Where a bare error begins that ends what is to be written. Ours have a request id, which the edge gives to every
+/// answer of a handler; after a bare one actix writes nothing more, since it has lost its place in the stream.
+fn bare_refusal(buf: &[u8]) -> Option<(usize, StatusCode)> {
+    // What costs nothing first: bodies do not end so.
+    if !buf.ends_with(b"\r\n\r\n") {
+        return None;
+    }
+    let start = buf.windows(7).rposition(|window| window == b"HTTP/1.")?;
+    let head = std::str::from_utf8(&buf[start..]).ok()?.to_ascii_lowercase();
+    let status = StatusCode::from_bytes(head.get(9..12)?.as_bytes()).ok()?;
+    let is_error = status.is_client_error() || status.is_server_error();
+    let is_bare = head.contains("\r\ncontent-length: 0\r\n") && !head.contains("\r\nrequest-id:");
+    let is_whole = head.find("\r\n\r\n") == Some(head.len() - 4);
+    (is_error && is_bare && is_whole).then_some((start, status))
+}
+
+/// The bare answer's status line and headers, with a body.
+fn explain(edge: &RequestEdge, bare: &str, status: StatusCode) -> Vec<u8> {
+    let id = RequestId::generate(&edge.clock, &edge.entropy).to_string();
+    let error = match status {
+        StatusCode::BAD_REQUEST => ApiError::new(
+            status,
+            "malformed_request",
+            "The request is not well-formed HTTP. Look for a NUL, a line break or another control character in a \
+             header, and for a request line or a Content-Length that is not as RFC 9112 has it.",
+        ),
+        status => ApiError::from_status(status),
+    };
+    let body = error.body(&id).to_string();
+    let mut answer = String::with_capacity(bare.len() + body.len() + 128);
+    for line in bare.trim_end().split("\r\n").filter(|line| !is_content_length(line)) {
+        answer.push_str(line);
+        answer.push_str("\r\n");
+    }
+    let length = body.len();
+    answer.push_str(&format!(
+        "content-type: application/json\r\nrequest-id: {id}\r\ncontent-length: {length}\r\n\r\n{body}"
+    ));
+    let labels =
+        [("method", String::new()), ("route", "unreadable".into()), ("status", status.as_str().to_owned())];
+    metrics::counter!("http_requests_total", &labels).increment(1);
+    tracing::info!(request_id = id, status = status.as_u16(), "answered a request that HTTP refuses");
+    answer.into_bytes()
+}
+
+fn is_content_length(line: &str) -> bool {
+    line.split_once(':').is_some_and(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{Clock, Entropy};
+    use tokio::io::AsyncWriteExt;
+
+    const BARE: &str = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+
+    /// What arrives at the other end of a connection that passes on few bytes at a time.
+    async fn written(pieces: &[&str]) -> String {
+        let (near, mut far) = tokio::io::duplex(7);
+        let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(1) };
+        let mut connection = Explained::new(near, edge);
+        let write = async {
+            for piece in pieces {
+                connection.write_all(piece.as_bytes()).await.unwrap();
+            }
+            connection.shutdown().await.unwrap();
+        };
+        let mut arrived = String::new();
+        let read = tokio::io::AsyncReadExt::read_to_string(&mut far, &mut arrived);
+        let ((), read) = tokio::join!(write, read);
+        read.unwrap();
+        arrived
+    }
+
+    #[tokio::test]
+    async fn a_bare_error_gets_a_body_and_keeps_its_other_headers() {
+        let (head, body) = {
+            let answer = written(&[BARE]).await;
+            let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+            (head.to_owned(), body.to_owned())
+        };
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(body["code"], "malformed_request");
+        assert!(head.starts_with("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n"), "{head}");
+        assert!(head.contains(&format!("request-id: {}", body["requestId"].as_str().unwrap())), "{head}");
+        assert_eq!(head.matches("content-length").count(), 1, "{head}");
+    }
+
+    #[tokio::test]
+    async fn answers_before_it_arrive_as_they_are() {
+        let before = "HTTP/1.1 200 OK\r\nrequest-id: req_1\r\ncontent-length: 2\r\n\r\n{}";
+        let answer = written(&[&format!("{before}{BARE}")]).await;
+        assert!(answer.starts_with(before), "{answer}");
+        assert!(answer.contains("malformed_request"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn all_else_passes_untouched() {
+        for answer in [
+            "HTTP/1.1 100 Continue\r\n\r\n",
+            "HTTP/1.1 204 No Content\r\nrequest-id: req_1\r\n\r\n",
+            "HTTP/1.1 404 Not Found\r\nrequest-id: req_1\r\ncontent-length: 0\r\n\r\n",
+            "HTTP/1.1 400 Bad Request\r\ncontent-length: 4\r\n\r\n\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
+        ] {
+            assert_eq!(written(&[answer]).await, answer);
+        }
+    }
+}
