@@ -1,5 +1,5 @@
 //! Accounts, sessions, business profile, go-live and status indicators: the back end of the portal.
 
 fn main() -> anyhow::Result<()> {
-    portal_api::main()
+    chassis::main(portal_api::MIGRATIONS, portal_api::start)
 }

@@ -1,5 +1,6 @@
 //! What this service can be told, checked once at start.
 
+use chassis::{Sections, ServiceSettings};
 use serde::Deserialize;
 use settings::{Broker, Database, Environment, Faults, Http, Internal, Peers, Secret, Settings, Telemetry};
 use url::Url;
@@ -97,11 +98,10 @@ impl Subscriptions {
 
 impl Settings for PortalSettings {
     fn check(&self, faults: &mut Faults) {
-        self.database.check(faults);
+        self.sections().check(faults);
         if self.http.public.is_none() {
             faults.add("WAYBILL_HTTP__PUBLIC", "is missing: the portal has a public listener");
         }
-        faults.refuse_default_secret("WAYBILL_INTERNAL__TOKEN", &self.internal.token, self.environment);
         faults.refuse_default_secret("WAYBILL_OPERATOR__TOKEN", &self.operator.token, self.environment);
         if self.operator.token.expose().len() < 16 {
             faults.add("WAYBILL_OPERATOR__TOKEN", "must have at least 16 characters");
@@ -117,6 +117,21 @@ impl Settings for PortalSettings {
         let plans = self.subscription.plan_names();
         if plans.is_empty() || plans.iter().any(|plan| plan.len() > 64) {
             faults.add("WAYBILL_SUBSCRIPTION__PLANS", "must name a plan, and none in more than 64 bytes");
+        }
+    }
+}
+
+impl ServiceSettings for PortalSettings {
+    const SERVICE: &'static str = "portal-api";
+
+    fn sections(&self) -> Sections<'_> {
+        Sections {
+            environment: self.environment,
+            database: &self.database,
+            broker: &self.broker,
+            http: &self.http,
+            internal: &self.internal,
+            telemetry: &self.telemetry,
         }
     }
 }

@@ -13,7 +13,7 @@ use std::str::FromStr;
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use postgres::StoreError;
 
-pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations");
+pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations");
 
 /// Reads an id or a word that we wrote ourselves; anything else means that the row is damaged.
 fn stored<T: FromStr>(column: &'static str, text: &str) -> Result<T, StoreError> {

@@ -4,6 +4,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use chassis::Chassis;
 use chrono::DateTime;
 use domain::{Clock, Entropy};
 use local_stack::Servers;
@@ -42,7 +43,7 @@ impl Portal {
     pub(crate) async fn with(more: &[(&str, &str)]) -> Self {
         let peers = Peers::start();
         let settings = settings_for(&peers, more).await;
-        portal_api::migrate(&settings).await.unwrap();
+        chassis::migrate(&settings.database, portal_api::MIGRATIONS).await.unwrap();
         Self::serve(settings, peers, start_of_time()).await
     }
 
@@ -68,9 +69,10 @@ impl Portal {
 
     fn begin(settings: PortalSettings, peers: Peers, clock: Clock) -> Self {
         let entropy = Entropy::from_system().unwrap();
-        let service = portal_api::start(&settings, clock.clone(), entropy.clone(), metrics()).unwrap();
+        let chassis = Chassis::new(&settings, metrics(), clock.clone(), entropy.clone()).unwrap();
+        let service = portal_api::start(&settings, chassis).unwrap();
         let portal = Self {
-            public: service.public,
+            public: service.public.unwrap(),
             internal: service.internal,
             management: service.management,
             peers,
