@@ -1,7 +1,7 @@
 //! The settings of this service.
 
-use domain::Paise;
 use chassis::{Sections, ServiceSettings};
+use domain::Paise;
 use serde::Deserialize;
 use settings::{Broker, Database, Environment, Faults, Http, Internal, Telemetry};
 
