@@ -18,6 +18,7 @@ use web::Tasks;
 use crate::commands::create_order::{Intent, IntentBatch, IntentOutcome, Payment, PaymentBatch};
 use crate::commands::recover_pending::recover_pending;
 use crate::consumers::VerdictNews;
+use crate::limits::{RateLimits, forget_quiet_keys};
 use crate::routes;
 use crate::settings::OrderApiSettings;
 use crate::verdicts::{KeyVerdicts, OrderingVerdicts};
@@ -50,6 +51,7 @@ pub struct App {
     pub wallet: WalletClient,
     pub keys: KeyVerdicts,
     pub ordering: OrderingVerdicts,
+    pub limits: Arc<RateLimits>,
     pub tasks: Tasks,
     pub settings: OrderApiSettings,
 }
@@ -85,6 +87,7 @@ impl App {
             wallet: WalletClient(peer("wallet", &settings.peers.wallet)?),
             keys: KeyVerdicts::new(keys, segment, clock.clone()),
             ordering: OrderingVerdicts::new(ordering, clock),
+            limits: Arc::new(RateLimits::new(settings.limits)),
             tasks: chassis.tasks.clone(),
             ambient,
             database,
@@ -102,6 +105,8 @@ pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Resul
     chassis.relay();
     let recovered = Arc::clone(&app);
     chassis.worker("recovery", |stop| recover_pending(recovered, stop));
+    let limits = Arc::clone(&app.limits);
+    chassis.worker("quiet-keys", |stop| forget_quiet_keys(limits, stop));
     chassis.consume("verdict-news", VerdictNews::queue(), NEWS_AT_ONCE, VerdictNews(Arc::clone(&app)));
 
     let (data, token) = (actix::Data::from(app), actix::Data::new(settings.internal.clone()));

@@ -4,6 +4,7 @@ pub mod app;
 pub mod commands;
 pub mod consumers;
 pub mod domain;
+pub mod limits;
 pub mod routes;
 pub mod settings;
 pub mod store;

@@ -1,5 +1,7 @@
 //! What order-api is told at its start.
 
+use std::num::NonZeroU32;
+
 use chassis::{Sections, ServiceSettings};
 use serde::Deserialize;
 use settings::{
@@ -25,6 +27,8 @@ pub struct OrderApiSettings {
     pub public: Public,
     #[serde(default)]
     pub fleet: Fleet,
+    #[serde(default)]
+    pub limits: Limits,
 }
 
 /// How the world reaches the public listener (`WAYBILL_PUBLIC__…`).
@@ -47,10 +51,50 @@ impl Default for Fleet {
     }
 }
 
+/// What one API key may do, at each replica (`WAYBILL_LIMITS__…`).
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Sustained.
+    pub requests_per_second: NonZeroU32,
+    /// At once, after a pause; four seconds' worth when left out.
+    pub burst: Option<NonZeroU32>,
+}
+
+impl Limits {
+    const DEFAULT_RATE: NonZeroU32 = NonZeroU32::new(50).unwrap();
+    const BURST_SECONDS: NonZeroU32 = NonZeroU32::new(4).unwrap();
+    /// More than a machine answers; within it no quota overflows.
+    const MAX: u32 = 1_000_000;
+
+    pub fn burst(&self) -> NonZeroU32 {
+        self.burst.unwrap_or_else(|| self.requests_per_second.saturating_mul(Self::BURST_SECONDS))
+    }
+
+    fn check(&self, faults: &mut Faults) {
+        let limits = [
+            ("WAYBILL_LIMITS__REQUESTS_PER_SECOND", Some(self.requests_per_second)),
+            ("WAYBILL_LIMITS__BURST", self.burst),
+        ];
+        for (variable, limit) in limits {
+            if limit.is_some_and(|limit| limit.get() > Self::MAX) {
+                faults.add(variable, format!("must be at most {}", Self::MAX));
+            }
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { requests_per_second: Self::DEFAULT_RATE, burst: None }
+    }
+}
+
 impl Settings for OrderApiSettings {
     fn check(&self, faults: &mut Faults) {
         self.sections().check(faults);
         self.brand.check(faults);
+        self.limits.check(faults);
         if self.http.public.is_none() {
             faults.add("WAYBILL_HTTP__PUBLIC", "is required: the integration API listens there");
         }

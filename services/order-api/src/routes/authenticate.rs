@@ -6,11 +6,19 @@ use actix_web::http::header::{HeaderValue, WWW_AUTHENTICATE};
 use internal_api::keys::GoodKey;
 use web::{ApiError, bearer_token, same_secret};
 
+use super::quota;
 use crate::app::App;
 use crate::verdicts::AuthError;
 
-/// The business behind `Authorization: Bearer <API_KEY>` (`spec.md` §5.1).
+/// The business behind the key, with the call charged to it.
 pub(super) async fn business(app: &App, request: &HttpRequest) -> Result<GoodKey, ApiError> {
+    let caller = identify(app, request).await?;
+    quota::charge_request(app, request, &caller)?;
+    Ok(caller)
+}
+
+/// The business behind `Authorization: Bearer <API_KEY>` (`spec.md` §5.1), its quota left to the handler.
+pub(super) async fn identify(app: &App, request: &HttpRequest) -> Result<GoodKey, ApiError> {
     let Some(key) = bearer_token(request.headers()) else {
         return Err(unauthorized(
             "missing_api_key",

@@ -6,11 +6,12 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderMap, LOCATION};
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
+use internal_api::keys::GoodKey;
 use web::{ApiError, read_json};
 
-use super::{authenticate, errors, order_body};
+use super::{authenticate, errors, order_body, quota};
 use crate::app::App;
-use crate::commands::create_order::{CreateOrder, create_order};
+use crate::commands::create_order::{CreateError, CreateOrder, create_order, held_by_key};
 use crate::domain::Fingerprint;
 
 const IDEMPOTENCY_KEY_MAX: usize = 255;
@@ -21,21 +22,26 @@ pub(super) async fn create(
     request: HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
-    let caller = authenticate::business(&app, &request).await?;
-    let idempotency_key = idempotency_key(request.headers())?;
-    let body = read_json(&request, payload).await?;
-    let command = CreateOrder {
-        caller,
-        idempotency_key,
-        fingerprint: Fingerprint::of(&body),
-        draft: order_body::read(&body),
+    let caller = authenticate::identify(&app, &request).await?;
+    quota::charge_replay(&app, &request, &caller)?;
+    let command = match read(&request, payload, caller.clone()).await {
+        Ok(command) => command,
+        Err(unreadable) => {
+            quota::charge_request(&app, &request, &caller)?;
+            return Err(unreadable);
+        }
     };
+    let refused = |error: CreateError| {
+        errors::from_create(error, |claim| app.ambient.tracking_url(&claim.tracking_code))
+    };
+    let held = held_by_key(&app, &command).await.map_err(refused)?;
+    if held.is_none() {
+        quota::charge_request(&app, &request, &caller)?;
+    }
     // The client may go away; its order is placed or not, but never left half-way.
-    let app = Arc::clone(&app);
-    let (tasks, links) = (app.tasks.clone(), app.ambient.clone());
-    let outcome = tasks.run(async move { create_order(&app, command).await }).await?;
-    let placed = outcome
-        .map_err(|error| errors::from_create(error, |claim| links.tracking_url(&claim.tracking_code)))?;
+    let running = Arc::clone(&app);
+    let outcome = app.tasks.run(async move { create_order(&running, command, held).await }).await?;
+    let placed = outcome.map_err(refused)?;
     let mut response = HttpResponse::build(StatusCode::CREATED);
     response.content_type("application/json");
     response.insert_header((LOCATION, format!("/v1/integration/orders/{}", placed.order_id)));
@@ -43,6 +49,13 @@ pub(super) async fn create(
         response.insert_header(("Idempotent-Replayed", "true"));
     }
     Ok(response.body(placed.receipt))
+}
+
+async fn read(request: &HttpRequest, payload: Payload, caller: GoodKey) -> Result<CreateOrder, ApiError> {
+    let idempotency_key = idempotency_key(request.headers())?;
+    let body = read_json(request, payload).await?;
+    let (fingerprint, draft) = (Fingerprint::of(&body), order_body::read(&body));
+    Ok(CreateOrder { caller, idempotency_key, fingerprint, draft })
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<String, ApiError> {

@@ -1,12 +1,14 @@
 //! The URL tables. A handler extracts, calls one command or query, and answers.
 
 mod authenticate;
+mod backend_only;
 mod create_order;
 mod errors;
 mod fleet;
 mod integration;
 mod internal;
 mod order_body;
+mod quota;
 mod tracking;
 mod views;
 
@@ -17,14 +19,19 @@ use actix_web::web::{ServiceConfig, get, post, resource, scope};
 pub fn public(config: &mut ServiceConfig) {
     config
         .service(
-            scope("/v1/integration/orders")
+            scope("/v1/integration")
+                // The last one wrapped is the first to see a request.
+                .wrap(from_fn(backend_only::refuse_browsers))
+                .wrap(from_fn(quota::headers))
                 .service(
-                    resource("").route(post().to(create_order::create)).route(get().to(integration::list)),
+                    resource("/orders")
+                        .route(post().to(create_order::create))
+                        .route(get().to(integration::list)),
                 )
-                .service(resource("/{id}").route(get().to(integration::get)))
-                .service(resource("/{id}/events").route(get().to(integration::events)))
-                .service(resource("/{id}/cancel").route(post().to(integration::cancel)))
-                .service(resource("/{id}/simulate").route(post().to(integration::simulate))),
+                .service(resource("/orders/{id}").route(get().to(integration::get)))
+                .service(resource("/orders/{id}/events").route(get().to(integration::events)))
+                .service(resource("/orders/{id}/cancel").route(post().to(integration::cancel)))
+                .service(resource("/orders/{id}/simulate").route(post().to(integration::simulate))),
         )
         .service(
             scope("/v1/fleet/orders")

@@ -67,11 +67,16 @@ pub enum CreateError {
     Store(#[from] StoreError),
 }
 
-/// Places the order that `request` asks for, or finds the one that it asked for before.
-pub async fn create_order(app: &App, mut request: CreateOrder) -> Result<Placed, CreateError> {
+/// Places the order that `request` asks for, or finds the one that it asked for before: `held` is what
+/// [`held_by_key`] found of it.
+pub async fn create_order(
+    app: &App,
+    mut request: CreateOrder,
+    mut held: Option<Claim>,
+) -> Result<Placed, CreateError> {
     let deadline = Instant::now() + DEADLINE;
     while Instant::now() < deadline {
-        if let Some(claim) = held_by_key(app, &request).await? {
+        if let Some(claim) = held.take() {
             if claim.placement == Placement::Placed {
                 return Ok(Placed { order_id: claim.order_id, receipt: claim.receipt, replayed: true });
             }
@@ -80,7 +85,10 @@ pub async fn create_order(app: &App, mut request: CreateOrder) -> Result<Placed,
                 Driven::Placed => {
                     return Ok(Placed { order_id: claim.order_id, receipt: claim.receipt, replayed: true });
                 }
-                Driven::Released => continue,
+                Driven::Released => {
+                    held = held_by_key(app, &request).await?;
+                    continue;
+                }
             }
         }
         check_live_access(app, &request.caller).await?;
@@ -92,12 +100,13 @@ pub async fn create_order(app: &App, mut request: CreateOrder) -> Result<Placed,
         if let Some(placed) = place_new(app, &request, deadline).await? {
             return Ok(placed);
         }
+        held = held_by_key(app, &request).await?;
     }
     Err(CreateError::Unknown)
 }
 
 /// The order that this request's key holds; another body under the same key is refused.
-async fn held_by_key(app: &App, request: &CreateOrder) -> Result<Option<Claim>, CreateError> {
+pub async fn held_by_key(app: &App, request: &CreateOrder) -> Result<Option<Claim>, CreateError> {
     let mut conn = app.database.connection().await?;
     let GoodKey { business_id, mode, .. } = request.caller;
     let claim = claims::by_key(&mut conn, business_id, mode, &request.idempotency_key).await?;

@@ -1,0 +1,204 @@
+//! How many calls an API key may make (`design.md` §5, limits): per key and per replica, by the generic cell rate
+//! algorithm, which is a leaking bucket. Memory holds one small entry for each key that called of late.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::ApiKeyId;
+use governor::clock::{Clock, MonotonicClock};
+use governor::middleware::StateInformationMiddleware;
+use governor::state::keyed::HashMapStateStore;
+use governor::{Quota, RateLimiter};
+use tokio_util::sync::CancellationToken;
+
+use crate::settings::Limits;
+
+/// A key's replays have a bucket this many times as large as that of its requests.
+const REPLAYS_FACTOR: NonZeroU32 = NonZeroU32::new(4).unwrap();
+/// How often the keys that have been quiet are forgotten.
+const FORGET_EVERY: Duration = Duration::from_secs(60);
+
+/// The buckets of all keys.
+///
+/// Whether a creation is a replay is known only once its body was read and its key looked up. So every creation is
+/// charged to the replays before that, which bounds what reading and looking up can cost, and what turns out to be no
+/// replay is charged to the requests as well. A replay thus never uses up what new orders need, nor do new orders
+/// starve replays: they fill a quarter of that bucket at most.
+pub struct RateLimits<C: Clock = MonotonicClock> {
+    pub requests: Bucket<C>,
+    pub replays: Bucket<C>,
+}
+
+/// One limit, applied to each key.
+pub struct Bucket<C: Clock = MonotonicClock> {
+    policy: Policy,
+    clock: C,
+    limiter: RateLimiter<ApiKeyId, HashMapStateStore<ApiKeyId>, C, StateInformationMiddleware>,
+}
+
+/// What a limit promises, for `RateLimit-Policy`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    pub name: &'static str,
+    per_second: NonZeroU32,
+    burst: NonZeroU32,
+}
+
+/// What a key has left after a call, for `RateLimit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    pub policy: Policy,
+    pub remaining: u32,
+    /// Until the bucket is whole again; after a refusal, until the next call can succeed.
+    pub resets_in_s: u64,
+}
+
+/// The call came too early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exceeded(pub Standing);
+
+impl RateLimits {
+    pub fn new(limits: Limits) -> Self {
+        Self::on_clock(limits, MonotonicClock)
+    }
+}
+
+impl<C: Clock + Clone> RateLimits<C> {
+    /// With a clock that a test can move. The wall clock would be a bad one: set back, it would lock every key out.
+    pub fn on_clock(limits: Limits, clock: C) -> Self {
+        let (per_second, burst) = (limits.requests_per_second, limits.burst());
+        let requests = Policy { name: "default", per_second, burst };
+        let replays = Policy {
+            name: "replay",
+            per_second: per_second.saturating_mul(REPLAYS_FACTOR),
+            burst: burst.saturating_mul(REPLAYS_FACTOR),
+        };
+        Self { requests: Bucket::new(requests, clock.clone()), replays: Bucket::new(replays, clock) }
+    }
+
+    /// Forgets the keys whose buckets are whole again: as good as never seen.
+    pub fn forget_quiet_keys(&self) {
+        for bucket in [&self.requests, &self.replays] {
+            bucket.limiter.retain_recent();
+            bucket.limiter.shrink_to_fit();
+        }
+    }
+}
+
+/// Keeps the memory of the limits small, until stopped.
+pub async fn forget_quiet_keys(limits: Arc<RateLimits>, stop: CancellationToken) {
+    while stop.run_until_cancelled(tokio::time::sleep(FORGET_EVERY)).await.is_some() {
+        limits.forget_quiet_keys();
+    }
+}
+
+impl<C: Clock + Clone> Bucket<C> {
+    fn new(policy: Policy, clock: C) -> Self {
+        let quota = Quota::per_second(policy.per_second).allow_burst(policy.burst);
+        let limiter = RateLimiter::hashmap_with_clock(quota, clock.clone()).with_middleware();
+        Self { policy, clock, limiter }
+    }
+
+    pub fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// Takes one call out of the key's bucket.
+    ///
+    /// # Errors
+    /// When it is empty; nothing is taken then.
+    pub fn charge(&self, key: ApiKeyId) -> Result<Standing, Exceeded> {
+        let policy = self.policy;
+        match self.limiter.check_key(&key) {
+            Ok(state) => {
+                let remaining = state.remaining_burst_capacity();
+                let used = u64::from(policy.burst.get().saturating_sub(remaining));
+                let resets_in_s = used.div_ceil(u64::from(policy.per_second.get()));
+                Ok(Standing { policy, remaining, resets_in_s })
+            }
+            Err(until) => {
+                let wait = until.wait_time_from(self.clock.now());
+                let resets_in_s = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+                Err(Exceeded(Standing { policy, remaining: 0, resets_in_s: resets_in_s.max(1) }))
+            }
+        }
+    }
+}
+
+impl Policy {
+    /// `"default";q=200;w=4`, as draft-ietf-httpapi-ratelimit-headers has it: a bucket of `q` calls, which fills itself
+    /// in `w` seconds.
+    pub fn header(&self) -> String {
+        let window_s = self.burst.get().div_ceil(self.per_second.get());
+        format!("\"{}\";q={};w={window_s}", self.name, self.burst)
+    }
+}
+
+impl Standing {
+    /// `"default";r=199;t=1`
+    pub fn header(&self) -> String {
+        format!("\"{}\";r={};t={}", self.policy.name, self.remaining, self.resets_in_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::DateTime;
+    use domain::{Clock as Wall, Entropy};
+    use governor::clock::FakeRelativeClock;
+
+    fn limits(per_second: u32) -> (FakeRelativeClock, RateLimits<FakeRelativeClock>) {
+        let clock = FakeRelativeClock::default();
+        let requests_per_second = NonZeroU32::new(per_second).unwrap();
+        (clock.clone(), RateLimits::on_clock(Limits { requests_per_second, burst: None }, clock))
+    }
+
+    fn key(seed: u64) -> ApiKeyId {
+        ApiKeyId::generate(&Wall::manual(DateTime::UNIX_EPOCH), &Entropy::seeded(seed))
+    }
+
+    #[test]
+    fn a_key_may_burst_then_call_at_the_rate() {
+        let (clock, limits) = limits(50);
+        let requests = &limits.requests;
+        assert_eq!(requests.policy().header(), "\"default\";q=200;w=4");
+        assert_eq!(requests.charge(key(1)).unwrap().header(), "\"default\";r=199;t=1");
+        for _ in 1..199 {
+            requests.charge(key(1)).unwrap();
+        }
+        assert_eq!(requests.charge(key(1)).unwrap().header(), "\"default\";r=0;t=4");
+        assert_eq!(requests.charge(key(1)).unwrap_err().0.header(), "\"default\";r=0;t=1");
+        assert!(requests.charge(key(2)).is_ok(), "another key has its own bucket");
+        clock.advance(Duration::from_millis(20));
+        assert!(requests.charge(key(1)).is_ok());
+        assert!(requests.charge(key(1)).is_err());
+        clock.advance(Duration::from_secs(4));
+        assert_eq!(requests.charge(key(1)).unwrap().remaining, 199);
+    }
+
+    #[test]
+    fn replays_have_a_bucket_of_their_own() {
+        let (_, limits) = limits(1);
+        for _ in 0..16 {
+            limits.replays.charge(key(1)).unwrap();
+        }
+        assert_eq!(limits.replays.charge(key(1)).unwrap_err().0.policy.header(), "\"replay\";q=16;w=4");
+        assert_eq!(limits.requests.charge(key(1)).unwrap().remaining, 3);
+    }
+
+    #[test]
+    fn keys_that_are_quiet_are_forgotten() {
+        let (clock, limits) = limits(50);
+        for seed in 0..1_000 {
+            limits.requests.charge(key(seed)).unwrap();
+        }
+        limits.forget_quiet_keys();
+        assert_eq!(limits.requests.limiter.len(), 1_000);
+        clock.advance(Duration::from_secs(5));
+        limits.requests.charge(key(1)).unwrap();
+        limits.forget_quiet_keys();
+        assert_eq!(limits.requests.limiter.len(), 1);
+    }
+}

@@ -1,0 +1,65 @@
+//! Rate limits on the integration API: charging a caller, and telling every caller where it stands.
+
+use ::web::ApiError;
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage, HttpRequest, web};
+use internal_api::keys::GoodKey;
+
+use crate::app::App;
+use crate::limits::{Exceeded, Policy, Standing};
+
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
+/// Charges a call that does something new.
+pub(super) fn charge_request(app: &App, request: &HttpRequest, caller: &GoodKey) -> Result<(), ApiError> {
+    note(request, app.limits.requests.charge(caller.key_id))
+}
+
+/// Charges a creation, of which it is not known yet whether it is a replay.
+pub(super) fn charge_replay(app: &App, request: &HttpRequest, caller: &GoodKey) -> Result<(), ApiError> {
+    note(request, app.limits.replays.charge(caller.key_id))
+}
+
+/// Middleware: `RateLimit` and `RateLimit-Policy` on every answer. Of two buckets that a call was charged to, the later
+/// one is told, which is the tighter. A caller that was not let in has no bucket, and hears the policy alone.
+pub(super) async fn headers<B: MessageBody + 'static>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<B>, Error> {
+    let policy = request.app_data::<web::Data<App>>().map(|app| app.limits.requests.policy());
+    let mut response = next.call(request).await?;
+    let standing = response.request().extensions().get::<Standing>().copied();
+    if let Some(policy) = standing.map(|standing| standing.policy).or(policy) {
+        write(response.headers_mut(), policy, standing);
+    }
+    Ok(response)
+}
+
+fn write(headers: &mut HeaderMap, policy: Policy, standing: Option<Standing>) {
+    let texts = [(RATE_LIMIT_POLICY, Some(policy.header())), (RATE_LIMIT, standing.map(|s| s.header()))];
+    for (name, text) in texts {
+        if let Some(value) = text.and_then(|text| HeaderValue::try_from(text).ok()) {
+            headers.insert(name, value);
+        }
+    }
+}
+
+fn note(request: &HttpRequest, charged: Result<Standing, Exceeded>) -> Result<(), ApiError> {
+    let (standing, outcome) = match charged {
+        Ok(standing) => (standing, Ok(())),
+        Err(Exceeded(standing)) => (standing, Err(too_many(standing))),
+    };
+    request.extensions_mut().insert(standing);
+    outcome
+}
+
+fn too_many(standing: Standing) -> ApiError {
+    let seconds = u32::try_from(standing.resets_in_s).unwrap_or(u32::MAX);
+    let message = format!("This API key calls too often. Wait {seconds} s, then go on more slowly.");
+    ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).retry_after(seconds)
+}
