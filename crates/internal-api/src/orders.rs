@@ -1,12 +1,16 @@
 //! order-api, asked by portal-api: a business's orders.
 
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise, TrackingCode};
+use domain::{
+    BusinessId, CodStatus, DeliveryStatus, EndpointId, EventId, EventKind, Mode, OrderId, Paise,
+    TrackingCode, TransferId, WebhookDeliveryId,
+};
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{CallError, Page, Peer};
+use crate::webhooks::DeliveryState;
+use crate::{CallError, Page, PageQuery, Peer};
 
 /// An order, in the one shape that the integration API and the portal share. The details are those of `spec.md` §2.1.
 #[derive(Clone, Serialize, Deserialize)]
@@ -47,7 +51,70 @@ pub struct OrderView {
     pub updated_at: DateTime<Utc>,
 }
 
-/// One step of an order's timeline.
+/// One entry of an order's timeline, by its `type`. Each has an `id` and a `recordedAt`; the list is ordered by them.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum TimelineEntry {
+    Status(OrderEventView),
+    Money(MoneyView),
+    Webhook(WebhookOutcomeView),
+}
+
+impl TimelineEntry {
+    /// What the list is ordered by.
+    pub fn position(&self) -> (DateTime<Utc>, String) {
+        match self {
+            Self::Status(entry) => (entry.recorded_at, entry.id.to_string()),
+            Self::Money(entry) => (entry.recorded_at, entry.id.to_string()),
+            Self::Webhook(entry) => (entry.recorded_at, entry.id.to_string()),
+        }
+    }
+}
+
+/// A page of an order's timeline, oldest first.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TimelinePage {
+    pub data: Vec<TimelineEntry>,
+    pub has_more: bool,
+    /// Whose entries are missing because they did not answer: `wallet`, `webhook-dispatcher`. Read the page again later.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incomplete: Vec<String>,
+}
+
+/// Money that the order took from the wallet, or that came back.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MoneyView {
+    pub id: TransferId,
+    /// `delivery_fee` or `refund`.
+    pub kind: String,
+    /// Negative for money that leaves the wallet.
+    pub amount_paise: Paise,
+    pub balance_after_paise: Paise,
+    pub recorded_at: DateTime<Utc>,
+}
+
+/// What became of a webhook. It stands where the webhook came to be; its outcome changes in place.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WebhookOutcomeView {
+    pub id: WebhookDeliveryId,
+    pub event_id: EventId,
+    pub event: EventKind,
+    pub endpoint_id: EndpointId,
+    pub state: DeliveryState,
+    pub attempts: i32,
+    pub last_attempt_at: Option<DateTime<Utc>>,
+    /// Absent when no answer came.
+    pub last_response_status: Option<i32>,
+    pub last_error: Option<String>,
+    pub next_attempt_at: Option<DateTime<Utc>>,
+    pub completed_at: Option<DateTime<Utc>>,
+    pub recorded_at: DateTime<Utc>,
+}
+
+/// A move of an order.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderEventView {
@@ -61,6 +128,26 @@ pub struct OrderEventView {
     /// When order-api wrote it down.
     pub recorded_at: DateTime<Utc>,
     pub data: Value,
+}
+
+/// A test order after a simulated event, or with a run that has begun.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct SimulatedOrderView {
+    #[serde(flatten)]
+    pub order: OrderView,
+    /// What can be simulated next.
+    pub legal: Vec<EventKind>,
+    /// The run that moves it on by itself, while there is one.
+    pub simulation: Option<SimulationView>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SimulationView {
+    /// How it ends: `delivered`, `failed`, `cancelled` or `no_driver`.
+    pub scenario: String,
+    pub next_event: Option<EventKind>,
+    pub next_at: DateTime<Utc>,
 }
 
 /// Which orders are wanted. `limit` and `starting_after` as in every list.
@@ -101,17 +188,23 @@ impl OrdersClient {
     }
 
     /// `GET /internal/businesses/{id}/orders/{order}/events`
-    pub async fn events(&self, business: BusinessId, order: &str) -> Result<Page<OrderEventView>, CallError> {
-        self.0.get(&["businesses", &business.to_string(), "orders", order, "events"]).await
+    pub async fn events(
+        &self,
+        business: BusinessId,
+        order: &str,
+        page: &PageQuery,
+    ) -> Result<TimelinePage, CallError> {
+        self.0.get_with(&["businesses", &business.to_string(), "orders", order, "events"], page).await
     }
 
-    /// `POST /internal/businesses/{id}/orders/{order}/simulate` with the caller's `{event}`; test orders only
+    /// `POST /internal/businesses/{id}/orders/{order}/simulate` with the caller's `{event}`, which may be
+    /// `auto`; test orders only
     pub async fn simulate(
         &self,
         business: BusinessId,
         order: &str,
         body: &Value,
-    ) -> Result<OrderView, CallError> {
+    ) -> Result<SimulatedOrderView, CallError> {
         let path = ["businesses", &business.to_string(), "orders", order, "simulate"];
         self.0.send(Method::POST, &path, body).await
     }

@@ -9,6 +9,7 @@ use domain::{Clock, Entropy, KeySegment, TrackingCode};
 use internal_api::keys::KeysClient;
 use internal_api::ordering::OrderingClient;
 use internal_api::wallet::WalletClient;
+use internal_api::webhooks::WebhooksClient;
 use internal_api::{Peer, PeerOptions};
 use outbox::Doorbell;
 use postgres::{Batcher, BatcherOptions, Database};
@@ -17,6 +18,7 @@ use web::Tasks;
 
 use crate::commands::create_order::{Intent, IntentBatch, IntentOutcome, Payment, PaymentBatch};
 use crate::commands::recover_pending::recover_pending;
+use crate::commands::run_simulations::run_simulations;
 use crate::consumers::VerdictNews;
 use crate::limits::{RateLimits, forget_quiet_keys};
 use crate::routes;
@@ -49,6 +51,7 @@ pub struct App {
     pub payments: Batcher<Payment, ()>,
     pub doorbell: Doorbell,
     pub wallet: WalletClient,
+    pub webhooks: WebhooksClient,
     pub keys: KeyVerdicts,
     pub ordering: OrderingVerdicts,
     pub limits: Arc<RateLimits>,
@@ -85,6 +88,7 @@ impl App {
             ),
             doorbell: chassis.doorbell.clone(),
             wallet: WalletClient(peer("wallet", &settings.peers.wallet)?),
+            webhooks: WebhooksClient(peer("webhook-dispatcher", &settings.peers.webhook_dispatcher)?),
             keys: KeyVerdicts::new(keys, segment, clock.clone()),
             ordering: OrderingVerdicts::new(ordering, clock),
             limits: Arc::new(RateLimits::new(settings.limits)),
@@ -105,6 +109,8 @@ pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Resul
     chassis.relay();
     let recovered = Arc::clone(&app);
     chassis.worker("recovery", |stop| recover_pending(recovered, stop));
+    let simulated = Arc::clone(&app);
+    chassis.worker("simulations", |stop| run_simulations(simulated, stop));
     let limits = Arc::clone(&app.limits);
     chassis.worker("quiet-keys", |stop| forget_quiet_keys(limits, stop));
     chassis.consume("verdict-news", VerdictNews::queue(), NEWS_AT_ONCE, VerdictNews(Arc::clone(&app)));

@@ -5,6 +5,7 @@ pub mod commands;
 pub mod consumers;
 pub mod domain;
 pub mod limits;
+pub mod queries;
 pub mod routes;
 pub mod settings;
 pub mod store;

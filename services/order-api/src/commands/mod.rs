@@ -5,6 +5,7 @@ pub mod create_order;
 mod move_order;
 pub mod record_progress;
 pub mod recover_pending;
+pub mod run_simulations;
 pub mod simulate_progress;
 
 pub use move_order::{MoveError, Reported};

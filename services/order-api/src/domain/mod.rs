@@ -4,10 +4,12 @@ mod cash;
 mod draft;
 mod fingerprint;
 mod order;
+mod simulation;
 mod warnings;
 
 pub use cash::CashReports;
 pub use draft::{Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place};
 pub use fingerprint::Fingerprint;
 pub use order::{Claim, NewOrder, Order, OrderEvent, Placement};
+pub use simulation::{Scenario, Simulation};
 pub use warnings::{Warning, Warnings};

@@ -2,7 +2,7 @@
 //! status is chosen.
 
 use actix_web::http::StatusCode;
-use domain::{GoLiveItem, IllegalMove, Paise};
+use domain::{DeliveryState, EventKind, GoLiveItem, IllegalMove, Paise};
 use postgres::StoreError;
 use serde_json::json;
 use web::ApiError;
@@ -10,6 +10,7 @@ use web::ApiError;
 use crate::commands::MoveError;
 use crate::commands::create_order::CreateError;
 use crate::commands::record_progress::ReportError;
+use crate::commands::simulate_progress::SimulateError;
 use crate::domain::Claim;
 
 pub(super) fn from_store(error: StoreError) -> ApiError {
@@ -112,17 +113,41 @@ pub(super) fn from_move(error: MoveError) -> ApiError {
     }
 }
 
+pub(super) fn from_simulate(error: SimulateError) -> ApiError {
+    match error {
+        SimulateError::NothingLeft(state) => {
+            let message = format!(
+                "Nothing leads from status {} to a delivery. Possible now: {}.",
+                state.status,
+                in_words(&state.legal())
+            );
+            refused_move(state, &state.legal(), message)
+        }
+        SimulateError::Move(error) => from_move(error),
+    }
+}
+
 fn illegal_move(illegal: &IllegalMove) -> ApiError {
-    let legal: Vec<_> = illegal.legal.iter().map(|event| event.as_str()).collect();
-    let next = if legal.is_empty() { "nothing".to_owned() } else { legal.join(", ") };
-    ApiError::new(
-        StatusCode::CONFLICT,
-        "illegal_transition",
-        format!("{} cannot follow status {}. Possible now: {next}.", illegal.event, illegal.from.status),
-    )
-    .with("status", json!(illegal.from.status))
-    .with("codStatus", json!(illegal.from.cod))
-    .with("legal", json!(legal))
+    let message = format!(
+        "{} cannot follow status {}. Possible now: {}.",
+        illegal.event,
+        illegal.from.status,
+        in_words(&illegal.legal)
+    );
+    refused_move(illegal.from, &illegal.legal, message)
+}
+
+fn in_words(legal: &[EventKind]) -> String {
+    let names: Vec<_> = legal.iter().map(|event| event.as_str()).collect();
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+}
+
+/// With where the order is and what could happen instead.
+fn refused_move(state: DeliveryState, legal: &[EventKind], message: String) -> ApiError {
+    ApiError::new(StatusCode::CONFLICT, "illegal_transition", message)
+        .with("status", json!(state.status))
+        .with("codStatus", json!(state.cod))
+        .with("legal", json!(legal))
 }
 
 pub(super) fn from_report(error: ReportError) -> ApiError {

@@ -49,7 +49,7 @@ fn read_report(
 ) -> Option<FleetReport> {
     let fields = Fields::of_body(body, faults)?;
     let event_id = fields.required_text("eventId", TextRule::line(128));
-    let event = integration::progress_event(&fields);
+    let event = integration::progress_event(&fields, "");
     let occurred_at = occurred_at(&fields, now);
     let driver = fields.optional_object("driver").and_then(|driver| read_driver(&driver));
     let reason = match event {

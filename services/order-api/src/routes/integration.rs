@@ -1,21 +1,21 @@
 //! What a business does with its orders: read, cancel, simulate. Each sees its own, in the mode of its key.
 
 use actix_web::HttpRequest;
-use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path, Payload};
 use domain::{EventKind, Mode, OrderId};
 use internal_api::Page;
-use internal_api::orders::{OrderEventView, OrderView};
+use internal_api::orders::OrderView;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, TextRule, page_query, query_value, read_json, read_optional_json};
+use web::{ApiError, FaultList, Fields, TextRule, page_query, query_value, read_optional_json};
 
 use super::{authenticate, errors, views};
 use crate::app::App;
 use crate::commands::cancel_order::cancel_order;
-use crate::commands::simulate_progress::simulate_progress;
 use crate::domain::Order;
 use crate::store::orders::{self, OrderFilter};
-use crate::store::timeline;
+
+/// In characters (`design.md` §5, limits).
+const REFERENCE_MAX: usize = 128;
 
 /// `GET /v1/integration/orders?orderReference=&trackingCode=&status=&limit=&startingAfter=`
 pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<Json<Page<OrderView>>, ApiError> {
@@ -32,16 +32,6 @@ pub(super) async fn get(
     let caller = authenticate::business(&app, &request).await?;
     let order = find(&app, caller.business_id, Some(caller.mode), &id).await?;
     Ok(Json(views::order_view(&app.ambient, order)))
-}
-
-/// `GET /v1/integration/orders/{id}/events`
-pub(super) async fn events(
-    app: Data<App>,
-    request: HttpRequest,
-    id: Path<String>,
-) -> Result<Json<Page<OrderEventView>>, ApiError> {
-    let caller = authenticate::business(&app, &request).await?;
-    timeline_page(&app, caller.business_id, Some(caller.mode), &id, &request).await.map(Json)
 }
 
 /// `POST /v1/integration/orders/{id}/cancel`, with an optional `{reason}`
@@ -69,55 +59,21 @@ fn cancel_reason(body: &Value) -> Result<Option<String>, ApiError> {
     if faults.is_empty() { Ok(reason) } else { Err(ApiError::invalid(faults)) }
 }
 
-/// `POST /v1/integration/orders/{id}/simulate {event}`, with a Test key
-pub(super) async fn simulate(
-    app: Data<App>,
-    request: HttpRequest,
-    id: Path<String>,
-    payload: Payload,
-) -> Result<Json<OrderView>, ApiError> {
-    let caller = authenticate::business(&app, &request).await?;
-    if caller.mode == Mode::Live {
-        return Err(ApiError::new(
-            StatusCode::FORBIDDEN,
-            "simulate_needs_test_key",
-            "Only test orders can be simulated. Use the Test key.",
-        ));
-    }
-    let id = parse_id(&id)?;
-    let event = simulated_event(&read_json(&request, payload).await?)?;
-    simulate_test_order(&app, caller.business_id, id, event).await.map(Json)
-}
-
-/// The rest of a simulation, shared with the portal's call.
-pub(super) async fn simulate_test_order(
-    app: &Data<App>,
-    business: domain::BusinessId,
-    id: OrderId,
-    event: EventKind,
-) -> Result<OrderView, ApiError> {
-    let (tasks, running) = (app.tasks.clone(), Data::clone(app));
-    let moved = tasks.run(async move { simulate_progress(&running, business, id, event).await }).await?;
-    Ok(views::order_view(&app.ambient, moved.map_err(errors::from_move)?))
-}
-
-/// The `{event}` of a simulation: any kind that a fleet could report.
-pub(super) fn simulated_event(body: &Value) -> Result<EventKind, ApiError> {
-    let faults = FaultList::default();
-    let event = Fields::of_body(body, &faults).and_then(|fields| progress_event(&fields));
-    event.ok_or_else(|| ApiError::invalid(faults))
-}
-
-/// A field `event` that names a kind of progress.
-pub(super) fn progress_event(fields: &Fields<'_>) -> Option<EventKind> {
-    const ALLOWED: &str = "one of driver.assigned, driver.unassigned, order.picked_up, order.out_for_delivery, \
+/// A field `event` that names a kind of progress; `besides` names in the message what else it may be.
+pub(super) fn progress_event(fields: &Fields<'_>, besides: &str) -> Option<EventKind> {
+    const KINDS: &str = "driver.assigned, driver.unassigned, order.picked_up, order.out_for_delivery, \
          order.delivered, order.failed, order.cancelled, order.returned, cod.collected, cod.handed_over, cod.settled";
-    let event = fields.required_word::<EventKind>("event", ALLOWED)?;
+    let allowed = format!("one of {besides}{KINDS}");
+    let event = fields.required_word::<EventKind>("event", &allowed)?;
     if !event.is_progress() {
-        fields.fault("event", "invalid_value", format!("event must be {ALLOWED}."));
+        fields.fault("event", "invalid_value", format!("event must be {allowed}."));
         return None;
     }
     Some(event)
+}
+
+pub(super) fn parse_business(id: &str) -> Result<domain::BusinessId, ApiError> {
+    id.parse().map_err(|_| ApiError::not_found("business_not_found", "business"))
 }
 
 /// An id that has another form names no order.
@@ -147,8 +103,10 @@ pub(super) async fn page(
     let page = page_query(request)?;
     let filter = OrderFilter {
         mode,
-        order_reference: query_value(request, "orderReference")?,
-        tracking_code: query_value(request, "trackingCode")?,
+        order_reference: query_value(request, "orderReference")?.map(parse_reference).transpose()?,
+        tracking_code: query_value(request, "trackingCode")?
+            .map(|code| parse_word(&code, "trackingCode"))
+            .transpose()?,
         status: query_value(request, "status")?.map(|status| parse_word(&status, "status")).transpose()?,
     };
     let mut conn = app.database.connection().await.map_err(errors::from_store)?;
@@ -165,26 +123,13 @@ pub(super) async fn page(
     Ok(Page::cut(found, page.limit).map(|order| views::order_view(&app.ambient, order)))
 }
 
-/// A page of an order's timeline, oldest first.
-pub(super) async fn timeline_page(
-    app: &App,
-    business: domain::BusinessId,
-    mode: Option<Mode>,
-    id: &str,
-    request: &HttpRequest,
-) -> Result<Page<OrderEventView>, ApiError> {
-    let page = page_query(request)?;
-    let order = find(app, business, mode, id).await?;
-    let mut conn = app.database.connection().await.map_err(errors::from_store)?;
-    let after = match &page.starting_after {
-        None => 0,
-        Some(event) => timeline::sequence_of(&mut conn, business, order.id, event)
-            .await
-            .map_err(errors::from_store)?
-            .ok_or_else(|| unknown_cursor("startingAfter"))?,
-    };
-    let events = timeline::list(&mut conn, business, order.id, after, page.limit + 1).await;
-    Ok(Page::cut(events.map_err(errors::from_store)?, page.limit).map(views::event_view))
+/// As long as a reference can be; what no order can be called is a mistake and not an empty list.
+fn parse_reference(text: String) -> Result<String, ApiError> {
+    if (1..=REFERENCE_MAX).contains(&text.chars().count()) {
+        return Ok(text);
+    }
+    let message = format!("orderReference must be 1 to {REFERENCE_MAX} characters long.");
+    Err(ApiError::invalid_field("orderReference", "out_of_range", message))
 }
 
 pub(super) fn parse_word<T: std::str::FromStr>(text: &str, name: &str) -> Result<T, ApiError> {

@@ -9,6 +9,8 @@ mod integration;
 mod internal;
 mod order_body;
 mod quota;
+mod simulate;
+mod timeline;
 mod tracking;
 mod views;
 
@@ -29,9 +31,9 @@ pub fn public(config: &mut ServiceConfig) {
                         .route(get().to(integration::list)),
                 )
                 .service(resource("/orders/{id}").route(get().to(integration::get)))
-                .service(resource("/orders/{id}/events").route(get().to(integration::events)))
+                .service(resource("/orders/{id}/events").route(get().to(timeline::of_key)))
                 .service(resource("/orders/{id}/cancel").route(post().to(integration::cancel)))
-                .service(resource("/orders/{id}/simulate").route(post().to(integration::simulate))),
+                .service(resource("/orders/{id}/simulate").route(post().to(simulate::of_key))),
         )
         .service(
             scope("/v1/fleet/orders")
@@ -49,8 +51,8 @@ pub fn internal(config: &mut ServiceConfig) {
             .wrap(from_fn(web::require_internal_token))
             .service(resource("/orders").route(get().to(internal::list)))
             .service(resource("/orders/{id}").route(get().to(internal::get)))
-            .service(resource("/orders/{id}/events").route(get().to(internal::events)))
-            .service(resource("/orders/{id}/simulate").route(post().to(internal::simulate)))
+            .service(resource("/orders/{id}/events").route(get().to(timeline::of_business)))
+            .service(resource("/orders/{id}/simulate").route(post().to(simulate::of_business)))
             .service(resource("/test-orders/any").route(get().to(internal::any_test_order))),
     );
 }

@@ -65,7 +65,7 @@ async fn look_up(app: &App, code: &str) -> Result<Option<TrackingView>, ApiError
     let Some(order) = orders::by_tracking_code(&mut conn, &code).await.map_err(errors::from_store)? else {
         return Ok(None);
     };
-    let events = timeline::list(&mut conn, order.business_id, order.id, 0, STEPS_MAX).await;
+    let events = timeline::list(&mut conn, order.business_id, order.id, None, STEPS_MAX).await;
     Ok(Some(view(order, events.map_err(errors::from_store)?)))
 }
 

@@ -2,12 +2,20 @@
 
 use chrono::{DateTime, Utc};
 use domain::{CodStatus, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
-use internal_api::orders::{OrderEventView, OrderView};
+use internal_api::Page;
+use internal_api::orders::{
+    MoneyView, OrderEventView, OrderView, SimulatedOrderView, SimulationView, TimelineEntry, TimelinePage,
+    WebhookOutcomeView,
+};
+use internal_api::wallet::EntryView;
+use internal_api::webhooks::OrderDeliveryView;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::app::Ambient;
+use crate::commands::simulate_progress::Simulated;
 use crate::domain::{Order, OrderEvent};
+use crate::queries::Timeline;
 
 /// For the business that the order belongs to.
 pub(super) fn order_view(ambient: &Ambient, order: Order) -> OrderView {
@@ -45,7 +53,59 @@ pub(super) fn order_view(ambient: &Ambient, order: Order) -> OrderView {
     }
 }
 
-pub(super) fn event_view(event: OrderEvent) -> OrderEventView {
+/// Cut from what each source has, by time.
+pub(super) fn timeline_page(found: Timeline, limit: usize) -> TimelinePage {
+    let moves = found.moves.into_iter().map(|event| TimelineEntry::Status(event_view(event)));
+    let money = found.money.into_iter().map(|line| TimelineEntry::Money(money_view(line)));
+    let webhooks = found.webhooks.into_iter().map(|sent| TimelineEntry::Webhook(webhook_view(sent)));
+    let mut entries: Vec<_> = moves.chain(money).chain(webhooks).collect();
+    entries.sort_by_cached_key(TimelineEntry::position);
+    let page = Page::cut(entries, limit);
+    let incomplete = found.incomplete.into_iter().map(str::to_owned).collect();
+    TimelinePage { data: page.data, has_more: page.has_more, incomplete }
+}
+
+fn money_view(line: EntryView) -> MoneyView {
+    MoneyView {
+        id: line.transfer_id,
+        kind: line.kind,
+        amount_paise: line.amount_paise,
+        balance_after_paise: line.balance_after_paise,
+        recorded_at: line.created_at,
+    }
+}
+
+fn webhook_view(sent: OrderDeliveryView) -> WebhookOutcomeView {
+    WebhookOutcomeView {
+        id: sent.id,
+        event_id: sent.event_id,
+        event: sent.event,
+        endpoint_id: sent.endpoint_id,
+        state: sent.state,
+        attempts: sent.attempts,
+        last_attempt_at: sent.last_attempt_at,
+        last_response_status: sent.last_response_status,
+        last_error: sent.last_error,
+        next_attempt_at: sent.next_attempt_at,
+        completed_at: sent.completed_at,
+        recorded_at: sent.created_at,
+    }
+}
+
+pub(super) fn simulated_view(ambient: &Ambient, simulated: Simulated) -> SimulatedOrderView {
+    let state = simulated.order.state;
+    SimulatedOrderView {
+        legal: state.legal(),
+        simulation: simulated.run.map(|run| SimulationView {
+            scenario: run.scenario.to_string(),
+            next_event: run.scenario.next(state, run.steps_done),
+            next_at: run.next_at,
+        }),
+        order: order_view(ambient, simulated.order),
+    }
+}
+
+fn event_view(event: OrderEvent) -> OrderEventView {
     OrderEventView {
         id: event.id,
         event: event.kind,

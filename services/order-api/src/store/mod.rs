@@ -5,6 +5,7 @@ pub mod claims;
 pub mod fleet;
 pub mod orders;
 pub mod placing;
+pub mod simulations;
 pub mod timeline;
 
 mod rows;

@@ -14,7 +14,7 @@ use crate::domain::{Order, Placement};
 pub struct OrderFilter {
     pub mode: Option<Mode>,
     pub order_reference: Option<String>,
-    pub tracking_code: Option<String>,
+    pub tracking_code: Option<TrackingCode>,
     pub status: Option<DeliveryStatus>,
 }
 
@@ -56,7 +56,7 @@ pub async fn list(
         query = query.filter(orders::order_reference.eq(reference.clone()));
     }
     if let Some(code) = &filter.tracking_code {
-        query = query.filter(orders::tracking_code.eq(code.clone()));
+        query = query.filter(orders::tracking_code.eq(code.to_string()));
     }
     if let Some(status) = filter.status {
         query = query.filter(orders::status.eq(status.as_str()));

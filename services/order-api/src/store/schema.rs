@@ -55,3 +55,13 @@ diesel::table! {
         recorded_at -> Timestamptz,
     }
 }
+
+diesel::table! {
+    simulations (order_id) {
+        order_id -> Text,
+        business_id -> Text,
+        scenario -> Text,
+        steps_done -> Integer,
+        next_at -> Timestamptz,
+    }
+}

@@ -1,13 +1,21 @@
-//! The timeline of an order.
+//! The moves of an order, as its timeline tells them.
 
+use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, OrderId};
+use domain::{BusinessId, EventId, OrderId};
 
 use super::StoreError;
 use super::rows::OrderEventRow;
 use super::schema::order_events;
 use crate::domain::OrderEvent;
+
+/// A place in a timeline: a time, and for what is of the same moment an id, which need not be a move's.
+#[derive(Clone, Debug)]
+pub struct Position {
+    pub at: DateTime<Utc>,
+    pub id: String,
+}
 
 /// Adds events; each continues its order's sequence, which the primary key guards.
 pub async fn append(conn: &mut AsyncPgConnection, events: &[OrderEvent]) -> Result<(), StoreError> {
@@ -16,40 +24,44 @@ pub async fn append(conn: &mut AsyncPgConnection, events: &[OrderEvent]) -> Resu
     Ok(())
 }
 
-/// The events of an order after `after_sequence`, in order.
+/// The events of an order, in order, beginning after `after`. They are recorded at times that grow with the sequence.
 pub async fn list(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     order: OrderId,
-    after_sequence: i64,
+    after: Option<&Position>,
     limit: usize,
 ) -> Result<Vec<OrderEvent>, StoreError> {
-    let rows: Vec<OrderEventRow> = order_events::table
+    let mut query = order_events::table
         .filter(order_events::order_id.eq(order.to_string()))
         .filter(order_events::business_id.eq(business.to_string()))
-        .filter(order_events::sequence.gt(after_sequence))
         .order(order_events::sequence)
         .limit(i64::try_from(limit).unwrap_or(i64::MAX))
         .select(OrderEventRow::as_select())
-        .load(conn)
-        .await?;
+        .into_boxed();
+    if let Some(after) = after {
+        let later = order_events::recorded_at.gt(after.at);
+        let beside = order_events::recorded_at.eq(after.at).and(order_events::event_id.gt(&after.id));
+        query = query.filter(later.or(beside));
+    }
+    let rows: Vec<OrderEventRow> = query.load(conn).await?;
     rows.into_iter().map(OrderEvent::try_from).collect()
 }
 
-/// The sequence of an event of this order, for a page that begins after it.
-pub async fn sequence_of(
+/// When an event of this order was recorded.
+pub async fn recorded_at(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     order: OrderId,
-    event_id: &str,
-) -> Result<Option<i64>, StoreError> {
-    let sequence = order_events::table
+    event: EventId,
+) -> Result<Option<DateTime<Utc>>, StoreError> {
+    let recorded_at = order_events::table
         .filter(order_events::order_id.eq(order.to_string()))
         .filter(order_events::business_id.eq(business.to_string()))
-        .filter(order_events::event_id.eq(event_id))
-        .select(order_events::sequence)
+        .filter(order_events::event_id.eq(event.to_string()))
+        .select(order_events::recorded_at)
         .first(conn)
         .await
         .optional()?;
-    Ok(sequence)
+    Ok(recorded_at)
 }

@@ -39,9 +39,11 @@ pub(super) async fn events(
     app: Data<App>,
     session: ReqData<Session>,
     order: Path<String>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let order = order_id(&order)?.to_string();
-    Ok(HttpResponse::Ok().json(app.peers.orders.events(session.business, &order).await?))
+    let page = page_query(&request)?;
+    Ok(HttpResponse::Ok().json(app.peers.orders.events(session.business, &order, &page).await?))
 }
 
 pub(super) async fn simulate(

@@ -34,8 +34,16 @@ fn order() -> Value {
         "trackingCode": tracking_code(), "trackingUrl": "http://t.test", "status": "created",
         "codStatus": "not_applicable", "mode": "test", "customer": {}, "delivery": {}, "pickup": {},
         "package": {}, "payment": {}, "notes": {}, "feeChargedPaise": 0, "driver": null, "reason": null,
+        "codCollectedPaise": null, "codHandedOverPaise": null, "codSettledPaise": null,
         "codDiscrepancyPaise": null, "createdAt": AT, "updatedAt": AT,
     })
+}
+
+fn simulated() -> Value {
+    let mut order = order();
+    order["legal"] = json!(["driver.assigned"]);
+    order["simulation"] = json!({ "scenario": "delivered", "nextEvent": "driver.assigned", "nextAt": AT });
+    order
 }
 
 fn tracking_code() -> String {
@@ -45,6 +53,7 @@ fn tracking_code() -> String {
 
 fn order_event() -> Value {
     json!({
+        "type": "status",
         "id": "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV", "event": "order.created", "sequence": 1, "status": "created",
         "codStatus": "not_applicable", "occurredAt": AT, "recordedAt": AT, "data": {},
     })
@@ -123,14 +132,14 @@ fn relays() -> Vec<Relay> {
         ),
         relay(("GET", &path("/orders/{order}")), (orders, &path("GET /orders/{order}")), (order(), 200)),
         relay(
-            ("GET", &path("/orders/{order}/events")),
+            ("GET", &path("/orders/{order}/events?limit=5")),
             (orders, &path("GET /orders/{order}/events")),
             (page(&order_event()), 200),
         ),
         relay(
             ("POST", &path("/orders/{order}/simulate")),
             (orders, &path("POST /orders/{order}/simulate")),
-            (order(), 200),
+            (simulated(), 200),
         ),
         relay(("GET", "/wallet/entries?limit=5"), ("wallet", "GET /entries"), (page(&entry()), 200)),
         relay(("POST", "/wallet/top-ups"), ("wallet", "POST /top-ups"), (top_up(), 201)),

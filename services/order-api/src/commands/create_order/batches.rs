@@ -12,8 +12,8 @@ use telemetry::TraceContext;
 use crate::app::Ambient;
 use crate::commands::Reported;
 use crate::commands::move_order::{OrderHappening, write_all};
-use crate::domain::{NewOrder, Order, Placement};
-use crate::store::placing;
+use crate::domain::{NewOrder, Order, Placement, Scenario, Simulation};
+use crate::store::{placing, simulations};
 
 /// An order to store.
 pub struct Intent {
@@ -62,8 +62,20 @@ impl Apply<Intent, IntentOutcome> for IntentBatch {
             .map(|(job, _)| (job.order.clone().into_placed(), job.trace.clone()))
             .collect();
         announce(&self.0, conn, &placed).await?;
+        simulations::schedule(conn, &runs(&placed)).await?;
         Ok(outcomes)
     }
+}
+
+/// The test orders among them whose reference asks for an outcome.
+fn runs(placed: &[(Order, Option<TraceContext>)]) -> Vec<Simulation> {
+    placed
+        .iter()
+        .filter_map(|(order, _)| {
+            let scenario = Scenario::of_reference(order.mode, &order.order_reference)?;
+            Some(Simulation::new(order.id, order.business_id, scenario, order.created_at))
+        })
+        .collect()
 }
 
 /// Places what is paid. An order that was placed before stays as it is.

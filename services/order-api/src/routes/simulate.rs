@@ -1,0 +1,81 @@
+//! `POST …/orders/{id}/simulate {event}`: test orders move when asked to. `event` is any kind that a fleet could report,
+//! or `auto`: the order then goes all the way by itself.
+
+use actix_web::HttpRequest;
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path, Payload};
+use domain::{BusinessId, EventKind, Mode, OrderId};
+use internal_api::orders::SimulatedOrderView;
+use serde_json::Value;
+use web::{ApiError, FaultList, Fields, JsonBody, read_json};
+
+use super::{authenticate, errors, integration, views};
+use crate::app::App;
+use crate::commands::simulate_progress::{simulate_progress, start_simulation};
+
+/// What is asked for.
+enum Simulation {
+    Event(EventKind),
+    Auto,
+}
+
+/// `POST /v1/integration/orders/{id}/simulate`, with a Test key
+pub(super) async fn of_key(
+    app: Data<App>,
+    request: HttpRequest,
+    id: Path<String>,
+    payload: Payload,
+) -> Result<Json<SimulatedOrderView>, ApiError> {
+    let caller = authenticate::business(&app, &request).await?;
+    if caller.mode == Mode::Live {
+        return Err(ApiError::new(
+            StatusCode::FORBIDDEN,
+            "simulate_needs_test_key",
+            "Only test orders can be simulated. Use the Test key.",
+        ));
+    }
+    let id = integration::parse_id(&id)?;
+    let asked = read(&read_json(&request, payload).await?)?;
+    simulate(&app, caller.business_id, id, asked).await
+}
+
+/// `POST /internal/businesses/{business}/orders/{id}/simulate`
+pub(super) async fn of_business(
+    app: Data<App>,
+    path: Path<(String, String)>,
+    body: JsonBody,
+) -> Result<Json<SimulatedOrderView>, ApiError> {
+    let business = integration::parse_business(&path.0)?;
+    let id = integration::parse_id(&path.1)?;
+    simulate(&app, business, id, read(&body.0)?).await
+}
+
+fn read(body: &Value) -> Result<Simulation, ApiError> {
+    if body.get("event").and_then(Value::as_str) == Some("auto") {
+        return Ok(Simulation::Auto);
+    }
+    let faults = FaultList::default();
+    let event =
+        Fields::of_body(body, &faults).and_then(|fields| integration::progress_event(&fields, "auto, "));
+    event.map(Simulation::Event).ok_or_else(|| ApiError::invalid(faults))
+}
+
+async fn simulate(
+    app: &Data<App>,
+    business: BusinessId,
+    id: OrderId,
+    asked: Simulation,
+) -> Result<Json<SimulatedOrderView>, ApiError> {
+    let (tasks, running) = (app.tasks.clone(), Data::clone(app));
+    let simulated = tasks
+        .run(async move {
+            match asked {
+                Simulation::Event(event) => simulate_progress(&running, business, id, event).await,
+                Simulation::Auto => start_simulation(&running, business, id).await,
+            }
+        })
+        .await?;
+    simulated
+        .map(|simulated| Json(views::simulated_view(&app.ambient, simulated)))
+        .map_err(errors::from_simulate)
+}
