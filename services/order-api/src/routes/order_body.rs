@@ -1,5 +1,8 @@
 //! Reading the body of an order (`spec.md` §2.1): every field by its type and bound, every fault in one pass.
 
+#[cfg(test)]
+mod tests;
+
 use domain::{Paise, PaymentType};
 use serde_json::Value;
 use web::{Fault, FaultList, Fields, TextRule};
@@ -11,6 +14,7 @@ const SOURCE: TextRule = TextRule::line(64);
 const NAME: TextRule = TextRule::line(200);
 const ADDRESS: TextRule = TextRule::line(300);
 const FULL_ADDRESS: TextRule = TextRule::lines(1_000);
+const PINCODE: TextRule = TextRule::line(20);
 const NOTE: TextRule = TextRule::lines(1_000);
 const ITEMS_MAX: usize = 500;
 const QUANTITY_MAX: i64 = 1_000_000;
@@ -85,29 +89,20 @@ fn read_customer(fields: &Fields<'_>, warnings: &mut Warnings) -> Option<Custome
 
 fn read_delivery(fields: &Fields<'_>, warnings: &mut Warnings) -> Delivery {
     warn_of_unknown(fields, &PLACE_FIELDS, warnings);
-    for (name, rule) in [("addressLine1", ADDRESS), ("city", NAME), ("state", NAME)] {
-        fields.required_text(name, rule);
-    }
-    if fields.value("pincode").is_none() {
-        fields.missing::<()>("pincode");
-    }
-    read_place(fields, &["addressLine1", "city", "state"])
+    read_place(fields, &["addressLine1", "city", "state", "pincode"])
 }
 
-/// `read` names the texts that were read (and faulted) before, so that no fault is told twice.
-fn read_place(fields: &Fields<'_>, read: &[&str]) -> Place {
-    let text = |name: &str, rule: TextRule| {
-        if read.contains(&name) {
-            return fields.value(name).and_then(Value::as_str).map(|text| text.trim().to_owned());
-        }
-        fields.optional_text(name, rule)
+fn read_place(fields: &Fields<'_>, required: &[&str]) -> Place {
+    let text = |name: &str, rule: TextRule| match required.contains(&name) {
+        true => fields.required_text(name, rule),
+        false => fields.optional_text(name, rule),
     };
     Place {
         address_line1: text("addressLine1", ADDRESS),
         address_line2: text("addressLine2", ADDRESS),
         city: text("city", NAME),
         state: text("state", NAME),
-        pincode: pincode(fields),
+        pincode: text("pincode", PINCODE).and_then(|given| pincode(fields, &given)),
         landmark: text("landmark", ADDRESS),
         latitude: fields.optional_number("latitude", -90.0, 90.0),
         longitude: fields.optional_number("longitude", -180.0, 180.0),
@@ -116,8 +111,7 @@ fn read_place(fields: &Fields<'_>, read: &[&str]) -> Place {
 }
 
 /// India's: six digits, the first not 0. A space in the middle is forgiven.
-fn pincode(fields: &Fields<'_>) -> Option<String> {
-    let given = fields.optional_text("pincode", TextRule::line(20))?;
+fn pincode(fields: &Fields<'_>, given: &str) -> Option<String> {
     let plain: String = given.chars().filter(|c| *c != ' ').collect();
     if plain.len() == 6 && plain.bytes().all(|byte| byte.is_ascii_digit()) && !plain.starts_with('0') {
         return Some(plain);
