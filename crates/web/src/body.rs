@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use actix_web::dev::Payload;
 use actix_web::http::StatusCode;
@@ -15,6 +16,13 @@ use crate::strict_json::Strict;
 
 /// No request body is larger (`design.md` §5).
 pub const BODY_MAX_BYTES: usize = 256 * 1024;
+
+/// A body that is not here by then is not waited for any longer: whoever sends one byte a minute holds a connection.
+pub const BODY_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Another deadline for one listener, as `app_data`.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyDeadline(pub Duration);
 
 /// Another limit for one listener, as `app_data`.
 #[derive(Clone, Copy, Debug)]
@@ -44,9 +52,9 @@ pub async fn read_optional_json(request: &HttpRequest, payload: web::Payload) ->
         // Without a type it can only be left unread; a body that was meant has one.
         return Ok(Value::Null);
     }
-    let limit = request.app_data::<BodyLimit>().map_or(BODY_MAX_BYTES, |limit| limit.0);
+    let bounds = Bounds::of(request);
     let typed = check_content_type(request);
-    let bytes = read(payload.into_inner(), limit).await?;
+    let bytes = bounds.read(payload.into_inner()).await?;
     if bytes.is_empty() {
         return Ok(Value::Null);
     }
@@ -60,11 +68,11 @@ impl FromRequest for JsonBody {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let typed = check_content_type(request);
-        let limit = request.app_data::<BodyLimit>().map_or(BODY_MAX_BYTES, |limit| limit.0);
+        let bounds = Bounds::of(request);
         let payload = payload.take();
         Box::pin(async move {
             typed?;
-            let bytes = read(payload, limit).await?;
+            let bytes = bounds.read(payload).await?;
             parse(&bytes).map(Self)
         })
     }
@@ -82,6 +90,30 @@ fn check_content_type(request: &HttpRequest) -> Result<(), ApiError> {
             "unsupported_media_type",
             "Send the body as JSON, with Content-Type: application/json.",
         )),
+    }
+}
+
+/// How much of a body is read, and for how long.
+struct Bounds {
+    bytes: usize,
+    within: Duration,
+}
+
+impl Bounds {
+    fn of(request: &HttpRequest) -> Self {
+        Self {
+            bytes: request.app_data::<BodyLimit>().map_or(BODY_MAX_BYTES, |limit| limit.0),
+            within: request.app_data::<BodyDeadline>().map_or(BODY_DEADLINE, |deadline| deadline.0),
+        }
+    }
+
+    async fn read(&self, payload: Payload) -> Result<web::BytesMut, ApiError> {
+        match tokio::time::timeout(self.within, read(payload, self.bytes)).await {
+            Ok(bytes) => bytes,
+            // What is still to come of the body must not be taken for the next request.
+            Err(_) => Err(ApiError::from_status(StatusCode::REQUEST_TIMEOUT)
+                .with_header(header::CONNECTION, header::HeaderValue::from_static("close"))),
+        }
     }
 }
 

@@ -61,12 +61,12 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, code, format!("There is no such {what}."))
     }
 
-    /// 503: something this service needs did not answer in time. Nothing is known to have been done.
+    /// 503: something this service needs did not answer in time. What was asked for may or may not have been done.
     pub fn unavailable() -> Self {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "temporarily_unavailable",
-            "The service cannot answer right now. Try again in a moment; with the same Idempotency-Key nothing happens twice.",
+            "The service cannot answer right now. Try again in a moment; where a call is not idempotent, look first whether it took effect.",
         )
         .retry_after(2)
     }

@@ -16,7 +16,9 @@ mod tasks;
 mod unreadable;
 
 pub use auth::{bearer_token, require_internal_token, same_secret};
-pub use body::{BODY_MAX_BYTES, BodyLimit, JsonBody, read_json, read_optional_json};
+pub use body::{
+    BODY_DEADLINE, BODY_MAX_BYTES, BodyDeadline, BodyLimit, JsonBody, read_json, read_optional_json,
+};
 pub use edge::{RequestEdge, edge};
 pub use error::ApiError;
 pub use fault::{Fault, FaultList};

@@ -1,5 +1,7 @@
 //! The edge and what sits behind it, over real connections.
 
+use std::time::Duration;
+
 use actix_web::middleware::from_fn;
 use actix_web::web::{ServiceConfig, get, post, resource, scope};
 use actix_web::{HttpResponse, web as actix};
@@ -8,10 +10,11 @@ use serde_json::Value;
 use settings::{Internal, Secret};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use web::{ApiError, JsonBody, RequestEdge, ServeOptions, listen, require_internal_token};
+use web::{ApiError, BodyDeadline, JsonBody, RequestEdge, ServeOptions, listen, require_internal_token};
 
 fn routes(config: &mut ServiceConfig) {
     config
+        .app_data(BodyDeadline(Duration::from_millis(300)))
         .app_data(actix::Data::new(Internal { token: Secret::new("the-token") }))
         .service(
             resource("/echo")
@@ -56,6 +59,12 @@ async fn every_answer_has_a_request_id_and_every_error_a_body() {
         (post("{\"a\":1}"), 200, None),
         (post("{\"a\":1,\"a\":2}"), 400, Some("malformed_json")),
         (post("{"), 400, Some("malformed_json")),
+        // A body that never comes whole is not waited for, and its connection is closed.
+        (
+            post("{}").replace("Length: 2", "Length: 5000").replace("close", "keep-alive"),
+            408,
+            Some("request_timeout"),
+        ),
         (
             format!("POST /echo HTTP/1.1\r\n{end}Content-Length: 2\r\n\r\n{{}}"),
             415,

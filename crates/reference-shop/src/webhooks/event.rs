@@ -2,6 +2,7 @@
 //! ignored.
 
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 /// Longer or stranger texts than these are not of the service, and could not be stored.
 const FIELD_MAX_BYTES: usize = 2_048;
@@ -9,7 +10,8 @@ const FIELD_MAX_BYTES: usize = 2_048;
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct WebhookEvent {
     /// Stays the same however often the event is delivered. Read from the body and not from the `Event-Id` header,
-    /// because only the body is covered by the signature.
+    /// because only the body is covered by the signature. A body that names none is known by its digest.
+    #[serde(default)]
     pub(crate) id: String,
     #[serde(rename = "event")]
     pub(crate) kind: String,
@@ -36,8 +38,11 @@ pub(crate) struct WebhookOrder {
 impl WebhookEvent {
     /// Reads a body whose signature was verified; none when it is not an event.
     pub(crate) fn parse(body: &[u8]) -> Option<Self> {
-        let event: Self = serde_json::from_slice(body).ok()?;
-        let usable = !event.id.is_empty() && event.texts().all(|text| storable(text));
+        let mut event: Self = serde_json::from_slice(body).ok()?;
+        if event.id.is_empty() {
+            event.id = digest(body);
+        }
+        let usable = event.texts().all(|text| storable(text));
         usable.then_some(event)
     }
 
@@ -55,6 +60,10 @@ impl WebhookEvent {
         });
         [&self.id, &self.kind].into_iter().chain(self.mode.iter()).chain(order.flatten())
     }
+}
+
+fn digest(body: &[u8]) -> String {
+    Sha256::digest(body).iter().fold("sha256-".to_owned(), |id, byte| format!("{id}{byte:02x}"))
 }
 
 fn storable(text: &str) -> bool {
@@ -78,6 +87,17 @@ mod tests {
     }
 
     #[test]
+    fn the_fields_of_the_specification_are_enough() {
+        let body =
+            |kind| format!(r#"{{"event":"{kind}","order":{{"orderReference":"A-1","trackingCode":"T-1"}}}}"#);
+        let one = WebhookEvent::parse(body("order.delivered").as_bytes()).unwrap();
+        let same = WebhookEvent::parse(body("order.delivered").as_bytes()).unwrap();
+        let other = WebhookEvent::parse(body("x.y").as_bytes()).unwrap();
+        assert_eq!(one.id, same.id);
+        assert_ne!(one.id, other.id);
+    }
+
+    #[test]
     fn what_is_no_event_is_none() {
         let long = format!(r#"{{"id":"{}","event":"x"}}"#, "e".repeat(FIELD_MAX_BYTES + 1));
         for body in [
@@ -86,7 +106,6 @@ mod tests {
             "[]",
             "not json",
             r#"{"id":"evt_1"}"#,
-            r#"{"id":"","event":"x"}"#,
             r#"{"id":"evt\u0000","event":"x"}"#,
             r#"{"id":"evt_1","event":"x","order":{"trackingCode":"a\nb"}}"#,
             &long,
