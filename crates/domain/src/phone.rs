@@ -30,6 +30,11 @@ impl Phone {
         phonenumber::is_valid(&number).then(|| Self(number.format().mode(Mode::E164).to_string()))
     }
 
+    /// Reads the numbering plans of all countries, which takes some 60 ms and otherwise happens at the first number.
+    pub fn read_numbering_plans() {
+        let _plans: &phonenumber::metadata::Database = &phonenumber::metadata::DATABASE;
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actix_web::web as actix;
 use anyhow::Context as _;
 use chassis::{Chassis, Running};
-use domain::{Clock, Entropy, KeySegment, TrackingCode};
+use domain::{Clock, Entropy, KeySegment, Phone, TrackingCode};
 use internal_api::keys::KeysClient;
 use internal_api::ordering::OrderingClient;
 use internal_api::wallet::WalletClient;
@@ -105,6 +105,7 @@ impl App {
 /// # Errors
 /// When a setting is not usable or an address is taken.
 pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Result<Running> {
+    Phone::read_numbering_plans();
     let app = App::new(settings.clone(), &chassis)?;
     chassis.relay();
     let recovered = Arc::clone(&app);
