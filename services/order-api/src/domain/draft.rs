@@ -33,7 +33,7 @@ pub struct Customer {
 /// Where the parcel goes.
 pub type Delivery = Place;
 
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Place {
     pub address_line1: Option<String>,
@@ -48,7 +48,7 @@ pub struct Place {
 }
 
 /// Where the parcel is fetched.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pickup {
     pub business_name: Option<String>,
@@ -96,6 +96,44 @@ pub struct Notes {
     pub internal_note: Option<String>,
 }
 
+impl Place {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Pickup {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether the profile has something to add.
+    pub fn leaves_something_out(&self) -> bool {
+        self.business_name.is_none()
+            || self.contact_name.is_none()
+            || self.phone.is_none()
+            || self.place.is_empty()
+    }
+
+    /// What is missing comes from the profile. The address is taken whole or not at all: half of two addresses is none.
+    #[must_use]
+    pub fn filled_from(self, profile: Self) -> Self {
+        Self {
+            business_name: self.business_name.or(profile.business_name),
+            contact_name: self.contact_name.or(profile.contact_name),
+            phone: self.phone.or(profile.phone),
+            place: if self.place.is_empty() { profile.place } else { self.place },
+        }
+    }
+
+    /// Whether a driver could find it.
+    pub fn is_usable(&self) -> bool {
+        let place = &self.place;
+        place.full_address.is_some()
+            || (place.address_line1.is_some() && place.city.is_some() && place.pincode.is_some())
+    }
+}
+
 impl From<PickupProfile> for Pickup {
     fn from(profile: PickupProfile) -> Self {
         Self {
@@ -114,5 +152,43 @@ impl From<PickupProfile> for Pickup {
                 full_address: profile.full_address,
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile() -> Pickup {
+        Pickup {
+            business_name: Some("Malabar Coffee Works".into()),
+            contact_name: Some("Joseph".into()),
+            phone: Some("+919800000002".into()),
+            place: Place {
+                address_line1: Some("27, Church Street".into()),
+                city: Some("Bengaluru".into()),
+                pincode: Some("560001".into()),
+                ..Place::default()
+            },
+        }
+    }
+
+    #[test]
+    fn an_empty_pickup_is_the_profile_and_a_name_alone_keeps_its_address() {
+        assert_eq!(Pickup::default().filled_from(profile()), profile());
+        let named = Pickup { contact_name: Some("Meera".into()), ..Pickup::default() };
+        assert!(named.leaves_something_out() && !named.is_usable());
+        let filled = named.filled_from(profile());
+        assert_eq!(filled.contact_name.as_deref(), Some("Meera"));
+        assert_eq!(filled.place, profile().place);
+        assert!(filled.is_usable() && !filled.leaves_something_out());
+    }
+
+    #[test]
+    fn two_addresses_are_never_mixed() {
+        let place = Place { city: Some("Mysuru".into()), ..Place::default() };
+        let elsewhere = Pickup { place: place.clone(), ..Pickup::default() }.filled_from(profile());
+        assert_eq!(elsewhere.place, place);
+        assert!(!elsewhere.is_usable());
     }
 }

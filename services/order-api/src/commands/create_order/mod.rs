@@ -11,6 +11,7 @@ use std::time::Duration;
 use domain::{GoLiveItem, Mode, OrderId, TrackingCode};
 use internal_api::CallError;
 use internal_api::keys::GoodKey;
+use internal_api::ordering::OrderingContext;
 use postgres::StoreError;
 use telemetry::TraceContext;
 use tokio::time::Instant;
@@ -20,7 +21,7 @@ pub use batches::{Intent, IntentBatch, IntentOutcome, Payment, PaymentBatch};
 pub(super) use drive::{Driven, place_paid};
 
 use crate::app::App;
-use crate::domain::{Claim, Fingerprint, NewOrder, OrderDraft, Placement, Warning};
+use crate::domain::{Claim, Fingerprint, NewOrder, OrderDraft, Pickup, Placement, Warning};
 use crate::store::{claims, placing};
 
 /// How long a request may take to learn its outcome before it is told to come again.
@@ -80,7 +81,7 @@ pub async fn create_order(
             if claim.placement == Placement::Placed {
                 return Ok(Placed { order_id: claim.order_id, receipt: claim.receipt, replayed: true });
             }
-            check_live_access(app, &request.caller).await?;
+            live_access(app, &request.caller).await?;
             match drive::drive(app, &claim, deadline).await? {
                 Driven::Placed => {
                     return Ok(Placed { order_id: claim.order_id, receipt: claim.receipt, replayed: true });
@@ -91,12 +92,12 @@ pub async fn create_order(
                 }
             }
         }
-        check_live_access(app, &request.caller).await?;
+        let context = live_access(app, &request.caller).await?;
         let draft = match &mut request.draft {
             Ok(draft) => draft,
             Err(faults) => return Err(CreateError::Invalid(std::mem::take(faults))),
         };
-        fill_pickup(app, &request.caller, draft).await?;
+        fill_pickup(app, &request.caller, context, draft).await?;
         if let Some(placed) = place_new(app, &request, deadline).await? {
             return Ok(placed);
         }
@@ -116,26 +117,44 @@ pub async fn held_by_key(app: &App, request: &CreateOrder) -> Result<Option<Clai
     }
 }
 
-async fn check_live_access(app: &App, caller: &GoodKey) -> Result<(), CreateError> {
+/// What portal-api says of a business that orders for real; a locked one is refused. Test orders need not ask.
+async fn live_access(app: &App, caller: &GoodKey) -> Result<Option<OrderingContext>, CreateError> {
     if caller.mode == Mode::Test {
-        return Ok(());
+        return Ok(None);
     }
-    let missing = app.ordering.context(caller.business_id).await?.missing;
-    if missing.is_empty() { Ok(()) } else { Err(CreateError::Locked { missing }) }
+    let context = app.ordering.context(caller.business_id).await?;
+    match context.missing.is_empty() {
+        true => Ok(Some(context)),
+        false => Err(CreateError::Locked { missing: context.missing }),
+    }
 }
 
-/// An order without a pickup is fetched where the business's profile says. A business that only tries things out may
-/// not have one yet, which its test order survives.
-async fn fill_pickup(app: &App, caller: &GoodKey, draft: &mut OrderDraft) -> Result<(), CreateError> {
-    if draft.pickup.is_some() {
-        return Ok(());
-    }
-    draft.pickup = app.ordering.context(caller.business_id).await?.pickup.map(Into::into);
-    if draft.pickup.is_none() {
+/// What a request leaves out of its pickup, the business's profile says. A business that only tries things out may not
+/// have one yet, which its test order survives.
+async fn fill_pickup(
+    app: &App,
+    caller: &GoodKey,
+    context: Option<OrderingContext>,
+    draft: &mut OrderDraft,
+) -> Result<(), CreateError> {
+    let given = draft.pickup.take().unwrap_or_default();
+    let pickup = if given.leaves_something_out() {
+        let context = match context {
+            Some(context) => context,
+            None => app.ordering.context(caller.business_id).await?,
+        };
+        given.filled_from(context.pickup.map(Pickup::from).unwrap_or_default())
+    } else {
+        given
+    };
+    if pickup.is_usable() {
+        draft.pickup = Some(pickup);
+    } else {
+        draft.pickup = Some(pickup).filter(|pickup| !pickup.is_empty());
         draft.warnings.add(
             "pickup",
             "pickup_profile_incomplete",
-            "No pickup was given and the pickup profile is not complete; a live order needs one of them.",
+            "The pickup has no whole address and the pickup profile is not complete; a driver needs one of them.",
         );
     }
     Ok(())
