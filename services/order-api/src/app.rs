@@ -16,6 +16,7 @@ use postgres::{Batcher, BatcherOptions, Database};
 use url::Url;
 use web::Tasks;
 
+use crate::address_limits::AddressLimits;
 use crate::commands::create_order::{Intent, IntentBatch, IntentOutcome, Payment, PaymentBatch};
 use crate::commands::recover_pending::recover_pending;
 use crate::commands::run_simulations::run_simulations;
@@ -55,6 +56,7 @@ pub struct App {
     pub keys: KeyVerdicts,
     pub ordering: OrderingVerdicts,
     pub limits: Arc<RateLimits>,
+    pub addresses: AddressLimits,
     pub tasks: Tasks,
     pub settings: OrderApiSettings,
 }
@@ -92,6 +94,7 @@ impl App {
             keys: KeyVerdicts::new(keys, segment, clock.clone()),
             ordering: OrderingVerdicts::new(ordering, clock),
             limits: Arc::new(RateLimits::new(settings.limits)),
+            addresses: AddressLimits::new(settings.limits),
             tasks: chassis.tasks.clone(),
             ambient,
             database,

@@ -1,5 +1,6 @@
 //! order-api: the integration API, the fleet API and the tracking page; owns orders and deliveries.
 
+pub mod address_limits;
 pub mod app;
 pub mod commands;
 pub mod consumers;

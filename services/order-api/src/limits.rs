@@ -152,7 +152,7 @@ mod tests {
     fn limits(per_second: u32) -> (FakeRelativeClock, RateLimits<FakeRelativeClock>) {
         let clock = FakeRelativeClock::default();
         let requests_per_second = NonZeroU32::new(per_second).unwrap();
-        (clock.clone(), RateLimits::on_clock(Limits { requests_per_second, burst: None }, clock))
+        (clock.clone(), RateLimits::on_clock(Limits { requests_per_second, ..Limits::default() }, clock))
     }
 
     fn key(seed: u64) -> ApiKeyId {

@@ -51,7 +51,7 @@ impl Default for Fleet {
     }
 }
 
-/// What one API key may do, at each replica (`WAYBILL_LIMITS__…`).
+/// What one API key may do, and one address without a key, at each replica (`WAYBILL_LIMITS__…`).
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default)]
 pub struct Limits {
@@ -59,6 +59,10 @@ pub struct Limits {
     pub requests_per_second: NonZeroU32,
     /// At once, after a pause; four seconds' worth when left out.
     pub burst: Option<NonZeroU32>,
+    /// Whether tracking is limited per address.
+    pub per_address: bool,
+    /// How many proxies of the operator's own stand in front, each of which appends its caller to `X-Forwarded-For`.
+    pub trusted_proxies: u8,
 }
 
 impl Limits {
@@ -86,7 +90,7 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { requests_per_second: Self::DEFAULT_RATE, burst: None }
+        Self { requests_per_second: Self::DEFAULT_RATE, burst: None, per_address: true, trusted_proxies: 0 }
     }
 }
 

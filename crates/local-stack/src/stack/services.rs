@@ -112,7 +112,8 @@ fn own_settings(service: Service, kept: &Kept, launch: Launch) -> Launch {
     match service {
         Service::OrderApi => launch
             .variable("WAYBILL_FLEET__TOKEN", &kept.secrets.fleet_token)
-            .variable("WAYBILL_LIMITS__REQUESTS_PER_SECOND", "2000"),
+            .variable("WAYBILL_LIMITS__REQUESTS_PER_SECOND", "2000")
+            .variable("WAYBILL_LIMITS__PER_ADDRESS", "false"),
         Service::PortalApi => launch
             .variable("WAYBILL_OPERATOR__TOKEN", &kept.secrets.operator_token)
             .variable("WAYBILL_LIMITS__PER_ADDRESS", "false"),

@@ -1,0 +1,263 @@
+//! What a tracking code shows: the steps that were, and the way ahead in words for the one who waits.
+
+use chrono::{DateTime, Utc};
+use domain::{DeliveryStatus, EventKind, Mode, TrackingCode};
+use serde::Serialize;
+use strum::Display;
+
+use crate::domain::{Order, OrderEvent};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TrackingView {
+    pub tracking_code: TrackingCode,
+    pub mode: Mode,
+    pub status: DeliveryStatus,
+    pub updated_at: DateTime<Utc>,
+    /// What happened, in the order in which it was accepted.
+    pub steps: Vec<Step>,
+    pub headline: &'static str,
+    pub detail: &'static str,
+    /// The way from the order to its end.
+    pub progress: Vec<Stage>,
+    /// Nothing more will happen.
+    pub finished: bool,
+    /// Changes with every step.
+    pub version: i64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Step {
+    event: EventKind,
+    status: DeliveryStatus,
+    occurred_at: DateTime<Utc>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Stage {
+    pub label: &'static str,
+    pub state: StageState,
+    /// When it was reached.
+    pub at: Option<DateTime<Utc>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub(super) enum StageState {
+    Done,
+    Current,
+    Upcoming,
+    /// Where the way ended other than it should.
+    Stopped,
+}
+
+/// The way of a parcel that arrives, in its order.
+const WAY: [(DeliveryStatus, EventKind, &str); 5] = [
+    (DeliveryStatus::Created, EventKind::OrderCreated, "Order received"),
+    (DeliveryStatus::DriverAssigned, EventKind::DriverAssigned, "Driver assigned"),
+    (DeliveryStatus::PickedUp, EventKind::OrderPickedUp, "Picked up"),
+    (DeliveryStatus::OutForDelivery, EventKind::OrderOutForDelivery, "Out for delivery"),
+    (DeliveryStatus::Delivered, EventKind::OrderDelivered, "Delivered"),
+];
+
+impl TrackingView {
+    /// Cash is a matter between driver and business, and so are names, addresses and reasons.
+    pub(super) fn new(order: Order, events: Vec<OrderEvent>) -> Self {
+        let moves: Vec<_> = events.into_iter().filter(|event| !is_cash(event.kind)).collect();
+        let status = order.state.status;
+        let driver_left = moves.last().is_some_and(|event| event.kind == EventKind::DriverUnassigned);
+        let (headline, detail) = words(status, driver_left);
+        Self {
+            progress: progress(status, &moves),
+            tracking_code: order.tracking_code,
+            mode: order.mode,
+            status,
+            updated_at: order.updated_at,
+            headline,
+            detail,
+            finished: order.state.legal().iter().all(|event| is_cash(*event)),
+            version: order.sequence,
+            steps: moves
+                .into_iter()
+                .map(|event| Step { event: event.kind, status: event.status, occurred_at: event.occurred_at })
+                .collect(),
+        }
+    }
+}
+
+impl Stage {
+    pub(super) fn is_current(&self) -> bool {
+        self.state == StageState::Current
+    }
+
+    pub(super) fn is_upcoming(&self) -> bool {
+        self.state == StageState::Upcoming
+    }
+}
+
+fn is_cash(kind: EventKind) -> bool {
+    matches!(kind, EventKind::CodCollected | EventKind::CodHandedOver | EventKind::CodSettled)
+}
+
+/// A headline, and what it means for the one who waits.
+fn words(status: DeliveryStatus, driver_left: bool) -> (&'static str, &'static str) {
+    match status {
+        DeliveryStatus::Created if driver_left => (
+            "Looking for another driver",
+            "The first driver could not take your parcel. We are finding another.",
+        ),
+        DeliveryStatus::Created => ("Your order is in", "We are finding a driver for your parcel."),
+        DeliveryStatus::DriverAssigned => {
+            ("A driver is on the way to the shop", "Your parcel will be picked up next.")
+        }
+        DeliveryStatus::PickedUp => {
+            ("Your parcel is picked up", "The driver has it, and will set out to you next.")
+        }
+        DeliveryStatus::OutForDelivery => ("Out for delivery", "The driver is on the way to you."),
+        DeliveryStatus::Delivered => ("Delivered", "Your parcel has arrived. Enjoy!"),
+        DeliveryStatus::Failed => {
+            ("The delivery did not work out", "Please ask the shop that you ordered from what happens next.")
+        }
+        DeliveryStatus::Cancelled => {
+            ("The delivery was cancelled", "If you did not expect this, ask the shop that you ordered from.")
+        }
+        DeliveryStatus::Returned => (
+            "Your parcel went back to the shop",
+            "Please ask the shop that you ordered from what happens next.",
+        ),
+    }
+}
+
+fn progress(status: DeliveryStatus, moves: &[OrderEvent]) -> Vec<Stage> {
+    let latest = |kind| moves.iter().rev().find(|event| event.kind == kind).map(|event| event.occurred_at);
+    let rank = |status| WAY.iter().position(|(stage, ..)| *stage == status);
+    // A delivery that ended early stopped behind the last stage it had reached.
+    let reached = moves.iter().rev().find_map(|event| rank(event.status)).unwrap_or_default();
+    let stopped = rank(status).is_none();
+    let way = WAY.iter().enumerate().map(|(place, (stage, kind, label))| {
+        let state = match place.cmp(&reached) {
+            std::cmp::Ordering::Less => StageState::Done,
+            std::cmp::Ordering::Equal if stopped || *stage == DeliveryStatus::Delivered => StageState::Done,
+            std::cmp::Ordering::Equal => StageState::Current,
+            std::cmp::Ordering::Greater => StageState::Upcoming,
+        };
+        let at = if state == StageState::Upcoming { None } else { latest(*kind) };
+        Stage { label, state, at }
+    });
+    let ends = [
+        (EventKind::OrderFailed, "Delivery failed"),
+        (EventKind::OrderCancelled, "Cancelled"),
+        (EventKind::OrderReturned, "Returned to the shop"),
+    ];
+    let ends = ends.into_iter().filter_map(|(kind, label)| {
+        let at = latest(kind)?;
+        Some(Stage { label, state: StageState::Stopped, at: Some(at) })
+    });
+    way.filter(|stage| !stopped || !stage.is_upcoming()).chain(ends).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::TimeDelta;
+    use domain::{BusinessId, Clock, DeliveryState, Entropy, EventId, OrderId, PaymentType};
+    use serde_json::Value;
+
+    /// The way that these events lead, each a minute after the one before.
+    fn way(kinds: &[EventKind]) -> (DeliveryStatus, Vec<OrderEvent>) {
+        let (clock, entropy) = (Clock::manual(DateTime::UNIX_EPOCH), Entropy::seeded(1));
+        let mut state = DeliveryState::new(PaymentType::Prepaid);
+        let (order_id, business_id) =
+            (OrderId::generate(&clock, &entropy), BusinessId::generate(&clock, &entropy));
+        let all = std::iter::once(&EventKind::OrderCreated).chain(kinds);
+        let events = all.zip(1..).map(|(kind, sequence)| {
+            if sequence > 1 {
+                state = state.apply(*kind).expect("a legal move").to;
+            }
+            clock.advance(TimeDelta::minutes(1));
+            OrderEvent {
+                id: EventId::generate(&clock, &entropy),
+                order_id,
+                business_id,
+                kind: *kind,
+                sequence,
+                status: state.status,
+                cod_status: state.cod,
+                data: Value::Null,
+                occurred_at: clock.now(),
+                recorded_at: clock.now(),
+            }
+        });
+        let events = events.collect();
+        (state.status, events)
+    }
+
+    /// Each stage as its first letters, its state, and its minute.
+    fn shown(kinds: &[EventKind]) -> String {
+        let (status, moves) = way(kinds);
+        let stages = progress(status, &moves);
+        let minute = |at: DateTime<Utc>| at.timestamp() / 60;
+        let one = |stage: &Stage| match stage.at {
+            Some(at) => format!("{} {} {}", stage.label, stage.state, minute(at)),
+            None => format!("{} {}", stage.label, stage.state),
+        };
+        stages.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+
+    use EventKind::*;
+
+    #[test]
+    fn the_way_shows_what_was_what_is_and_what_comes() {
+        for (kinds, expected) in [
+            (
+                &[][..],
+                "Order received current 1, Driver assigned upcoming, Picked up upcoming, Out for delivery upcoming, \
+                 Delivered upcoming",
+            ),
+            (
+                &[DriverAssigned, OrderPickedUp],
+                "Order received done 1, Driver assigned done 2, Picked up current 3, Out for delivery upcoming, \
+                 Delivered upcoming",
+            ),
+            (
+                &[DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderDelivered],
+                "Order received done 1, Driver assigned done 2, Picked up done 3, Out for delivery done 4, \
+                 Delivered done 5",
+            ),
+            // A driver who left is no stage any more; the next one's time counts.
+            (
+                &[DriverAssigned, DriverUnassigned],
+                "Order received current 1, Driver assigned upcoming, Picked up upcoming, Out for delivery upcoming, \
+                 Delivered upcoming",
+            ),
+            (
+                &[DriverAssigned, DriverUnassigned, DriverAssigned],
+                "Order received done 1, Driver assigned current 4, Picked up upcoming, Out for delivery upcoming, \
+                 Delivered upcoming",
+            ),
+        ] {
+            assert_eq!(shown(kinds), expected, "{kinds:?}");
+        }
+    }
+
+    #[test]
+    fn a_way_that_ended_early_promises_nothing_more() {
+        for (kinds, expected) in [
+            (&[OrderCancelled][..], "Order received done 1, Cancelled stopped 2"),
+            (
+                &[DriverAssigned, OrderFailed],
+                "Order received done 1, Driver assigned done 2, Delivery failed stopped 3",
+            ),
+            (
+                &[DriverAssigned, OrderPickedUp, OrderFailed, OrderReturned],
+                "Order received done 1, Driver assigned done 2, Picked up done 3, Delivery failed stopped 4, \
+                 Returned to the shop stopped 5",
+            ),
+        ] {
+            assert_eq!(shown(kinds), expected, "{kinds:?}");
+        }
+    }
+}
