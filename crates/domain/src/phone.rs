@@ -2,9 +2,11 @@
 
 use std::fmt;
 
-use phonenumber::Mode;
+use phonenumber::metadata::DATABASE;
+use phonenumber::{Mode, PhoneNumber};
 
-/// A number that the numbering plan of its country has, in the form of ITU-T E.164: `+919812345678`.
+/// A number of a length that the numbering plan of its country has, in the form of ITU-T E.164: `+919812345678`. Which
+/// ranges are given out changes faster than any library, so a number of the right length in a new range is no fault.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Phone(String);
 
@@ -27,12 +29,12 @@ impl Phone {
             return None;
         }
         let number = phonenumber::parse(None, format!("+{digits}")).ok()?;
-        phonenumber::is_valid(&number).then(|| Self(number.format().mode(Mode::E164).to_string()))
+        is_possible(&number).then(|| Self(number.format().mode(Mode::E164).to_string()))
     }
 
     /// Reads the numbering plans of all countries, which takes some 60 ms and otherwise happens at the first number.
     pub fn read_numbering_plans() {
-        let _plans: &phonenumber::metadata::Database = &phonenumber::metadata::DATABASE;
+        let _plans: &phonenumber::metadata::Database = &DATABASE;
     }
 
     pub fn as_str(&self) -> &str {
@@ -42,6 +44,16 @@ impl Phone {
     pub fn into_string(self) -> String {
         self.0
     }
+}
+
+/// Whether some telephone of that country has as many digits; short codes and the like are not called from abroad.
+fn is_possible(number: &PhoneNumber) -> bool {
+    let national = number.national();
+    let length = u16::from(national.zeros()) + national.value().to_string().len() as u16;
+    DATABASE.by_code(&number.code().value()).into_iter().flatten().any(|plan| {
+        let kinds = [plan.descriptors().fixed_line(), plan.descriptors().mobile()];
+        kinds.into_iter().flatten().any(|kind| kind.possible_length().contains(&length))
+    }) || phonenumber::is_valid(number)
 }
 
 impl fmt::Debug for Phone {
@@ -71,6 +83,9 @@ mod tests {
             ("+44 20 7946 0000", "+442079460000"),
             ("+39 06 1234567", "+39061234567"),
             ("+8801712345678", "+8801712345678"),
+            // Of the right length, in a range that is not given out.
+            ("+911234567890", "+911234567890"),
+            ("+15555550100", "+15555550100"),
         ] {
             assert_eq!(normal(given).as_deref(), Some(expected), "{given}");
         }
@@ -86,7 +101,6 @@ mod tests {
             "00919876543210",
             "+91987654321",
             "+9198765432101234",
-            "+910000000000",
             "+99912345678",
             "+0123456789",
             "+91x9876543210",
