@@ -23,7 +23,8 @@
     const made = element("li", "", stage.state);
     if (stage.state === "current") made.setAttribute("aria-current", "step");
     made.append(element("b", stage.label));
-    made.append(stage.at ? time(stage.at) : element("span", stage.state === "upcoming" ? "To come" : "", "until"));
+    if (stage.at) made.append(time(stage.at));
+    else if (stage.state === "upcoming") made.append(element("span", "To come", "sr"));
     return made;
   };
   const show = (view) => {
