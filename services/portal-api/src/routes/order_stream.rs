@@ -19,8 +19,9 @@ use crate::domain::Session;
 use crate::live_orders::{LiveOrder, LiveStream, Notice};
 use crate::store::sessions;
 
-/// Keeps proxies from closing a quiet stream, and finds out that the page is gone or its session has ended.
-const HEARTBEAT: Duration = Duration::from_secs(15);
+/// Keeps proxies from closing a quiet stream, and finds out that the page is gone or its session has ended: a stream
+/// outlives its session by less than the five seconds that a revoked key may.
+const HEARTBEAT: Duration = Duration::from_secs(4);
 const RELOAD: &[u8] = b"event: reload\ndata: {}\n\n";
 
 /// `event: order` for each event of an order; `event: reload` when some may have been missed.
