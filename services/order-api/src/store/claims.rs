@@ -5,9 +5,10 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, Mode};
 
 use super::StoreError;
+use super::predicates::{pending, still_held};
 use super::rows::ClaimRow;
 use super::schema::orders;
-use crate::domain::{Claim, Placement};
+use crate::domain::Claim;
 
 /// The order that holds an idempotency key.
 pub async fn by_key(
@@ -20,7 +21,7 @@ pub async fn by_key(
         .filter(orders::business_id.eq(business.to_string()))
         .filter(orders::mode.eq(mode.as_str()))
         .filter(orders::idempotency_key.eq(key))
-        .filter(orders::placement.ne(Placement::Released.as_str()))
+        .filter(still_held())
         .select(ClaimRow::as_select())
         .first(conn)
         .await
@@ -53,7 +54,7 @@ pub async fn pending_since(
     limit: i64,
 ) -> Result<Vec<Claim>, StoreError> {
     let rows: Vec<ClaimRow> = orders::table
-        .filter(orders::placement.eq(Placement::PendingPayment.as_str()))
+        .filter(pending())
         .filter(orders::pending_since.lt(before))
         .order(orders::pending_since)
         .limit(limit)
@@ -65,10 +66,6 @@ pub async fn pending_since(
 
 /// How many orders wait for their payment, for the metric.
 pub async fn pending_count(conn: &mut AsyncPgConnection) -> Result<i64, StoreError> {
-    let count = orders::table
-        .filter(orders::placement.eq(Placement::PendingPayment.as_str()))
-        .count()
-        .get_result(conn)
-        .await?;
+    let count = orders::table.filter(pending()).count().get_result(conn).await?;
     Ok(count)
 }

@@ -3,19 +3,20 @@
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{DeliveryStatus, Mode, OrderId};
+use domain::{DeliveryStatus, OrderId};
 
+use super::predicates::{live, placed};
 use super::rows::OrderRow;
 use super::schema::{fleet_reports, orders};
 use super::{StoreError, corrupt};
-use crate::domain::{Fingerprint, Order, Placement};
+use crate::domain::{Fingerprint, Order};
 
 /// A live order, locked until the transaction ends.
 pub async fn lock(conn: &mut AsyncPgConnection, id: OrderId) -> Result<Option<Order>, StoreError> {
     let row = orders::table
         .filter(orders::id.eq(id.to_string()))
-        .filter(orders::mode.eq(Mode::Live.as_str()))
-        .filter(orders::placement.eq(Placement::Placed.as_str()))
+        .filter(live())
+        .filter(placed())
         .select(OrderRow::as_select())
         .for_update()
         .first(conn)
@@ -32,10 +33,7 @@ pub async fn list(
     after: Option<&(DateTime<Utc>, OrderId)>,
     limit: usize,
 ) -> Result<Vec<Order>, StoreError> {
-    let mut query = orders::table
-        .filter(orders::mode.eq(Mode::Live.as_str()))
-        .filter(orders::placement.eq(Placement::Placed.as_str()))
-        .into_boxed();
+    let mut query = orders::table.filter(live()).filter(placed()).into_boxed();
     if let Some(status) = status {
         query = query.filter(orders::status.eq(status.as_str()));
     }
@@ -63,8 +61,8 @@ pub async fn cursor(
 ) -> Result<Option<(DateTime<Utc>, OrderId)>, StoreError> {
     let updated_at: Option<DateTime<Utc>> = orders::table
         .filter(orders::id.eq(id.to_string()))
-        .filter(orders::mode.eq(Mode::Live.as_str()))
-        .filter(orders::placement.eq(Placement::Placed.as_str()))
+        .filter(live())
+        .filter(placed())
         .select(orders::updated_at)
         .first(conn)
         .await

@@ -5,9 +5,10 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
 
 use super::StoreError;
+use super::predicates::placed;
 use super::rows::OrderRow;
 use super::schema::orders;
-use crate::domain::{Order, Placement};
+use crate::domain::Order;
 
 /// Which of a business's orders are wanted.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +29,7 @@ pub async fn find(
     let mut query = orders::table
         .filter(orders::id.eq(id.to_string()))
         .filter(orders::business_id.eq(business.to_string()))
-        .filter(orders::placement.eq(Placement::Placed.as_str()))
+        .filter(placed())
         .into_boxed();
     if let Some(mode) = mode {
         query = query.filter(orders::mode.eq(mode.as_str()));
@@ -45,10 +46,8 @@ pub async fn list(
     after: Option<OrderId>,
     limit: usize,
 ) -> Result<Vec<Order>, StoreError> {
-    let mut query = orders::table
-        .filter(orders::business_id.eq(business.to_string()))
-        .filter(orders::placement.eq(Placement::Placed.as_str()))
-        .into_boxed();
+    let mut query =
+        orders::table.filter(orders::business_id.eq(business.to_string())).filter(placed()).into_boxed();
     if let Some(mode) = filter.mode {
         query = query.filter(orders::mode.eq(mode.as_str()));
     }
@@ -79,7 +78,7 @@ pub async fn any_test_order(conn: &mut AsyncPgConnection, business: BusinessId) 
         orders::table
             .filter(orders::business_id.eq(business.to_string()))
             .filter(orders::mode.eq(Mode::Test.as_str()))
-            .filter(orders::placement.eq(Placement::Placed.as_str())),
+            .filter(placed()),
     ));
     Ok(query.get_result(conn).await?)
 }
@@ -91,7 +90,7 @@ pub async fn by_tracking_code(
 ) -> Result<Option<Order>, StoreError> {
     let row = orders::table
         .filter(orders::tracking_code.eq(code.as_str()))
-        .filter(orders::placement.eq(Placement::Placed.as_str()))
+        .filter(placed())
         .select(OrderRow::as_select())
         .first(conn)
         .await
@@ -110,7 +109,7 @@ pub async fn lock(
         .filter(orders::id.eq(id.to_string()))
         .filter(orders::business_id.eq(business.to_string()))
         .filter(orders::mode.eq(mode.as_str()))
-        .filter(orders::placement.eq(Placement::Placed.as_str()))
+        .filter(placed())
         .select(OrderRow::as_select())
         .for_update()
         .first(conn)
