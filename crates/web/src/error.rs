@@ -99,8 +99,27 @@ impl ApiError {
         self.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
     }
 
+    /// 415: a body that does not say that it is JSON.
+    pub fn unsupported_media_type() -> Self {
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_media_type",
+            "Send the body as JSON, with Content-Type: application/json.",
+        )
+    }
+
+    /// 400: a body that cannot be read as JSON.
+    pub fn malformed_json(what: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "malformed_json", what)
+    }
+
     pub fn status(&self) -> StatusCode {
         self.status
+    }
+
+    /// What is said in headers, besides those that the edge adds to every answer.
+    pub fn headers(&self) -> &[(HeaderName, HeaderValue)] {
+        &self.answer.headers
     }
 
     pub fn code(&self) -> &str {
@@ -108,7 +127,7 @@ impl ApiError {
     }
 
     /// The error for a bare status that the router or the HTTP layer gave.
-    pub(crate) fn from_status(status: StatusCode) -> Self {
+    pub fn from_status(status: StatusCode) -> Self {
         let (code, message) = match status {
             StatusCode::NOT_FOUND => ("not_found", "There is nothing at this address."),
             StatusCode::METHOD_NOT_ALLOWED => {
@@ -126,7 +145,7 @@ impl ApiError {
     }
 
     /// The error body.
-    pub(crate) fn body(&self, request_id: &str) -> Value {
+    pub fn body(&self, request_id: &str) -> Value {
         let mut body = self.answer.rest.clone();
         body.insert("message".into(), json!(self.answer.message));
         body.insert("code".into(), json!(self.answer.code));
@@ -137,23 +156,27 @@ impl ApiError {
         Value::Object(body)
     }
 
+    /// The error body as RFC 9457 has it, with the same fields besides.
+    pub fn problem(&self, request_id: &str) -> Value {
+        let mut body = self.body(request_id);
+        body["type"] = json!("about:blank");
+        body["title"] = json!(self.status.canonical_reason().unwrap_or("Error"));
+        body["status"] = json!(self.status.as_u16());
+        body["detail"] = json!(self.answer.message);
+        body
+    }
+
     /// The response, in the form that the caller asked for.
     pub(crate) fn respond(&self, request_id: &str, as_problem: bool) -> HttpResponse {
-        let mut body = self.body(request_id);
         let mut response = HttpResponse::build(self.status);
         for (name, value) in &self.answer.headers {
             response.append_header((name.clone(), value.clone()));
         }
-        if as_problem {
-            body["type"] = json!("about:blank");
-            body["title"] = json!(self.status.canonical_reason().unwrap_or("Error"));
-            body["status"] = json!(self.status.as_u16());
-            body["detail"] = json!(self.answer.message);
-            response.content_type("application/problem+json");
-        } else {
-            response.content_type("application/json");
-        }
-        response.body(body.to_string())
+        let (media_type, body) = match as_problem {
+            true => ("application/problem+json", self.problem(request_id)),
+            false => ("application/json", self.body(request_id)),
+        };
+        response.content_type(media_type).body(body.to_string())
     }
 }
 

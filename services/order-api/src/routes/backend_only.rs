@@ -24,12 +24,15 @@ pub(super) async fn refuse_browsers(
 ) -> Result<ServiceResponse<EitherBody<impl MessageBody + 'static>>, Error> {
     if is_from_browser(request.headers()) {
         tracing::info!("refused a call from a browser");
-        let message = "Call this API from your backend only. This request came from a browser, which shows your API key \
-                       to everyone: have the page call your own server, let that call this API, and replace the key.";
-        let error = ApiError::new(StatusCode::FORBIDDEN, "backend_only", message);
-        return Ok(request.error_response(error).map_into_right_body());
+        return Ok(request.error_response(from_browser()).map_into_right_body());
     }
     Ok(next.call(request).await?.map_into_left_body())
+}
+
+pub(super) fn from_browser() -> ApiError {
+    let message = "Call this API from your backend only. This request came from a browser, which shows your API key \
+                   to everyone: have the page call your own server, let that call this API, and replace the key.";
+    ApiError::new(StatusCode::FORBIDDEN, "backend_only", message)
 }
 
 /// Fetch Metadata (W3C) has browsers say where a request comes from, in headers that no script may set:

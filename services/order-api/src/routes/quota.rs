@@ -7,6 +7,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest, web};
+use domain::ApiKeyId;
 use internal_api::keys::GoodKey;
 
 use crate::app::App;
@@ -17,12 +18,24 @@ const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy"
 
 /// Charges a call that does something new.
 pub(super) fn charge_request(app: &App, request: &HttpRequest, caller: &GoodKey) -> Result<(), ApiError> {
-    note(request, app.limits.requests.charge(caller.key_id))
+    note(request, app.limits.requests.charge(caller.key_id)).map(drop)
 }
 
 /// Charges a creation, of which it is not known yet whether it is a replay.
-pub(super) fn charge_replay(app: &App, request: &HttpRequest, caller: &GoodKey) -> Result<(), ApiError> {
+pub(super) fn charge_replay(
+    app: &App,
+    request: &HttpRequest,
+    caller: &GoodKey,
+) -> Result<Standing, ApiError> {
     note(request, app.limits.replays.charge(caller.key_id))
+}
+
+/// A creation turned out to be a replay: it counts among those, and not among the requests of the key that was charged.
+pub(super) fn was_replay(app: &App, request: &HttpRequest, replay: Standing, charged: Option<ApiKeyId>) {
+    if let Some(key) = charged {
+        app.limits.requests.give_back(key);
+    }
+    request.extensions_mut().insert(replay);
 }
 
 /// Middleware: `RateLimit` and `RateLimit-Policy` on every answer. Of two buckets that a call was charged to, the later
@@ -49,17 +62,17 @@ fn write(headers: &mut HeaderMap, policy: Policy, standing: Option<Standing>) {
     }
 }
 
-fn note(request: &HttpRequest, charged: Result<Standing, Exceeded>) -> Result<(), ApiError> {
+fn note(request: &HttpRequest, charged: Result<Standing, Exceeded>) -> Result<Standing, ApiError> {
     let (standing, outcome) = match charged {
-        Ok(standing) => (standing, Ok(())),
-        Err(Exceeded(standing)) => (standing, Err(too_many(standing))),
+        Ok(standing) => (standing, Ok(standing)),
+        Err(Exceeded(standing)) => (standing, Err(too_many(standing.resets_in_s))),
     };
     request.extensions_mut().insert(standing);
     outcome
 }
 
-fn too_many(standing: Standing) -> ApiError {
-    let seconds = u32::try_from(standing.resets_in_s).unwrap_or(u32::MAX);
+pub(super) fn too_many(wait_s: u64) -> ApiError {
+    let seconds = u32::try_from(wait_s).unwrap_or(u32::MAX);
     let message = format!("This API key calls too often. Wait {seconds} s, then go on more slowly.");
     ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).retry_after(seconds)
 }

@@ -28,11 +28,7 @@ pub(super) async fn of_key(
 ) -> Result<Json<SimulatedOrderView>, ApiError> {
     let caller = authenticate::business(&app, &request).await?;
     if caller.mode == Mode::Live {
-        return Err(ApiError::new(
-            StatusCode::FORBIDDEN,
-            "simulate_needs_test_key",
-            "Only test orders can be simulated. Use the Test key.",
-        ));
+        return Err(needs_test_key());
     }
     let id = integration::parse_id(&id)?;
     let asked = read(&read_json(&request, payload).await?)?;
@@ -48,6 +44,11 @@ pub(super) async fn of_business(
     let business = integration::parse_business(&path.0)?;
     let id = integration::parse_id(&path.1)?;
     simulate(&app, business, id, read(&body.0)?).await
+}
+
+pub(super) fn needs_test_key() -> ApiError {
+    let message = "Only test orders can be simulated. Use the Test key.";
+    ApiError::new(StatusCode::FORBIDDEN, "simulate_needs_test_key", message)
 }
 
 fn read(body: &Value) -> Result<Simulation, ApiError> {

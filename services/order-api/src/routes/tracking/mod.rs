@@ -30,13 +30,19 @@ pub(super) async fn json(
     request: HttpRequest,
     code: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
-    app.addresses.charge(&request).map_err(|TooMany { wait_s }| {
-        let message = "Too many requests from your address. Wait a moment, then try again.";
-        ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).retry_after(wait_s)
-    })?;
+    app.addresses.charge(&request).map_err(|TooMany { wait_s }| too_many(wait_s))?;
     let view = look_up(&app, &code).await.map_err(errors::from_store)?;
-    let view = view.ok_or_else(|| ApiError::not_found("tracking_code_not_found", "tracking code"))?;
+    let view = view.ok_or_else(unknown_code)?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(view))
+}
+
+pub(super) fn too_many(wait_s: u32) -> ApiError {
+    let message = "Too many requests from your address. Wait a moment, then try again.";
+    ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).retry_after(wait_s)
+}
+
+pub(super) fn unknown_code() -> ApiError {
+    ApiError::not_found("tracking_code_not_found", "tracking code")
 }
 
 /// `GET /track/{trackingCode}`: a page for every outcome, since people see it
