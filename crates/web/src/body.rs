@@ -62,6 +62,14 @@ pub async fn read_optional_json(request: &HttpRequest, payload: web::Payload) ->
     parse(&bytes)
 }
 
+/// The bytes of a body as they came, whatever its type, for signatures; bounded as [`JsonBody`] is.
+///
+/// # Errors
+/// 413 for too much, 408 for too late.
+pub async fn read_bytes(request: &HttpRequest, payload: web::Payload) -> Result<web::Bytes, ApiError> {
+    Bounds::of(request).read(payload.into_inner()).await.map(web::BytesMut::freeze)
+}
+
 impl FromRequest for JsonBody {
     type Error = ApiError;
     type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;

@@ -8,6 +8,7 @@ mod error;
 mod fault;
 mod fields;
 mod health;
+mod idempotency;
 mod query;
 mod run;
 mod server;
@@ -17,13 +18,15 @@ mod unreadable;
 
 pub use auth::{bearer_token, require_internal_token, same_secret};
 pub use body::{
-    BODY_DEADLINE, BODY_MAX_BYTES, BodyDeadline, BodyLimit, JsonBody, read_json, read_optional_json,
+    BODY_DEADLINE, BODY_MAX_BYTES, BodyDeadline, BodyLimit, JsonBody, read_bytes, read_json,
+    read_optional_json,
 };
 pub use edge::{RequestEdge, edge};
 pub use error::ApiError;
 pub use fault::{Fault, FaultList};
 pub use fields::{Fields, TextRule};
 pub use health::{Check, Readiness, management_routes};
+pub use idempotency::idempotency_key;
 pub use query::{page_query, query_value};
 pub use run::{Workers, run};
 pub use server::{Listener, ServeOptions, listen, stop_signal};
