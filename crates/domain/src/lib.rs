@@ -13,6 +13,8 @@ mod mode;
 mod paise;
 mod payment_type;
 mod phone;
+mod pincode;
+mod text;
 mod tracking_code;
 
 pub use api_key::{ApiKey, ApiKeyError, KeySegment};
@@ -30,4 +32,6 @@ pub use mode::Mode;
 pub use paise::{Paise, PaiseError};
 pub use payment_type::PaymentType;
 pub use phone::Phone;
+pub use pincode::Pincode;
+pub use text::{is_control, is_invisible, is_line_break_or_tab, looks_empty};
 pub use tracking_code::{TrackingCode, TrackingCodeError};

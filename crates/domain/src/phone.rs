@@ -5,6 +5,8 @@ use std::fmt;
 use phonenumber::metadata::DATABASE;
 use phonenumber::{Mode, PhoneNumber};
 
+use crate::text::is_invisible;
+
 /// A number of a length that the numbering plan of its country has, in the form of ITU-T E.164: `+919812345678`. Which
 /// ranges are given out changes faster than any library, so a number of the right length in a new range is no fault.
 #[derive(Clone, PartialEq, Eq)]
@@ -19,11 +21,13 @@ impl Phone {
     /// the driver at the door.
     pub fn parse(text: &str) -> Option<Self> {
         // The library also reads letters (1-800-FLOWERS), extensions and `tel:` addresses, none of which is meant here.
-        let digits: String = text
+        // Numbers that are copied from address books bring marks of the direction of writing, which nobody sees.
+        let seen: String = text.chars().filter(|c| !is_invisible(*c)).collect();
+        let digits: String = seen
             .trim()
             .strip_prefix('+')?
             .chars()
-            .filter(|c| !matches!(c, ' ' | '-' | '.' | '(' | ')'))
+            .filter(|c| !matches!(c, ' ' | '\u{A0}' | '-' | '.' | '(' | ')'))
             .collect();
         if !Self::DIGITS.contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// An internal call that brought no answer to use.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum CallError {
     /// No answer in time, a broken connection, or a 5xx. What the other service did is unknown.
     #[error("{service} cannot be reached: {reason}")]

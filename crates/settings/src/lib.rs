@@ -6,8 +6,10 @@
 
 mod load;
 mod sections;
+mod trusted_proxies;
 
 pub use load::{Settings, SettingsError, load, load_from, search_path};
 pub use sections::{
     Brand, Broker, Database, Environment, Faults, Http, Internal, LogFormat, Peers, Secret, Telemetry,
 };
+pub use trusted_proxies::TrustedProxies;

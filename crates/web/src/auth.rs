@@ -12,10 +12,23 @@ use subtle::ConstantTimeEq;
 use crate::ApiError;
 
 /// The token of `Authorization: Bearer <token>`; the scheme's case does not matter (RFC 9110 §11.1).
-pub fn bearer_token(headers: &HeaderMap) -> Option<&str> {
-    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
-    let token = token.trim();
-    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+///
+/// # Errors
+/// 400 when the header is given more than once: which of two callers is meant cannot be known.
+pub fn bearer_token(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
+    let mut given = headers.get_all(header::AUTHORIZATION);
+    let (first, another) = (given.next(), given.next());
+    if another.is_some() {
+        let message =
+            "The Authorization header is given more than once. Send it once, with one key or token.";
+        return Err(ApiError::new(StatusCode::BAD_REQUEST, "duplicate_header", message)
+            .with("header", "Authorization"));
+    }
+    let parts = first.and_then(|value| value.to_str().ok()).and_then(|text| text.split_once(' '));
+    Ok(parts.and_then(|(scheme, token)| {
+        let token = token.trim();
+        (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+    }))
 }
 
 /// Whether `given` is the secret, without telling by the time it takes where they differ.
@@ -25,7 +38,7 @@ pub fn same_secret(given: &str, secret: &Secret) -> bool {
 
 /// Middleware for internal listeners; wants `web::Data<settings::Internal>` in the app.
 ///
-/// Without the token the answer is 401.
+/// Without the token the answer is 401, with two of them 400.
 ///
 /// # Errors
 /// Those of the handlers behind it.
@@ -34,12 +47,19 @@ pub async fn require_internal_token(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<EitherBody<impl MessageBody + 'static>>, Error> {
     let internal = request.app_data::<web::Data<settings::Internal>>().cloned();
-    let known = internal.is_some_and(|internal| {
-        bearer_token(request.headers()).is_some_and(|given| same_secret(given, &internal.token))
+    let known = bearer_token(request.headers()).map(|given| {
+        let token = internal.as_ref().map(|internal| &internal.token);
+        given.zip(token).is_some_and(|(given, token)| same_secret(given, token))
     });
-    if !known {
-        let message = "This address is for the operator's own services.";
-        let error = ApiError::new(StatusCode::UNAUTHORIZED, "internal_token_invalid", message);
+    let refusal = match known {
+        Ok(true) => None,
+        Ok(false) => {
+            let message = "This address is for the operator's own services.";
+            Some(ApiError::new(StatusCode::UNAUTHORIZED, "internal_token_invalid", message))
+        }
+        Err(error) => Some(error),
+    };
+    if let Some(error) = refusal {
         return Ok(request.error_response(error).map_into_right_body());
     }
     Ok(next.call(request).await?.map_into_left_body())

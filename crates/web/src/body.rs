@@ -48,10 +48,6 @@ pub async fn read_json(request: &HttpRequest, payload: web::Payload) -> Result<V
 /// # Errors
 /// As [`JsonBody`].
 pub async fn read_optional_json(request: &HttpRequest, payload: web::Payload) -> Result<Value, ApiError> {
-    if request.headers().get(header::CONTENT_TYPE).is_none() {
-        // Without a type it can only be left unread; a body that was meant has one.
-        return Ok(Value::Null);
-    }
     let bounds = Bounds::of(request);
     let typed = check_content_type(request);
     let bytes = bounds.read(payload.into_inner()).await?;
@@ -86,19 +82,38 @@ impl FromRequest for JsonBody {
     }
 }
 
+/// JSON, in UTF-8 (which is the only JSON there is, RFC 8259 §8.1), as it is: not packed by any coding.
 fn check_content_type(request: &HttpRequest) -> Result<(), ApiError> {
-    let given = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let media_type =
-        given.and_then(|value| value.split(';').next()).map(|value| value.trim().to_ascii_lowercase());
-    match media_type.as_deref() {
-        Some("application/json") => Ok(()),
-        Some(media_type) if media_type.starts_with("application/") && media_type.ends_with("+json") => Ok(()),
-        _ => Err(ApiError::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "unsupported_media_type",
-            "Send the body as JSON, with Content-Type: application/json.",
-        )),
+    let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let unsupported =
+        |message: &str| ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message);
+    if !is_json(text(header::CONTENT_TYPE)) {
+        return Err(unsupported("Send the body as JSON, with Content-Type: application/json."));
     }
+    if !is_utf8(text(header::CONTENT_TYPE)) {
+        return Err(unsupported("Send the body as JSON in UTF-8, with Content-Type: application/json."));
+    }
+    let packed = request.headers().get_all(header::CONTENT_ENCODING);
+    if packed.into_iter().any(|coding| !coding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"identity")) {
+        // RFC 9110 §15.5.16: says that it is the coding, rather than the type, and which there are.
+        return Err(unsupported("Send the body as it is, without a Content-Encoding.")
+            .with_header(header::ACCEPT_ENCODING, header::HeaderValue::from_static("identity")));
+    }
+    Ok(())
+}
+
+fn is_json(content_type: &str) -> bool {
+    let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    media_type == "application/json"
+        || (media_type.starts_with("application/") && media_type.ends_with("+json"))
+}
+
+fn is_utf8(content_type: &str) -> bool {
+    let mut parameters = content_type.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+    parameters.all(|(name, value)| {
+        !name.trim().eq_ignore_ascii_case("charset")
+            || matches!(value.trim().trim_matches('"').to_ascii_lowercase().as_str(), "utf-8" | "utf8")
+    })
 }
 
 /// How much of a body is read, and for how long.
@@ -145,14 +160,13 @@ async fn read(mut chunks: Payload, limit: usize) -> Result<web::BytesMut, ApiErr
 }
 
 fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
-    let malformed = |what: String| ApiError::new(StatusCode::BAD_REQUEST, "malformed_json", what);
     if bytes.is_empty() {
-        return Err(malformed("The request body is empty; send a JSON object.".into()));
+        return Err(ApiError::malformed_json("The request body is empty; send a JSON object."));
     }
     if std::str::from_utf8(bytes).is_err() {
-        return Err(malformed("The request body is not valid UTF-8.".into()));
+        return Err(ApiError::malformed_json("The request body is not valid UTF-8."));
     }
     serde_json::from_slice::<Strict>(bytes)
         .map(|strict| strict.0)
-        .map_err(|error| malformed(format!("The request body is not valid JSON: {error}.")))
+        .map_err(|error| ApiError::malformed_json(format!("The request body is not valid JSON: {error}.")))
 }

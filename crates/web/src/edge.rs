@@ -3,9 +3,10 @@
 
 use std::time::Instant;
 
-use actix_web::body::{BoxBody, MessageBody};
+use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::error::InternalError;
+use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, web};
@@ -29,7 +30,7 @@ pub struct RequestEdge {
 /// # Errors
 /// What an inner layer refused, as the response it is to be.
 pub async fn edge(
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let begun = Instant::now();
@@ -38,8 +39,13 @@ pub async fn edge(
         None => return Err(ApiError::internal("the listener has no RequestEdge").into()),
     };
     request.extensions_mut().insert(id);
-    let as_problem = wants_problem(&request);
+    let as_problem = wants_problem(request.headers());
     let method = request.method().clone();
+    let wants_head_only = method == Method::HEAD;
+    if wants_head_only {
+        // Answered like a GET (RFC 9110 §9.3.2); the HTTP layer, which saw the HEAD, leaves the body out.
+        request.head_mut().method = Method::GET;
+    }
     let route = request.match_pattern().unwrap_or_else(|| "unmatched".to_owned());
     let span =
         tracing::info_span!("request", request_id = %id, %method, route, trace_id = tracing::field::Empty);
@@ -70,10 +76,15 @@ pub async fn edge(
         Ok(response) => (response.status(), response.headers_mut()),
         Err(response) => (response.status(), response.headers_mut()),
     };
+    let status = status.as_u16();
     if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
         headers.insert(REQUEST_ID, value);
     }
-    record(&span, method.as_str(), &route, status.as_u16(), begun);
+    allow_head(headers);
+    if wants_head_only {
+        outcome = outcome.map(without_stream);
+    }
+    record(&span, method.as_str(), &route, status, begun);
     outcome.map_err(|response| InternalError::from_response("refused", response).into())
 }
 
@@ -82,6 +93,25 @@ fn keep(headers: &mut HeaderMap, beside: &HeaderMap) {
     let inner: Vec<_> = beside.iter().filter(|(name, _)| !headers.contains_key(*name)).collect();
     for (name, value) in inner {
         headers.append(name.clone(), value.clone());
+    }
+}
+
+/// The router names the methods of its table in the 405; where there is GET, there is HEAD.
+fn allow_head(headers: &mut HeaderMap) {
+    let Some(allowed) = headers.get(header::ALLOW).and_then(|allowed| allowed.to_str().ok()) else { return };
+    let has = |method: &str| allowed.split(',').any(|one| one.trim() == method);
+    if has("GET") && !has("HEAD") {
+        if let Ok(allowed) = HeaderValue::try_from(format!("{allowed}, HEAD")) {
+            headers.insert(header::ALLOW, allowed);
+        }
+    }
+}
+
+/// A stream that nobody will see is not begun. A body of known length stays, for its Content-Length.
+fn without_stream(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
+    match response.response().body().size() {
+        BodySize::Stream => response.map_body(|_, _| BoxBody::new(())),
+        BodySize::None | BodySize::Sized(_) => response,
     }
 }
 
@@ -102,9 +132,21 @@ fn error_of(response: &ServiceResponse<BoxBody>) -> Option<ApiError> {
     ((status.is_client_error() || status.is_server_error()) && bare).then(|| ApiError::from_status(status))
 }
 
-fn wants_problem(request: &ServiceRequest) -> bool {
-    let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
-    accept.is_some_and(|accept| accept.contains("application/problem+json"))
+/// Whether errors are wanted as RFC 9457 has them: `application/problem+json` stands in `Accept` by name, and plain JSON
+/// is not liked better. Whatever else is accepted, an error is told in JSON: a reason that cannot be read helps nobody.
+fn wants_problem(headers: &HeaderMap) -> bool {
+    let liking = |wanted: &str| {
+        let accepted = headers.get_all(header::ACCEPT).filter_map(|accept| accept.to_str().ok());
+        let ranges = accepted.flat_map(|accept| accept.split(',')).filter_map(|range| {
+            let mut parts = range.split(';').map(str::trim);
+            let named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(wanted));
+            let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+            named.then(|| weight.map_or(1.0, |weight| weight.parse::<f32>().unwrap_or(0.0)))
+        });
+        ranges.fold(0.0, f32::max)
+    };
+    let problem = liking("application/problem+json");
+    problem > 0.0 && problem >= liking("application/json")
 }
 
 fn callers_context(request: &ServiceRequest) -> Option<TraceContext> {
@@ -124,4 +166,48 @@ fn record(span: &tracing::Span, method: &str, route: &str, status: u16, begun: I
         _ if asked_all_the_time => tracing::debug!(status, duration_ms, "answered"),
         _ => tracing::info!(status, duration_ms, "answered"),
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_go_to_those_who_ask_for_them() {
+        for (accept, expected) in [
+            (&["application/problem+json"][..], true),
+            (&["Application/Problem+JSON;q=0.5"], true),
+            (&["application/json, application/problem+json"], true),
+            (&["text/html", "application/problem+json"], true),
+            (&["application/json, application/problem+json;q=0.9"], false),
+            (&["application/problem+json;q=0"], false),
+            (&["application/problem+json; q=nonsense"], false),
+            (&["application/problem+jsonx"], false),
+            (&["application/json"], false),
+            (&["text/html"], false),
+            (&["*/*"], false),
+            (&[], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            for value in accept {
+                headers.append(header::ACCEPT, HeaderValue::from_static(value));
+            }
+            assert_eq!(wants_problem(&headers), expected, "{accept:?}");
+        }
+    }
+
+    #[test]
+    fn where_there_is_get_there_is_head() {
+        for (given, expected) in [
+            ("GET", "GET, HEAD"),
+            ("POST, GET", "POST, GET, HEAD"),
+            ("POST", "POST"),
+            ("GET, HEAD", "GET, HEAD"),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ALLOW, HeaderValue::from_static(given));
+            allow_head(&mut headers);
+            assert_eq!(headers.get(header::ALLOW).unwrap(), expected);
+        }
+    }
 }

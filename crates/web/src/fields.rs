@@ -3,10 +3,14 @@
 
 use std::str::FromStr;
 
-use domain::{Email, Phone};
+use domain::{Email, Phone, Pincode, is_control, is_invisible, is_line_break_or_tab, looks_empty};
 use serde_json::{Map, Value};
 
 use crate::FaultList;
+
+const PHONE_TEXT: TextRule = TextRule::line(40);
+/// With what is forgiven; the code itself has six digits.
+pub const PINCODE_TEXT: TextRule = TextRule::line(20);
 
 /// An object within a request, with the path that leads to it.
 #[derive(Clone)]
@@ -16,22 +20,61 @@ pub struct Fields<'a> {
     faults: &'a FaultList,
 }
 
-/// What a text may be. It is trimmed, and never holds NUL or other control characters.
+/// What a text may be. Unicode's white space around it is trimmed, and no control character may stand in it.
 #[derive(Clone, Copy, Debug)]
 pub struct TextRule {
     /// In characters.
     pub max: usize,
     /// Whether line breaks and tabs may stand in it.
     pub lines: bool,
+    /// Whether it is a code, which programs compare and people take from screens: nothing invisible may stand in it then.
+    pub code: bool,
+}
+
+/// What is wrong with a text; the message goes on after the field's name.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TextFault {
+    pub code: &'static str,
+    pub message: String,
 }
 
 impl TextRule {
     pub const fn line(max: usize) -> Self {
-        Self { max, lines: false }
+        Self { max, lines: false, code: false }
     }
 
     pub const fn lines(max: usize) -> Self {
-        Self { max, lines: true }
+        Self { max, lines: true, code: false }
+    }
+
+    pub const fn code(max: usize) -> Self {
+        Self { max, lines: false, code: true }
+    }
+
+    /// The text, trimmed; `None` for one in which there is nothing to see.
+    ///
+    /// # Errors
+    /// When it breaks the rule.
+    pub fn check(self, text: &str) -> Result<Option<&str>, TextFault> {
+        let text = text.trim();
+        if looks_empty(text) {
+            return Ok(None);
+        }
+        let fault = |code, message: String| Err(TextFault { code, message });
+        let is_allowed = |c| self.lines && is_line_break_or_tab(c);
+        if text.chars().any(|c| is_control(c) && !is_allowed(c)) {
+            return fault("invalid_format", "must not contain control characters.".into());
+        }
+        if self.code
+            && let Some(c) = text.chars().find(|c| is_invisible(*c))
+        {
+            let message = format!("must not contain invisible characters, such as U+{:04X}.", u32::from(c));
+            return fault("invalid_format", message);
+        }
+        if text.chars().count() > self.max {
+            return fault("too_long", format!("must be at most {} characters long.", self.max));
+        }
+        Ok(Some(text))
     }
 }
 
@@ -85,7 +128,7 @@ impl<'a> Fields<'a> {
     pub fn required_text(&self, name: &str, rule: TextRule) -> Option<String> {
         match self.value(name) {
             None => self.missing(name),
-            Some(Value::String(text)) if text.trim().is_empty() => self.missing(name),
+            Some(Value::String(text)) if looks_empty(text) => self.missing(name),
             Some(_) => self.optional_text(name, rule),
         }
     }
@@ -93,19 +136,13 @@ impl<'a> Fields<'a> {
     /// An empty text counts as absent.
     pub fn optional_text(&self, name: &str, rule: TextRule) -> Option<String> {
         let Value::String(text) = self.value(name)? else { return self.wrong_type(name, "a string") };
-        let text = text.trim();
-        let forbidden = |c: char| c.is_control() && !(rule.lines && matches!(c, '\n' | '\r' | '\t'));
-        if text.chars().any(forbidden) {
-            let message = format!("{} must not contain control characters.", self.path_of(name));
-            self.fault(name, "invalid_format", message);
-            return None;
+        match rule.check(text) {
+            Ok(text) => text.map(str::to_owned),
+            Err(fault) => {
+                self.fault(name, fault.code, format!("{} {}", self.path_of(name), fault.message));
+                None
+            }
         }
-        if text.chars().count() > rule.max {
-            let message = format!("{} must be at most {} characters long.", self.path_of(name), rule.max);
-            self.fault(name, "too_long", message);
-            return None;
-        }
-        (!text.is_empty()).then(|| text.to_owned())
     }
 
     /// A whole number within `min..=max`; `100.0`, `1e2` and `"100"` are none.
@@ -172,7 +209,7 @@ impl<'a> Fields<'a> {
 
     /// A phone number with country code, in its E.164 form.
     pub fn optional_phone(&self, name: &str) -> Option<String> {
-        let given = self.optional_text(name, TextRule::line(40))?;
+        let given = self.optional_text(name, PHONE_TEXT)?;
         let phone = Phone::parse(&given).map(Phone::into_string);
         if phone.is_none() {
             let path = self.path_of(name);
@@ -185,7 +222,26 @@ impl<'a> Fields<'a> {
 
     pub fn required_phone(&self, name: &str) -> Option<String> {
         // An empty text counts as absent here, too, and only one fault is told.
-        self.required_text(name, TextRule::line(40)).and_then(|_| self.optional_phone(name))
+        self.required_text(name, PHONE_TEXT).and_then(|_| self.optional_phone(name))
+    }
+
+    /// An Indian PIN code, as its six digits.
+    pub fn optional_pincode(&self, name: &str) -> Option<String> {
+        let given = self.optional_text(name, PINCODE_TEXT)?;
+        let pincode = Pincode::parse(&given).map(Pincode::into_string);
+        if pincode.is_none() {
+            let message = format!("{} must be a six-digit PIN code, such as 560001.", self.path_of(name));
+            self.fault(name, "invalid_format", message);
+        }
+        pincode
+    }
+
+    pub fn required_pincode(&self, name: &str) -> Option<String> {
+        match self.value(name) {
+            None => self.missing(name),
+            Some(Value::String(text)) if looks_empty(text) => self.missing(name),
+            Some(_) => self.optional_pincode(name),
+        }
     }
 
     pub fn optional_email(&self, name: &str) -> Option<String> {
@@ -297,6 +353,36 @@ mod tests {
         assert_eq!(fields.required_text("e", TextRule::line(6)), None);
         let codes: Vec<_> = faults.into_faults().into_iter().map(|fault| fault.code).collect();
         assert_eq!(codes, ["invalid_format", "too_long", "required", "invalid_format"]);
+    }
+
+    #[test]
+    fn invisible_characters_stand_in_human_text_and_never_in_codes() {
+        let zwj = "क्\u{200D}ष, शान्\u{200C}ति";
+        for (text, line, lines, code) in [
+            ("\u{3000} A-1\u{A0}", Ok("A-1"), Ok("A-1"), Ok("A-1")),
+            (zwj, Ok(zwj), Ok(zwj), Err("invalid_format")),
+            ("A\u{200B}1", Ok("A\u{200B}1"), Ok("A\u{200B}1"), Err("invalid_format")),
+            ("A\u{202E}1", Ok("A\u{202E}1"), Ok("A\u{202E}1"), Err("invalid_format")),
+            ("\u{FEFF}A1", Ok("\u{FEFF}A1"), Ok("\u{FEFF}A1"), Err("invalid_format")),
+            ("A\n\t1", Err("invalid_format"), Ok("A\n\t1"), Err("invalid_format")),
+            ("A\u{85}1", Err("invalid_format"), Err("invalid_format"), Err("invalid_format")),
+            ("A\u{7F}1", Err("invalid_format"), Err("invalid_format"), Err("invalid_format")),
+            ("A\0", Err("invalid_format"), Err("invalid_format"), Err("invalid_format")),
+        ] {
+            for (rule, expected) in
+                [(TextRule::line(99), line), (TextRule::lines(99), lines), (TextRule::code(99), code)]
+            {
+                let found = rule.check(text).map_err(|fault| fault.code);
+                assert_eq!(found, expected.map(Some), "{text:?} {rule:?}");
+            }
+        }
+        for nothing in ["", " ", "\u{200B}", "\u{FEFF} \u{200D}"] {
+            assert_eq!(TextRule::code(99).check(nothing), Ok(None), "{nothing:?}");
+            let found = faults_of(json!({ "a": nothing }), |f| {
+                assert_eq!(f.required_text("a", TextRule::line(9)), None)
+            });
+            assert_eq!(found, [("a".to_owned(), "required")]);
+        }
     }
 
     #[test]

@@ -1,33 +1,41 @@
 //! What every service's HTTP side shares: error bodies, request ids, reading bodies and fields, pages, health,
 //! internal-call authentication, and servers that stop without dropping what they hold.
 
+mod address_limits;
 mod auth;
 mod body;
+mod caller;
 mod edge;
 mod error;
+mod failures;
 mod fault;
 mod fields;
 mod health;
 mod idempotency;
 mod query;
+mod rate;
 mod run;
 mod server;
 mod strict_json;
 mod tasks;
 mod unreadable;
 
+pub use address_limits::AddressLimit;
 pub use auth::{bearer_token, require_internal_token, same_secret};
 pub use body::{
     BODY_DEADLINE, BODY_MAX_BYTES, BodyDeadline, BodyLimit, JsonBody, read_bytes, read_json,
     read_optional_json,
 };
+pub use caller::CallerAddress;
 pub use edge::{RequestEdge, edge};
 pub use error::ApiError;
+pub use failures::FailureLimits;
 pub use fault::{Fault, FaultList};
-pub use fields::{Fields, TextRule};
+pub use fields::{Fields, PINCODE_TEXT, TextFault, TextRule};
 pub use health::{Check, Readiness, management_routes};
 pub use idempotency::idempotency_key;
-pub use query::{page_query, query_value};
+pub use query::{QueryFields, page_query, read_query};
+pub use rate::{Exceeded, Policy, RATE_LIMIT, RATE_LIMIT_POLICY, Standing};
 pub use run::{Workers, run};
 pub use server::{Listener, ServeOptions, listen, stop_signal};
 pub use tasks::Tasks;

@@ -1,43 +1,203 @@
-//! Query strings: pages and single values.
+//! Query strings: each reader notes what is wrong and gives `None`, so that one answer names every fault.
+//!
+//! A parameter that a list does not know is a fault, too: a filter that is mistyped and left aside would answer with all
+//! orders where one was meant.
+
+use std::str::FromStr;
 
 use actix_web::{HttpRequest, web};
 use internal_api::PageQuery;
 
-use crate::ApiError;
+use crate::{ApiError, FaultList, TextRule};
 
 const LIMIT_DEFAULT: usize = 20;
 const LIMIT_MAX: usize = 100;
+/// No cursor of ours is longer.
+const CURSOR: TextRule = TextRule::code(200);
 
-/// One value of the query string; 400 when it is given twice.
-///
-/// # Errors
-/// When the query string is malformed or names the value more than once.
-pub fn query_value(request: &HttpRequest, name: &str) -> Result<Option<String>, ApiError> {
-    let pairs = web::Query::<Vec<(String, String)>>::from_query(request.query_string())
-        .map_err(|_| ApiError::invalid_field(name, "invalid_format", "The query string cannot be read."))?;
-    let mut values = pairs.into_inner().into_iter().filter(|(key, _)| key == name).map(|(_, value)| value);
-    match (values.next(), values.next()) {
-        (_, Some(_)) => {
-            Err(ApiError::invalid_field(name, "invalid_value", format!("{name} is given more than once.")))
+/// The parameters of a query string, of which each is read once.
+pub struct QueryFields {
+    pairs: Vec<(String, String)>,
+    known: Vec<&'static str>,
+    faults: FaultList,
+}
+
+impl QueryFields {
+    fn of(request: &HttpRequest) -> Result<Self, ApiError> {
+        let pairs = web::Query::<Vec<(String, String)>>::from_query(request.query_string())
+            .map_err(|_| ApiError::invalid_field("", "invalid_format", "The query string cannot be read."))?;
+        Ok(Self { pairs: pairs.into_inner(), known: Vec::new(), faults: FaultList::default() })
+    }
+
+    /// Notes a fault of a parameter.
+    pub fn fault(&self, name: &str, code: &'static str, message: impl Into<String>) {
+        self.faults.add(name, code, message);
+    }
+
+    /// The value as it was sent, unless it was sent twice.
+    fn value(&mut self, name: &'static str) -> Option<String> {
+        self.known.push(name);
+        let mut values = self.pairs.iter().filter(|(key, _)| key == name).map(|(_, value)| value);
+        match (values.next(), values.next()) {
+            (_, Some(_)) => {
+                self.fault(name, "invalid_value", format!("{name} is given more than once."));
+                None
+            }
+            (first, None) => first.cloned(),
         }
-        (Some(value), None) if value.contains('\0') => {
-            Err(ApiError::invalid_field(name, "invalid_format", format!("{name} must not contain NUL.")))
+    }
+
+    /// A text, by the rule that it was stored under. An empty one is a fault: nothing is called so.
+    pub fn text(&mut self, name: &'static str, rule: TextRule) -> Option<String> {
+        let value = self.value(name)?;
+        match rule.check(&value) {
+            Ok(Some(text)) => Some(text.to_owned()),
+            Ok(None) => {
+                self.fault(name, "invalid_value", format!("{name} must not be empty."));
+                None
+            }
+            Err(fault) => {
+                self.fault(name, fault.code, format!("{name} {}", fault.message));
+                None
+            }
         }
-        (first, None) => Ok(first),
+    }
+
+    /// A value of a form of its own, which `wanted` names.
+    pub fn parsed<T: FromStr>(&mut self, name: &'static str, wanted: &str) -> Option<T> {
+        self.parsed_by(name, wanted, |text| text.parse().ok())
+    }
+
+    /// As [`QueryFields::parsed`], for what has no `FromStr`.
+    pub fn parsed_by<T>(
+        &mut self,
+        name: &'static str,
+        wanted: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        let value = self.value(name)?;
+        let parsed = parse(&value);
+        if parsed.is_none() {
+            self.fault(name, "invalid_value", format!("{name} must be {wanted}."));
+        }
+        parsed
+    }
+
+    /// `limit` (1–100, 20 when left out) and `startingAfter`.
+    pub fn page(&mut self) -> PageQuery {
+        let limit = match self.value("limit") {
+            None => LIMIT_DEFAULT,
+            Some(text) => {
+                whole_number(&text).filter(|limit| (1..=LIMIT_MAX).contains(limit)).unwrap_or_else(|| {
+                    let message = format!("limit must be a whole number between 1 and {LIMIT_MAX}.");
+                    self.fault("limit", "out_of_range", message);
+                    LIMIT_DEFAULT
+                })
+            }
+        };
+        PageQuery { limit, starting_after: self.text("startingAfter", CURSOR) }
+    }
+
+    fn finish(self) -> Result<(), ApiError> {
+        let mut told = Vec::new();
+        for (name, _) in &self.pairs {
+            let name = name.as_str();
+            if self.known.contains(&name) || told.contains(&name) {
+                continue;
+            }
+            told.push(name);
+            let message = format!("This parameter is not known. There are: {}.", self.known.join(", "));
+            // As long as any that exists, so that the answer is not many times the question.
+            self.faults.add(name.chars().take(64).collect::<String>(), "unknown_parameter", message);
+        }
+        if self.faults.is_empty() { Ok(()) } else { Err(ApiError::invalid(self.faults)) }
     }
 }
 
-/// `limit` (1–100, 20 when left out) and `startingAfter`.
+/// Digits alone: `+5` is a number to some and not to others.
+fn whole_number(text: &str) -> Option<usize> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
+
+/// Reads the query string; `read` names each parameter that there is.
 ///
 /// # Errors
-/// When `limit` is not such a number.
+/// 400 with every fault, parameters that were not read among them.
+pub fn read_query<T>(request: &HttpRequest, read: impl FnOnce(&mut QueryFields) -> T) -> Result<T, ApiError> {
+    let mut fields = QueryFields::of(request)?;
+    let found = read(&mut fields);
+    fields.finish().map(|()| found)
+}
+
+/// [`QueryFields::page`], where a page is all that can be asked for.
+///
+/// # Errors
+/// As [`read_query`].
 pub fn page_query(request: &HttpRequest) -> Result<PageQuery, ApiError> {
-    let limit = match query_value(request, "limit")? {
-        None => LIMIT_DEFAULT,
-        Some(text) => text.parse().ok().filter(|limit| (1..=LIMIT_MAX).contains(limit)).ok_or_else(|| {
-            let message = format!("limit must be a whole number between 1 and {LIMIT_MAX}.");
-            ApiError::invalid_field("limit", "out_of_range", message)
-        })?,
-    };
-    Ok(PageQuery { limit, starting_after: query_value(request, "startingAfter")? })
+    read_query(request, QueryFields::page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::ResponseError;
+    use actix_web::test::TestRequest;
+    use domain::Mode;
+
+    fn read(query: &str) -> Result<(PageQuery, Option<Mode>, Option<String>), String> {
+        let request = TestRequest::with_uri(&format!("/orders?{query}")).to_http_request();
+        let found = read_query(&request, |fields| {
+            let page = fields.page();
+            (page, fields.parsed("mode", "test or live"), fields.text("orderReference", TextRule::code(5)))
+        });
+        found.map_err(|error| {
+            assert_eq!((error.status_code().as_u16(), error.code()), (400, "invalid_request"), "{query}");
+            let body = error.body("");
+            let faults = body["errors"].as_array().unwrap().iter();
+            let told = faults.map(|fault| {
+                format!("{} {}", fault["field"].as_str().unwrap(), fault["code"].as_str().unwrap())
+            });
+            told.collect::<Vec<_>>().join(", ")
+        })
+    }
+
+    #[test]
+    fn what_is_left_out_has_a_default_and_what_is_given_is_read() {
+        let (page, mode, reference) = read("").unwrap();
+        assert_eq!((page.limit, page.starting_after, mode, reference), (20, None, None, None));
+        let (page, mode, reference) =
+            read("mode=live&limit=100&startingAfter=ord_1&orderReference=%20a+b%20").unwrap();
+        assert_eq!((page.limit, page.starting_after.as_deref()), (100, Some("ord_1")));
+        assert_eq!((mode, reference.as_deref()), (Some(Mode::Live), Some("a b")));
+    }
+
+    #[test]
+    fn every_fault_is_named() {
+        for (query, faults) in [
+            ("limit=0", "limit out_of_range"),
+            ("limit=101", "limit out_of_range"),
+            ("limit=abc", "limit out_of_range"),
+            ("limit=%2B5", "limit out_of_range"),
+            ("limit=5.0", "limit out_of_range"),
+            ("limit=", "limit out_of_range"),
+            ("limit=99999999999999999999999", "limit out_of_range"),
+            ("limit=5&limit=5", "limit invalid_value"),
+            ("startingAfter=", "startingAfter invalid_value"),
+            ("startingAfter=a%00", "startingAfter invalid_format"),
+            ("mode=LIVE", "mode invalid_value"),
+            ("orderReference=", "orderReference invalid_value"),
+            ("orderReference=%E2%80%8B", "orderReference invalid_value"),
+            ("orderReference=a%E2%80%8Bb", "orderReference invalid_format"),
+            ("orderReference=abcdef", "orderReference too_long"),
+            ("Limit=5", "Limit unknown_parameter"),
+            ("x=1&x=2", "x unknown_parameter"),
+            ("=", " unknown_parameter"),
+            (
+                "limit=0&mode=x&statsu=created&startingAfter=",
+                "limit out_of_range, startingAfter invalid_value, mode invalid_value, statsu unknown_parameter",
+            ),
+        ] {
+            assert_eq!(read(query).unwrap_err(), faults, "{query}");
+        }
+    }
 }

@@ -14,9 +14,9 @@ use internal_api::{Peer, PeerOptions};
 use outbox::Doorbell;
 use postgres::{Batcher, BatcherOptions, Database};
 use url::Url;
-use web::Tasks;
+use web::{FailureLimits, Tasks};
 
-use crate::address_limits::AddressLimits;
+use crate::address_limits::TrackingLimit;
 use crate::commands::create_order::{Intent, IntentBatch, IntentOutcome, Payment, PaymentBatch};
 use crate::commands::recover_pending::recover_pending;
 use crate::commands::run_simulations::run_simulations;
@@ -34,7 +34,8 @@ const NEWS_AT_ONCE: u16 = 16;
 pub struct Ambient {
     pub clock: Clock,
     pub entropy: Entropy,
-    public_url: Url,
+    /// The origin of tracking pages, without a path.
+    pub public_url: Url,
 }
 
 impl Ambient {
@@ -56,7 +57,8 @@ pub struct App {
     pub keys: KeyVerdicts,
     pub ordering: OrderingVerdicts,
     pub limits: Arc<RateLimits>,
-    pub addresses: AddressLimits,
+    pub tracking: TrackingLimit,
+    pub failures: FailureLimits,
     pub tasks: Tasks,
     pub settings: OrderApiSettings,
 }
@@ -93,8 +95,12 @@ impl App {
             webhooks: WebhooksClient(peer("webhook-dispatcher", &settings.peers.webhook_dispatcher)?),
             keys: KeyVerdicts::new(keys, segment, clock.clone()),
             ordering: OrderingVerdicts::new(ordering, clock),
-            limits: Arc::new(RateLimits::new(settings.limits)),
-            addresses: AddressLimits::new(settings.limits),
+            limits: Arc::new(RateLimits::new(&settings.limits)),
+            tracking: TrackingLimit::new(&settings.limits),
+            failures: FailureLimits::new(
+                settings.limits.failures_at_once(),
+                settings.limits.trusted_proxies.clone(),
+            ),
             tasks: chassis.tasks.clone(),
             ambient,
             database,

@@ -1,8 +1,9 @@
 //! How many calls an API key may make (`design.md` §5, limits): per key and per replica, by the generic cell rate
 //! algorithm, which is a leaking bucket. Memory holds one small entry for each key that called of late.
 
+use std::collections::HashMap;
 use std::num::NonZeroU32;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use domain::ApiKeyId;
@@ -11,6 +12,7 @@ use governor::middleware::StateInformationMiddleware;
 use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
 use tokio_util::sync::CancellationToken;
+use web::{Exceeded, Policy, Standing};
 
 use crate::settings::Limits;
 
@@ -21,9 +23,9 @@ const FORGET_EVERY: Duration = Duration::from_secs(60);
 
 /// The buckets of all keys.
 ///
-/// Whether a creation is a replay is known only once its body was read and its key looked up. So every creation is
-/// charged to the replays before that, which bounds what reading and looking up can cost, and what turns out to be no
-/// replay is charged to the requests as well. A replay thus never uses up what new orders need, nor do new orders
+/// Whether a creation is a replay is known only once its body was read and it met the order that holds its key. So every
+/// creation is charged to the replays before that, which bounds what reading can cost, and to the requests as well, which
+/// are given back to what turns out to be a replay. A replay thus never uses up what new orders need, nor do new orders
 /// starve replays: they fill a quarter of that bucket at most.
 pub struct RateLimits<C: Clock = MonotonicClock> {
     pub requests: Bucket<C>,
@@ -35,38 +37,18 @@ pub struct Bucket<C: Clock = MonotonicClock> {
     policy: Policy,
     clock: C,
     limiter: RateLimiter<ApiKeyId, HashMapStateStore<ApiKeyId>, C, StateInformationMiddleware>,
+    given_back: Mutex<HashMap<ApiKeyId, u32>>,
 }
-
-/// What a limit promises, for `RateLimit-Policy`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Policy {
-    pub name: &'static str,
-    per_second: NonZeroU32,
-    burst: NonZeroU32,
-}
-
-/// What a key has left after a call, for `RateLimit`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
-    pub policy: Policy,
-    pub remaining: u32,
-    /// Until the bucket is whole again; after a refusal, until the next call can succeed.
-    pub resets_in_s: u64,
-}
-
-/// The call came too early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exceeded(pub Standing);
 
 impl RateLimits {
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: &Limits) -> Self {
         Self::on_clock(limits, MonotonicClock)
     }
 }
 
 impl<C: Clock + Clone> RateLimits<C> {
     /// With a clock that a test can move. The wall clock would be a bad one: set back, it would lock every key out.
-    pub fn on_clock(limits: Limits, clock: C) -> Self {
+    pub fn on_clock(limits: &Limits, clock: C) -> Self {
         let (per_second, burst) = (limits.requests_per_second, limits.burst());
         let requests = Policy { name: "default", per_second, burst };
         let replays = Policy {
@@ -80,8 +62,7 @@ impl<C: Clock + Clone> RateLimits<C> {
     /// Forgets the keys whose buckets are whole again: as good as never seen.
     pub fn forget_quiet_keys(&self) {
         for bucket in [&self.requests, &self.replays] {
-            bucket.limiter.retain_recent();
-            bucket.limiter.shrink_to_fit();
+            bucket.forget_quiet_keys();
         }
     }
 }
@@ -97,7 +78,7 @@ impl<C: Clock + Clone> Bucket<C> {
     fn new(policy: Policy, clock: C) -> Self {
         let quota = Quota::per_second(policy.per_second).allow_burst(policy.burst);
         let limiter = RateLimiter::hashmap_with_clock(quota, clock.clone()).with_middleware();
-        Self { policy, clock, limiter }
+        Self { policy, clock, limiter, given_back: Mutex::default() }
     }
 
     pub fn policy(&self) -> Policy {
@@ -120,25 +101,39 @@ impl<C: Clock + Clone> Bucket<C> {
             Err(until) => {
                 let wait = until.wait_time_from(self.clock.now());
                 let resets_in_s = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-                Err(Exceeded(Standing { policy, remaining: 0, resets_in_s: resets_in_s.max(1) }))
+                let empty = Standing { policy, remaining: 0, resets_in_s: resets_in_s.max(1) };
+                if self.take_given_back(key) { Ok(empty) } else { Err(Exceeded(empty)) }
             }
         }
     }
-}
 
-impl Policy {
-    /// `"default";q=200;w=4`, as draft-ietf-httpapi-ratelimit-headers has it: a bucket of `q` calls, which fills itself
-    /// in `w` seconds.
-    pub fn header(&self) -> String {
-        let window_s = self.burst.get().div_ceil(self.per_second.get());
-        format!("\"{}\";q={};w={window_s}", self.name, self.burst)
+    /// Undoes a charge: the call it was made for turned out not to count here. The bucket itself cannot be refilled, so
+    /// the call is noted beside it, for when the bucket is empty.
+    pub fn give_back(&self, key: ApiKeyId) {
+        let mut given_back = self.given_back();
+        let calls = given_back.entry(key).or_default();
+        *calls = calls.saturating_add(1).min(self.policy.burst.get());
     }
-}
 
-impl Standing {
-    /// `"default";r=199;t=1`
-    pub fn header(&self) -> String {
-        format!("\"{}\";r={};t={}", self.policy.name, self.remaining, self.resets_in_s)
+    fn take_given_back(&self, key: ApiKeyId) -> bool {
+        let mut given_back = self.given_back();
+        let Some(calls) = given_back.get_mut(&key) else { return false };
+        *calls -= 1;
+        if *calls == 0 {
+            given_back.remove(&key);
+        }
+        true
+    }
+
+    fn forget_quiet_keys(&self) {
+        self.limiter.retain_recent();
+        self.limiter.shrink_to_fit();
+        // By now the buckets have refilled themselves with what was given back.
+        self.given_back().clear();
+    }
+
+    fn given_back(&self) -> MutexGuard<'_, HashMap<ApiKeyId, u32>> {
+        self.given_back.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -152,7 +147,7 @@ mod tests {
     fn limits(per_second: u32) -> (FakeRelativeClock, RateLimits<FakeRelativeClock>) {
         let clock = FakeRelativeClock::default();
         let requests_per_second = NonZeroU32::new(per_second).unwrap();
-        (clock.clone(), RateLimits::on_clock(Limits { requests_per_second, ..Limits::default() }, clock))
+        (clock.clone(), RateLimits::on_clock(&Limits { requests_per_second, ..Limits::default() }, clock))
     }
 
     fn key(seed: u64) -> ApiKeyId {
@@ -186,6 +181,19 @@ mod tests {
         }
         assert_eq!(limits.replays.charge(key(1)).unwrap_err().0.policy.header(), "\"replay\";q=16;w=4");
         assert_eq!(limits.requests.charge(key(1)).unwrap().remaining, 3);
+    }
+
+    #[test]
+    fn what_is_given_back_can_be_used_once() {
+        let (_, limits) = limits(1);
+        let requests = &limits.requests;
+        for _ in 0..4 {
+            requests.charge(key(1)).unwrap();
+        }
+        requests.give_back(key(1));
+        assert!(requests.charge(key(2)).is_ok(), "another key's bucket is its own");
+        assert_eq!(requests.charge(key(1)).unwrap().remaining, 0);
+        assert!(requests.charge(key(1)).is_err());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use chassis::{Sections, ServiceSettings};
 use serde::Deserialize;
 use settings::{
     Brand, Broker, Database, Environment, Faults, Http, Internal, Peers, Secret, Settings, Telemetry,
+    TrustedProxies,
 };
 use url::Url;
 
@@ -52,21 +53,24 @@ impl Default for Fleet {
 }
 
 /// What one API key may do, and one address without a key, at each replica (`WAYBILL_LIMITS__…`).
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(default)]
 pub struct Limits {
     /// Sustained.
     pub requests_per_second: NonZeroU32,
     /// At once, after a pause; four seconds' worth when left out.
     pub burst: Option<NonZeroU32>,
-    /// Whether tracking is limited per address.
+    /// Whether tracking, and showing keys that are not good, are limited per address.
     pub per_address: bool,
-    /// How many proxies of the operator's own stand in front, each of which appends its caller to `X-Forwarded-For`.
-    pub trusted_proxies: u8,
+    /// So many keys and tokens that are not good an address may show at once, and one more each second.
+    pub failed_authentications: NonZeroU32,
+    /// The operator's own proxies in front, which append their caller to `X-Forwarded-For`.
+    pub trusted_proxies: TrustedProxies,
 }
 
 impl Limits {
     const DEFAULT_RATE: NonZeroU32 = NonZeroU32::new(50).unwrap();
+    const DEFAULT_FAILURES: NonZeroU32 = NonZeroU32::new(60).unwrap();
     const BURST_SECONDS: NonZeroU32 = NonZeroU32::new(4).unwrap();
     /// More than a machine answers; within it no quota overflows.
     const MAX: u32 = 1_000_000;
@@ -75,10 +79,16 @@ impl Limits {
         self.burst.unwrap_or_else(|| self.requests_per_second.saturating_mul(Self::BURST_SECONDS))
     }
 
+    /// `None` when limits per address are lifted.
+    pub fn failures_at_once(&self) -> Option<NonZeroU32> {
+        self.per_address.then_some(self.failed_authentications)
+    }
+
     fn check(&self, faults: &mut Faults) {
         let limits = [
             ("WAYBILL_LIMITS__REQUESTS_PER_SECOND", Some(self.requests_per_second)),
             ("WAYBILL_LIMITS__BURST", self.burst),
+            ("WAYBILL_LIMITS__FAILED_AUTHENTICATIONS", Some(self.failed_authentications)),
         ];
         for (variable, limit) in limits {
             if limit.is_some_and(|limit| limit.get() > Self::MAX) {
@@ -90,7 +100,13 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { requests_per_second: Self::DEFAULT_RATE, burst: None, per_address: true, trusted_proxies: 0 }
+        Self {
+            requests_per_second: Self::DEFAULT_RATE,
+            burst: None,
+            per_address: true,
+            failed_authentications: Self::DEFAULT_FAILURES,
+            trusted_proxies: TrustedProxies::default(),
+        }
     }
 }
 

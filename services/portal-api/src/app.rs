@@ -10,7 +10,7 @@ use messaging::{Queue, topology};
 use outbox::Doorbell;
 use postgres::Database;
 use settings::Environment;
-use web::Tasks;
+use web::{FailureLimits, Tasks};
 
 use crate::commands::prune::keep_pruning;
 use crate::consumers::{FactsConsumer, LiveOrdersConsumer};
@@ -38,6 +38,7 @@ pub(crate) struct App {
     pub(crate) tasks: Tasks,
     pub(crate) origins: Origins,
     pub(crate) limits: Limits,
+    pub(crate) failures: Arc<FailureLimits>,
     pub(crate) plans: Arc<[String]>,
     pub(crate) operator_token: settings::Secret,
     /// Everywhere but in a local stack, which has no TLS.
@@ -57,6 +58,10 @@ impl App {
             tasks: chassis.tasks.clone(),
             origins: Origins::new(settings.public.url.clone()),
             limits: settings.limits.clone(),
+            failures: Arc::new(FailureLimits::new(
+                settings.limits.per_address.then_some(settings.limits.failed_authentications),
+                settings.limits.trusted_proxies.clone(),
+            )),
             plans: settings.subscription.plan_names().into(),
             operator_token: settings.operator.token.clone(),
             secure_cookies: settings.environment != Environment::Local,

@@ -1,8 +1,12 @@
 //! What this service can be told, checked once at start.
 
+use std::num::NonZeroU32;
+
 use chassis::{Sections, ServiceSettings};
 use serde::Deserialize;
-use settings::{Broker, Database, Environment, Faults, Http, Internal, Peers, Secret, Settings, Telemetry};
+use settings::{
+    Broker, Database, Environment, Faults, Http, Internal, Peers, Secret, Settings, Telemetry, TrustedProxies,
+};
 use url::Url;
 
 /// All of it (`WAYBILL_…`).
@@ -63,16 +67,27 @@ impl Default for Operator {
 pub struct Limits {
     /// Whether log-ins and sign-ups are counted per address too.
     pub per_address: bool,
-    /// The header in which the operator's own proxy names the client; its last address counts. Without it, the
-    /// address that the connection comes from.
-    pub address_header: Option<String>,
+    /// So many operator tokens that are not good an address may show at once, and one more each second.
+    pub failed_authentications: NonZeroU32,
+    /// The operator's own proxies in front, which append their caller to `X-Forwarded-For`.
+    pub trusted_proxies: TrustedProxies,
     /// Event streams that one business may hold open on one instance.
     pub streams_per_business: usize,
 }
 
+impl Limits {
+    const DEFAULT_FAILURES: NonZeroU32 = NonZeroU32::new(60).unwrap();
+    const FAILURES_MAX: u32 = 1_000_000;
+}
+
 impl Default for Limits {
     fn default() -> Self {
-        Self { per_address: true, address_header: None, streams_per_business: 20 }
+        Self {
+            per_address: true,
+            failed_authentications: Self::DEFAULT_FAILURES,
+            trusted_proxies: TrustedProxies::default(),
+            streams_per_business: 20,
+        }
     }
 }
 
@@ -113,6 +128,10 @@ impl Settings for PortalSettings {
         }
         if !(1..=1_000).contains(&self.limits.streams_per_business) {
             faults.add("WAYBILL_LIMITS__STREAMS_PER_BUSINESS", "must be between 1 and 1,000");
+        }
+        if self.limits.failed_authentications.get() > Limits::FAILURES_MAX {
+            let fault = format!("must be at most {}", Limits::FAILURES_MAX);
+            faults.add("WAYBILL_LIMITS__FAILED_AUTHENTICATIONS", fault);
         }
         let plans = self.subscription.plan_names();
         if plans.is_empty() || plans.iter().any(|plan| plan.len() > 64) {
@@ -179,6 +198,14 @@ mod tests {
             ("WAYBILL_PUBLIC__URL", "https://portal.example.com"),
         ])
         .unwrap();
+    }
+
+    #[test]
+    fn proxies_are_networks() {
+        let settings = load(&[("WAYBILL_LIMITS__TRUSTED_PROXIES", "10.0.0.0/8,192.0.2.7")]).unwrap();
+        assert!(settings.limits.trusted_proxies.contain("10.1.2.3".parse().unwrap()));
+        let text = load(&[("WAYBILL_LIMITS__TRUSTED_PROXIES", "1")]).unwrap_err().to_string();
+        assert!(text.contains("neither a network"), "{text}");
     }
 
     #[test]

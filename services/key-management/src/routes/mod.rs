@@ -11,7 +11,7 @@ mod verify;
 mod view;
 
 use actix_web::middleware::from_fn;
-use actix_web::web::{Data, ServiceConfig, get, post, scope};
+use actix_web::web::{Data, ServiceConfig, get, post, resource, scope};
 use settings::Internal;
 use web::Tasks;
 
@@ -30,12 +30,21 @@ pub(crate) fn internal(
         config.service(
             scope("/internal")
                 .wrap(from_fn(web::require_internal_token))
-                .route("/api-keys/verify", post().to(verify::verify))
-                .route("/businesses/{business}/api-keys", post().to(create::create))
-                .route("/businesses/{business}/api-keys", get().to(list::list))
-                .route("/businesses/{business}/api-keys/summary", get().to(summary::summary))
-                .route("/businesses/{business}/api-keys/{key}/revoke", post().to(revoke::revoke))
-                .route("/businesses/{business}/api-keys/{key}/rotate", post().to(rotate::rotate)),
+                .service(resource("/api-keys/verify").route(post().to(verify::verify)))
+                .service(
+                    resource("/businesses/{business}/api-keys")
+                        .route(post().to(create::create))
+                        .route(get().to(list::list)),
+                )
+                .service(
+                    resource("/businesses/{business}/api-keys/summary").route(get().to(summary::summary)),
+                )
+                .service(
+                    resource("/businesses/{business}/api-keys/{key}/revoke").route(post().to(revoke::revoke)),
+                )
+                .service(
+                    resource("/businesses/{business}/api-keys/{key}/rotate").route(post().to(rotate::rotate)),
+                ),
         );
     }
 }

@@ -50,7 +50,7 @@ pub(super) async fn move_order(
     order.sequence += 1;
     order.updated_at = now;
     note_data(&mut order, &reported);
-    orders::save_move(conn, &order).await?;
+    order.updated_at = orders::save_move(conn, &order).await?;
     let trace = TraceContext::current();
     let event = OrderHappening { order: &order, reported, refund_due: moved.refund_due, trace };
     event.write(ambient, conn, now).await?;

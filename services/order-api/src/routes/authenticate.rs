@@ -19,11 +19,24 @@ pub(super) async fn business(app: &App, request: &HttpRequest) -> Result<GoodKey
 
 /// The business behind `Authorization: Bearer <API_KEY>` (`spec.md` §5.1), its quota left to the handler.
 pub(super) async fn identify(app: &App, request: &HttpRequest) -> Result<GoodKey, ApiError> {
-    let Some(key) = bearer_token(request.headers()) else {
-        return Err(no_key());
+    let failed = |failure| app.failures.count(request, failure);
+    let Some(key) = bearer_token(request.headers())? else {
+        return Err(failed(unauthorized(
+            "missing_api_key",
+            "Send your API key from the backend, as Authorization: Bearer <API_KEY>.",
+        )));
     };
+    let invalid = || {
+        failed(unauthorized(
+            "invalid_api_key",
+            "The API key is not valid. Use the key from your backend's configuration; it may have been revoked.",
+        ))
+    };
+    if app.failures.is_far_beyond(request) && !app.keys.was_good_of_late(key) {
+        return Err(invalid());
+    }
     let caller = app.keys.judge(key).await.map_err(|error| match error {
-        AuthError::InvalidKey => bad_key(),
+        AuthError::InvalidKey => invalid(),
         AuthError::Unavailable(error) => error.into(),
     })?;
     tracing::debug!(business_id = %caller.business_id, key_id = %caller.key_id, mode = %caller.mode, "authenticated");
@@ -33,24 +46,11 @@ pub(super) async fn identify(app: &App, request: &HttpRequest) -> Result<GoodKey
 /// The operator's driver system.
 pub(super) fn fleet(app: &App, request: &HttpRequest) -> Result<(), ApiError> {
     let known =
-        bearer_token(request.headers()).is_some_and(|token| same_secret(token, &app.settings.fleet.token));
-    if known { Ok(()) } else { Err(bad_fleet_token()) }
-}
-
-pub(super) fn no_key() -> ApiError {
-    let message = "Send your API key from the backend, as Authorization: Bearer <API_KEY>.";
-    unauthorized("missing_api_key", message)
-}
-
-pub(super) fn bad_key() -> ApiError {
-    unauthorized(
-        "invalid_api_key",
-        "The API key is not valid. Use the key from your backend's configuration; it may have been revoked.",
-    )
-}
-
-pub(super) fn bad_fleet_token() -> ApiError {
-    unauthorized("invalid_fleet_token", "The fleet token is not valid.")
+        bearer_token(request.headers())?.is_some_and(|token| same_secret(token, &app.settings.fleet.token));
+    if known {
+        return Ok(());
+    }
+    Err(app.failures.count(request, unauthorized("invalid_fleet_token", "The fleet token is not valid.")))
 }
 
 fn unauthorized(code: &str, message: &str) -> ApiError {

@@ -7,15 +7,16 @@ use domain::{EventKind, OrderId, Paise};
 use events::{Driver, ProgressData};
 use internal_api::Page;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, TextRule, page_query, query_value, read_json};
+use web::{ApiError, FaultList, Fields, TextRule, read_json, read_query};
 
+use super::fleet_page::{FleetCursor, FleetPage};
 use super::views::{FleetOrderView, fleet_view};
 use super::{authenticate, errors, integration};
 use crate::app::App;
 use crate::commands::Reported;
 use crate::commands::record_progress::{FleetReport, record_progress};
 use crate::domain::Fingerprint;
-use crate::store::fleet;
+use crate::store::fleet::{self, FleetFilter};
 
 /// A fleet's clock may run this far ahead of ours.
 const CLOCK_AHEAD_MAX: TimeDelta = TimeDelta::minutes(5);
@@ -48,7 +49,7 @@ fn read_report(
     now: DateTime<Utc>,
 ) -> Option<FleetReport> {
     let fields = Fields::of_body(body, faults)?;
-    let event_id = fields.required_text("eventId", TextRule::line(128));
+    let event_id = fields.required_text("eventId", TextRule::code(128));
     let event = integration::progress_event(&fields, "");
     let occurred_at = occurred_at(&fields, now);
     let driver = fields.optional_object("driver").and_then(|driver| read_driver(&driver));
@@ -93,33 +94,32 @@ fn read_driver(fields: &Fields<'_>) -> Option<Driver> {
     Some(Driver { name: name?, phone, vehicle })
 }
 
-/// `GET /v1/fleet/orders?status=&updatedAfter=&limit=&startingAfter=`, by last change, oldest first
-pub(super) async fn list(
-    app: Data<App>,
-    request: HttpRequest,
-) -> Result<Json<Page<FleetOrderView>>, ApiError> {
+/// `GET /v1/fleet/orders?status=&updatedAfter=&limit=&startingAfter=`, by last change, oldest first.
+///
+/// Only what is settled is told: a change that commits late never stands behind one that was told before. So a fleet
+/// misses nothing, whether it goes on with `next` or asks for what changed after the last `updatedAt` it saw.
+pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<Json<FleetPage>, ApiError> {
     authenticate::fleet(&app, &request)?;
-    let page = page_query(&request)?;
-    let status = query_value(&request, "status")?
-        .map(|status| integration::parse_word(&status, "status"))
-        .transpose()?;
-    let updated_after = query_value(&request, "updatedAfter")?.map(|time| parse_time(&time)).transpose()?;
+    let (page, status, updated_after) = read_query(&request, |fields| {
+        let status = fields.parsed("status", integration::DELIVERY_STATUSES);
+        let wanted = "a time as RFC 3339 writes it, such as 2026-01-31T09:30:00Z";
+        (fields.page(), status, fields.parsed_by("updatedAfter", wanted, parse_time))
+    })?;
     let mut conn = app.database.connection().await.map_err(errors::from_store)?;
-    let after = match &page.starting_after {
+    let after = match page.starting_after.as_deref().map(FleetCursor::parse) {
         None => None,
-        Some(id) => {
-            let id = integration::parse_word(id, "startingAfter")?;
-            let cursor = fleet::cursor(&mut conn, id).await.map_err(errors::from_store)?;
-            Some(cursor.ok_or_else(|| integration::unknown_cursor("startingAfter"))?)
+        Some(None) => return Err(integration::unknown_cursor()),
+        Some(Some(FleetCursor::At(position))) => Some(position),
+        Some(Some(FleetCursor::Order(id))) => {
+            let position = fleet::position(&mut conn, id).await.map_err(errors::from_store)?;
+            Some(position.ok_or_else(integration::unknown_cursor)?)
         }
     };
-    let orders = fleet::list(&mut conn, status, updated_after, after.as_ref(), page.limit + 1).await;
-    Ok(Json(Page::cut(orders.map_err(errors::from_store)?, page.limit).map(fleet_view)))
+    let wanted = FleetFilter { status, updated_after, after };
+    let orders = fleet::list(&mut conn, &wanted, page.limit + 1).await.map_err(errors::from_store)?;
+    Ok(Json(FleetPage::new(Page::cut(orders, page.limit), wanted.after)))
 }
 
-fn parse_time(text: &str) -> Result<DateTime<Utc>, ApiError> {
-    DateTime::parse_from_rfc3339(text).map(|time| time.with_timezone(&Utc)).map_err(|_| {
-        let message = "updatedAfter must be a time as RFC 3339 writes it, such as 2026-01-31T09:30:00Z.";
-        ApiError::invalid_field("updatedAfter", "invalid_format", message)
-    })
+fn parse_time(text: &str) -> Option<DateTime<Utc>> {
+    DateTime::parse_from_rfc3339(text).ok().map(|time| time.with_timezone(&Utc))
 }

@@ -3,24 +3,26 @@
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use domain::{EventKind, Mode, OrderId};
-use internal_api::Page;
 use internal_api::orders::OrderView;
+use internal_api::{Page, PageQuery};
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, TextRule, page_query, query_value, read_optional_json};
+use web::{ApiError, FaultList, Fields, QueryFields, TextRule, read_optional_json, read_query};
 
-use super::{authenticate, errors, views};
+use super::{authenticate, errors, order_body, views};
 use crate::app::App;
 use crate::commands::cancel_order::cancel_order;
 use crate::domain::Order;
 use crate::store::orders::{self, OrderFilter};
 
-/// In characters (`design.md` §5, limits).
-const REFERENCE_MAX: usize = 128;
+/// For messages.
+pub(super) const DELIVERY_STATUSES: &str = "created, driver_assigned, picked_up, out_for_delivery, delivered, failed, \
+     cancelled or returned";
 
 /// `GET /v1/integration/orders?orderReference=&trackingCode=&status=&limit=&startingAfter=`
 pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<Json<Page<OrderView>>, ApiError> {
     let caller = authenticate::business(&app, &request).await?;
-    page(&app, caller.business_id, Some(caller.mode), &request).await.map(Json)
+    let query = read_query(&request, |fields| order_query(fields, Some(caller.mode)))?;
+    page(&app, caller.business_id, query).await.map(Json)
 }
 
 /// `GET /v1/integration/orders/{id}`
@@ -93,29 +95,40 @@ pub(super) async fn find(
     order.ok_or_else(errors::order_not_found)
 }
 
-/// A page of a business's orders, by the filters of the query string.
+/// Which page of a business's orders is asked for.
+pub(super) struct OrderQuery {
+    page: PageQuery,
+    filter: OrderFilter,
+}
+
+/// `orderReference`, `trackingCode`, `status`, and the page.
+pub(super) fn order_query(fields: &mut QueryFields, mode: Option<Mode>) -> OrderQuery {
+    OrderQuery {
+        page: fields.page(),
+        filter: OrderFilter {
+            mode,
+            order_reference: fields.text("orderReference", order_body::REFERENCE),
+            tracking_code: fields.parsed("trackingCode", "a tracking code"),
+            status: fields.parsed("status", DELIVERY_STATUSES),
+        },
+    }
+}
+
+/// A page of a business's orders.
 pub(super) async fn page(
     app: &App,
     business: domain::BusinessId,
-    mode: Option<Mode>,
-    request: &HttpRequest,
+    query: OrderQuery,
 ) -> Result<Page<OrderView>, ApiError> {
-    let page = page_query(request)?;
-    let filter = OrderFilter {
-        mode,
-        order_reference: query_value(request, "orderReference")?.map(parse_reference).transpose()?,
-        tracking_code: query_value(request, "trackingCode")?
-            .map(|code| parse_word(&code, "trackingCode"))
-            .transpose()?,
-        status: query_value(request, "status")?.map(|status| parse_word(&status, "status")).transpose()?,
-    };
+    let OrderQuery { page, filter } = query;
     let mut conn = app.database.connection().await.map_err(errors::from_store)?;
     let after = match &page.starting_after {
         None => None,
         Some(id) => {
-            let id = parse_word(id, "startingAfter")?;
-            let known = orders::find(&mut conn, business, mode, id).await.map_err(errors::from_store)?;
-            Some(known.ok_or_else(|| unknown_cursor("startingAfter"))?.id)
+            let id = id.parse().map_err(|_| unknown_cursor())?;
+            let known =
+                orders::find(&mut conn, business, filter.mode, id).await.map_err(errors::from_store)?;
+            Some(known.ok_or_else(unknown_cursor)?.id)
         }
     };
     let found = orders::list(&mut conn, business, &filter, after, page.limit + 1).await;
@@ -123,21 +136,6 @@ pub(super) async fn page(
     Ok(Page::cut(found, page.limit).map(|order| views::order_view(&app.ambient, order)))
 }
 
-/// As long as a reference can be; what no order can be called is a mistake and not an empty list.
-fn parse_reference(text: String) -> Result<String, ApiError> {
-    if (1..=REFERENCE_MAX).contains(&text.chars().count()) {
-        return Ok(text);
-    }
-    let message = format!("orderReference must be 1 to {REFERENCE_MAX} characters long.");
-    Err(ApiError::invalid_field("orderReference", "out_of_range", message))
-}
-
-pub(super) fn parse_word<T: std::str::FromStr>(text: &str, name: &str) -> Result<T, ApiError> {
-    text.parse().map_err(|_| {
-        ApiError::invalid_field(name, "invalid_value", format!("{name} is not one that exists."))
-    })
-}
-
-pub(super) fn unknown_cursor(name: &str) -> ApiError {
-    ApiError::invalid_field(name, "invalid_value", format!("{name} is not an id of this list."))
+pub(super) fn unknown_cursor() -> ApiError {
+    ApiError::invalid_field("startingAfter", "invalid_value", "startingAfter is not an id of this list.")
 }

@@ -4,7 +4,7 @@ use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path};
 use internal_api::Page;
 use internal_api::orders::{AnyTestOrder, OrderView};
-use web::{ApiError, query_value};
+use web::{ApiError, read_query};
 
 use super::{errors, integration, views};
 use crate::app::App;
@@ -15,9 +15,12 @@ pub(super) async fn list(
     request: HttpRequest,
     path: Path<String>,
 ) -> Result<Json<Page<OrderView>>, ApiError> {
-    let mode =
-        query_value(&request, "mode")?.map(|mode| integration::parse_word(&mode, "mode")).transpose()?;
-    integration::page(&app, integration::parse_business(&path)?, mode, &request).await.map(Json)
+    let business = integration::parse_business(&path)?;
+    let query = read_query(&request, |fields| {
+        let mode = fields.parsed("mode", "test or live");
+        integration::order_query(fields, mode)
+    })?;
+    integration::page(&app, business, query).await.map(Json)
 }
 
 pub(super) async fn get(app: Data<App>, path: Path<(String, String)>) -> Result<Json<OrderView>, ApiError> {

@@ -5,6 +5,7 @@ mod backend_only;
 mod create_order;
 mod errors;
 mod fleet;
+mod fleet_page;
 mod integration;
 mod internal;
 mod order_body;

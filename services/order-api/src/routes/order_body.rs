@@ -9,12 +9,12 @@ use web::{Fault, FaultList, Fields, TextRule};
 
 use crate::domain::{Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place, Warnings};
 
-const REFERENCE: TextRule = TextRule::line(128);
-const SOURCE: TextRule = TextRule::line(64);
+pub(super) const REFERENCE: TextRule = TextRule::code(128);
+const SOURCE: TextRule = TextRule::code(64);
 const NAME: TextRule = TextRule::line(200);
 const ADDRESS: TextRule = TextRule::line(300);
 const FULL_ADDRESS: TextRule = TextRule::lines(1_000);
-const PINCODE: TextRule = TextRule::line(20);
+const PINCODE: TextRule = web::PINCODE_TEXT;
 const NOTE: TextRule = TextRule::lines(1_000);
 const ITEMS_MAX: usize = 500;
 const QUANTITY_MAX: i64 = 1_000_000;
@@ -102,23 +102,15 @@ fn read_place(fields: &Fields<'_>, required: &[&str]) -> Place {
         address_line2: text("addressLine2", ADDRESS),
         city: text("city", NAME),
         state: text("state", NAME),
-        pincode: text("pincode", PINCODE).and_then(|given| pincode(fields, &given)),
+        pincode: match required.contains(&"pincode") {
+            true => fields.required_pincode("pincode"),
+            false => fields.optional_pincode("pincode"),
+        },
         landmark: text("landmark", ADDRESS),
         latitude: fields.optional_number("latitude", -90.0, 90.0),
         longitude: fields.optional_number("longitude", -180.0, 180.0),
         full_address: text("fullAddress", FULL_ADDRESS),
     }
-}
-
-/// India's: six digits, the first not 0. A space in the middle is forgiven.
-fn pincode(fields: &Fields<'_>, given: &str) -> Option<String> {
-    let plain: String = given.chars().filter(|c| *c != ' ').collect();
-    if plain.len() == 6 && plain.bytes().all(|byte| byte.is_ascii_digit()) && !plain.starts_with('0') {
-        return Some(plain);
-    }
-    let message = format!("{} must be a six-digit PIN code, such as 560001.", fields.path_of("pincode"));
-    fields.fault("pincode", "invalid_format", message);
-    None
 }
 
 fn read_pickup(fields: &Fields<'_>, warnings: &mut Warnings) -> Pickup {

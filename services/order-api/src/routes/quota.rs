@@ -1,20 +1,16 @@
 //! Rate limits on the integration API: charging a caller, and telling every caller where it stands.
 
-use ::web::ApiError;
+use ::web::{ApiError, Exceeded, Policy, RATE_LIMIT, RATE_LIMIT_POLICY, Standing};
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::header::{HeaderMap, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest, web};
 use domain::ApiKeyId;
 use internal_api::keys::GoodKey;
 
 use crate::app::App;
-use crate::limits::{Exceeded, Policy, Standing};
-
-const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
-const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// Charges a call that does something new.
 pub(super) fn charge_request(app: &App, request: &HttpRequest, caller: &GoodKey) -> Result<(), ApiError> {
@@ -46,6 +42,10 @@ pub(super) async fn headers<B: MessageBody + 'static>(
 ) -> Result<ServiceResponse<B>, Error> {
     let policy = request.app_data::<web::Data<App>>().map(|app| app.limits.requests.policy());
     let mut response = next.call(request).await?;
+    // A refusal may tell of another limit, that of the address.
+    if response.headers().contains_key(RATE_LIMIT_POLICY) {
+        return Ok(response);
+    }
     let standing = response.request().extensions().get::<Standing>().copied();
     if let Some(policy) = standing.map(|standing| standing.policy).or(policy) {
         write(response.headers_mut(), policy, standing);

@@ -40,7 +40,7 @@ async fn page(
     let id = integration::parse_id(id)?;
     let found = order_timeline(app, business, mode, id, &page).await.map_err(|error| match error {
         TimelineError::NotFound => errors::order_not_found(),
-        TimelineError::UnknownStart => integration::unknown_cursor("startingAfter"),
+        TimelineError::UnknownStart => integration::unknown_cursor(),
         TimelineError::Peer(error) => error.into(),
         TimelineError::Store(error) => errors::from_store(error),
     })?;

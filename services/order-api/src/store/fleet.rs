@@ -1,7 +1,11 @@
 //! What the fleet sees and says. The fleet serves every business, so these queries name none; they see live orders only.
 
 use chrono::{DateTime, Utc};
+use diesel::dsl::sql;
+use diesel::expression::{SqlLiteral, UncheckedBind};
 use diesel::prelude::*;
+use diesel::sql_query;
+use diesel::sql_types::Timestamptz;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{DeliveryStatus, OrderId};
 
@@ -25,25 +29,43 @@ pub async fn lock(conn: &mut AsyncPgConnection, id: OrderId) -> Result<Option<Or
     row.map(Order::try_from).transpose()
 }
 
-/// Live orders by their last change, oldest first, so that a fleet that keeps asking misses none.
+/// A place in [`list`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FleetPosition {
+    pub updated_at: DateTime<Utc>,
+    pub id: OrderId,
+}
+
+/// What the fleet asks for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FleetFilter {
+    pub status: Option<DeliveryStatus>,
+    pub updated_after: Option<DateTime<Utc>>,
+    pub after: Option<FleetPosition>,
+}
+
+/// Live orders by their last change, oldest first, as far as no change can come before them any more.
+///
+/// On a connection that is in no transaction: what is settled must be known before the orders are read.
 pub async fn list(
     conn: &mut AsyncPgConnection,
-    status: Option<DeliveryStatus>,
-    updated_after: Option<DateTime<Utc>>,
-    after: Option<&(DateTime<Utc>, OrderId)>,
+    wanted: &FleetFilter,
     limit: usize,
 ) -> Result<Vec<Order>, StoreError> {
-    let mut query = orders::table.filter(live()).filter(placed()).into_boxed();
-    if let Some(status) = status {
+    let settled = settled_until(conn).await?;
+    let mut query =
+        orders::table.filter(live()).filter(placed()).filter(orders::updated_at.lt(settled)).into_boxed();
+    if let Some(status) = wanted.status {
         query = query.filter(orders::status.eq(status.as_str()));
     }
-    if let Some(updated_after) = updated_after {
+    if let Some(updated_after) = wanted.updated_after {
         query = query.filter(orders::updated_at.gt(updated_after));
     }
-    if let Some((updated_at, id)) = after {
-        let later = orders::updated_at.gt(*updated_at);
-        let same = orders::updated_at.eq(*updated_at).and(orders::id.gt(id.to_string()));
-        query = query.filter(later.or(same));
+    if let Some(FleetPosition { updated_at, id }) = wanted.after {
+        let later = orders::updated_at.gt(updated_at);
+        let same = orders::updated_at.eq(updated_at).and(orders::id.gt(id.to_string()));
+        // Said twice, since PostgreSQL begins an index at a plain comparison only.
+        query = query.filter(orders::updated_at.ge(updated_at)).filter(later.or(same));
     }
     let rows: Vec<OrderRow> = query
         .order((orders::updated_at, orders::id))
@@ -54,11 +76,40 @@ pub async fn list(
     rows.into_iter().map(Order::try_from).collect()
 }
 
-/// Where an order stands in [`list`], for a page that begins after it.
-pub async fn cursor(
+/// When a placed order changes: `now`, but not before the transaction that changes it began. See [`list`].
+pub(super) fn changed_at(now: DateTime<Utc>) -> ChangedAt {
+    sql::<Timestamptz>("greatest(").bind::<Timestamptz, _>(now).sql(", transaction_timestamp())")
+}
+
+pub(super) type ChangedAt = SqlLiteral<Timestamptz, UncheckedBind<SqlLiteral<Timestamptz>, Bound>>;
+type Bound = diesel::dsl::AsExprOf<DateTime<Utc>, Timestamptz>;
+
+/// Everything that changed before this time can be seen by now, and nothing will change at a time before it.
+///
+/// A change that is still to be seen is not older than the oldest transaction that runs ([`changed_at`]), of this
+/// database's own role: no other writes. A dump, which only reads, must not hold the fleet up. A transaction is listed an
+/// instant after its start; the margin is for that instant.
+async fn settled_until(conn: &mut AsyncPgConnection) -> Result<DateTime<Utc>, StoreError> {
+    #[derive(QueryableByName)]
+    struct Settled {
+        #[diesel(sql_type = Timestamptz)]
+        until: DateTime<Utc>,
+    }
+    let settled: Settled = sql_query(
+        "SELECT least(min(xact_start), clock_timestamp() - interval '200 milliseconds') AS until \
+         FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user \
+         AND backend_type = 'client backend' AND application_name <> 'pg_dump' AND pid <> pg_backend_pid()",
+    )
+    .get_result(conn)
+    .await?;
+    Ok(settled.until)
+}
+
+/// Where an order stands in [`list`] now.
+pub async fn position(
     conn: &mut AsyncPgConnection,
     id: OrderId,
-) -> Result<Option<(DateTime<Utc>, OrderId)>, StoreError> {
+) -> Result<Option<FleetPosition>, StoreError> {
     let updated_at: Option<DateTime<Utc>> = orders::table
         .filter(orders::id.eq(id.to_string()))
         .filter(live())
@@ -67,7 +118,7 @@ pub async fn cursor(
         .first(conn)
         .await
         .optional()?;
-    Ok(updated_at.map(|updated_at| (updated_at, id)))
+    Ok(updated_at.map(|updated_at| FleetPosition { updated_at, id }))
 }
 
 /// Remembers a report by the fleet's own id. When that id is known: what it was remembered for.

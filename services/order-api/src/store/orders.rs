@@ -1,10 +1,12 @@
 //! Placed orders: reading them, and moving one.
 
+use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
 
 use super::StoreError;
+use super::fleet::changed_at;
 use super::predicates::placed;
 use super::rows::OrderRow;
 use super::schema::orders;
@@ -118,8 +120,9 @@ pub async fn lock(
     row.map(Order::try_from).transpose()
 }
 
-/// Writes what a move changed. The caller holds the row's lock.
-pub async fn save_move(conn: &mut AsyncPgConnection, order: &Order) -> Result<(), StoreError> {
+/// Writes what a move changed, and tells when: at the order's `updated_at` or a little later. The caller holds the row's
+/// lock.
+pub async fn save_move(conn: &mut AsyncPgConnection, order: &Order) -> Result<DateTime<Utc>, StoreError> {
     let saved = diesel::update(orders::table)
         .filter(orders::id.eq(order.id.to_string()))
         .filter(orders::business_id.eq(order.business_id.to_string()))
@@ -134,9 +137,11 @@ pub async fn save_move(conn: &mut AsyncPgConnection, order: &Order) -> Result<()
             orders::cod_collected_paise.eq(order.cash.collected.map(Paise::get)),
             orders::cod_handed_over_paise.eq(order.cash.handed_over.map(Paise::get)),
             orders::cod_settled_paise.eq(order.cash.settled.map(Paise::get)),
-            orders::updated_at.eq(order.updated_at),
+            orders::updated_at.eq(changed_at(order.updated_at)),
         ))
-        .execute(conn)
-        .await?;
-    if saved == 1 { Ok(()) } else { Err(StoreError::Corrupt(format!("{} moved without its lock", order.id))) }
+        .returning(orders::updated_at)
+        .get_result(conn)
+        .await
+        .optional()?;
+    saved.ok_or_else(|| StoreError::Corrupt(format!("{} moved without its lock", order.id)))
 }

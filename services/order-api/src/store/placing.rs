@@ -8,6 +8,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::OrderId;
 
 use super::StoreError;
+use super::fleet::changed_at;
 use super::rows::{NewOrderRow, OrderRow};
 use super::schema::orders;
 use crate::domain::{Claim, NewOrder, Order, Placement};
@@ -54,7 +55,7 @@ pub async fn place(
             orders::placement.eq(Placement::Placed.as_str()),
             orders::pending_since.eq(None::<DateTime<Utc>>),
             orders::sequence.eq(1),
-            orders::updated_at.eq(now),
+            orders::updated_at.eq(changed_at(now)),
         ))
         .returning(OrderRow::as_returning())
         .get_results(conn)

@@ -1,5 +1,7 @@
 //! Who is calling: the API key of a request, judged by key-management.
 
+use std::sync::Arc;
+
 use domain::{ApiKey, ApiKeyId, Clock, KeySegment};
 use internal_api::CallError;
 use internal_api::keys::{GoodKey, KeysClient};
@@ -11,7 +13,7 @@ pub struct KeyVerdicts {
     client: KeysClient,
     segment: KeySegment,
     clock: Clock,
-    cache: VerdictCache<GoodKey>,
+    cache: Arc<VerdictCache<Option<GoodKey>>>,
 }
 
 /// Why a caller is not let in.
@@ -25,23 +27,28 @@ pub enum AuthError {
 
 impl KeyVerdicts {
     pub fn new(client: KeysClient, segment: KeySegment, clock: Clock) -> Self {
-        Self { client, segment, cache: VerdictCache::new(clock.clone()), clock }
+        Self { client, segment, cache: VerdictCache::new(clock.clone(), Option::is_some), clock }
     }
 
     /// Whose key this is, and for which mode. A key with a wrong form or checksum is refused without asking.
     pub async fn judge(&self, text: &str) -> Result<GoodKey, AuthError> {
         let key = ApiKey::parse(text, &self.segment).map_err(|_| AuthError::InvalidKey)?;
-        let verdict = self
-            .cache
-            .get(&cache_key(&key), async || Ok(self.client.verify(key.expose()).await?.verdict))
-            .await?
-            .ok_or(AuthError::InvalidKey)?;
+        let ask = || {
+            let (client, key) = (self.client.clone(), key.expose().to_owned());
+            async move { Ok(client.verify(&key).await?.verdict) }
+        };
+        let verdict = self.cache.get(&cache_key(&key), ask).await?.ok_or(AuthError::InvalidKey)?;
         let expired = verdict.expires_at.is_some_and(|expires_at| expires_at <= self.clock.now());
         if expired || verdict.mode != key.mode() { Err(AuthError::InvalidKey) } else { Ok(verdict) }
     }
 
+    /// Whether the key was good when it was last asked about, a minute ago at most. Asks nobody.
+    pub fn was_good_of_late(&self, text: &str) -> bool {
+        ApiKey::parse(text, &self.segment).is_ok_and(|key| self.cache.last(&cache_key(&key)).is_some())
+    }
+
     pub fn revoked(&self, key: ApiKeyId) {
-        self.cache.drop_where(|_, verdict| verdict.key_id == key);
+        self.cache.drop_where(|_, verdict| verdict.as_ref().is_some_and(|verdict| verdict.key_id == key));
     }
 
     pub fn forget_all(&self) {

@@ -5,7 +5,7 @@ use postgres::StoreError;
 
 use super::start_session::{Holder, Opened, start_session};
 use crate::app::App;
-use crate::domain::{Address, Email, Password, SessionToken, Subject};
+use crate::domain::{CallerAddress, Email, Password, SessionToken, Subject};
 use crate::passwords::PasswordError;
 use crate::store::attempts::{self, Allowed, Attempt};
 use crate::store::users::{self, Credentials};
@@ -14,7 +14,7 @@ pub(crate) struct LogIn {
     pub(crate) email: Email,
     pub(crate) password: Password,
     /// `None` when addresses are not counted.
-    pub(crate) address: Option<Address>,
+    pub(crate) address: Option<CallerAddress>,
     /// The session that the browser holds already.
     pub(crate) replaces: Option<SessionToken>,
 }

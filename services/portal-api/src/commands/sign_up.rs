@@ -7,7 +7,7 @@ use postgres::StoreError;
 use super::start_session::{Holder, Opened, start_session};
 use crate::app::App;
 use crate::domain::{
-    Address, Business, BusinessStatus, Email, Password, SessionToken, Subject, Subscription,
+    Business, BusinessStatus, CallerAddress, Email, Password, SessionToken, Subject, Subscription,
 };
 use crate::passwords::PasswordError;
 use crate::store::attempts::{self, Allowed};
@@ -19,7 +19,7 @@ pub(crate) struct SignUp {
     pub(crate) email: Email,
     pub(crate) password: Password,
     /// `None` when addresses are not counted.
-    pub(crate) address: Option<Address>,
+    pub(crate) address: Option<CallerAddress>,
     /// The session that the browser holds already.
     pub(crate) replaces: Option<SessionToken>,
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest, Sha256};
 use strum::{Display, IntoStaticStr};
 
-use super::{Address, Email};
+use super::{CallerAddress, Email};
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display, IntoStaticStr)]
@@ -47,11 +47,11 @@ impl Subject {
         Self::of(Scope::LogInAccount, &email.key())
     }
 
-    pub(crate) fn log_in_from(address: Address) -> Self {
+    pub(crate) fn log_in_from(address: CallerAddress) -> Self {
         Self::of(Scope::LogInAddress, &address.text())
     }
 
-    pub(crate) fn sign_up_from(address: Address) -> Self {
+    pub(crate) fn sign_up_from(address: CallerAddress) -> Self {
         Self::of(Scope::SignUpAddress, &address.text())
     }
 
@@ -119,7 +119,7 @@ mod tests {
         let subject = |text| Subject::account(&Email::parse(text).unwrap());
         assert_eq!(subject("a@b.co"), subject("A@B.CO"));
         assert_ne!(subject("a@b.co"), subject("b@b.co"));
-        let address = Address::new("10.0.0.1".parse().unwrap());
+        let address = CallerAddress::new("10.0.0.1".parse().unwrap());
         assert_ne!(Subject::log_in_from(address).digest, Subject::sign_up_from(address).digest);
     }
 }

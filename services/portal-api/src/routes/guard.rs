@@ -110,10 +110,11 @@ pub(super) async fn require_operator(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
     let app = request.app_data::<Data<App>>().ok_or_else(|| ApiError::internal("a guard without its app"))?;
-    let known = bearer_token(request.headers()).is_some_and(|given| same_secret(given, &app.operator_token));
+    let known = bearer_token(request.headers())?.is_some_and(|given| same_secret(given, &app.operator_token));
     if !known {
         let message = "Send the operator's token: Authorization: Bearer <token>.";
-        return Err(ApiError::new(StatusCode::UNAUTHORIZED, "operator_token_invalid", message).into());
+        let failure = ApiError::new(StatusCode::UNAUTHORIZED, "operator_token_invalid", message);
+        return Err(app.failures.count(request.request(), failure).into());
     }
     let mut response = next.call(request).await?;
     forbid_keeping(&mut response);

@@ -30,7 +30,7 @@ pub(super) async fn stream(
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let mode = orders::mode(&request)?;
+    let mode = web::read_query(&request, orders::mode)?;
     let live = app.live_orders.open(session.business).ok_or_else(errors::too_many_streams)?;
     // A browser that comes back says what it heard last; what it missed since is not kept here.
     let returns = request.headers().contains_key("last-event-id");

@@ -4,25 +4,30 @@ use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{Mode, OrderId};
 use internal_api::orders::OrdersQuery;
-use web::{ApiError, JsonBody, page_query, query_value};
+use web::{ApiError, JsonBody, QueryFields, TextRule, page_query, read_query};
 
 use crate::app::App;
 use crate::domain::Session;
+
+/// Of a filter that order-api judges.
+const PASSED_ON: TextRule = TextRule::line(200);
 
 pub(super) async fn list(
     app: Data<App>,
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let page = page_query(&request)?;
-    let query = OrdersQuery {
-        mode: mode(&request)?,
-        limit: Some(page.limit),
-        starting_after: page.starting_after,
-        order_reference: query_value(&request, "orderReference")?,
-        tracking_code: query_value(&request, "trackingCode")?,
-        status: query_value(&request, "status")?,
-    };
+    let query = read_query(&request, |fields| {
+        let page = fields.page();
+        OrdersQuery {
+            mode: mode(fields),
+            limit: Some(page.limit),
+            starting_after: page.starting_after,
+            order_reference: fields.text("orderReference", PASSED_ON),
+            tracking_code: fields.text("trackingCode", PASSED_ON),
+            status: fields.text("status", PASSED_ON),
+        }
+    })?;
     Ok(HttpResponse::Ok().json(app.peers.orders.list(session.business, &query).await?))
 }
 
@@ -57,10 +62,8 @@ pub(super) async fn simulate(
 }
 
 /// `mode` of the query string; both when it is left out.
-pub(super) fn mode(request: &HttpRequest) -> Result<Option<Mode>, ApiError> {
-    let Some(text) = query_value(request, "mode")? else { return Ok(None) };
-    let mode = text.parse();
-    mode.map(Some).map_err(|_| ApiError::invalid_field("mode", "invalid_value", "mode must be test or live."))
+pub(super) fn mode(fields: &mut QueryFields) -> Option<Mode> {
+    fields.parsed("mode", "test or live")
 }
 
 fn order_id(text: &str) -> Result<OrderId, ApiError> {

@@ -9,7 +9,7 @@ use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
 use super::errors;
 use crate::app::App;
 use crate::commands::put_pickup_profile::put_pickup_profile;
-use crate::domain::{Session, is_pincode};
+use crate::domain::Session;
 use crate::store::pickup_profiles;
 
 /// The fields without which nothing can be picked up.
@@ -60,7 +60,7 @@ fn profile(fields: &Fields<'_>) -> Option<PickupProfile> {
     let address_line2 = fields.optional_text("addressLine2", TextRule::line(250));
     let city = fields.required_text("city", TextRule::line(120));
     let state = fields.required_text("state", TextRule::line(120));
-    let pincode = pincode(fields);
+    let pincode = fields.required_pincode("pincode");
     let landmark = fields.optional_text("landmark", TextRule::line(250));
     let latitude = fields.optional_number("latitude", -90.0, 90.0);
     let longitude = fields.optional_number("longitude", -180.0, 180.0);
@@ -84,13 +84,4 @@ fn profile(fields: &Fields<'_>) -> Option<PickupProfile> {
         longitude,
         full_address,
     })
-}
-
-fn pincode(fields: &Fields<'_>) -> Option<String> {
-    let pincode = fields.required_text("pincode", TextRule::line(16))?;
-    if is_pincode(&pincode) {
-        return Some(pincode);
-    }
-    fields.fault("pincode", "invalid_format", "pincode must be six digits, the first not 0.");
-    None
 }

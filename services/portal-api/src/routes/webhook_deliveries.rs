@@ -4,11 +4,14 @@ use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::WebhookDeliveryId;
 use internal_api::webhooks::DeliveriesQuery;
-use web::{ApiError, page_query, query_value};
+use web::{ApiError, TextRule, read_query};
 
 use super::webhook_endpoints::endpoint_id;
 use crate::app::App;
 use crate::domain::Session;
+
+/// Of a filter that webhook-dispatcher judges.
+const PASSED_ON: TextRule = TextRule::line(64);
 
 pub(super) async fn of_endpoint(
     app: Data<App>,
@@ -17,13 +20,15 @@ pub(super) async fn of_endpoint(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let endpoint = endpoint_id(&endpoint)?.to_string();
-    let page = page_query(&request)?;
-    let query = DeliveriesQuery {
-        limit: Some(page.limit),
-        starting_after: page.starting_after,
-        status: query_value(&request, "status")?,
-        event: query_value(&request, "event")?,
-    };
+    let query = read_query(&request, |fields| {
+        let page = fields.page();
+        DeliveriesQuery {
+            limit: Some(page.limit),
+            starting_after: page.starting_after,
+            status: fields.text("status", PASSED_ON),
+            event: fields.text("event", PASSED_ON),
+        }
+    })?;
     Ok(HttpResponse::Ok().json(app.peers.webhooks.deliveries(session.business, &endpoint, &query).await?))
 }
 

@@ -79,7 +79,7 @@ async fn guesses_sent_all_at_once_are_counted_too() {
 }
 
 fn behind_a_proxy() -> [(&'static str, &'static str); 1] {
-    [("WAYBILL_LIMITS__ADDRESS_HEADER", "X-Forwarded-For")]
+    [("WAYBILL_LIMITS__TRUSTED_PROXIES", "127.0.0.0/8")]
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ mod wallets;
 use std::sync::Arc;
 
 use actix_web::middleware::from_fn;
-use actix_web::web::{Data, ServiceConfig, get, post, put, scope};
+use actix_web::web::{Data, ServiceConfig, get, post, put, resource, scope};
 use settings::Internal;
 use web::require_internal_token;
 
@@ -25,13 +25,16 @@ pub(crate) fn internal(
         config.app_data(state.clone()).app_data(token.clone()).service(
             scope("/internal")
                 .wrap(from_fn(require_internal_token))
-                .route("/debits/{order}/{attempt}", put().to(debits::post))
-                .route("/debits/{order}/{attempt}/void", post().to(debits::void))
-                .route("/wallets/{business}", get().to(wallets::show))
-                .route("/wallets/{business}/entries", get().to(wallets::entries))
-                .route("/wallets/{business}/orders/{order}/entries", get().to(wallets::entries_of_order))
-                .route("/wallets/{business}/top-ups", post().to(money_in::top_up))
-                .route("/wallets/{business}/credits", post().to(money_in::credit)),
+                .service(resource("/debits/{order}/{attempt}").route(put().to(debits::post)))
+                .service(resource("/debits/{order}/{attempt}/void").route(post().to(debits::void)))
+                .service(resource("/wallets/{business}").route(get().to(wallets::show)))
+                .service(resource("/wallets/{business}/entries").route(get().to(wallets::entries)))
+                .service(
+                    resource("/wallets/{business}/orders/{order}/entries")
+                        .route(get().to(wallets::entries_of_order)),
+                )
+                .service(resource("/wallets/{business}/top-ups").route(post().to(money_in::top_up)))
+                .service(resource("/wallets/{business}/credits").route(post().to(money_in::credit))),
         );
     }
 }

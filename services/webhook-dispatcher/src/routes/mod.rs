@@ -16,7 +16,7 @@ mod update;
 mod view;
 
 use actix_web::middleware::from_fn;
-use actix_web::web::{Data, ServiceConfig, delete, get, patch, post, scope};
+use actix_web::web::{Data, ServiceConfig, delete, get, patch, post, resource, scope};
 use settings::Internal;
 use web::Tasks;
 
@@ -40,18 +40,24 @@ pub(crate) fn internal(
         config.service(
             scope("/internal")
                 .wrap(from_fn(web::require_internal_token))
-                .route(ENDPOINTS, post().to(create::create))
-                .route(ENDPOINTS, get().to(endpoints::list))
-                .route(ENDPOINT, get().to(endpoints::show))
-                .route(ENDPOINT, patch().to(update::update))
-                .route(ENDPOINT, delete().to(delete::delete))
-                .route(&format!("{ENDPOINT}/test"), post().to(test::test))
-                .route(&format!("{ENDPOINT}/deliveries"), get().to(deliveries::list))
-                .route(OF_ORDER, get().to(of_order::list))
-                .route(&format!("{OF_ORDER}/{{delivery}}"), get().to(of_order::show))
-                .route(DELIVERY, get().to(delivery::show))
-                .route(&format!("{DELIVERY}/redeliver"), post().to(redeliver::redeliver))
-                .route("/businesses/{business}/webhooks/summary", get().to(summary::summary)),
+                .service(
+                    resource(ENDPOINTS).route(post().to(create::create)).route(get().to(endpoints::list)),
+                )
+                .service(
+                    resource(ENDPOINT)
+                        .route(get().to(endpoints::show))
+                        .route(patch().to(update::update))
+                        .route(delete().to(delete::delete)),
+                )
+                .service(resource(format!("{ENDPOINT}/test")).route(post().to(test::test)))
+                .service(resource(format!("{ENDPOINT}/deliveries")).route(get().to(deliveries::list)))
+                .service(resource(OF_ORDER).route(get().to(of_order::list)))
+                .service(resource(format!("{OF_ORDER}/{{delivery}}")).route(get().to(of_order::show)))
+                .service(resource(DELIVERY).route(get().to(delivery::show)))
+                .service(resource(format!("{DELIVERY}/redeliver")).route(post().to(redeliver::redeliver)))
+                .service(
+                    resource("/businesses/{business}/webhooks/summary").route(get().to(summary::summary)),
+                ),
         );
     }
 }

@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, OrderId};
 use internal_api::Page;
-use web::ApiError;
+use web::{ApiError, QueryFields, TextRule, read_query};
 
 use super::errors::{delivery_not_found, from_store};
 use super::{path, view};
@@ -13,14 +13,16 @@ use crate::app::App;
 use crate::queries;
 use crate::store::Position;
 
+/// No id of ours is longer.
+const AFTER_ID: TextRule = TextRule::code(64);
+
 pub(super) async fn list(
     request: HttpRequest,
     app: Data<App>,
     ids: Path<(String, String)>,
 ) -> Result<HttpResponse, ApiError> {
     let (business, order) = (path::business(&ids.0)?, order(&ids.1)?);
-    let page = web::page_query(&request)?;
-    let after = position(&request)?;
+    let (page, after) = read_query(&request, |fields| (fields.page(), position(fields)))?;
     let deliveries = queries::deliveries_of_order(&app, business, order, after, page.limit).await;
     let page = Page::cut(deliveries.map_err(from_store)?, page.limit);
     Ok(HttpResponse::Ok().json(page.map(view::of_order_delivery)))
@@ -41,11 +43,10 @@ fn order(text: &str) -> Result<OrderId, ApiError> {
     text.parse().map_err(|_| ApiError::not_found("order_not_found", "order"))
 }
 
-fn position(request: &HttpRequest) -> Result<Option<Position>, ApiError> {
-    let Some(at) = web::query_value(request, "after")? else { return Ok(None) };
-    let at = DateTime::parse_from_rfc3339(&at).map_err(|_| {
-        ApiError::invalid_field("after", "invalid_format", "after must be a time as RFC 3339 writes it.")
-    })?;
-    let id = web::query_value(request, "afterId")?.unwrap_or_default();
-    Ok(Some(Position { at: at.with_timezone(&Utc), id }))
+fn position(fields: &mut QueryFields) -> Option<Position> {
+    let at = fields.parsed_by("after", "a time as RFC 3339 writes it", |text| {
+        DateTime::parse_from_rfc3339(text).ok().map(|at| at.with_timezone(&Utc))
+    });
+    let id = fields.text("afterId", AFTER_ID).unwrap_or_default();
+    at.map(|at| Position { at, id })
 }

@@ -10,12 +10,11 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::TrackingCode;
 use postgres::StoreError;
-use web::ApiError;
+use web::{ApiError, Exceeded, Standing};
 
 use self::page::Notice;
 use self::view::TrackingView;
 use super::errors;
-use crate::address_limits::TooMany;
 use crate::app::App;
 use crate::store::{orders, timeline};
 
@@ -30,7 +29,11 @@ pub(super) async fn json(
     request: HttpRequest,
     code: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
-    app.addresses.charge(&request).map_err(|TooMany { wait_s }| too_many(wait_s))?;
+    app.tracking.charge(&request).map_err(|Exceeded(standing)| {
+        standing
+            .headers()
+            .fold(too_many(wait_s(standing)), |error, (name, value)| error.with_header(name, value))
+    })?;
     let view = look_up(&app, &code).await.map_err(errors::from_store)?;
     let view = view.ok_or_else(unknown_code)?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(view))
@@ -52,9 +55,9 @@ pub(super) async fn page(
     code: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let brand = &app.settings.brand.name;
-    if let Err(TooMany { wait_s }) = app.addresses.charge(&request) {
+    if let Err(Exceeded(standing)) = app.tracking.charge(&request) {
         let mut page = Notice::TooMany.answer(StatusCode::TOO_MANY_REQUESTS, brand)?;
-        page.headers_mut().insert(RETRY_AFTER, wait_s.into());
+        page.headers_mut().insert(RETRY_AFTER, wait_s(standing).into());
         return Ok(page);
     }
     match look_up(&app, &code).await {
@@ -68,6 +71,10 @@ pub(super) async fn page(
         }
         Err(error) => Err(ApiError::internal(error)),
     }
+}
+
+fn wait_s(standing: Standing) -> u32 {
+    u32::try_from(standing.resets_in_s).unwrap_or(u32::MAX)
 }
 
 async fn look_up(app: &App, code: &str) -> Result<Option<TrackingView>, StoreError> {

@@ -1,0 +1,96 @@
+//! Which characters a text may hold. People see a text, programs compare it: what is invisible makes two of what looks
+//! like one.
+
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
+
+/// Control characters (Cc), NUL among them.
+pub fn is_control(c: char) -> bool {
+    c.is_control()
+}
+
+/// What ends a line or a cell, as far as notes of several lines go.
+pub fn is_line_break_or_tab(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\t')
+}
+
+/// Characters that show nothing, or change how others show: format characters (Cf: zero-width spaces and joiners, the
+/// overrides of the direction of writing, soft hyphens), separators of lines and paragraphs, and what else Unicode has
+/// programs ignore when they cannot show it.
+///
+/// In human text some are at home: Indic scripts are not written right without U+200C and U+200D, nor Arabic ones among
+/// Latin ones without marks of direction.
+pub fn is_invisible(c: char) -> bool {
+    let category = c.general_category();
+    let separates_or_formats = matches!(
+        category,
+        GeneralCategory::Format | GeneralCategory::LineSeparator | GeneralCategory::ParagraphSeparator
+    );
+    separates_or_formats || is_ignorable_letter_or_mark(c)
+}
+
+/// `Default_Ignorable_Code_Point` of Unicode 16 beyond Cf: joiners and fillers that are letters or marks by category,
+/// variation selectors, and what is reserved for more of them.
+fn is_ignorable_letter_or_mark(c: char) -> bool {
+    matches!(
+        c,
+        '\u{34F}'
+            | '\u{115F}'..='\u{1160}'
+            | '\u{17B4}'..='\u{17B5}'
+            | '\u{180B}'..='\u{180F}'
+            | '\u{2065}'
+            | '\u{3164}'
+            | '\u{FE00}'..='\u{FE0F}'
+            | '\u{FFA0}'
+            | '\u{FFF0}'..='\u{FFF8}'
+            | '\u{E0000}'..='\u{E0FFF}'
+    )
+}
+
+/// Whether a reader would see nothing at all.
+pub fn looks_empty(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || is_invisible(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invisible_characters_are_known() {
+        for c in [
+            '\u{AD}',
+            '\u{200B}',
+            '\u{200C}',
+            '\u{200D}',
+            '\u{200E}',
+            '\u{202E}',
+            '\u{2028}',
+            '\u{2029}',
+            '\u{2060}',
+            '\u{2066}',
+            '\u{FEFF}',
+            '\u{E0041}',
+            '\u{3164}',
+            '\u{FE0F}',
+            '\u{34F}',
+            '\u{61C}',
+        ] {
+            assert!(is_invisible(c), "U+{:04X}", u32::from(c));
+            assert!(!is_control(c));
+        }
+        for c in ['a', ' ', '\u{A0}', 'ü', 'क', '्', '漢', '-', '\u{301}', '😀', '₹'] {
+            assert!(!is_invisible(c), "U+{:04X}", u32::from(c));
+        }
+        for c in ['\0', '\u{1}', '\n', '\u{7F}', '\u{85}', '\u{9F}'] {
+            assert!(is_control(c) && !is_invisible(c), "U+{:04X}", u32::from(c));
+        }
+    }
+
+    #[test]
+    fn a_text_of_nothing_to_see_looks_empty() {
+        for empty in ["", "  ", "\u{3000}\u{A0}", "\u{200B}", " \u{FEFF}\u{200D} "] {
+            assert!(looks_empty(empty), "{empty:?}");
+        }
+        assert!(!looks_empty("क\u{94D}\u{200D}"));
+    }
+}

@@ -1,0 +1,53 @@
+//! The proxies in front, whose word about the caller's address counts.
+
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+use serde::{Deserialize, Deserializer, de};
+
+/// Networks in CIDR form or single addresses, separated by commas (`WAYBILL_LIMITS__TRUSTED_PROXIES`). None by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrustedProxies(Vec<IpNet>);
+
+impl TrustedProxies {
+    /// # Errors
+    /// Names the entry that is neither a network nor an address.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+        let networks = entries.map(|entry| {
+            let network = entry.parse::<IpNet>().or_else(|_| entry.parse::<IpAddr>().map(IpNet::from));
+            network.map_err(|_| format!("{entry:?} is neither a network, such as 10.0.0.0/8, nor an address"))
+        });
+        networks.collect::<Result<_, _>>().map(Self)
+    }
+
+    pub fn contain(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|network| network.contains(&address))
+    }
+}
+
+impl<'de> Deserialize<'de> for TrustedProxies {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_and_addresses() {
+        let proxies = TrustedProxies::parse("10.0.0.0/8, 192.0.2.7,2001:db8::/32").unwrap();
+        for trusted in ["10.255.0.1", "192.0.2.7", "2001:db8:1::1"] {
+            assert!(proxies.contain(trusted.parse().unwrap()), "{trusted}");
+        }
+        for other in ["11.0.0.1", "192.0.2.8", "2001:db9::1"] {
+            assert!(!proxies.contain(other.parse().unwrap()), "{other}");
+        }
+        assert_eq!(TrustedProxies::parse(""), Ok(TrustedProxies::default()));
+        for bad in ["10.0.0.0/33", "proxy.example", "1", "10.0.0.0/8 192.0.2.7"] {
+            assert!(TrustedProxies::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

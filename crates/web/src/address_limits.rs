@@ -1,0 +1,136 @@
+//! How often one address may do what wants no key, or what only those do who have none. Memory is bounded: the addresses
+//! that came last are remembered, up to a number.
+
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
+
+use governor::clock::{Clock, MonotonicClock};
+use governor::middleware::StateInformationMiddleware;
+use governor::state::{InMemoryState, NotKeyed};
+use governor::{Quota, RateLimiter};
+use lru::LruCache;
+
+use crate::caller::CallerAddress;
+use crate::rate::{Exceeded, Policy, Standing};
+
+/// Some 10 MB.
+const ADDRESSES_MAX: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
+
+struct Bucket<C: Clock> {
+    limiter: RateLimiter<NotKeyed, InMemoryState, C, StateInformationMiddleware>,
+    /// After a refusal: when the next can pass.
+    empty_until: Option<C::Instant>,
+}
+
+/// A bucket for each address.
+pub struct AddressLimit<C: Clock = MonotonicClock> {
+    clock: C,
+    policy: Policy,
+    buckets: Mutex<LruCache<CallerAddress, Bucket<C>>>,
+}
+
+impl AddressLimit {
+    /// On the monotonic clock: the wall clock, set back, would lock everybody out.
+    pub fn new(policy: Policy) -> Self {
+        Self::on_clock(policy, MonotonicClock)
+    }
+}
+
+impl<C: Clock + Clone> AddressLimit<C> {
+    /// With a clock that a test can move.
+    pub fn on_clock(policy: Policy, clock: C) -> Self {
+        Self { clock, policy, buckets: Mutex::new(LruCache::new(ADDRESSES_MAX)) }
+    }
+
+    /// Takes one out of the address's bucket.
+    ///
+    /// # Errors
+    /// When it is empty; nothing is taken then.
+    pub fn charge(&self, address: CallerAddress) -> Result<Standing, Exceeded> {
+        let (policy, quota) = (self.policy, self.quota());
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let bucket = buckets.get_or_insert_mut(address, || Bucket {
+            limiter: RateLimiter::direct_with_clock(quota, self.clock.clone()).with_middleware(),
+            empty_until: None,
+        });
+        match bucket.limiter.check() {
+            Ok(state) => {
+                bucket.empty_until = None;
+                let remaining = state.remaining_burst_capacity();
+                let used = u64::from(policy.burst.get().saturating_sub(remaining));
+                Ok(Standing {
+                    policy,
+                    remaining,
+                    resets_in_s: used.div_ceil(u64::from(policy.per_second.get())),
+                })
+            }
+            Err(until) => {
+                bucket.empty_until = Some(until.earliest_possible());
+                let wait = until.wait_time_from(self.clock.now());
+                let resets_in_s = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+                Err(Exceeded(Standing { policy, remaining: 0, resets_in_s: resets_in_s.max(1) }))
+            }
+        }
+    }
+
+    /// Whether the address was refused and would be again.
+    pub fn is_empty(&self, address: CallerAddress) -> bool {
+        let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = buckets.peek(&address).and_then(|bucket| bucket.empty_until);
+        until.is_some_and(|until| self.clock.now() < until)
+    }
+
+    fn quota(&self) -> Quota {
+        Quota::per_second(self.policy.per_second).allow_burst(self.policy.burst)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+    use std::time::Duration;
+
+    use super::*;
+    use governor::clock::FakeRelativeClock;
+
+    const POLICY: Policy = Policy {
+        name: "tracking",
+        per_second: NonZeroU32::new(10).unwrap(),
+        burst: NonZeroU32::new(100).unwrap(),
+    };
+
+    fn limit() -> (FakeRelativeClock, AddressLimit<FakeRelativeClock>) {
+        let clock = FakeRelativeClock::default();
+        (clock.clone(), AddressLimit::on_clock(POLICY, clock))
+    }
+
+    fn address(text: &str) -> CallerAddress {
+        CallerAddress::new(text.parse().unwrap())
+    }
+
+    #[test]
+    fn an_address_may_burst_then_ask_at_the_rate() {
+        let (clock, limit) = limit();
+        let one = address("192.0.2.1");
+        for left in (0..100).rev() {
+            assert_eq!(limit.charge(one).unwrap().remaining, left);
+        }
+        let refused = limit.charge(one).unwrap_err().0;
+        assert_eq!((refused.header().as_str(), refused.resets_in_s), ("\"tracking\";r=0;t=1", 1));
+        assert!(limit.is_empty(one) && !limit.is_empty(address("192.0.2.2")));
+        assert!(limit.charge(address("192.0.2.2")).is_ok());
+        clock.advance(Duration::from_millis(100));
+        assert!(!limit.is_empty(one));
+        assert!(limit.charge(one).is_ok());
+        assert!(limit.charge(one).is_err());
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let (_, limit) = limit();
+        for bits in 0..100_000_u32 {
+            limit.charge(CallerAddress::new(std::net::IpAddr::V4(bits.into()))).unwrap();
+        }
+        assert_eq!(limit.buckets.into_inner().unwrap().len(), ADDRESSES_MAX.get());
+    }
+}

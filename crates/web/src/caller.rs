@@ -1,0 +1,102 @@
+//! Whose request it is, as far as addresses tell: for limits per address.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use actix_web::HttpRequest;
+use actix_web::http::header::HeaderMap;
+use settings::TrustedProxies;
+
+/// One household's or one machine's: an IPv4 address, or the /64 network that IPv6 hands to a customer whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CallerAddress(IpAddr);
+
+impl CallerAddress {
+    pub fn new(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
+            ipv4 @ IpAddr::V4(_) => ipv4,
+        })
+    }
+
+    /// Of whoever sent the request. `None` when there is no connection, as in a unit test.
+    pub fn of(request: &HttpRequest, proxies: &TrustedProxies) -> Option<Self> {
+        let peer = request.peer_addr()?.ip();
+        Some(Self::new(client(peer, request.headers(), proxies)))
+    }
+
+    pub fn text(self) -> String {
+        self.0.to_string()
+    }
+}
+
+/// The first address, from our end, that is not one of our own proxies. Each proxy appends to `X-Forwarded-For` who called
+/// it; what stands further left than the first stranger is that stranger's own word and counts for nothing.
+fn client(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxies) -> IpAddr {
+    let lists: Vec<&str> =
+        headers.get_all("X-Forwarded-For").map(|value| value.to_str().unwrap_or_default()).collect();
+    let hops = lists.iter().rev().flat_map(|list| list.rsplit(','));
+    let mut nearest = peer.to_canonical();
+    for hop in hops {
+        if !proxies.contain(nearest) {
+            break;
+        }
+        // What a proxy of ours did not write as an address names nobody; then the proxy is who called.
+        let Some(address) = address(hop.trim()) else { break };
+        nearest = address;
+    }
+    nearest
+}
+
+/// Some proxies add the port.
+fn address(text: &str) -> Option<IpAddr> {
+    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    let address = bare.parse::<IpAddr>().or_else(|_| text.parse::<SocketAddr>().map(|address| address.ip()));
+    address.ok().map(|address| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::http::header::{HeaderName, HeaderValue};
+
+    #[test]
+    fn only_what_our_own_proxies_saw_counts() {
+        let none = "";
+        let near = "10.0.0.0/8";
+        for (peer, forwarded, proxies, expected) in [
+            ("10.0.0.9", &["198.51.100.7"][..], none, "10.0.0.9"),
+            ("10.0.0.9", &["198.51.100.7"], near, "198.51.100.7"),
+            ("::ffff:10.0.0.9", &["198.51.100.7"], near, "198.51.100.7"),
+            ("10.0.0.9", &["6.6.6.6, 198.51.100.7"], near, "198.51.100.7"),
+            ("10.0.0.9", &["6.6.6.6", "198.51.100.7"], near, "198.51.100.7"),
+            ("10.0.0.9", &["6.6.6.6, 198.51.100.7,10.0.0.8"], near, "198.51.100.7"),
+            ("10.0.0.9", &["6.6.6.6, 198.51.100.7", "10.0.0.8"], near, "198.51.100.7"),
+            // Around the proxies: what it says itself counts for nothing.
+            ("203.0.113.5", &["6.6.6.6, 10.0.0.8"], near, "203.0.113.5"),
+            ("10.0.0.9", &["nonsense"], near, "10.0.0.9"),
+            ("10.0.0.9", &["6.6.6.6, nonsense, 10.0.0.8"], near, "10.0.0.8"),
+            ("10.0.0.9", &["198.51.100.7:4711"], near, "198.51.100.7"),
+            ("10.0.0.9", &["[2001:db8::7]:4711"], near, "2001:db8::7"),
+            ("10.0.0.9", &["[2001:db8::7]"], near, "2001:db8::7"),
+            ("10.0.0.9", &["2001:db8::7"], near, "2001:db8::7"),
+            ("10.0.0.9", &["10.1.1.1, 10.0.0.8"], near, "10.1.1.1"),
+            ("10.0.0.9", &[], near, "10.0.0.9"),
+        ] {
+            let mut headers = HeaderMap::new();
+            for value in forwarded {
+                headers.append(HeaderName::from_static("x-forwarded-for"), HeaderValue::from_static(value));
+            }
+            let proxies = TrustedProxies::parse(proxies).unwrap();
+            let found = client(peer.parse().unwrap(), &headers, &proxies);
+            assert_eq!(found, expected.parse::<IpAddr>().unwrap(), "{peer} {forwarded:?} {proxies:?}");
+        }
+    }
+
+    #[test]
+    fn an_ipv6_customer_is_one_address() {
+        let of = |text: &str| CallerAddress::new(text.parse().unwrap());
+        assert_eq!(of("2001:db8:1:2:3::4"), of("2001:db8:1:2:ffff::9"));
+        assert_ne!(of("2001:db8:1:2:3::4"), of("2001:db8:1:3::1"));
+        assert_eq!(of("::ffff:10.0.0.1"), of("10.0.0.1"));
+    }
+}

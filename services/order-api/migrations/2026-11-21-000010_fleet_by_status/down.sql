@@ -1,0 +1,1 @@
+DROP INDEX orders_for_fleet_by_status;

@@ -1,0 +1,88 @@
+//! Pages of the fleet's list, and where the next one begins.
+//!
+//! An order's place in the list is its last change, so an order that changes between two pages moves. The cursor is the place
+//! itself, as it was when the page was cut, and not the order that stood there.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chrono::{DateTime, Utc};
+use domain::OrderId;
+use internal_api::Page;
+use serde::Serialize;
+
+use super::views::{FleetOrderView, fleet_view};
+use crate::domain::Order;
+use crate::store::fleet::FleetPosition;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FleetPage {
+    data: Vec<FleetOrderView>,
+    has_more: bool,
+    /// For `startingAfter`: what comes after this page, now or later. Absent as long as nothing was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+impl FleetPage {
+    /// `after` is where this page began, and the next one begins too when this one is empty.
+    pub(super) fn new(page: Page<Order>, after: Option<FleetPosition>) -> Self {
+        let end = page.data.last().map(|last| FleetPosition { updated_at: last.updated_at, id: last.id });
+        let next = end.or(after).map(|position| FleetCursor::At(position).text());
+        Self { data: page.data.into_iter().map(fleet_view).collect(), has_more: page.has_more, next }
+    }
+}
+
+/// What `startingAfter` may be.
+#[derive(Debug, PartialEq)]
+pub(super) enum FleetCursor {
+    /// `next` of the page before.
+    At(FleetPosition),
+    /// An order, which stands for its place as it is now. What passed it meanwhile is left out.
+    Order(OrderId),
+}
+
+impl FleetCursor {
+    const PREFIX: &str = "at_";
+
+    /// `None` for what is neither.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let Some(packed) = text.strip_prefix(Self::PREFIX) else {
+            return text.parse().ok().map(Self::Order);
+        };
+        let plain = String::from_utf8(URL_SAFE_NO_PAD.decode(packed).ok()?).ok()?;
+        let (micros, id) = plain.split_once(' ')?;
+        let updated_at = DateTime::<Utc>::from_timestamp_micros(micros.parse().ok()?)?;
+        Some(Self::At(FleetPosition { updated_at, id: id.parse().ok()? }))
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Order(id) => id.to_string(),
+            Self::At(FleetPosition { updated_at, id }) => {
+                let plain = format!("{} {id}", updated_at.timestamp_micros());
+                format!("{}{}", Self::PREFIX, URL_SAFE_NO_PAD.encode(plain))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::TimeDelta;
+    use domain::{Clock, Entropy};
+
+    #[test]
+    fn a_cursor_is_read_as_it_was_written_and_nothing_else_is_one() {
+        let id = OrderId::generate(&Clock::manual(DateTime::UNIX_EPOCH), &Entropy::seeded(1));
+        let updated_at = DateTime::UNIX_EPOCH + TimeDelta::microseconds(1_769_851_800_123_456);
+        for cursor in [FleetCursor::At(FleetPosition { updated_at, id }), FleetCursor::Order(id)] {
+            assert_eq!(FleetCursor::parse(&cursor.text()), Some(cursor));
+        }
+        for bad in ["", "at_", "at_!", "at_MTIz", "at_MTIz IA", "ord_", "1", "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV"]
+        {
+            assert_eq!(FleetCursor::parse(bad), None, "{bad}");
+        }
+    }
+}
