@@ -26,6 +26,15 @@ fn routes(config: &mut ServiceConfig) {
             )
         })))
         .service(
+            resource("/both")
+                .route(get().to(|| async { HttpResponse::Ok().json([1, 2, 3]) }))
+                .route(post().to(|body: JsonBody| async move { HttpResponse::Ok().json(body.0) })),
+        )
+        .service(resource("/stream").route(get().to(|| async {
+            HttpResponse::Ok()
+                .streaming(futures_util::stream::pending::<Result<actix::Bytes, std::io::Error>>())
+        })))
+        .service(
             scope("/internal")
                 .wrap(from_fn(require_internal_token))
                 .service(resource("/x").route(get().to(|| async { HttpResponse::Ok().finish() }))),
@@ -80,6 +89,13 @@ async fn every_answer_has_a_request_id_and_every_error_a_body() {
             Some("internal_token_invalid"),
         ),
         (format!("GET /internal/x HTTP/1.1\r\n{end}Authorization: bearer the-token\r\n\r\n"), 200, None),
+        (
+            format!(
+                "GET /internal/x HTTP/1.1\r\n{end}Authorization: bearer the-token\r\nAuthorization: bearer x\r\n\r\n"
+            ),
+            400,
+            Some("duplicate_header"),
+        ),
     ] {
         let (head, body) = exchange(address, &request).await.unwrap();
         assert!(head.starts_with(&format!("http/1.1 {status}")), "{request}\n{head}");
@@ -151,5 +167,121 @@ async fn idle_connections_do_not_hold_up_a_stop() {
     stopping.await.expect("an idle connection is let go");
     let mut rest = Vec::new();
     idle.read_to_end(&mut rest).await.unwrap();
+    serving.await.unwrap().unwrap();
+}
+
+/// The whole answer, its body as it came.
+async fn answer_to(address: std::net::SocketAddr, request: &str) -> (String, String) {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    let read = tokio::time::timeout(Duration::from_secs(30), stream.read_to_string(&mut answer));
+    read.await.expect("the answer ends").unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    (head.to_lowercase(), body.to_owned())
+}
+
+fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+    head.lines()
+        .filter_map(|line| line.split_once(": "))
+        .find(|(key, _)| *key == name)
+        .map(|(_, value)| value)
+}
+
+#[tokio::test]
+async fn methods_are_told_from_the_table_and_head_is_a_get_without_its_body() {
+    let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(4) };
+    let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
+    let (address, handle) = (listener.address, listener.handle);
+    let serving = tokio::spawn(listener.server);
+    let end = "Host: x\r\nConnection: close\r\n\r\n";
+    for (method, path, status, allow) in [
+        ("DELETE", "/echo", 405, Some("post")),
+        ("HEAD", "/echo", 405, Some("post")),
+        ("PUT", "/fail", 405, Some("get, head")),
+        ("OPTIONS", "/both", 405, Some("get, post, head")),
+        ("BREW", "/both", 405, Some("get, post, head")),
+        ("HEAD", "/both", 200, None),
+        ("HEAD", "/fail", 404, None),
+        ("HEAD", "/nowhere", 404, None),
+        ("DELETE", "/nowhere", 404, None),
+        ("HEAD", "/stream", 200, None),
+        ("HEAD", "/internal/x", 401, None),
+    ] {
+        let (head, body) = answer_to(address, &format!("{method} {path} HTTP/1.1\r\n{end}")).await;
+        assert!(head.starts_with(&format!("http/1.1 {status}")), "{method} {path}\n{head}");
+        assert_eq!(header(&head, "allow"), allow, "{method} {path}");
+        assert!(header(&head, "request-id").is_some(), "{method} {path}\n{head}");
+        assert_eq!(body.is_empty(), method == "HEAD", "{method} {path}\n{body}");
+        if status == 405 && method != "HEAD" {
+            assert!(body.contains("\"method_not_allowed\""), "{body}");
+        }
+    }
+    let (asked, _) = answer_to(address, &format!("HEAD /both HTTP/1.1\r\n{end}")).await;
+    let (got, body) = answer_to(address, &format!("GET /both HTTP/1.1\r\n{end}")).await;
+    assert_eq!(body, "[1,2,3]");
+    for name in ["content-length", "content-type"] {
+        assert_eq!(header(&asked, name), header(&got, name));
+    }
+    // The connection goes on after a HEAD, in its place.
+    let two = format!("HEAD /both HTTP/1.1\r\nHost: x\r\n\r\nGET /both HTTP/1.1\r\n{end}");
+    let (_, rest) = answer_to(address, &two).await;
+    assert!(rest.to_lowercase().starts_with("http/1.1 200") && rest.ends_with("[1,2,3]"), "{rest}");
+    handle.stop(true).await;
+    serving.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn bodies_are_json_in_utf_8_as_they_are() {
+    let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(5) };
+    let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
+    let (address, handle) = (listener.address, listener.handle);
+    let serving = tokio::spawn(listener.server);
+    for (headers, status) in [
+        ("Content-Type: application/json\r\n", 200),
+        ("Content-Type: Application/JSON; Charset=\"UTF-8\"\r\n", 200),
+        ("Content-Type: application/json;charset=utf-8\r\n", 200),
+        ("Content-Type: application/vnd.shop+json; v=1\r\n", 200),
+        ("Content-Type: application/json\r\nContent-Encoding: identity\r\n", 200),
+        ("Content-Type: application/json; charset=latin1\r\n", 415),
+        ("Content-Type: application/json; charset=utf-8; charset=utf-16\r\n", 415),
+        ("Content-Type: application/json\r\nContent-Encoding: gzip\r\n", 415),
+        ("Content-Type: application/json\r\nContent-Encoding: identity\r\nContent-Encoding: br\r\n", 415),
+        ("Content-Type: text/plain\r\n", 415),
+        ("Content-Type: application/jsonp\r\n", 415),
+        ("Content-Type: application/x-www-form-urlencoded\r\n", 415),
+        ("", 415),
+    ] {
+        let request = format!(
+            "POST /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}Content-Length: 7\r\n\r\n{{\"a\":1}}"
+        );
+        let (head, body) = answer_to(address, &request).await;
+        assert!(head.starts_with(&format!("http/1.1 {status}")), "{headers}\n{head}\n{body}");
+        assert_eq!(status == 415, body.contains("\"unsupported_media_type\""), "{body}");
+        let coding = headers.contains("gzip") || headers.contains("br\r");
+        assert_eq!(header(&head, "accept-encoding"), coding.then_some("identity"), "{headers}");
+    }
+    handle.stop(true).await;
+    serving.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_client_that_waits_to_be_told_to_go_on_is_told() {
+    let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(6) };
+    let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
+    let (address, handle) = (listener.address, listener.handle);
+    let serving = tokio::spawn(listener.server);
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = "POST /both HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n\
+                Content-Length: 7\r\nExpect: 100-continue\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut interim = [0; 25];
+    stream.read_exact(&mut interim).await.unwrap();
+    assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream.write_all(b"{\"a\":1}").await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("{\"a\":1}"), "{answer}");
+    handle.stop(true).await;
     serving.await.unwrap().unwrap();
 }
