@@ -7,10 +7,12 @@ mod database;
 mod error;
 mod lease;
 mod migrate;
+mod statement;
 mod work;
 
 pub use batcher::{Apply, Batcher, BatcherOptions};
 pub use database::{Connection, Database};
 pub use error::{StoreError, violates};
 pub use migrate::migrate;
+pub use statement::{Literal, Statement, literal, statement};
 pub use work::Work;

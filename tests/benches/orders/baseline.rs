@@ -18,7 +18,8 @@ pub(crate) struct Pgbench {
     pub(crate) average: Duration,
 }
 
-/// As many bytes as order-api writes for the reference shop's sample order.
+/// The details, the receipt and (cut to its length) the event are the very bytes that order-api wrote for an order, so that
+/// both compress alike.
 const SCRIPT: &str = r#"\set number random(1, 1000000000000000)
 BEGIN;
 INSERT INTO orders (id, business_id, mode, placement, attempt, order_reference, idempotency_key, fingerprint,
@@ -27,9 +28,9 @@ INSERT INTO orders (id, business_id, mode, placement, attempt, order_reference, 
 VALUES ('ord_' || :client_id || '_' || :number, 'biz_01KZZZZZZZZZZZZZZZZZZZZZZZ', 'test', 'placed', 1,
     'reference-' || :client_id || '-' || :number, 'key-' || :client_id || '-' || :number, decode(repeat('ab', 32), 'hex'),
     'TEST-' || :client_id || :number, 'business_website', 'created', 'pending', 'cod', 4900, 129800,
-    jsonb_build_object('filler', repeat('x', 1400)), decode(repeat('ab', 420), 'hex'), 1, now(), now());
+    {details}, {receipt}, 1, now(), now());
 INSERT INTO outbox_messages (event_id, routing_key, body, created_at)
-VALUES ('evt_' || :client_id || '_' || :number, 'test.order.created', repeat('x', 640), now());
+VALUES ('evt_' || :client_id || '_' || :number, 'test.order.created', {event}, now());
 COMMIT;
 "#;
 
@@ -43,8 +44,18 @@ impl Baseline {
             .await?;
         ensure!(dump.status.success(), "pg_dump: {}", String::from_utf8_lossy(&dump.stderr));
         local_stack::query(&url, std::str::from_utf8(&dump.stdout)?).await?;
+        let literal = async |column: &str| {
+            let sql = format!("SELECT quote_literal({column}) FROM orders ORDER BY id LIMIT 1");
+            let text = stack.query(Service::OrderApi, &sql).await?;
+            ensure!(text.starts_with(['\'', 'E', ' ']), "no order to take the rows from");
+            Ok::<_, anyhow::Error>(text.trim().to_owned())
+        };
+        let filled = SCRIPT
+            .replace("{details}", &literal("details::text").await?)
+            .replace("{receipt}", &literal("receipt::text").await?)
+            .replace("{event}", &literal("left(details::text, 640)").await?);
         let script = stack.directory().join("baseline.sql");
-        std::fs::write(&script, SCRIPT)?;
+        std::fs::write(&script, filled)?;
         Ok(Self { url, script })
     }
 

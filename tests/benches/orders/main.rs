@@ -2,6 +2,7 @@
 //! on the same server in the same run. Machines differ and are noisy; the ratio is what is compared over time.
 
 mod baseline;
+mod cpu;
 mod load;
 mod report;
 
@@ -16,6 +17,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use baseline::Baseline;
+use cpu::Cpu;
 use report::Row;
 
 /// How long each measurement lasts.
@@ -34,19 +36,21 @@ async fn main() -> anyhow::Result<()> {
     );
     let stack = Stack::start_for_test(options).await?;
     let key = test_key(&stack).await?;
-    let baseline = Baseline::prepare(&stack).await?;
     let target = Arc::new(load::Target::new(&stack.order_api_origin(), &key)?);
 
     say("Warming up");
     load::run(Arc::clone(&target), "warm", 16, Duration::from_secs(3)).await?;
     drained(&stack).await?;
+    let baseline = Baseline::prepare(&stack).await?;
     let mut rows = Vec::new();
     for connections in CONNECTIONS {
         say(&format!("{connections} connections: pgbench, then order-api"));
         let pgbench = baseline.run(connections, MEASURED).await?;
+        let before = Cpu::of(&stack);
         let ours = load::run(Arc::clone(&target), &format!("c{connections}"), connections, MEASURED).await?;
         let drain = drained(&stack).await?;
-        rows.push(Row { connections, pgbench, ours, drain });
+        let cpu = Cpu::of(&stack).per_order_since(&before, ours.per_second * MEASURED.as_secs_f64());
+        rows.push(Row { connections, pgbench, ours, drain, cpu });
     }
     let orders = stack.query(Service::OrderApi, "SELECT count(*) FROM orders").await?;
     stack.shut_down().await?;

@@ -12,6 +12,7 @@ pub(crate) struct Row {
     pub(crate) pgbench: Pgbench,
     pub(crate) ours: Measured,
     pub(crate) drain: Duration,
+    pub(crate) cpu: Vec<(&'static str, f64)>,
 }
 
 pub(crate) fn show(rows: &[Row], orders: &str) {
@@ -22,7 +23,7 @@ pub(crate) fn show(rows: &[Row], orders: &str) {
     );
     say("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for row in rows {
-        let Row { connections, pgbench, ours, drain } = row;
+        let Row { connections, pgbench, ours, drain, .. } = row;
         say(&format!(
             "| {connections} | {:.0}/s | {} | {:.0}/s | {:.2} | {} | {} | {:.1} | {} |",
             pgbench.per_second,
@@ -34,6 +35,12 @@ pub(crate) fn show(rows: &[Row], orders: &str) {
             ours.p99.as_secs_f64() / ours.p50.as_secs_f64(),
             ms(*drain),
         ));
+    }
+    say("\nProcessor time per order, in milliseconds\n");
+    for row in rows {
+        let parts: Vec<_> = row.cpu.iter().map(|(part, cost)| format!("{part} {cost:.3}")).collect();
+        let whole: f64 = row.cpu.iter().map(|(_, cost)| cost).sum();
+        say(&format!("{} connections: {whole:.3} = {}", row.connections, parts.join(", ")));
     }
     say(&format!("\n{orders} orders in the table at the end"));
 }

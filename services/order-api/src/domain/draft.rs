@@ -4,6 +4,7 @@
 use domain::{Paise, PaymentType};
 use internal_api::ordering::PickupProfile;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::Warnings;
 
@@ -94,6 +95,20 @@ pub struct Payment {
 pub struct Notes {
     pub customer_note: Option<String>,
     pub internal_note: Option<String>,
+}
+
+impl OrderDraft {
+    /// What is kept of it as one, and shown again.
+    pub fn details(&self) -> Value {
+        json!({
+            "customer": self.customer,
+            "delivery": self.delivery,
+            "pickup": self.pickup,
+            "package": self.package,
+            "payment": self.payment,
+            "notes": self.notes,
+        })
+    }
 }
 
 impl Place {

@@ -23,7 +23,7 @@ pub(super) async fn create(
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let caller = authenticate::identify(&app, &request).await?;
-    quota::charge_replay(&app, &request, &caller)?;
+    let replay = quota::charge_replay(&app, &request, &caller)?;
     let command = match read(&request, payload, caller.clone()).await {
         Ok(command) => command,
         Err(unreadable) => {
@@ -34,14 +34,19 @@ pub(super) async fn create(
     let refused = |error: CreateError| {
         errors::from_create(error, |claim| app.ambient.tracking_url(&claim.tracking_code))
     };
-    let held = held_by_key(&app, &command).await.map_err(refused)?;
-    if held.is_none() {
-        quota::charge_request(&app, &request, &caller)?;
-    }
+    let held = match quota::charge_request(&app, &request, &caller) {
+        Ok(()) => None,
+        // Only a replay may still be answered.
+        Err(too_many) => Some(held_by_key(&app, &command).await.map_err(refused)?.ok_or(too_many)?),
+    };
+    let charged = held.is_none().then_some(caller.key_id);
     // The client may go away; its order is placed or not, but never left half-way.
     let running = Arc::clone(&app);
     let outcome = app.tasks.run(async move { create_order(&running, command, held).await }).await?;
     let placed = outcome.map_err(refused)?;
+    if placed.replayed {
+        quota::was_replay(&app, &request, replay, charged);
+    }
     let mut response = HttpResponse::build(StatusCode::CREATED);
     response.content_type("application/json");
     response.insert_header((LOCATION, format!("/v1/integration/orders/{}", placed.order_id)));
@@ -58,7 +63,7 @@ async fn read(request: &HttpRequest, payload: Payload, caller: GoodKey) -> Resul
     Ok(CreateOrder { caller, idempotency_key, fingerprint, draft })
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<String, ApiError> {
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<String, ApiError> {
     let mut keys = headers.get_all("Idempotency-Key");
     let Some(key) = keys.next() else {
         return Err(ApiError::new(

@@ -8,6 +8,7 @@ pub mod placing;
 pub mod simulations;
 pub mod timeline;
 
+mod new_orders;
 mod predicates;
 mod rows;
 mod schema;

@@ -4,28 +4,29 @@ use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::Text;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::OrderId;
 
-use super::StoreError;
+use super::rows::{OrderRow, TakeOverRow};
 use super::fleet::changed_at;
-use super::rows::{NewOrderRow, OrderRow};
+use super::{StoreError, new_orders};
 use super::schema::orders;
 use crate::domain::{Claim, NewOrder, Order, Placement};
+
+#[derive(QueryableByName)]
+struct StoredId {
+    #[diesel(sql_type = Text)]
+    id: String,
+}
 
 /// Stores those whose id, reference and key are free; tells which.
 pub async fn insert(
     conn: &mut AsyncPgConnection,
     new: &[(&NewOrder, Placement)],
 ) -> Result<HashSet<String>, StoreError> {
-    let rows: Vec<_> = new.iter().map(|(order, placement)| NewOrderRow::new(order, *placement)).collect();
-    let stored: Vec<String> = diesel::insert_into(orders::table)
-        .values(&rows)
-        .on_conflict_do_nothing()
-        .returning(orders::id)
-        .get_results(conn)
-        .await?;
-    Ok(stored.into_iter().collect())
+    let stored: Vec<StoredId> = new_orders::insert(new).get_results(conn).await?;
+    Ok(stored.into_iter().map(|stored| stored.id).collect())
 }
 
 /// Turns pending orders into placed ones, each only at the attempt that was paid. Gives those that it turned; the
@@ -91,13 +92,12 @@ pub async fn take_over(
     released: &Claim,
     new: &NewOrder,
 ) -> Result<bool, StoreError> {
-    let row = NewOrderRow::new(new, Placement::PendingPayment);
     let taken = diesel::update(orders::table)
         .filter(orders::id.eq(released.order_id.to_string()))
         .filter(orders::business_id.eq(released.business_id.to_string()))
         .filter(orders::attempt.eq(released.attempt))
         .filter(orders::placement.eq(Placement::Released.as_str()))
-        .set(row.as_changes(released.attempt + 1))
+        .set(TakeOverRow::new(new, released.attempt + 1))
         .execute(conn)
         .await;
     match taken {

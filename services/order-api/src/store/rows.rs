@@ -111,62 +111,6 @@ impl TryFrom<ClaimRow> for Claim {
     }
 }
 
-#[derive(Insertable)]
-#[diesel(table_name = orders)]
-pub(super) struct NewOrderRow<'a> {
-    id: String,
-    business_id: String,
-    mode: &'static str,
-    placement: &'static str,
-    attempt: i32,
-    order_reference: &'a str,
-    idempotency_key: &'a str,
-    fingerprint: &'a [u8],
-    tracking_code: &'a str,
-    order_source: &'a str,
-    status: &'static str,
-    cod_status: &'static str,
-    payment_type: &'static str,
-    delivery_fee_paise: i64,
-    cod_amount_paise: i64,
-    details: &'a Value,
-    receipt: &'a [u8],
-    sequence: i64,
-    created_at: DateTime<Utc>,
-    updated_at: DateTime<Utc>,
-    pending_since: Option<DateTime<Utc>>,
-}
-
-impl<'a> NewOrderRow<'a> {
-    pub(super) fn new(order: &'a NewOrder, placement: Placement) -> Self {
-        let state = DeliveryState::new(order.payment_type);
-        let placed = placement == Placement::Placed;
-        Self {
-            id: order.id.to_string(),
-            business_id: order.business_id.to_string(),
-            mode: order.mode.as_str(),
-            placement: placement.as_str(),
-            attempt: 1,
-            order_reference: &order.order_reference,
-            idempotency_key: &order.idempotency_key,
-            fingerprint: order.fingerprint.as_bytes(),
-            tracking_code: order.tracking_code.as_str(),
-            order_source: &order.order_source,
-            status: state.status.as_str(),
-            cod_status: state.cod.as_str(),
-            payment_type: order.payment_type.as_str(),
-            delivery_fee_paise: order.delivery_fee.get(),
-            cod_amount_paise: order.cod_amount.get(),
-            details: &order.details,
-            receipt: &order.receipt,
-            sequence: i64::from(placed),
-            created_at: order.created_at,
-            updated_at: order.created_at,
-            pending_since: (!placed).then_some(order.created_at),
-        }
-    }
-}
-
 /// What a new request changes on the order it takes over: all but the id, the business and what they imply.
 #[derive(AsChangeset)]
 #[diesel(table_name = orders, treat_none_as_null = true)]
@@ -188,29 +132,29 @@ pub(super) struct TakeOverRow<'a> {
     pending_since: Option<DateTime<Utc>>,
 }
 
-impl<'a> NewOrderRow<'a> {
-    pub(super) fn as_changes(&self, attempt: i32) -> TakeOverRow<'a> {
-        TakeOverRow {
-            placement: self.placement,
+impl<'a> TakeOverRow<'a> {
+    pub(super) fn new(order: &'a NewOrder, attempt: i32) -> Self {
+        Self {
+            placement: Placement::PendingPayment.as_str(),
             attempt,
-            idempotency_key: self.idempotency_key,
-            fingerprint: self.fingerprint,
-            tracking_code: self.tracking_code,
-            order_source: self.order_source,
-            cod_status: self.cod_status,
-            payment_type: self.payment_type,
-            delivery_fee_paise: self.delivery_fee_paise,
-            cod_amount_paise: self.cod_amount_paise,
-            details: self.details,
-            receipt: self.receipt,
-            created_at: self.created_at,
-            updated_at: self.updated_at,
-            pending_since: self.pending_since,
+            idempotency_key: &order.idempotency_key,
+            fingerprint: order.fingerprint.as_bytes(),
+            tracking_code: order.tracking_code.as_str(),
+            order_source: &order.order_source,
+            cod_status: DeliveryState::new(order.payment_type).cod.as_str(),
+            payment_type: order.payment_type.as_str(),
+            delivery_fee_paise: order.delivery_fee.get(),
+            cod_amount_paise: order.cod_amount.get(),
+            details: &order.details,
+            receipt: &order.receipt,
+            created_at: order.created_at,
+            updated_at: order.created_at,
+            pending_since: Some(order.created_at),
         }
     }
 }
 
-#[derive(Queryable, Selectable, Insertable)]
+#[derive(Queryable, Selectable)]
 #[diesel(table_name = order_events, check_for_backend(diesel::pg::Pg))]
 pub(super) struct OrderEventRow {
     order_id: String,
@@ -223,23 +167,6 @@ pub(super) struct OrderEventRow {
     data: Value,
     occurred_at: DateTime<Utc>,
     recorded_at: DateTime<Utc>,
-}
-
-impl From<&OrderEvent> for OrderEventRow {
-    fn from(event: &OrderEvent) -> Self {
-        Self {
-            order_id: event.order_id.to_string(),
-            sequence: event.sequence,
-            event_id: event.id.to_string(),
-            business_id: event.business_id.to_string(),
-            kind: event.kind.to_string(),
-            status: event.status.to_string(),
-            cod_status: event.cod_status.to_string(),
-            data: event.data.clone(),
-            occurred_at: event.occurred_at,
-            recorded_at: event.recorded_at,
-        }
-    }
 }
 
 impl TryFrom<OrderEventRow> for OrderEvent {

@@ -2,8 +2,10 @@
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Jsonb, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EventId, OrderId};
+use postgres::statement;
 
 use super::StoreError;
 use super::rows::OrderEventRow;
@@ -17,10 +19,27 @@ pub struct Position {
     pub id: String,
 }
 
+const APPEND: &str = "
+    INSERT INTO order_events (
+        order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
+    SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+
 /// Adds events; each continues its order's sequence, which the primary key guards.
 pub async fn append(conn: &mut AsyncPgConnection, events: &[OrderEvent]) -> Result<(), StoreError> {
-    let rows: Vec<_> = events.iter().map(OrderEventRow::from).collect();
-    diesel::insert_into(order_events::table).values(rows).execute(conn).await?;
+    let texts = |text: fn(&OrderEvent) -> String| events.iter().map(text).collect::<Vec<_>>();
+    statement(APPEND)
+        .bind::<Array<Text>, _>(texts(|event| event.order_id.to_string()))
+        .bind::<Array<BigInt>, _>(events.iter().map(|event| event.sequence).collect::<Vec<_>>())
+        .bind::<Array<Text>, _>(texts(|event| event.id.to_string()))
+        .bind::<Array<Text>, _>(texts(|event| event.business_id.to_string()))
+        .bind::<Array<Text>, _>(texts(|event| event.kind.to_string()))
+        .bind::<Array<Text>, _>(texts(|event| event.status.to_string()))
+        .bind::<Array<Text>, _>(texts(|event| event.cod_status.to_string()))
+        .bind::<Array<Jsonb>, _>(events.iter().map(|event| &event.data).collect::<Vec<_>>())
+        .bind::<Array<Timestamptz>, _>(events.iter().map(|event| event.occurred_at).collect::<Vec<_>>())
+        .bind::<Array<Timestamptz>, _>(events.iter().map(|event| event.recorded_at).collect::<Vec<_>>())
+        .execute(conn)
+        .await?;
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 
 mod batches;
 mod drive;
-mod receipt;
+pub(crate) mod receipt;
 
 use std::time::Duration;
 
@@ -68,42 +68,65 @@ pub enum CreateError {
     Store(#[from] StoreError),
 }
 
-/// Places the order that `request` asks for, or finds the one that it asked for before: `held` is what
-/// [`held_by_key`] found of it.
+/// Places the order that `request` asks for, or finds the one that it asked for before. `held` is what [`held_by_key`]
+/// found of it, if it was asked: most requests are new, and learn from the attempt to store theirs that they are not.
 pub async fn create_order(
     app: &App,
     mut request: CreateOrder,
     mut held: Option<Claim>,
 ) -> Result<Placed, CreateError> {
     let deadline = Instant::now() + DEADLINE;
+    let mut looked_up = held.is_some();
     while Instant::now() < deadline {
         if let Some(claim) = held.take() {
-            if claim.placement == Placement::Placed {
-                return Ok(Placed { order_id: claim.order_id, receipt: claim.receipt, replayed: true });
+            if let Some(placed) = resume(app, &request, claim, deadline).await? {
+                return Ok(placed);
             }
-            live_access(app, &request.caller).await?;
-            match drive::drive(app, &claim, deadline).await? {
-                Driven::Placed => {
-                    return Ok(Placed { order_id: claim.order_id, receipt: claim.receipt, replayed: true });
-                }
-                Driven::Released => {
-                    held = held_by_key(app, &request).await?;
-                    continue;
-                }
+        } else {
+            match judge(app, &mut request).await {
+                // What was placed before is answered again, whatever has become of the business since.
+                Err(_) if !looked_up => {}
+                Err(refusal) => return Err(refusal),
+                Ok(()) => match place_new(app, &request, deadline).await? {
+                    Attempt::Placed(placed) => return Ok(placed),
+                    Attempt::Conflict(new) if looked_up => {
+                        if let Some(placed) = resolve_conflict(app, &request, *new, deadline).await? {
+                            return Ok(placed);
+                        }
+                    }
+                    Attempt::Conflict(_) | Attempt::CalledOff => {}
+                },
             }
-        }
-        let context = live_access(app, &request.caller).await?;
-        let draft = match &mut request.draft {
-            Ok(draft) => draft,
-            Err(faults) => return Err(CreateError::Invalid(std::mem::take(faults))),
-        };
-        fill_pickup(app, &request.caller, context, draft).await?;
-        if let Some(placed) = place_new(app, &request, deadline).await? {
-            return Ok(placed);
         }
         held = held_by_key(app, &request).await?;
+        looked_up = true;
     }
     Err(CreateError::Unknown)
+}
+
+/// Answers for the order that holds the request's key, once it is placed. `None`: its debit was called off.
+async fn resume(
+    app: &App,
+    request: &CreateOrder,
+    claim: Claim,
+    deadline: Instant,
+) -> Result<Option<Placed>, CreateError> {
+    if claim.placement != Placement::Placed {
+        live_access(app, &request.caller).await?;
+        if drive::drive(app, &claim, deadline).await? == Driven::Released {
+            return Ok(None);
+        }
+    }
+    Ok(Some(Placed { order_id: claim.order_id, receipt: claim.receipt, replayed: true }))
+}
+
+/// Whether the request may be placed; what it leaves out of its pickup is filled in.
+async fn judge(app: &App, request: &mut CreateOrder) -> Result<(), CreateError> {
+    let context = live_access(app, &request.caller).await?;
+    match &mut request.draft {
+        Ok(draft) => fill_pickup(app, &request.caller, context, draft).await,
+        Err(faults) => Err(CreateError::Invalid(faults.clone())),
+    }
 }
 
 /// The order that this request's key holds; another body under the same key is refused.
@@ -160,13 +183,18 @@ async fn fill_pickup(
     Ok(())
 }
 
-/// Stores the order and drives it to its end. `None`: something else moved meanwhile; look again.
-async fn place_new(
-    app: &App,
-    request: &CreateOrder,
-    deadline: Instant,
-) -> Result<Option<Placed>, CreateError> {
-    let Ok(draft) = &request.draft else { return Ok(None) };
+/// What became of storing an order as a new one.
+enum Attempt {
+    Placed(Placed),
+    /// Its debit was called off meanwhile.
+    CalledOff,
+    /// Its reference, or its key, is held by another order.
+    Conflict(Box<NewOrder>),
+}
+
+/// Stores the order and drives it to its end.
+async fn place_new(app: &App, request: &CreateOrder, deadline: Instant) -> Result<Attempt, CreateError> {
+    let draft = request.draft.as_ref().map_err(|faults| CreateError::Invalid(faults.clone()))?;
     let new = new_order(app, request, draft)?;
     let placement = match request.caller.mode {
         Mode::Test => Placement::Placed,
@@ -178,10 +206,13 @@ async fn place_new(
     {
         IntentOutcome::Stored if placement == Placement::Placed => {
             app.doorbell.ring();
-            Ok(Some(Placed { order_id, receipt, replayed: false }))
+            Ok(Attempt::Placed(Placed { order_id, receipt, replayed: false }))
         }
-        IntentOutcome::Stored => pay(app, &claim_of(&new, order_id, 1), deadline).await,
-        IntentOutcome::Conflict => resolve_conflict(app, request, new, deadline).await,
+        IntentOutcome::Stored => {
+            let paid = pay(app, &claim_of(&new, order_id, 1), deadline).await?;
+            Ok(paid.map_or(Attempt::CalledOff, Attempt::Placed))
+        }
+        IntentOutcome::Conflict => Ok(Attempt::Conflict(Box::new(new))),
     }
 }
 
@@ -194,7 +225,7 @@ async fn pay(app: &App, claim: &Claim, deadline: Instant) -> Result<Option<Place
     })
 }
 
-/// The reference, or the key, is held by another order.
+/// The reference, or the key, is held by another order. `None`: something else moved meanwhile; look again.
 async fn resolve_conflict(
     app: &App,
     request: &CreateOrder,
@@ -232,14 +263,6 @@ fn warnings(request: &CreateOrder) -> Vec<Warning> {
 
 fn new_order(app: &App, request: &CreateOrder, draft: &OrderDraft) -> Result<NewOrder, CreateError> {
     let mode = request.caller.mode;
-    let details = serde_json::json!({
-        "customer": draft.customer,
-        "delivery": draft.delivery,
-        "pickup": draft.pickup,
-        "package": draft.package,
-        "payment": draft.payment,
-        "notes": draft.notes,
-    });
     let mut new = NewOrder {
         id: OrderId::generate(&app.ambient.clock, &app.ambient.entropy),
         business_id: request.caller.business_id,
@@ -252,7 +275,7 @@ fn new_order(app: &App, request: &CreateOrder, draft: &OrderDraft) -> Result<New
         payment_type: draft.payment.payment_type,
         delivery_fee: draft.payment.delivery_fee_paise,
         cod_amount: draft.payment.cod_amount_paise,
-        details,
+        details: draft.details(),
         receipt: Vec::new(),
         created_at: app.ambient.clock.now(),
     };

@@ -23,7 +23,7 @@ struct Receipt<'a> {
     warnings: &'a [Warning],
 }
 
-pub(super) fn render(
+pub(crate) fn render(
     ambient: &Ambient,
     order: &NewOrder,
     warnings: &[Warning],

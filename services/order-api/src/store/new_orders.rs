@@ -1,0 +1,95 @@
+//! New orders, turned on their side: arrays travel as one parameter each, so that one prepared statement stores any number.
+
+use chrono::{DateTime, Utc};
+use diesel::sql_types::{Array, BigInt, Binary, Jsonb, Text, Timestamptz};
+use domain::DeliveryState;
+use postgres::{Statement, statement};
+use serde_json::Value;
+
+use crate::domain::{NewOrder, Placement};
+
+const INSERT: &str = "
+    INSERT INTO orders (
+        id, business_id, mode, placement, order_reference, idempotency_key, fingerprint, tracking_code, order_source,
+        status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details, receipt, created_at,
+        attempt, sequence, updated_at, pending_since)
+    SELECT new.*, 1, (placement = 'placed')::int, created_at, CASE placement WHEN 'placed' THEN NULL ELSE created_at END
+    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) AS new (
+        id, business_id, mode, placement, order_reference, idempotency_key, fingerprint, tracking_code, order_source,
+        status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details, receipt, created_at)
+    ON CONFLICT DO NOTHING
+    RETURNING id";
+
+#[derive(Default)]
+struct Columns<'a> {
+    ids: Vec<String>,
+    businesses: Vec<String>,
+    modes: Vec<&'static str>,
+    placements: Vec<&'static str>,
+    references: Vec<&'a str>,
+    keys: Vec<&'a str>,
+    fingerprints: Vec<&'a [u8]>,
+    tracking_codes: Vec<&'a str>,
+    sources: Vec<&'a str>,
+    statuses: Vec<&'static str>,
+    cod_statuses: Vec<&'static str>,
+    payment_types: Vec<&'static str>,
+    fees: Vec<i64>,
+    cod_amounts: Vec<i64>,
+    details: Vec<&'a Value>,
+    receipts: Vec<&'a [u8]>,
+    created: Vec<DateTime<Utc>>,
+}
+
+/// Stores those whose id, reference and key are free, and gives their ids.
+pub(super) fn insert<'a>(new: &[(&'a NewOrder, Placement)]) -> Statement<'a> {
+    let mut columns = Columns::default();
+    for (order, placement) in new {
+        columns.add(order, *placement);
+    }
+    columns.into_statement()
+}
+
+impl<'a> Columns<'a> {
+    fn add(&mut self, order: &'a NewOrder, placement: Placement) {
+        let state = DeliveryState::new(order.payment_type);
+        self.ids.push(order.id.to_string());
+        self.businesses.push(order.business_id.to_string());
+        self.modes.push(order.mode.as_str());
+        self.placements.push(placement.as_str());
+        self.references.push(&order.order_reference);
+        self.keys.push(&order.idempotency_key);
+        self.fingerprints.push(order.fingerprint.as_bytes());
+        self.tracking_codes.push(order.tracking_code.as_str());
+        self.sources.push(&order.order_source);
+        self.statuses.push(state.status.as_str());
+        self.cod_statuses.push(state.cod.as_str());
+        self.payment_types.push(order.payment_type.as_str());
+        self.fees.push(order.delivery_fee.get());
+        self.cod_amounts.push(order.cod_amount.get());
+        self.details.push(&order.details);
+        self.receipts.push(&order.receipt);
+        self.created.push(order.created_at);
+    }
+
+    fn into_statement(self) -> Statement<'a> {
+        statement(INSERT)
+            .bind::<Array<Text>, _>(self.ids)
+            .bind::<Array<Text>, _>(self.businesses)
+            .bind::<Array<Text>, _>(self.modes)
+            .bind::<Array<Text>, _>(self.placements)
+            .bind::<Array<Text>, _>(self.references)
+            .bind::<Array<Text>, _>(self.keys)
+            .bind::<Array<Binary>, _>(self.fingerprints)
+            .bind::<Array<Text>, _>(self.tracking_codes)
+            .bind::<Array<Text>, _>(self.sources)
+            .bind::<Array<Text>, _>(self.statuses)
+            .bind::<Array<Text>, _>(self.cod_statuses)
+            .bind::<Array<Text>, _>(self.payment_types)
+            .bind::<Array<BigInt>, _>(self.fees)
+            .bind::<Array<BigInt>, _>(self.cod_amounts)
+            .bind::<Array<Jsonb>, _>(self.details)
+            .bind::<Array<Binary>, _>(self.receipts)
+            .bind::<Array<Timestamptz>, _>(self.created)
+    }
+}
