@@ -20,6 +20,9 @@ pub struct OrderEvent {
     /// The delivery ended before a driver held the parcel: the wallet gives the fee back, once.
     #[serde(default)]
     pub refund_due: bool,
+    /// The cash to be collected at the door, in paise; absent for a prepaid order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cod_expected_paise: Option<Paise>,
 }
 
 /// What webhooks say of an order. No personal data.

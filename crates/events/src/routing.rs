@@ -30,6 +30,8 @@ pub mod binding {
     pub const TEST_ORDERS: &str = "test.#";
     pub const LIVE_ORDER_CANCELLED: &str = "live.order.cancelled";
     pub const LIVE_ORDER_FAILED: &str = "live.order.failed";
+    pub const LIVE_ORDER_DELIVERED: &str = "live.order.delivered";
+    pub const LIVE_CASH: &str = "live.cod.*";
     pub const TEST_ORDER_CREATED: &str = "test.order.created";
     pub const API_KEY_REVOKED: &str = "api_key.revoked";
     pub const BUSINESS_CHANGED: &str = "business.changed";
@@ -72,6 +74,7 @@ mod tests {
                 },
                 delivery_fee_paise: Paise::new(4_900),
                 refund_due: true,
+                cod_expected_paise: None,
             })),
         }
     }

@@ -83,6 +83,21 @@ impl Peer {
         self.call(self.request(method, path).json(body)).await
     }
 
+    /// As [`Peer::send`], with the caller's `Idempotency-Key`, if there is one.
+    pub(crate) async fn send_keyed<B: Serialize + Sync, A: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &[&str],
+        idempotency_key: Option<&str>,
+        body: &B,
+    ) -> Result<A, CallError> {
+        let mut request = self.request(method, path).json(body);
+        if let Some(key) = idempotency_key {
+            request = request.header("idempotency-key", key);
+        }
+        self.call(request).await
+    }
+
     fn request(&self, method: Method, path: &[&str]) -> RequestBuilder {
         self.prepared(method, self.url(path))
     }

@@ -4,6 +4,7 @@
 //! A caller's own input (a webhook URL, say) is forwarded as it came, so that the service that owns the rule judges
 //! it, and its faults reach the caller unchanged.
 
+pub mod cash;
 mod client;
 mod error;
 pub mod keys;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::{Display, EnumString, IntoStaticStr};
 
-use crate::{CallError, Page, PageQuery, Peer};
+use crate::{CallError, Page, Peer};
 
 /// `PUT /internal/debits/{order}/{attempt}` and `POST …/void`. One debit id has one amount for ever; another one for
 /// the same id is refused with 409 `debit_mismatch`.
@@ -66,8 +66,26 @@ pub struct EntryView {
     pub amount_paise: Paise,
     pub balance_after_paise: Paise,
     pub order_id: Option<OrderId>,
+    /// The business's own name for that order; portal-api adds it, wallet does not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order_reference: Option<String>,
+    /// The operator's reference of a credit, the id of a top-up.
     pub reference: Option<String>,
     pub created_at: DateTime<Utc>,
+}
+
+/// Which lines of a statement are wanted. `limit` and `starting_after` as in every list; times as RFC 3339 writes them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EntriesQuery {
+    pub limit: Option<usize>,
+    pub starting_after: Option<String>,
+    pub kind: Option<String>,
+    /// From then on.
+    pub since: Option<String>,
+    /// Before then.
+    pub until: Option<String>,
+    pub order_id: Option<OrderId>,
 }
 
 /// A top-up through the payment provider.
@@ -76,11 +94,46 @@ pub struct EntryView {
 pub struct TopUpView {
     pub id: TopUpId,
     pub amount_paise: Paise,
-    /// `pending` until the provider confirms, then `succeeded`; the sandbox succeeds at once.
+    /// `pending` until the provider confirms, then `succeeded`; the sandbox succeeds at once. `failed` when nobody paid
+    /// for a week; a payment that comes even later still makes it `succeeded`.
     pub status: String,
     pub provider: String,
+    /// The wallet's, now.
     pub balance_paise: Paise,
     pub created_at: DateTime<Utc>,
+    /// What the provider's own page needs to collect the money, while it is `pending`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<CheckoutView>,
+}
+
+/// For the payment provider's page, which the portal opens in the browser. Nothing of it is secret.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckoutView {
+    /// The operator's public key at the provider.
+    pub key_id: String,
+    /// The provider's name for what is to be paid.
+    pub order_id: String,
+    pub amount_paise: Paise,
+    pub currency: String,
+}
+
+/// What a payment provider posted, as it came: the signature is over these very bytes.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentNotice {
+    pub signature: String,
+    /// The provider's id of the event.
+    pub event_id: Option<String>,
+    pub body: String,
+}
+
+/// What became of a notice: `credited`, `settled_before`, `noted`, `mismatch` or `ignored`. All of them are answers:
+/// the provider need not send it again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NoticeAnswer {
+    pub outcome: String,
 }
 
 /// A credit that the operator gave. The same reference and amount again: the same answer, money moved once.
@@ -128,9 +181,14 @@ impl WalletClient {
     pub async fn entries(
         &self,
         business: BusinessId,
-        page: &PageQuery,
+        query: &EntriesQuery,
     ) -> Result<Page<EntryView>, CallError> {
-        self.0.get_with(&["wallets", &business.to_string(), "entries"], page).await
+        self.0.get_with(&["wallets", &business.to_string(), "entries"], query).await
+    }
+
+    /// `PUT /internal/wallets/{business}/threshold` with the caller's `{thresholdPaise}`
+    pub async fn set_threshold(&self, business: BusinessId, body: &Value) -> Result<WalletView, CallError> {
+        self.0.send(Method::PUT, &["wallets", &business.to_string(), "threshold"], body).await
     }
 
     /// `GET /internal/wallets/{business}/orders/{order}/entries`, oldest first: the order's fee and its refund
@@ -142,9 +200,30 @@ impl WalletClient {
         self.0.get(&["wallets", &business.to_string(), "orders", &order.to_string(), "entries"]).await
     }
 
-    /// `POST /internal/wallets/{business}/top-ups` with the caller's `{amountPaise}`
-    pub async fn top_up(&self, business: BusinessId, body: &Value) -> Result<TopUpView, CallError> {
-        self.0.send(Method::POST, &["wallets", &business.to_string(), "top-ups"], body).await
+    /// `POST /internal/wallets/{business}/top-ups` with the caller's `{amountPaise}`. The same `idempotency_key` and
+    /// amount again: the same top-up, as it stands then.
+    pub async fn top_up(
+        &self,
+        business: BusinessId,
+        idempotency_key: Option<&str>,
+        body: &Value,
+    ) -> Result<TopUpView, CallError> {
+        let path = ["wallets", &business.to_string(), "top-ups"];
+        self.0.send_keyed(Method::POST, &path, idempotency_key, body).await
+    }
+
+    /// `GET /internal/wallets/{business}/top-ups/{id}`
+    pub async fn find_top_up(&self, business: BusinessId, id: TopUpId) -> Result<TopUpView, CallError> {
+        self.0.get(&["wallets", &business.to_string(), "top-ups", &id.to_string()]).await
+    }
+
+    /// `POST /internal/payments/{provider}/notices`
+    pub async fn payment_notice(
+        &self,
+        provider: &str,
+        notice: &PaymentNotice,
+    ) -> Result<NoticeAnswer, CallError> {
+        self.0.send(Method::POST, &["payments", provider, "notices"], notice).await
     }
 
     /// `POST /internal/wallets/{business}/credits` with the operator's `{amountPaise, reference}`

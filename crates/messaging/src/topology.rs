@@ -16,11 +16,16 @@ pub fn refunds() -> Queue {
     Queue::shared("wallet.refunds", &[binding::LIVE_ORDER_CANCELLED, binding::LIVE_ORDER_FAILED])
 }
 
+/// What became of the cash of deliveries; consumed by wallet.
+pub fn cash() -> Queue {
+    Queue::shared("wallet.cash", &[binding::LIVE_ORDER_DELIVERED, binding::LIVE_CASH])
+}
+
 /// The go-live facts that others see happen; consumed by portal-api.
 pub fn facts() -> Queue {
     Queue::shared("portal-api.facts", &[binding::TEST_ORDER_CREATED, binding::WALLET_FUNDED])
 }
 
-pub(crate) fn shared() -> [Queue; 3] {
-    [webhook_events(), refunds(), facts()]
+pub(crate) fn shared() -> [Queue; 4] {
+    [webhook_events(), refunds(), cash(), facts()]
 }

@@ -10,13 +10,17 @@ use postgres::{Batcher, BatcherOptions, Database};
 use web::Tasks;
 
 use crate::commands::debit::{ApplyDebits, DebitQueue};
+use crate::commands::finish_top_ups::finish_top_ups;
+use crate::consumers::cash::CashReports;
 use crate::consumers::refunds::Refunds;
-use crate::payments::Provider;
+use crate::payments::{self, PaymentProvider};
 use crate::routes;
 use crate::settings::{Settings, WalletRules};
 
 /// Refunds are rare beside debits, and each locks a wallet.
 const REFUNDS_AT_ONCE: u16 = 4;
+/// Cash locks no wallet; each report is one short transaction.
+const CASH_AT_ONCE: u16 = 4;
 
 /// What commands and queries need.
 pub(crate) struct State {
@@ -27,18 +31,18 @@ pub(crate) struct State {
     pub(crate) clock: Clock,
     pub(crate) entropy: Entropy,
     pub(crate) rules: WalletRules,
-    pub(crate) provider: Provider,
+    pub(crate) provider: Box<dyn PaymentProvider>,
 }
 
 impl State {
-    fn new(settings: &Settings, chassis: &Chassis) -> Self {
+    fn new(settings: &Settings, chassis: &Chassis) -> anyhow::Result<Self> {
         let apply = ApplyDebits {
             clock: chassis.clock.clone(),
             entropy: chassis.entropy.clone(),
             default_threshold: settings.wallet.low_balance_threshold_paise,
         };
         let database = chassis.database.clone();
-        Self {
+        Ok(Self {
             debits: Batcher::start("wallet_debits", database.clone(), BatcherOptions::default(), apply),
             database,
             tasks: chassis.tasks.clone(),
@@ -46,18 +50,21 @@ impl State {
             clock: chassis.clock.clone(),
             entropy: chassis.entropy.clone(),
             rules: settings.wallet,
-            provider: settings.payments.provider,
-        }
+            provider: payments::provider(&settings.payments)?,
+        })
     }
 }
 
 /// Puts the service together.
 ///
 /// # Errors
-/// When an address cannot be bound.
+/// When an address cannot be bound, or a part cannot be built from the settings.
 pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Running> {
-    let state = Arc::new(State::new(settings, &chassis));
+    let state = Arc::new(State::new(settings, &chassis)?);
     chassis.relay();
     chassis.consume("refunds", topology::refunds(), REFUNDS_AT_ONCE, Refunds(state.clone()));
+    chassis.consume("cash", topology::cash(), CASH_AT_ONCE, CashReports(state.clone()));
+    let finishing = state.clone();
+    chassis.worker("finish_top_ups", |stop| finish_top_ups(finishing, stop));
     chassis.start(routes::internal(state, settings.internal.clone()))
 }

@@ -1,5 +1,5 @@
-//! wallet: the ledger. Debits for order-api, refunds by event, top-ups and credits, balances and statements. Its books
-//! are double-entry and append-only, and PostgreSQL checks them once more (see `migrations/`).
+//! wallet: the ledger. Debits for order-api, refunds by event, top-ups and credits, balances and statements, the cash of
+//! deliveries. Its books are double-entry and append-only, and PostgreSQL checks them once more (see `migrations/`).
 
 mod app;
 mod commands;
@@ -10,7 +10,7 @@ mod routes;
 mod settings;
 mod store;
 
+pub use crate::domain::Provider;
+pub use crate::settings::{Payments, RazorpayAccount, Settings, WalletRules};
 pub use app::start;
-pub use payments::Provider;
-pub use settings::{Payments, Settings, WalletRules};
 pub use store::MIGRATIONS;

@@ -3,9 +3,10 @@
 use chassis::{Sections, ServiceSettings};
 use domain::Paise;
 use serde::Deserialize;
-use settings::{Broker, Database, Environment, Faults, Http, Internal, Telemetry};
+use settings::{Broker, Database, Environment, Faults, Http, Internal, Secret, Telemetry};
+use url::Url;
 
-use crate::payments::Provider;
+use crate::domain::Provider;
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct Settings {
@@ -39,10 +40,53 @@ impl Default for WalletRules {
 }
 
 /// How top-ups are paid (`WAYBILL_PAYMENTS__…`).
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Payments {
     pub provider: Provider,
+    pub razorpay: RazorpayAccount,
+}
+
+/// The operator's account at Razorpay (`WAYBILL_PAYMENTS__RAZORPAY__…`); wanted where it is the provider.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default)]
+pub struct RazorpayAccount {
+    pub url: Url,
+    /// Public: the portal hands it to Razorpay's page.
+    pub key_id: String,
+    pub key_secret: Secret,
+    /// What its webhooks are signed with.
+    pub webhook_secret: Secret,
+}
+
+impl Default for RazorpayAccount {
+    fn default() -> Self {
+        let url = Url::parse("https://api.razorpay.com/").unwrap_or_else(|_| unreachable!("a constant URL"));
+        Self { url, key_id: String::new(), key_secret: Secret::new(""), webhook_secret: Secret::new("") }
+    }
+}
+
+impl RazorpayAccount {
+    fn check(&self, faults: &mut Faults, environment: Environment) {
+        let given = [
+            ("KEY_ID", !self.key_id.is_empty()),
+            ("KEY_SECRET", !self.key_secret.expose().is_empty()),
+            // An empty key would let anybody sign.
+            ("WEBHOOK_SECRET", self.webhook_secret.expose().len() >= 16),
+        ];
+        for (name, _) in given.iter().filter(|(_, given)| !given) {
+            let variable = format!("WAYBILL_PAYMENTS__RAZORPAY__{name}");
+            faults.add(
+                &variable,
+                "is wanted where Razorpay is the provider; a webhook secret of 16 characters or more",
+            );
+        }
+        let plain = self.url.scheme() == "http" && environment == Environment::Local;
+        if self.url.scheme() != "https" && !plain {
+            faults
+                .add("WAYBILL_PAYMENTS__RAZORPAY__URL", "must be an https URL (a local stack may use http)");
+        }
+    }
 }
 
 impl settings::Settings for Settings {
@@ -53,6 +97,9 @@ impl settings::Settings for Settings {
             let most = Paise::REQUEST_MAX.get();
             faults
                 .add("WAYBILL_WALLET__LOW_BALANCE_THRESHOLD_PAISE", format!("must be between 0 and {most}"));
+        }
+        if self.payments.provider == Provider::Razorpay {
+            self.payments.razorpay.check(faults, self.environment);
         }
         if self.environment == Environment::Production && !self.payments.provider.is_real() {
             faults.add(
@@ -113,6 +160,30 @@ mod tests {
         let message = load(&[("WAYBILL_ENVIRONMENT", "production")]).unwrap_err().to_string();
         assert!(message.contains("WAYBILL_PAYMENTS__PROVIDER"), "{message}");
         assert!(message.contains("WAYBILL_INTERNAL__TOKEN"), "{message}");
+    }
+
+    #[test]
+    fn razorpay_wants_an_account_and_a_line_that_nobody_listens_to() {
+        const ACCOUNT: [(&str, &str); 4] = [
+            ("WAYBILL_PAYMENTS__PROVIDER", "razorpay"),
+            ("WAYBILL_PAYMENTS__RAZORPAY__KEY_ID", "rzp_live_x"),
+            ("WAYBILL_PAYMENTS__RAZORPAY__KEY_SECRET", "secret"),
+            ("WAYBILL_PAYMENTS__RAZORPAY__WEBHOOK_SECRET", "sixteen-or-more!"),
+        ];
+        let settings = load(&ACCOUNT).unwrap();
+        assert_eq!(settings.payments.razorpay.url.as_str(), "https://api.razorpay.com/");
+        assert!(!format!("{settings:?}").contains("sixteen"));
+
+        let message = load(&ACCOUNT[..1]).unwrap_err().to_string();
+        for name in ["KEY_ID", "KEY_SECRET", "WEBHOOK_SECRET"] {
+            assert!(message.contains(&format!("WAYBILL_PAYMENTS__RAZORPAY__{name}")), "{message}");
+        }
+        let plain = ("WAYBILL_PAYMENTS__RAZORPAY__URL", "http://127.0.0.1:1/");
+        let mut variables = ACCOUNT.to_vec();
+        variables.push(plain);
+        assert!(load(&variables).is_ok());
+        variables.push(("WAYBILL_ENVIRONMENT", "production"));
+        assert!(load(&variables).unwrap_err().to_string().contains(plain.0));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{EventId, EventKind, IllegalMove, Mode};
+use domain::{CodStatus, EventId, EventKind, IllegalMove, Mode};
 use events::{Body, Envelope, OrderSnapshot, ProgressData};
 use postgres::StoreError;
 use telemetry::TraceContext;
@@ -127,6 +127,7 @@ impl OrderHappening<'_> {
                 data: self.reported.data,
                 delivery_fee_paise: order.delivery_fee,
                 refund_due: self.refund_due && order.mode == Mode::Live,
+                cod_expected_paise: (order.state.cod != CodStatus::NotApplicable).then_some(order.cod_amount),
             })),
         };
         Ok((row, envelope))

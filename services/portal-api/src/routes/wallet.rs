@@ -3,7 +3,8 @@
 use actix_web::web::{Data, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{BusinessId, Paise};
-use web::{ApiError, JsonBody, page_query};
+use internal_api::wallet::EntriesQuery;
+use web::{ApiError, JsonBody, idempotency_key, page_query};
 
 use crate::app::App;
 use crate::commands::record_fact::{Fact, record_fact};
@@ -19,19 +20,26 @@ pub(super) async fn entries(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let page = page_query(&request)?;
-    Ok(HttpResponse::Ok().json(app.peers.wallet.entries(session.business, &page).await?))
+    let query = EntriesQuery {
+        limit: Some(page.limit),
+        starting_after: page.starting_after,
+        ..EntriesQuery::default()
+    };
+    Ok(HttpResponse::Ok().json(app.peers.wallet.entries(session.business, &query).await?))
 }
 
 pub(super) async fn top_up(
     app: Data<App>,
     session: ReqData<Session>,
+    request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let business = session.business;
+    let key = idempotency_key(request.headers())?;
     let work = {
         let app = app.clone();
         async move {
-            let top_up = app.peers.wallet.top_up(business, &body.0).await?;
+            let top_up = app.peers.wallet.top_up(business, key.as_deref(), &body.0).await?;
             if top_up.status == "succeeded" {
                 note_funded(&app, business, top_up.balance_paise).await;
             }

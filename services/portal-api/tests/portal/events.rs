@@ -96,6 +96,7 @@ impl Portal {
             data: ProgressData::default(),
             delivery_fee_paise: Paise::new(4_900),
             refund_due: false,
+            cod_expected_paise: None,
         };
         self.envelope(business, Body::Order(Box::new(event)))
     }

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, Clock, Entropy, EventId, OrderId, Paise, TransferId};
-use events::{Body, Envelope, WalletLowBalance};
+use domain::{BusinessId, Clock, Entropy, OrderId, Paise, TransferId};
 use postgres::{Apply, Batcher, StoreError};
 
-use crate::domain::{Debit, DebitJob, DebitRefusal, Decided, Known, LowBalance, Outcome, decide};
+use super::low_balance_alert;
+use crate::domain::{Debit, DebitJob, DebitRefusal, Decided, Known, Outcome, decide};
 use crate::store::transfers::{Cause, NewTransfer};
 use crate::store::{self, wallets::WalletRecord};
 
@@ -109,22 +109,14 @@ impl ApplyDebits {
         store::debits::insert(conn, &debits, now).await?;
         if !decided.low_balances.is_empty() {
             // The relay looks by itself often enough for an alert, so nobody rings for it.
-            let alerts: Vec<_> = decided.low_balances.iter().map(|low| self.alert(low)).collect();
+            let alerts: Vec<_> = decided
+                .low_balances
+                .iter()
+                .map(|low| low_balance_alert(&self.clock, &self.entropy, low))
+                .collect();
             outbox::enqueue(conn, &alerts, now).await?;
         }
         Ok(())
-    }
-
-    fn alert(&self, low: &LowBalance) -> Envelope {
-        Envelope {
-            id: EventId::generate(&self.clock, &self.entropy),
-            business_id: low.business,
-            occurred_at: self.clock.now(),
-            body: Body::WalletLowBalance(WalletLowBalance {
-                balance_paise: low.balance,
-                threshold_paise: low.threshold,
-            }),
-        }
     }
 }
 

@@ -1,20 +1,24 @@
-//! Topping up a wallet through the payment provider: write down what is wanted, let the provider collect it, credit it
-//! once it is confirmed. A crash in between leaves a pending top-up and no money, never money twice.
+//! Topping up a wallet through the payment provider: write down what is wanted, have the provider collect it, credit it
+//! once it is confirmed. A crash in between leaves a pending top-up, which [`super::finish_top_ups`] finishes: never
+//! money twice, nor money lost.
 
 use domain::{BusinessId, Paise, TopUpId};
 use postgres::StoreError;
 
-use super::pay_in::{PayInError, post_funds};
+use super::confirm_top_up::confirm;
+use super::pay_in::PayInError;
 use crate::app::State;
-use crate::domain::PostingError;
-use crate::payments::Collection;
+use crate::domain::{PostingError, Status, TopUp, next_check};
+use crate::payments::ProviderError;
 use crate::store;
-use crate::store::top_ups::{Status, TopUp};
-use crate::store::transfers::Cause;
 
 /// Why a wallet was not topped up.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TopUpError {
+    #[error("another amount was asked for under this idempotency key")]
+    KeyReused,
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
     #[error(transparent)]
     Posting(PostingError),
     #[error(transparent)]
@@ -36,46 +40,116 @@ impl From<diesel::result::Error> for TopUpError {
     }
 }
 
-/// Asks the configured provider for `amount`; brings the top-up and the balance as they are then.
+/// What a business wants.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) business: BusinessId,
+    pub(crate) amount: Paise,
+    /// The same key asks for the same top-up, which is then brought as it stands, or driven on.
+    pub(crate) idempotency_key: Option<String>,
+}
+
+/// Asks the configured provider for the amount; brings the top-up and the balance as they are then.
 ///
 /// # Errors
-/// When the wallet cannot hold that much.
-pub(crate) async fn top_up(
-    state: &State,
-    business: BusinessId,
-    amount: Paise,
-) -> Result<(TopUp, Paise), TopUpError> {
-    let wanted = TopUp {
-        id: TopUpId::generate(&state.clock, &state.entropy),
-        business,
-        provider: state.provider,
-        amount,
-        status: Status::Pending,
-        created_at: state.clock.now(),
+/// When the key stands for another amount, the provider does not take the top-up on or does not answer, or the wallet
+/// cannot hold that much.
+pub(crate) async fn top_up(state: &State, wanted: Wanted) -> Result<(TopUp, Paise), TopUpError> {
+    let amount = wanted.amount;
+    let top_up = write_down(state, wanted).await?;
+    if top_up.amount != amount {
+        return Err(TopUpError::KeyReused);
+    }
+    let under_way = top_up.status == Status::Pending && top_up.provider_reference.is_none();
+    // What another provider was to collect is not asked of this one.
+    if !under_way || top_up.provider != state.provider.name() {
+        let balance = balance(state, top_up.business).await?;
+        return Ok((top_up, balance));
+    }
+    let opened = match state.provider.open(&top_up).await {
+        Err(ProviderError::Refused(reason)) => {
+            give_up(state, &top_up).await?;
+            return Err(ProviderError::Refused(reason).into());
+        }
+        opened => opened?,
     };
-    state.database.transaction(async |conn| store::top_ups::insert(conn, &wanted).await).await?;
-    match wanted.provider.collect(wanted.id, amount).await {
-        Collection::Confirmed => confirm(state, business, wanted.id).await,
+    let top_up = match &opened.reference {
+        Some(reference) => name(state, &top_up, reference).await?,
+        None => top_up,
+    };
+    match &opened.payment {
+        Some(payment) => {
+            let confirmed = confirm(state, &top_up, payment).await?;
+            Ok((confirmed.top_up, confirmed.balance))
+        }
+        None => {
+            let balance = balance(state, top_up.business).await?;
+            Ok((top_up, balance))
+        }
     }
 }
 
-/// Credits a top-up whose money is there; once, however often it is confirmed.
-async fn confirm(state: &State, business: BusinessId, id: TopUpId) -> Result<(TopUp, Paise), TopUpError> {
-    let confirmed = state
+/// A top-up of this business as it stands, with the balance.
+pub(crate) async fn find(
+    state: &State,
+    business: BusinessId,
+    id: TopUpId,
+) -> Result<Option<(TopUp, Paise)>, StoreError> {
+    let found = state.database.read(async |conn| store::top_ups::find(conn, business, id).await).await?;
+    match found {
+        Some(top_up) => Ok(Some((top_up, balance(state, business).await?))),
+        None => Ok(None),
+    }
+}
+
+/// The new top-up, or the one that was asked for under the same key before.
+async fn write_down(state: &State, wanted: Wanted) -> Result<TopUp, TopUpError> {
+    let now = state.clock.now();
+    let new = TopUp {
+        id: TopUpId::generate(&state.clock, &state.entropy),
+        business: wanted.business,
+        provider: state.provider.name(),
+        provider_reference: None,
+        payment_reference: None,
+        idempotency_key: wanted.idempotency_key,
+        amount: wanted.amount,
+        status: Status::Pending,
+        created_at: now,
+    };
+    let first_check = now + next_check(chrono::TimeDelta::zero()).unwrap_or_default();
+    state
         .database
         .transaction(async |conn| {
-            let record = store::wallets::lock_or_create(conn, business, state.clock.now()).await?;
-            let top_up = store::top_ups::lock(conn, business, id).await?;
-            let top_up = top_up.ok_or_else(|| StoreError::Corrupt(format!("{id} is not there")))?;
-            if top_up.status != Status::Pending {
-                return Ok::<_, TopUpError>((top_up, record.wallet.balance));
+            if store::top_ups::insert(conn, &new, first_check).await? {
+                return Ok(new.clone());
             }
-            let cause = Cause::TopUp { reference: id.to_string() };
-            let (transfer, entry) = post_funds(conn, state, &record, top_up.amount, cause).await?;
-            store::top_ups::succeed(conn, &top_up, transfer, state.clock.now()).await?;
-            Ok((TopUp { status: Status::Succeeded, ..top_up }, entry.balance_after))
+            let before = match &new.idempotency_key {
+                Some(key) => store::top_ups::find_by_key(conn, new.business, key).await?,
+                None => None,
+            };
+            before.ok_or_else(|| StoreError::Unavailable("the key was given up this instant".into()).into())
         })
-        .await?;
-    state.doorbell.ring();
-    Ok(confirmed)
+        .await
+}
+
+/// Notes the provider's name for the top-up; brings the top-up with the name that counts.
+async fn name(state: &State, top_up: &TopUp, reference: &str) -> Result<TopUp, TopUpError> {
+    state
+        .database
+        .transaction(async |conn| {
+            store::top_ups::name(conn, top_up, reference).await?;
+            let named = store::top_ups::find(conn, top_up.business, top_up.id).await?;
+            named.ok_or_else(|| StoreError::Corrupt(format!("{} is not there", top_up.id)).into())
+        })
+        .await
+}
+
+pub(super) async fn give_up(state: &State, top_up: &TopUp) -> Result<(), StoreError> {
+    let now = state.clock.now();
+    state.database.transaction(async |conn| store::top_ups::fail(conn, top_up, now).await).await
+}
+
+async fn balance(state: &State, business: BusinessId) -> Result<Paise, StoreError> {
+    let record = state.database.read(async |conn| store::wallets::find(conn, business).await).await?;
+    Ok(record.map(|record| record.wallet.balance).unwrap_or_default())
 }

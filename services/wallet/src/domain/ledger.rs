@@ -18,6 +18,12 @@ pub(crate) enum Account {
     TopUpClearing,
     /// What the operator gave to wallets by hand.
     OperatorCredits,
+    /// The cash that businesses are owed.
+    CodPayable,
+    /// Cash that drivers hold.
+    CodWithDrivers,
+    /// Cash that the operator holds.
+    CodWithOperator,
 }
 
 impl Account {
@@ -129,6 +135,8 @@ mod tests {
     fn each_kind_has_an_account_of_its_own_at_the_other_end() {
         let mut seen: Vec<_> = TransferKind::VARIANTS.iter().map(|kind| kind.counterpart()).collect();
         seen.push(Account::BusinessWallet);
+        // Cash never touches a wallet.
+        seen.extend([Account::CodPayable, Account::CodWithDrivers, Account::CodWithOperator]);
         assert_eq!(seen.len(), Account::VARIANTS.len());
         assert!(Account::VARIANTS.iter().all(|account| seen.contains(account)));
     }

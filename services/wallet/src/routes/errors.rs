@@ -6,8 +6,10 @@ use web::ApiError;
 
 use crate::commands::credit::CreditError;
 use crate::commands::debit::DebitError;
+use crate::commands::take_notice::TakeNoticeError;
 use crate::commands::top_up::TopUpError;
 use crate::domain::{DebitRefusal, PostingError};
+use crate::payments::{NoticeError, ProviderError};
 
 pub(super) fn from_store(error: StoreError) -> ApiError {
     if error.is_unavailable() {
@@ -44,8 +46,37 @@ pub(super) fn from_credit(error: CreditError) -> ApiError {
 
 pub(super) fn from_top_up(error: TopUpError) -> ApiError {
     match error {
+        TopUpError::KeyReused => ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "idempotency_key_reused",
+            "Another amount was asked for under this Idempotency-Key. Use a key for one top-up.",
+        ),
+        TopUpError::Provider(ProviderError::Refused(reason)) => {
+            tracing::warn!(reason, "the payment provider refused a top-up");
+            let message = "The payment provider does not take this top-up on. Try another amount.";
+            ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "top_up_refused", message)
+        }
+        TopUpError::Provider(ProviderError::Unavailable(reason)) => {
+            tracing::warn!(reason, "the payment provider did not answer");
+            ApiError::unavailable()
+        }
         TopUpError::Posting(error) => from_posting(error),
         TopUpError::Store(error) => from_store(error),
+    }
+}
+
+pub(super) fn from_notice(error: TakeNoticeError) -> ApiError {
+    match error {
+        TakeNoticeError::Notice(NoticeError::Unsigned) => ApiError::new(
+            StatusCode::UNAUTHORIZED,
+            "payment_signature_invalid",
+            "The signature is not the payment provider's over this body.",
+        ),
+        TakeNoticeError::Notice(NoticeError::Unreadable) => {
+            ApiError::new(StatusCode::BAD_REQUEST, "payment_notice_unreadable", "The notice cannot be read.")
+        }
+        TakeNoticeError::Posting(error) => from_posting(error),
+        TakeNoticeError::Store(error) => from_store(error),
     }
 }
 

@@ -1,9 +1,12 @@
 //! The internal endpoints: who may call what, where.
 
+mod cash;
 mod debits;
 mod errors;
 mod money_in;
 mod path;
+mod payments;
+mod statement;
 mod wallets;
 
 use std::sync::Arc;
@@ -27,14 +30,23 @@ pub(crate) fn internal(
                 .wrap(from_fn(require_internal_token))
                 .service(resource("/debits/{order}/{attempt}").route(put().to(debits::post)))
                 .service(resource("/debits/{order}/{attempt}/void").route(post().to(debits::void)))
-                .service(resource("/wallets/{business}").route(get().to(wallets::show)))
-                .service(resource("/wallets/{business}/entries").route(get().to(wallets::entries)))
-                .service(
-                    resource("/wallets/{business}/orders/{order}/entries")
-                        .route(get().to(wallets::entries_of_order)),
-                )
-                .service(resource("/wallets/{business}/top-ups").route(post().to(money_in::top_up)))
-                .service(resource("/wallets/{business}/credits").route(post().to(money_in::credit))),
+                .service(resource("/payments/{provider}/notices").route(post().to(payments::notice)))
+                .service(resource("/cash").route(get().to(cash::of_all)))
+                .service(resource("/cash/discrepancies").route(get().to(cash::discrepancies)))
+                .service(scope("/wallets/{business}").configure(wallet)),
         );
     }
+}
+
+/// One business's wallet.
+fn wallet(config: &mut ServiceConfig) {
+    config
+        .service(resource("").route(get().to(wallets::show)))
+        .service(resource("/threshold").route(put().to(wallets::set_threshold)))
+        .service(resource("/entries").route(get().to(statement::entries)))
+        .service(resource("/orders/{order}/entries").route(get().to(statement::entries_of_order)))
+        .service(resource("/top-ups").route(post().to(money_in::top_up)))
+        .service(resource("/top-ups/{id}").route(get().to(money_in::find_top_up)))
+        .service(resource("/credits").route(post().to(money_in::credit)))
+        .service(resource("/cash").route(get().to(cash::of_business)));
 }

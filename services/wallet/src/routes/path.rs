@@ -1,6 +1,6 @@
 //! Ids in the path. What is not an id names nothing, so it is 404 and not 400.
 
-use domain::{BusinessId, OrderId};
+use domain::{BusinessId, OrderId, TopUpId};
 use web::ApiError;
 
 use crate::domain::DebitId;
@@ -13,6 +13,12 @@ pub(super) fn business(text: &str) -> Result<BusinessId, ApiError> {
 pub(super) fn order((business, order): &(String, String)) -> Result<(BusinessId, OrderId), ApiError> {
     let order = order.parse().map_err(|_| ApiError::not_found("order_not_found", "order"))?;
     Ok((self::business(business)?, order))
+}
+
+/// `{business}/top-ups/{id}`
+pub(super) fn top_up((business, id): &(String, String)) -> Result<(BusinessId, TopUpId), ApiError> {
+    let id = id.parse().map_err(|_| ApiError::not_found("top_up_not_found", "top-up"))?;
+    Ok((self::business(business)?, id))
 }
 
 /// `{order}/{attempt}`; attempts count from 1.

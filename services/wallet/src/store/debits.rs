@@ -7,8 +7,9 @@ use domain::{BusinessId, OrderId, Paise, TransferId};
 use postgres::StoreError;
 
 use super::columns::{expect_rows, parse};
+use super::predicates::is_posted;
 use super::schema::debits;
-use crate::domain::{Debit, DebitId, Outcome};
+use crate::domain::{Debit, DebitId};
 
 /// The constraints that two transactions deciding the same order at once run into.
 pub(crate) const CONFLICTS: [&str; 2] = ["debits_pkey", "debits_one_posted_per_order"];
@@ -96,7 +97,7 @@ pub(crate) async fn posted(
     let row = debits::table
         .filter(debits::order_id.eq(order.to_string()))
         .filter(debits::business_id.eq(business.to_string()))
-        .filter(debits::outcome.eq(Outcome::Posted.as_str()))
+        .filter(is_posted())
         .select((debits::transfer_id.assume_not_null(), debits::amount_paise))
         .first::<(String, i64)>(conn)
         .await

@@ -1,7 +1,11 @@
 //! The wallet's tables. Row structs stay in here.
 
+pub(crate) mod cash;
+pub(crate) mod cash_totals;
 mod columns;
 pub(crate) mod debits;
+pub(crate) mod payment_notices;
+mod predicates;
 mod schema;
 pub(crate) mod statement;
 pub(crate) mod top_ups;

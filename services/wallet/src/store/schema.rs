@@ -54,11 +54,45 @@ diesel::table! {
         business_id -> Text,
         provider -> Text,
         provider_reference -> Nullable<Text>,
+        payment_reference -> Nullable<Text>,
+        idempotency_key -> Nullable<Text>,
         amount_paise -> BigInt,
         status -> Text,
         transfer_id -> Nullable<Text>,
         created_at -> Timestamptz,
         settled_at -> Nullable<Timestamptz>,
+        next_check_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    payment_notices (provider, event_id) {
+        provider -> Text,
+        event_id -> Text,
+        business_id -> Text,
+        top_up_id -> Text,
+        kind -> Text,
+        payment_reference -> Nullable<Text>,
+        outcome -> Text,
+        received_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    cash (order_id) {
+        order_id -> Text,
+        business_id -> Text,
+        order_reference -> Text,
+        expected_paise -> Nullable<BigInt>,
+        delivered_at -> Nullable<Timestamptz>,
+        collected_paise -> Nullable<BigInt>,
+        collected_at -> Nullable<Timestamptz>,
+        handed_over_paise -> Nullable<BigInt>,
+        handed_over_at -> Nullable<Timestamptz>,
+        settled_paise -> Nullable<BigInt>,
+        settled_at -> Nullable<Timestamptz>,
+        due_since -> Timestamptz,
+        discrepant -> Bool,
     }
 }
 

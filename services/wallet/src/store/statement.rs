@@ -7,8 +7,9 @@ use domain::{BusinessId, OrderId, Paise, TransferId};
 use postgres::StoreError;
 
 use super::columns::parse;
+use super::predicates::{is_no_fee, is_posted, is_refund};
 use super::schema::{debits, entries, transfers};
-use crate::domain::{Outcome, TransferKind, WalletEntry};
+use crate::domain::{TransferKind, WalletEntry};
 
 /// One line.
 #[derive(Clone, Debug)]
@@ -39,23 +40,56 @@ macro_rules! row_columns {
     };
 }
 
-/// Up to `limit` lines before the one with sequence `before`, or the newest.
+/// Which lines are wanted, newest first. The default wants them all.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LineFilter {
+    /// Before the line with this sequence.
+    pub(crate) before: Option<i64>,
+    pub(crate) kind: Option<TransferKind>,
+    /// From then on.
+    pub(crate) since: Option<DateTime<Utc>>,
+    /// Before then.
+    pub(crate) until: Option<DateTime<Utc>>,
+}
+
+impl LineFilter {
+    pub(crate) fn lets_through(&self, line: &StatementLine) -> bool {
+        self.before.is_none_or(|before| line.entry.sequence < before)
+            && self.kind.is_none_or(|kind| line.kind == kind)
+            && self.since.is_none_or(|since| line.created_at >= since)
+            && self.until.is_none_or(|until| line.created_at < until)
+    }
+}
+
+/// Up to `limit` lines that the filter lets through, newest first.
 pub(crate) async fn page(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
-    before: Option<i64>,
+    filter: &LineFilter,
     limit: i64,
 ) -> Result<Vec<StatementLine>, StoreError> {
-    let rows: Vec<Row> = entries::table
+    let mut query = entries::table
         .inner_join(transfers::table)
         .filter(entries::business_id.eq(business.to_string()))
         .filter(transfers::business_id.eq(business.to_string()))
-        .filter(entries::sequence.lt(before.unwrap_or(i64::MAX)))
+        .filter(entries::sequence.lt(filter.before.unwrap_or(i64::MAX)))
         .order(entries::sequence.desc())
         .limit(limit)
         .select(row_columns!())
-        .load(conn)
-        .await?;
+        .into_boxed();
+    if let Some(kind) = filter.kind {
+        query = query.filter(transfers::kind.eq(kind.as_str()));
+        if kind != TransferKind::DeliveryFee {
+            query = query.filter(is_no_fee());
+        }
+    }
+    if let Some(since) = filter.since {
+        query = query.filter(entries::created_at.ge(since));
+    }
+    if let Some(until) = filter.until {
+        query = query.filter(entries::created_at.lt(until));
+    }
+    let rows: Vec<Row> = query.load(conn).await?;
     rows.into_iter().map(line).collect()
 }
 
@@ -69,7 +103,7 @@ pub(crate) async fn of_order(
     let fee: Option<Option<String>> = debits::table
         .filter(debits::order_id.eq(order.to_string()))
         .filter(debits::business_id.eq(business.to_string()))
-        .filter(debits::outcome.eq(Outcome::Posted.as_str()))
+        .filter(is_posted())
         .select(debits::transfer_id)
         .first(conn)
         .await
@@ -77,7 +111,7 @@ pub(crate) async fn of_order(
     let refund: Option<String> = transfers::table
         .filter(transfers::order_id.eq(order.to_string()))
         .filter(transfers::business_id.eq(business.to_string()))
-        .filter(transfers::kind.eq(TransferKind::Refund.as_str()))
+        .filter(is_refund())
         .select(transfers::id)
         .first(conn)
         .await

@@ -5,37 +5,11 @@ use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, Paise, TopUpId, TransferId};
 use postgres::StoreError;
-use strum::{EnumString, IntoStaticStr};
 
 use super::columns::{expect_rows, parse};
+use super::predicates::{has_idempotency_key, is_pending_top_up};
 use super::schema::top_ups;
-use crate::payments::Provider;
-
-/// How far a top-up is. `Failed` is for providers that can say no.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub(crate) enum Status {
-    Pending,
-    Succeeded,
-    Failed,
-}
-
-impl Status {
-    pub(crate) fn as_str(self) -> &'static str {
-        self.into()
-    }
-}
-
-/// A top-up as it stands.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TopUp {
-    pub(crate) id: TopUpId,
-    pub(crate) business: BusinessId,
-    pub(crate) provider: Provider,
-    pub(crate) amount: Paise,
-    pub(crate) status: Status,
-    pub(crate) created_at: DateTime<Utc>,
-}
+use crate::domain::{Payment, Provider, Status, TopUp};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = top_ups, check_for_backend(diesel::pg::Pg))]
@@ -43,6 +17,9 @@ struct TopUpRow {
     id: String,
     business_id: String,
     provider: String,
+    provider_reference: Option<String>,
+    payment_reference: Option<String>,
+    idempotency_key: Option<String>,
     amount_paise: i64,
     status: String,
     created_at: DateTime<Utc>,
@@ -54,6 +31,9 @@ impl TopUpRow {
             id: parse("top_ups.id", &self.id)?,
             business: parse("top_ups.business_id", &self.business_id)?,
             provider: parse("top_ups.provider", &self.provider)?,
+            provider_reference: self.provider_reference,
+            payment_reference: self.payment_reference,
+            idempotency_key: self.idempotency_key,
             amount: Paise::new(self.amount_paise),
             status: parse("top_ups.status", &self.status)?,
             created_at: self.created_at,
@@ -61,19 +41,76 @@ impl TopUpRow {
     }
 }
 
-pub(crate) async fn insert(conn: &mut AsyncPgConnection, top_up: &TopUp) -> Result<(), StoreError> {
+/// False when its idempotency key is taken.
+pub(crate) async fn insert(
+    conn: &mut AsyncPgConnection,
+    top_up: &TopUp,
+    next_check_at: DateTime<Utc>,
+) -> Result<bool, StoreError> {
     let touched = diesel::insert_into(top_ups::table)
         .values((
             top_ups::id.eq(top_up.id.to_string()),
             top_ups::business_id.eq(top_up.business.to_string()),
             top_ups::provider.eq(top_up.provider.as_str()),
+            top_ups::idempotency_key.eq(top_up.idempotency_key.as_deref()),
             top_ups::amount_paise.eq(top_up.amount.get()),
             top_ups::status.eq(top_up.status.as_str()),
+            top_ups::next_check_at.eq(next_check_at),
             top_ups::created_at.eq(top_up.created_at),
         ))
+        .on_conflict_do_nothing()
         .execute(conn)
         .await?;
-    expect_rows("inserting a top-up", 1, touched)
+    Ok(touched == 1)
+}
+
+pub(crate) async fn find(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: TopUpId,
+) -> Result<Option<TopUp>, StoreError> {
+    let row = top_ups::table
+        .find(id.to_string())
+        .filter(top_ups::business_id.eq(business.to_string()))
+        .select(TopUpRow::as_select())
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(TopUpRow::into_top_up).transpose()
+}
+
+/// The top-up that was asked for under this key.
+pub(crate) async fn find_by_key(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    key: &str,
+) -> Result<Option<TopUp>, StoreError> {
+    let row = top_ups::table
+        .filter(top_ups::business_id.eq(business.to_string()))
+        .filter(top_ups::idempotency_key.eq(key))
+        .filter(has_idempotency_key())
+        .select(TopUpRow::as_select())
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(TopUpRow::into_top_up).transpose()
+}
+
+/// The top-up that the provider knows under this name, whoever's it is: the provider's signature is the permission.
+pub(crate) async fn find_by_reference(
+    conn: &mut AsyncPgConnection,
+    provider: Provider,
+    reference: &str,
+) -> Result<Option<TopUp>, StoreError> {
+    let row = top_ups::table
+        .filter(top_ups::provider.eq(provider.as_str()))
+        .filter(top_ups::provider_reference.eq(reference))
+        .filter(top_ups::provider_reference.is_not_null())
+        .select(TopUpRow::as_select())
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(TopUpRow::into_top_up).transpose()
 }
 
 /// Locks a top-up, so that it is settled once.
@@ -93,22 +130,93 @@ pub(crate) async fn lock(
     row.map(TopUpRow::into_top_up).transpose()
 }
 
-/// Marks a pending top-up as paid by this transfer.
+/// Notes the provider's name for a top-up, unless another try has noted one: the first one is the one that is paid.
+pub(crate) async fn name(
+    conn: &mut AsyncPgConnection,
+    top_up: &TopUp,
+    reference: &str,
+) -> Result<(), StoreError> {
+    let touched = diesel::update(top_ups::table.find(top_up.id.to_string()))
+        .filter(top_ups::business_id.eq(top_up.business.to_string()))
+        .filter(top_ups::provider_reference.is_null())
+        .set(top_ups::provider_reference.eq(reference))
+        .execute(conn)
+        .await?;
+    // Zero: another try was first.
+    if touched > 1 { expect_rows("naming a top-up", 1, touched) } else { Ok(()) }
+}
+
+/// Marks a top-up as paid by this payment and credited by this transfer.
 pub(crate) async fn succeed(
     conn: &mut AsyncPgConnection,
     top_up: &TopUp,
+    payment: &Payment,
     transfer: TransferId,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let touched = diesel::update(top_ups::table.find(top_up.id.to_string()))
         .filter(top_ups::business_id.eq(top_up.business.to_string()))
-        .filter(top_ups::status.eq(Status::Pending.as_str()))
+        .filter(top_ups::transfer_id.is_null())
         .set((
             top_ups::status.eq(Status::Succeeded.as_str()),
             top_ups::transfer_id.eq(transfer.to_string()),
+            top_ups::payment_reference.eq(&payment.reference),
             top_ups::settled_at.eq(now),
         ))
         .execute(conn)
         .await?;
     expect_rows("settling a top-up", 1, touched)
+}
+
+/// Gives a pending top-up up; settled meanwhile, it stays as it is. Its idempotency key is free again, since only what
+/// may still succeed is worth keeping.
+pub(crate) async fn fail(
+    conn: &mut AsyncPgConnection,
+    top_up: &TopUp,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let touched = diesel::update(top_ups::table.find(top_up.id.to_string()))
+        .filter(top_ups::business_id.eq(top_up.business.to_string()))
+        .filter(is_pending_top_up())
+        .set((
+            top_ups::status.eq(Status::Failed.as_str()),
+            top_ups::idempotency_key.eq(None::<String>),
+            top_ups::settled_at.eq(now),
+        ))
+        .execute(conn)
+        .await?;
+    if touched > 1 { expect_rows("giving a top-up up", 1, touched) } else { Ok(()) }
+}
+
+/// Up to `limit` pending top-ups of all businesses that are due to be looked up, which no other instance has in hand.
+/// They count as checked from here on: see [`check_again_at`].
+pub(crate) async fn lock_due(
+    conn: &mut AsyncPgConnection,
+    now: DateTime<Utc>,
+    limit: i64,
+) -> Result<Vec<TopUp>, StoreError> {
+    let rows = top_ups::table
+        .filter(is_pending_top_up())
+        .filter(top_ups::next_check_at.le(now))
+        .order(top_ups::next_check_at)
+        .limit(limit)
+        .select(TopUpRow::as_select())
+        .for_update()
+        .skip_locked()
+        .load(conn)
+        .await?;
+    rows.into_iter().map(TopUpRow::into_top_up).collect()
+}
+
+pub(crate) async fn check_again_at(
+    conn: &mut AsyncPgConnection,
+    top_up: &TopUp,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let touched = diesel::update(top_ups::table.find(top_up.id.to_string()))
+        .filter(top_ups::business_id.eq(top_up.business.to_string()))
+        .set(top_ups::next_check_at.eq(at))
+        .execute(conn)
+        .await?;
+    expect_rows("scheduling a look at a top-up", 1, touched)
 }

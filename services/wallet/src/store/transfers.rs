@@ -7,8 +7,9 @@ use domain::{BusinessId, OrderId, Paise, TransferId};
 use postgres::StoreError;
 
 use super::columns::{expect_rows, parse};
+use super::predicates::{is_operator_credit, is_refund};
 use super::schema::{entries, transfers};
-use crate::domain::{TransferKind, WalletEntry, lines};
+use crate::domain::{CashReport, CashStep, Line, TransferKind, WalletEntry, cash_lines, lines};
 
 /// Why money moves, and what it refers to.
 #[derive(Clone, Debug)]
@@ -100,15 +101,45 @@ pub(crate) async fn insert(
 }
 
 fn entry_rows(transfer: &NewTransfer, now: DateTime<Utc>) -> [EntryRow; 2] {
-    lines(transfer.cause.kind(), &transfer.entry).map(|line| EntryRow {
-        transfer_id: transfer.id.to_string(),
+    lines(transfer.cause.kind(), &transfer.entry)
+        .map(|line| entry_row(transfer.id, transfer.business, &line, now))
+}
+
+fn entry_row(transfer: TransferId, business: BusinessId, line: &Line, now: DateTime<Utc>) -> EntryRow {
+    EntryRow {
+        transfer_id: transfer.to_string(),
         account: line.account.as_str(),
-        business_id: transfer.business.to_string(),
+        business_id: business.to_string(),
         amount_paise: line.amount.get(),
         sequence: line.sequence,
         balance_after_paise: line.balance_after.map(Paise::get),
         created_at: now,
-    })
+    }
+}
+
+/// Books a step of an order's cash, which touches no wallet. No transfer is made of no cash.
+pub(crate) async fn insert_cash(
+    conn: &mut AsyncPgConnection,
+    id: TransferId,
+    report: &CashReport,
+    (step, amount): (CashStep, Paise),
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let Some(lines) = cash_lines(step, amount) else { return Ok(()) };
+    let rows = lines.map(|line| entry_row(id, report.business, &line, now));
+    let touched = diesel::insert_into(entries::table).values(rows.as_slice()).execute(conn).await?;
+    expect_rows("inserting entries", rows.len(), touched)?;
+    let row = TransferRow {
+        id: id.to_string(),
+        kind: step.transfer_kind(),
+        business_id: report.business.to_string(),
+        order_id: Some(report.order.to_string()),
+        reference: None,
+        reverses: None,
+        created_at: now,
+    };
+    let touched = diesel::insert_into(transfers::table).values(&row).execute(conn).await?;
+    expect_rows("inserting transfers", 1, touched)
 }
 
 fn transfer_row(transfer: &NewTransfer, now: DateTime<Utc>) -> TransferRow {
@@ -139,7 +170,7 @@ pub(crate) async fn find_credit(
     let row = transfers::table
         .inner_join(entries::table)
         .filter(transfers::business_id.eq(business.to_string()))
-        .filter(transfers::kind.eq(TransferKind::OperatorCredit.as_str()))
+        .filter(is_operator_credit())
         .filter(transfers::reference.eq(reference))
         .filter(entries::sequence.is_not_null())
         .select((transfers::id, entries::amount_paise, entries::balance_after_paise.assume_not_null()))
@@ -157,7 +188,7 @@ pub(crate) async fn find_refund(
 ) -> Result<Option<TransferId>, StoreError> {
     let id = transfers::table
         .filter(transfers::business_id.eq(business.to_string()))
-        .filter(transfers::kind.eq(TransferKind::Refund.as_str()))
+        .filter(is_refund())
         .filter(transfers::order_id.eq(order.to_string()))
         .select(transfers::id)
         .first::<String>(conn)

@@ -127,3 +127,16 @@ pub(crate) async fn mark_funded(
         .await?;
     Ok(touched == 1)
 }
+
+/// Sets the business's own threshold; `None` goes back to the operator's default.
+pub(crate) async fn set_threshold(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    threshold: Option<Paise>,
+) -> Result<(), StoreError> {
+    let touched = diesel::update(wallets::table.find(business.to_string()))
+        .set(wallets::low_balance_threshold_paise.eq(threshold.map(Paise::get)))
+        .execute(conn)
+        .await?;
+    expect_rows("setting a threshold", 1, touched)
+}

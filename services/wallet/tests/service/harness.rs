@@ -8,8 +8,8 @@ use diesel::sql_types::BigInt;
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use domain::{BusinessId, Clock, Entropy, OrderId, Paise};
 use events::{Body, Envelope, binding};
-use internal_api::wallet::{DebitAnswer, DebitOutcome, DebitRequest, EntryView, WalletClient};
-use internal_api::{CallError, PageQuery, Peer, PeerOptions, Refusal};
+use internal_api::wallet::{DebitAnswer, DebitOutcome, DebitRequest, EntriesQuery, EntryView, WalletClient};
+use internal_api::{CallError, Peer, PeerOptions, Refusal};
 use local_stack::Servers;
 use messaging::{Broker, Handler, Queue, Rejection};
 use serde_json::json;
@@ -37,7 +37,12 @@ pub(crate) struct Harness {
 
 impl Harness {
     pub(crate) async fn start() -> Self {
-        let settings = settings().await;
+        Self::start_with(|_| {}).await
+    }
+
+    pub(crate) async fn start_with(change: impl FnOnce(&mut Settings)) -> Self {
+        let mut settings = settings().await;
+        change(&mut settings);
         chassis::migrate(&settings.database, wallet::MIGRATIONS).await.expect("migrations run");
         let announced = listen(&settings).await;
         Self::over(settings, announced)
@@ -108,7 +113,7 @@ impl Harness {
 
     /// The newest lines of the statement, newest first.
     pub(crate) async fn entries(&self, business: BusinessId) -> Vec<EntryView> {
-        let page = PageQuery { limit: 100, starting_after: None };
+        let page = EntriesQuery { limit: Some(100), ..EntriesQuery::default() };
         self.wallet.entries(business, &page).await.expect("a statement").data
     }
 

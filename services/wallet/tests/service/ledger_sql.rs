@@ -121,10 +121,49 @@ async fn an_order_cannot_have_two_posted_debits() {
     assert_sound(&harness).await;
 }
 
+/// The migrations of this service, in their order: up and down.
+const MIGRATIONS: [(&str, &str); 3] = [
+    (
+        include_str!("../../migrations/2026-01-20-000200_ledger/up.sql"),
+        include_str!("../../migrations/2026-01-20-000200_ledger/down.sql"),
+    ),
+    (
+        include_str!("../../migrations/2026-11-21-000210_payments/up.sql"),
+        include_str!("../../migrations/2026-11-21-000210_payments/down.sql"),
+    ),
+    (
+        include_str!("../../migrations/2026-11-21-000220_cash/up.sql"),
+        include_str!("../../migrations/2026-11-21-000220_cash/down.sql"),
+    ),
+];
+
 #[tokio::test]
-async fn the_migration_can_be_undone() {
+async fn the_migrations_can_be_undone() {
     let (harness, _) = with_a_posted_debit().await;
-    harness.script(include_str!("../../migrations/2026-01-20-000200_ledger/down.sql")).await.unwrap();
-    harness.script(include_str!("../../migrations/2026-01-20-000200_ledger/up.sql")).await.unwrap();
+    for (_, down) in MIGRATIONS.iter().rev() {
+        harness.script(down).await.unwrap();
+    }
+    for (up, _) in MIGRATIONS {
+        harness.script(up).await.unwrap();
+    }
     assert_eq!(harness.number("SELECT count(*) FROM entries").await, 0);
+    // What was undone and done again works as before.
+    let business = harness.funded(1_000).await;
+    harness.debit(business, harness.order(), 1, 100).await.unwrap();
+    assert_sound(&harness).await;
+}
+
+/// A database of the first version, with money in it, becomes one of this version.
+#[tokio::test]
+async fn books_of_the_first_version_are_taken_over() {
+    let (harness, business) = with_a_posted_debit().await;
+    for (_, down) in MIGRATIONS[1..].iter().rev() {
+        harness.script(down).await.unwrap();
+    }
+    for (up, _) in &MIGRATIONS[1..] {
+        harness.script(up).await.unwrap();
+    }
+    assert_eq!(harness.balance(business).await, 900);
+    harness.debit(business, harness.order(), 1, 100).await.unwrap();
+    assert_sound(&harness).await;
 }

@@ -2,13 +2,19 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "helpers of tests end the test that cannot go on")]
 
 mod books;
+mod broker;
+mod cash;
 mod contracts;
 mod debits;
+mod fake_razorpay;
 mod harness;
+mod ledger_model;
 mod ledger_sql;
 mod money_in;
 mod outage;
+mod payments;
 mod process;
 mod races;
 mod refunds;
 mod statement;
+mod thresholds;

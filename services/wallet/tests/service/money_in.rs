@@ -11,7 +11,7 @@ use crate::harness::{Harness, THRESHOLD, refusal, refused};
 async fn a_top_up_through_the_sandbox_is_there_at_once() {
     let mut harness = Harness::start().await;
     let business = harness.business();
-    let top_up = harness.wallet.top_up(business, &json!({"amountPaise": 25_000})).await.unwrap();
+    let top_up = harness.wallet.top_up(business, None, &json!({"amountPaise": 25_000})).await.unwrap();
     assert_eq!((top_up.status.as_str(), top_up.provider.as_str()), ("succeeded", "sandbox"));
     assert_eq!((top_up.amount_paise.get(), top_up.balance_paise.get()), (25_000, 25_000));
 
@@ -24,7 +24,7 @@ async fn a_top_up_through_the_sandbox_is_there_at_once() {
     assert_eq!(line.reference, Some(top_up.id.to_string()));
 
     // Only the first money in is news.
-    let again = harness.wallet.top_up(business, &json!({"amountPaise": 5_000})).await.unwrap();
+    let again = harness.wallet.top_up(business, None, &json!({"amountPaise": 5_000})).await.unwrap();
     assert_eq!(again.balance_paise.get(), 30_000);
     assert_eq!(harness.wallet.wallet(business).await.unwrap().funded_at, view.funded_at);
     let funded = harness.next_announced().await;
@@ -76,7 +76,7 @@ async fn bad_amounts_and_references_are_refused_and_leave_nothing() {
     let bad_amounts =
         [json!(0), json!(-1), json!(1.5), json!("100"), json!(null), json!(i64::MAX), json!(u64::MAX)];
     for amount in bad_amounts {
-        let top_up = refusal(harness.wallet.top_up(business, &json!({"amountPaise": amount})).await);
+        let top_up = refusal(harness.wallet.top_up(business, None, &json!({"amountPaise": amount})).await);
         assert_eq!((top_up.status, top_up.code.as_str()), (400, "invalid_request"), "{amount}");
         let body = json!({"amountPaise": amount, "reference": "x"});
         let credit = refusal(harness.wallet.credit(business, &body).await);

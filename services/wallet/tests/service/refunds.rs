@@ -3,12 +3,9 @@
 use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise, TrackingCode};
 use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData};
 use internal_api::wallet::DebitOutcome::Posted;
-use lapin::options::QueueDeclareOptions;
-use lapin::types::FieldTable;
-use lapin::{Connection, ConnectionProperties};
-use messaging::{Broker, Outgoing};
 
 use crate::books::assert_sound;
+use crate::broker::{dead_letters, publish};
 use crate::harness::{Harness, answer, until};
 
 /// A delivery that ended before the pickup, as order-api announces it.
@@ -29,6 +26,7 @@ fn ended(harness: &Harness, event: EventKind, order: OrderId) -> OrderEvent {
         // Not what was taken: the debit's own amount counts.
         delivery_fee_paise: Paise::new(999_999),
         refund_due: true,
+        cod_expected_paise: None,
     }
 }
 
@@ -39,34 +37,6 @@ fn envelope(harness: &Harness, business_id: BusinessId, event: OrderEvent) -> En
         occurred_at: harness.clock.now(),
         body: Body::Order(Box::new(event)),
     }
-}
-
-/// Publishes as a relay would, in order.
-async fn publish(harness: &Harness, envelopes: &[Envelope]) {
-    let broker = Broker::start(&harness.settings.broker, "test");
-    let messages: Vec<_> = envelopes
-        .iter()
-        .map(|envelope| Outgoing {
-            routing_key: envelope.routing_key().as_str().to_owned(),
-            message_id: envelope.id.to_string(),
-            body: serde_json::to_vec(envelope).expect("JSON"),
-            trace: None,
-        })
-        .collect();
-    let published = async || broker.publisher().publish(&messages).await.is_ok();
-    until("the events are published", published).await;
-    broker.close().await;
-}
-
-/// How many messages were set aside.
-async fn dead_letters(harness: &Harness) -> u32 {
-    let url = harness.settings.broker.url.expose();
-    let connection = Connection::connect(url, ConnectionProperties::default()).await.expect("a connection");
-    let channel = connection.create_channel().await.expect("a channel");
-    let look = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::default() };
-    let name = messaging::topology::refunds().dead_letters();
-    let queue = channel.queue_declare(name.into(), look, FieldTable::default()).await.expect("the queue");
-    queue.message_count()
 }
 
 /// Waits until everything published before has been handled: a delivery of its own is refunded last.
@@ -112,7 +82,7 @@ async fn a_fee_comes_back_once_though_the_event_comes_twice() {
     assert_eq!(harness.number(reversed).await, 3);
     // The debit itself stays what it was.
     assert_eq!(harness.debit(business, orders[0], 1, 4_900).await.unwrap(), answer(Posted, 5_100));
-    assert_eq!(dead_letters(&harness).await, 0);
+    assert_eq!(dead_letters(&harness, &messaging::topology::refunds()).await, 0);
     assert_sound(&harness).await;
 }
 
@@ -125,7 +95,7 @@ async fn a_delivery_that_failed_after_the_pickup_keeps_its_fee() {
     publish(&harness, &[envelope(&harness, business, late)]).await;
     settle(&harness).await;
     assert_eq!(harness.balance(business).await, 5_100);
-    assert_eq!(dead_letters(&harness).await, 0);
+    assert_eq!(dead_letters(&harness, &messaging::topology::refunds()).await, 0);
 }
 
 #[tokio::test]
@@ -148,7 +118,10 @@ async fn what_was_never_paid_is_not_given_back_but_set_aside() {
         ],
     )
     .await;
-    until("all four are set aside", async || dead_letters(&harness).await == 4).await;
+    until("all four are set aside", async || {
+        dead_letters(&harness, &messaging::topology::refunds()).await == 4
+    })
+    .await;
     assert_eq!((harness.balance(business).await, harness.balance(other).await), (5_100, 10_000));
     assert_eq!(harness.number("SELECT count(*) FROM transfers WHERE kind = 'refund'").await, 0);
     assert_sound(&harness).await;

@@ -1,6 +1,7 @@
 //! The statement, page by page.
 
-use internal_api::{Page, PageQuery};
+use internal_api::Page;
+use internal_api::wallet::EntriesQuery;
 use serde_json::json;
 
 use crate::harness::{Harness, refusal, refused};
@@ -13,7 +14,7 @@ async fn the_statement_runs_from_the_newest_back_without_gap_or_repeat() {
         harness.debit(business, harness.order(), 1, 100).await.unwrap();
     }
     let mut seen = Vec::new();
-    let mut query = PageQuery { limit: 3, starting_after: None };
+    let mut query = EntriesQuery { limit: Some(3), ..EntriesQuery::default() };
     loop {
         let page = harness.wallet.entries(business, &query).await.unwrap();
         query.starting_after = page.data.last().map(|line| line.id.clone());
@@ -28,9 +29,9 @@ async fn the_statement_runs_from_the_newest_back_without_gap_or_repeat() {
     let expected = [("7", 400), ("6", 500), ("5", 600), ("4", 700), ("3", 800), ("2", 900), ("1", 1_000)];
     assert_eq!(lines, expected);
 
-    let exact = PageQuery { limit: 9, starting_after: None };
+    let exact = EntriesQuery { limit: Some(9), ..EntriesQuery::default() };
     assert!(!harness.wallet.entries(business, &exact).await.unwrap().has_more);
-    let end = PageQuery { limit: 3, starting_after: Some("1".into()) };
+    let end = EntriesQuery { limit: Some(3), starting_after: Some("1".into()), ..EntriesQuery::default() };
     assert_eq!(harness.wallet.entries(business, &end).await.unwrap(), Page { data: vec![], has_more: false });
 }
 
@@ -40,12 +41,13 @@ async fn an_unknown_cursor_is_refused() {
     let (business, other) = (harness.funded(1_000).await, harness.funded(1_000).await);
     harness.debit(other, harness.order(), 1, 100).await.unwrap();
     for cursor in ["2", "0", "-1", "01", "+1", "", "x", "9223372036854775808", "1 OR 1=1"] {
-        let query = PageQuery { limit: 3, starting_after: Some(cursor.into()) };
+        let query =
+            EntriesQuery { limit: Some(3), starting_after: Some(cursor.into()), ..EntriesQuery::default() };
         let refused = refusal(harness.wallet.entries(business, &query).await);
         assert_eq!((refused.status, refused.code.as_str()), (400, "invalid_request"), "{cursor}");
         assert_eq!(refused.rest["errors"][0]["field"], "startingAfter");
     }
-    let zero = PageQuery { limit: 0, starting_after: None };
+    let zero = EntriesQuery { limit: Some(0), ..EntriesQuery::default() };
     assert_eq!(refused(harness.wallet.entries(business, &zero).await), (400, "invalid_request".into()));
 }
 
@@ -54,7 +56,7 @@ async fn tenants_see_their_own_money_only() {
     let harness = Harness::start().await;
     let (mine, yours) = (harness.funded(1_000).await, harness.funded(2_000).await);
     harness.debit(mine, harness.order(), 1, 100).await.unwrap();
-    harness.wallet.top_up(yours, &json!({"amountPaise": 7})).await.unwrap();
+    harness.wallet.top_up(yours, None, &json!({"amountPaise": 7})).await.unwrap();
     assert_eq!((harness.balance(mine).await, harness.balance(yours).await), (900, 2_007));
     let amounts = async |business| -> Vec<i64> {
         harness.entries(business).await.iter().map(|line| line.amount_paise.get()).collect()
@@ -78,4 +80,59 @@ async fn an_orders_money_is_its_own_businesss_to_see() {
     assert_eq!(harness.wallet.entries_of_order(mine, refused_first).await.unwrap(), []);
     assert_eq!(harness.wallet.entries_of_order(yours, order).await.unwrap(), []);
     assert_eq!(harness.wallet.entries_of_order(mine, harness.order()).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_statement_is_filtered_by_kind_time_and_order() {
+    let harness = Harness::start().await;
+    let business = harness.funded(10_000).await;
+    let orders = [harness.order(), harness.order(), harness.order()];
+    for order in orders {
+        harness.debit(business, order, 1, 100).await.unwrap();
+    }
+    harness.wallet.top_up(business, None, &json!({"amountPaise": 70})).await.unwrap();
+    harness.debit(business, harness.order(), 1, 100).await.unwrap();
+    // Entries of a known time, as clocks in tests have none to spare. Triggers stay on for everything else.
+    let times = "ALTER TABLE entries DISABLE TRIGGER append_only;
+        GRANT UPDATE ON entries TO CURRENT_USER;
+        UPDATE entries SET created_at = timestamptz '2026-01-01 00:00:00+00' + sequence * interval '1 hour'
+            WHERE sequence IS NOT NULL;
+        ALTER TABLE entries ENABLE TRIGGER append_only";
+    harness.script(times).await.unwrap();
+    let all = EntriesQuery { limit: Some(100), ..EntriesQuery::default() };
+    let seen = async |query: EntriesQuery| -> Vec<String> {
+        let page = harness.wallet.entries(business, &query).await.unwrap();
+        page.data.into_iter().map(|line| line.id).collect()
+    };
+    let of_kind = |kind: &str| EntriesQuery { kind: Some(kind.into()), ..all.clone() };
+    assert_eq!(seen(of_kind("delivery_fee")).await, ["6", "4", "3", "2"]);
+    assert_eq!(seen(of_kind("top_up")).await, ["5"]);
+    assert_eq!(seen(of_kind("operator_credit")).await, ["1"]);
+    assert_eq!(seen(of_kind("refund")).await, [""; 0]);
+    let between = |since: &str, until: &str| EntriesQuery {
+        since: Some(since.into()),
+        until: Some(until.into()),
+        ..all.clone()
+    };
+    let (second, fifth) = ("2026-01-01T02:00:00Z", "2026-01-01T10:30:00+05:30");
+    assert_eq!(seen(between(second, fifth)).await, ["4", "3", "2"], "from then on, and before then");
+    assert_eq!(seen(between(fifth, second)).await, [""; 0]);
+    let filtered =
+        EntriesQuery { kind: Some("delivery_fee".into()), limit: Some(2), ..between(second, fifth) };
+    assert_eq!(seen(filtered.clone()).await, ["4", "3"]);
+    assert_eq!(seen(EntriesQuery { starting_after: Some("3".into()), ..filtered }).await, ["2"]);
+    let of_order = EntriesQuery { order_id: Some(orders[1]), ..all.clone() };
+    assert_eq!(seen(of_order.clone()).await, ["3"]);
+    assert_eq!(seen(EntriesQuery { kind: Some("refund".into()), ..of_order.clone() }).await, [""; 0]);
+    assert_eq!(seen(EntriesQuery { starting_after: Some("3".into()), ..of_order }).await, [""; 0]);
+
+    for (field, query) in [
+        ("kind", of_kind("gift")),
+        ("kind", of_kind("cod_collected")),
+        ("since", EntriesQuery { since: Some("yesterday".into()), ..all.clone() }),
+        ("until", EntriesQuery { until: Some("2026-13-01T00:00:00Z".into()), ..all.clone() }),
+    ] {
+        let refused = refusal(harness.wallet.entries(business, &query).await);
+        assert_eq!((refused.status, &refused.rest["errors"][0]["field"]), (400, &json!(field)));
+    }
 }

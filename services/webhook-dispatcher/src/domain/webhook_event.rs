@@ -201,6 +201,7 @@ mod tests {
             },
             delivery_fee_paise: Paise::new(4_900),
             refund_due: false,
+            cod_expected_paise: None,
         };
         let envelope = envelope(EnvelopeBody::Order(Box::new(event.clone())));
         let made = WebhookEvent::of_order(&envelope, &event).unwrap();

@@ -207,6 +207,7 @@ impl TestOrder {
                 data: ProgressData::default(),
                 delivery_fee_paise: Paise::new(4_900),
                 refund_due: false,
+                cod_expected_paise: None,
             })),
         }
     }

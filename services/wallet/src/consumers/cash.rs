@@ -1,0 +1,62 @@
+//! `live.order.delivered` and `live.cod.*`: keeps the books of the cash that drivers collect.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, CodStatus, EventKind, Mode};
+use events::{Body, Envelope, OrderEvent};
+use messaging::{Handler, Rejection};
+
+use crate::app::State;
+use crate::commands::record_cash::{RecordCashError, record_cash};
+use crate::domain::{CashReport, CashStep};
+
+/// Handles each event any number of times, with the effect of once.
+pub(crate) struct CashReports(pub(crate) Arc<State>);
+
+impl Handler for CashReports {
+    async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
+        let Body::Order(event) = envelope.body else {
+            return Err(Rejection::Never("this queue is for the events of orders".into()));
+        };
+        if event.mode != Mode::Live {
+            return Err(Rejection::Never("the cash of a test order is nobody's".into()));
+        }
+        let Some(report) = report(*event, envelope.business_id, envelope.occurred_at)? else { return Ok(()) };
+        record_cash(&self.0, envelope.id, &report).await.map_err(rejection)?;
+        Ok(())
+    }
+}
+
+/// What the event says of cash; `None` for a prepaid order.
+fn report(
+    event: OrderEvent,
+    business: BusinessId,
+    at: DateTime<Utc>,
+) -> Result<Option<CashReport>, Rejection> {
+    let step = match event.event {
+        EventKind::OrderDelivered if event.order.cod_status == CodStatus::NotApplicable => return Ok(None),
+        EventKind::OrderDelivered => None,
+        EventKind::CodCollected => Some(CashStep::Collected),
+        EventKind::CodHandedOver => Some(CashStep::HandedOver),
+        EventKind::CodSettled => Some(CashStep::Settled),
+        other => return Err(Rejection::Never(format!("{other} says nothing of cash"))),
+    };
+    let amount = event.data.cod_amount_paise;
+    let step = match (step, amount) {
+        (None, _) => None,
+        (Some(step), Some(amount)) if !amount.is_negative() => Some((step, amount)),
+        (Some(_), _) => return Err(Rejection::Never("a report of cash needs its amount".into())),
+    };
+    let expected = event.cod_expected_paise.filter(|expected| !expected.is_negative());
+    let order_reference = event.order.order_reference;
+    Ok(Some(CashReport { order: event.order.id, business, order_reference, expected, at, step }))
+}
+
+/// Only a database that is away is worth waiting for: everything else would stay as wrong as it is.
+fn rejection(error: RecordCashError) -> Rejection {
+    match error {
+        RecordCashError::Store(error) if error.is_unavailable() => Rejection::Later(error.to_string()),
+        error => Rejection::Never(error.to_string()),
+    }
+}

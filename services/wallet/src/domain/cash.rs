@@ -1,0 +1,194 @@
+//! What becomes of the cash of a delivery. From the moment a driver collects it the operator owes it to the business,
+//! until it is settled; each step is booked with the amount that was reported, so that what is missing stays in sight.
+
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, OrderId, Paise};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+
+use super::Line;
+use super::ledger::Account;
+
+/// A step that moves cash.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display, EnumString, IntoStaticStr, VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum CashStep {
+    Collected,
+    HandedOver,
+    Settled,
+}
+
+impl CashStep {
+    pub(crate) fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    /// The kind of its transfer, by the name used in SQL.
+    pub(crate) fn transfer_kind(self) -> &'static str {
+        match self {
+            Self::Collected => "cod_collected",
+            Self::HandedOver => "cod_handed_over",
+            Self::Settled => "cod_settled",
+        }
+    }
+
+    /// Into which account it moves cash, and out of which one.
+    fn accounts(self) -> (Account, Account) {
+        match self {
+            Self::Collected => (Account::CodPayable, Account::CodWithDrivers),
+            Self::HandedOver => (Account::CodWithDrivers, Account::CodWithOperator),
+            Self::Settled => (Account::CodWithOperator, Account::CodPayable),
+        }
+    }
+}
+
+/// Both sides of a step's transfer; none where no cash moved, since an entry of nothing is no entry.
+pub(crate) fn cash_lines(step: CashStep, amount: Paise) -> Option<[Line; 2]> {
+    let opposite = amount.checked_neg().filter(|_| amount > Paise::ZERO)?;
+    let (into, out_of) = step.accounts();
+    let line = |account, amount| Line { account, amount, sequence: None, balance_after: None };
+    Some([line(into, amount), line(out_of, opposite)])
+}
+
+/// What an event says of an order's cash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CashReport {
+    pub(crate) order: OrderId,
+    pub(crate) business: BusinessId,
+    pub(crate) order_reference: String,
+    pub(crate) expected: Option<Paise>,
+    pub(crate) at: DateTime<Utc>,
+    /// `None`: it was delivered, and is to be collected.
+    pub(crate) step: Option<(CashStep, Paise)>,
+}
+
+/// Where the cash of an order is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum CashStatus {
+    /// Delivered, and not yet reported as collected.
+    Pending,
+    Collected,
+    HandedOver,
+    Settled,
+}
+
+/// One step as it was reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reported {
+    pub(crate) amount: Paise,
+    pub(crate) at: DateTime<Utc>,
+}
+
+/// The cash of one order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CashRecord {
+    pub(crate) order: OrderId,
+    pub(crate) business: BusinessId,
+    pub(crate) order_reference: String,
+    pub(crate) expected: Option<Paise>,
+    pub(crate) delivered_at: Option<DateTime<Utc>>,
+    pub(crate) collected: Option<Reported>,
+    pub(crate) handed_over: Option<Reported>,
+    pub(crate) settled: Option<Reported>,
+    pub(crate) due_since: DateTime<Utc>,
+    pub(crate) discrepant: bool,
+}
+
+impl CashRecord {
+    pub(crate) fn reported(&self, step: CashStep) -> Option<Reported> {
+        match step {
+            CashStep::Collected => self.collected,
+            CashStep::HandedOver => self.handed_over,
+            CashStep::Settled => self.settled,
+        }
+    }
+
+    pub(crate) fn status(&self) -> CashStatus {
+        match self {
+            Self { settled: Some(_), .. } => CashStatus::Settled,
+            Self { handed_over: Some(_), .. } => CashStatus::HandedOver,
+            Self { collected: Some(_), .. } => CashStatus::Collected,
+            _ => CashStatus::Pending,
+        }
+    }
+
+    /// The amount that a report of this step should have had, when `amount` is not it: that of the step before where it
+    /// was reported, and what was expected. Steps may be heard of in any order.
+    pub(crate) fn discrepancy(&self, step: CashStep, amount: Paise) -> Option<Paise> {
+        let before = match step {
+            CashStep::Collected => None,
+            CashStep::HandedOver => self.collected,
+            CashStep::Settled => self.handed_over,
+        };
+        let wanted = [before.map(|reported| reported.amount), self.expected];
+        wanted.into_iter().flatten().find(|wanted| *wanted != amount)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{Clock, Entropy};
+
+    use super::*;
+
+    fn record(expected: Option<i64>, collected: Option<i64>, handed_over: Option<i64>) -> CashRecord {
+        let (clock, entropy) = (Clock::manual(DateTime::UNIX_EPOCH), Entropy::seeded(6));
+        let reported = |amount| Reported { amount: Paise::new(amount), at: DateTime::UNIX_EPOCH };
+        CashRecord {
+            order: OrderId::generate(&clock, &entropy),
+            business: BusinessId::generate(&clock, &entropy),
+            order_reference: "shop-1".into(),
+            expected: expected.map(Paise::new),
+            delivered_at: None,
+            collected: collected.map(reported),
+            handed_over: handed_over.map(reported),
+            settled: None,
+            due_since: DateTime::UNIX_EPOCH,
+            discrepant: false,
+        }
+    }
+
+    #[test]
+    fn each_step_is_held_against_the_one_before_and_the_order() {
+        use CashStep::{Collected, HandedOver, Settled};
+        for (record, step, amount, wanted) in [
+            (record(Some(100), None, None), Collected, 100, None),
+            (record(Some(100), None, None), Collected, 90, Some(100)),
+            (record(Some(100), None, None), Collected, 0, Some(100)),
+            (record(None, None, None), Collected, 90, None),
+            (record(Some(100), Some(100), None), HandedOver, 100, None),
+            (record(Some(100), Some(90), None), HandedOver, 90, Some(100)),
+            (record(Some(100), Some(90), None), HandedOver, 100, Some(90)),
+            (record(None, Some(90), None), HandedOver, 80, Some(90)),
+            (record(Some(100), Some(100), Some(100)), Settled, 110, Some(100)),
+            (record(Some(100), None, None), Settled, 100, None),
+        ] {
+            assert_eq!(
+                record.discrepancy(step, Paise::new(amount)),
+                wanted.map(Paise::new),
+                "{step} {amount}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_whole_journey_leaves_every_account_as_it_was() {
+        let mut sums = std::collections::HashMap::new();
+        for step in CashStep::VARIANTS {
+            let lines = cash_lines(*step, Paise::new(700)).unwrap();
+            assert_eq!(lines[0].amount.checked_add(lines[1].amount), Some(Paise::ZERO));
+            for line in lines {
+                *sums.entry(line.account).or_insert(0) += line.amount.get();
+            }
+            // What the drivers and the operator hold is what the business is owed.
+            let of = |account| sums.get(&account).copied().unwrap_or_default();
+            let held = -of(Account::CodWithDrivers) - of(Account::CodWithOperator);
+            assert_eq!(held, of(Account::CodPayable), "{step}");
+        }
+        assert!(sums.values().all(|sum| *sum == 0), "{sums:?}");
+        assert_eq!(cash_lines(CashStep::Collected, Paise::ZERO), None);
+        assert_eq!(cash_lines(CashStep::Collected, Paise::new(-1)), None);
+    }
+}

@@ -1,0 +1,229 @@
+//! What Razorpay posts when something happened to a payment: judged by its signature over the bytes as they came, and
+//! only then read.
+
+use domain::Paise;
+use hmac::{Hmac, KeyInit, Mac};
+use serde::Deserialize;
+use settings::Secret;
+use sha2::Sha256;
+
+use crate::domain::Payment;
+
+/// As it was posted.
+#[derive(Clone)]
+pub(crate) struct RawNotice {
+    /// HMAC-SHA256 of the body, in hexadecimal.
+    pub(crate) signature: String,
+    pub(crate) event_id: Option<String>,
+    pub(crate) body: String,
+}
+
+/// What a signed notice says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Notice {
+    /// The same however often the provider sends it.
+    pub(crate) event_id: String,
+    pub(crate) kind: String,
+    /// The provider's name for the top-up; `None` when the notice is of none.
+    pub(crate) reference: Option<String>,
+    /// The payment of which it tells.
+    pub(crate) payment: Option<Payment>,
+    /// Whether that payment's money has come in.
+    pub(crate) captured: bool,
+}
+
+/// Why a notice is not believed. Nothing is written then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NoticeError {
+    #[error("the notice is not signed by the payment provider")]
+    Unsigned,
+    #[error("the notice cannot be read")]
+    Unreadable,
+}
+
+#[derive(Deserialize)]
+struct Event {
+    event: String,
+    #[serde(default)]
+    payload: Payload,
+}
+
+#[derive(Default, Deserialize)]
+struct Payload {
+    payment: Option<Wrapped<PaymentEntity>>,
+    order: Option<Wrapped<OrderEntity>>,
+}
+
+#[derive(Deserialize)]
+struct Wrapped<T> {
+    entity: T,
+}
+
+/// A payment, in notices and in the provider's own answers.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct PaymentEntity {
+    id: String,
+    amount: i64,
+    currency: String,
+    status: String,
+    order_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct OrderEntity {
+    id: String,
+}
+
+impl PaymentEntity {
+    pub(super) fn is_captured(&self) -> bool {
+        self.status == "captured"
+    }
+
+    pub(super) fn is_of(&self, order: &str) -> bool {
+        self.order_id.as_deref() == Some(order)
+    }
+
+    pub(super) fn into_payment(self) -> Payment {
+        Payment { reference: self.id, amount: Paise::new(self.amount), currency: self.currency }
+    }
+}
+
+/// Names longer than this are not the provider's.
+const NAME_MAX: usize = 128;
+
+/// Checks the signature, in a time that does not tell where it differs, and reads the notice.
+pub(super) fn read(raw: &RawNotice, secret: &Secret) -> Result<Notice, NoticeError> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.expose().as_bytes())
+        .unwrap_or_else(|_| unreachable!("an HMAC takes a key of any length"));
+    mac.update(raw.body.as_bytes());
+    let given = from_hex(&raw.signature).ok_or(NoticeError::Unsigned)?;
+    mac.verify_slice(&given).map_err(|_| NoticeError::Unsigned)?;
+    let event: Event = serde_json::from_str(&raw.body).map_err(|_| NoticeError::Unreadable)?;
+    let payment = event.payload.payment.map(|payment| payment.entity);
+    let order = event.payload.order.map(|order| order.entity.id);
+    let of_payment = payment.as_ref().and_then(|payment| payment.order_id.clone());
+    if matches!((&order, &of_payment), (Some(order), Some(other)) if order != other) {
+        return Err(NoticeError::Unreadable);
+    }
+    let payment_id = payment.as_ref().map_or("", |payment| payment.id.as_str());
+    let event_id = raw.event_id.clone().unwrap_or_else(|| format!("{}:{payment_id}", event.event));
+    if [event_id.as_str(), event.event.as_str(), payment_id].iter().any(|name| name.len() > NAME_MAX) {
+        return Err(NoticeError::Unreadable);
+    }
+    let tells_of_money = matches!(event.event.as_str(), "order.paid" | "payment.captured");
+    Ok(Notice {
+        event_id,
+        kind: event.event,
+        reference: order.or(of_payment),
+        captured: tells_of_money && payment.as_ref().is_some_and(PaymentEntity::is_captured),
+        payment: payment.map(PaymentEntity::into_payment),
+    })
+}
+
+/// Bytes written in lower- or upper-case hexadecimal.
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    if digits.is_empty() || !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    let value = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
+    digits.chunks_exact(2).map(|pair| Some(value(pair[0])? << 4 | value(pair[1])?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn secret() -> Secret {
+        Secret::new("whsec")
+    }
+
+    fn sign(body: &str) -> String {
+        let mut mac = Hmac::<Sha256>::new_from_slice(b"whsec").unwrap();
+        mac.update(body.as_bytes());
+        mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn raw(body: &str) -> RawNotice {
+        RawNotice { signature: sign(body), event_id: Some("ev_1".into()), body: body.into() }
+    }
+
+    fn paid(event: &str, status: &str) -> String {
+        json!({
+            "entity": "event", "event": event, "contains": ["payment", "order"], "created_at": 1,
+            "payload": {
+                "payment": {"entity": {
+                    "id": "pay_1", "amount": 50_000, "currency": "INR", "status": status, "order_id": "order_1",
+                    "email": "someone@shop.example", "fee": 2,
+                }},
+                "order": {"entity": {"id": "order_1", "amount": 50_000, "status": "paid"}},
+            },
+        })
+        .to_string()
+    }
+
+    #[test]
+    fn a_known_signature_is_the_one_that_razorpay_makes() {
+        // echo -n '{"a":1}' | openssl dgst -sha256 -hmac whsec
+        assert_eq!(sign("{\"a\":1}"), "19373ef0e8c66f206e49d251e4402291615bbce6ef00922e94a47a213fb76ee1");
+    }
+
+    #[test]
+    fn a_signed_payment_is_read() {
+        let notice = read(&raw(&paid("order.paid", "captured")), &secret()).unwrap();
+        assert_eq!((notice.event_id.as_str(), notice.kind.as_str()), ("ev_1", "order.paid"));
+        assert_eq!(notice.reference.as_deref(), Some("order_1"));
+        assert!(notice.captured);
+        let payment =
+            Payment { reference: "pay_1".into(), amount: Paise::new(50_000), currency: "INR".into() };
+        assert_eq!(notice.payment, Some(payment));
+
+        let nameless = RawNotice { event_id: None, ..raw(&paid("payment.captured", "captured")) };
+        assert_eq!(read(&nameless, &secret()).unwrap().event_id, "payment.captured:pay_1");
+    }
+
+    #[test]
+    fn only_captured_money_is_money() {
+        for (event, status) in [
+            ("order.paid", "authorized"),
+            ("payment.captured", "failed"),
+            ("payment.failed", "failed"),
+            ("payment.authorized", "captured"),
+            ("refund.processed", "captured"),
+        ] {
+            assert!(!read(&raw(&paid(event, status)), &secret()).unwrap().captured, "{event} {status}");
+        }
+        let other = json!({"event": "settlement.processed", "payload": {"settlement": {}}}).to_string();
+        let notice = read(&raw(&other), &secret()).unwrap();
+        assert_eq!((notice.reference, notice.payment), (None, None));
+    }
+
+    #[test]
+    fn what_is_not_signed_is_not_believed() {
+        let body = paid("order.paid", "captured");
+        let good = sign(&body);
+        let mut wrong = good.clone();
+        wrong.replace_range(0..1, if good.starts_with('0') { "1" } else { "0" });
+        for signature in ["", "0", "zz", "00", "é0", &good[..62], &format!("{good}00"), &wrong] {
+            let forged = RawNotice { signature: signature.to_owned(), ..raw(&body) };
+            assert_eq!(read(&forged, &secret()), Err(NoticeError::Unsigned), "{signature}");
+        }
+        // Any other byte, and any other secret.
+        let changed = RawNotice { body: body.replace("50000", "90000"), ..raw(&body) };
+        assert_eq!(read(&changed, &secret()), Err(NoticeError::Unsigned));
+        assert_eq!(read(&raw(&body), &Secret::new("other")), Err(NoticeError::Unsigned));
+        let upper = RawNotice { signature: good.to_uppercase(), ..raw(&body) };
+        assert!(read(&upper, &secret()).is_ok());
+    }
+
+    #[test]
+    fn a_signed_riddle_is_unreadable() {
+        let two_orders = paid("order.paid", "captured").replacen("order_1", "order_2", 1);
+        let long = paid("order.paid", "captured").replace("pay_1", &"p".repeat(129));
+        for body in ["", "{}", "[]", "x", "{\"event\": 1}", &two_orders, &long] {
+            assert_eq!(read(&raw(body), &secret()), Err(NoticeError::Unreadable), "{body}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! `GET /internal/wallets/{business}/cash`, and the operator's views over all businesses: `GET /internal/cash` and
+//! `GET /internal/cash/discrepancies`.
+
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
+use domain::{BusinessId, OrderId, Paise};
+use internal_api::Page;
+use internal_api::cash::{BusinessCash, CashAge, CashOverview, CashTotals, CashView};
+use postgres::StoreError;
+use web::{ApiError, page_query, read_query};
+
+use super::{errors, path};
+use crate::app::State;
+use crate::domain::{CashRecord, CashStatus};
+use crate::store;
+use crate::store::cash::CashFilter;
+use crate::store::cash_totals::{AGES, Totals};
+
+pub(super) async fn of_business(
+    state: Data<State>,
+    business: Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let business = path::business(&business)?;
+    let (page, filter) = read_query(&request, |fields| {
+        let filter = CashFilter {
+            before: None,
+            status: fields.parsed("status", "pending, collected, handed_over or settled"),
+            discrepant: fields.parsed("discrepant", "true or false").unwrap_or_default(),
+        };
+        (fields.page(), filter)
+    })?;
+    let filter = CashFilter { before: order_cursor(page.starting_after.as_deref())?, ..filter };
+    let (database, now, limit) = (state.database.clone(), state.clock.now(), page.limit);
+    let read = async move {
+        database
+            .read(async |conn| {
+                if let Some(before) = filter.before
+                    && !store::cash::exists(conn, Some(business), before).await?
+                {
+                    return Ok(None);
+                }
+                let records = store::cash::page(conn, business, &filter, one_more(limit)).await?;
+                let totals = store::cash_totals::of_businesses(conn, &[business], now).await?;
+                Ok::<_, StoreError>(Some((records, totals)))
+            })
+            .await
+    };
+    let found = state.tasks.run(read).await?.map_err(errors::from_store)?;
+    let (records, mut totals) = found.ok_or_else(unknown_order)?;
+    let page = Page::cut(records, limit).map(view);
+    let totals = totals_view(&totals.remove(&business).unwrap_or_default())?;
+    Ok(HttpResponse::Ok().json(CashOverview { totals, data: page.data, has_more: page.has_more }))
+}
+
+pub(super) async fn of_all(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let page = page_query(&request)?;
+    let unknown =
+        |_| ApiError::invalid_field("startingAfter", "invalid_value", "startingAfter names no business.");
+    let after: Option<BusinessId> =
+        page.starting_after.as_deref().map(str::parse).transpose().map_err(unknown)?;
+    let (database, now, limit) = (state.database.clone(), state.clock.now(), page.limit);
+    let read = async move {
+        database
+            .read(async |conn| {
+                let businesses = store::cash_totals::businesses(conn, after, one_more(limit)).await?;
+                let totals = store::cash_totals::of_businesses(conn, &businesses, now).await?;
+                Ok::<_, StoreError>(totals)
+            })
+            .await
+    };
+    let totals = state.tasks.run(read).await?.map_err(errors::from_store)?;
+    let of_each = totals
+        .into_iter()
+        .map(|(business_id, totals)| Ok(BusinessCash { business_id, totals: totals_view(&totals)? }));
+    let of_each = of_each.collect::<Result<Vec<_>, ApiError>>()?;
+    Ok(HttpResponse::Ok().json(Page::cut(of_each, limit)))
+}
+
+pub(super) async fn discrepancies(
+    state: Data<State>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let page = page_query(&request)?;
+    let before = order_cursor(page.starting_after.as_deref())?;
+    let (database, limit) = (state.database.clone(), page.limit);
+    let read = async move {
+        database
+            .read(async |conn| {
+                if let Some(before) = before
+                    && !store::cash::exists(conn, None, before).await?
+                {
+                    return Ok(None);
+                }
+                store::cash::discrepancies(conn, before, one_more(limit)).await.map(Some)
+            })
+            .await
+    };
+    let found = state.tasks.run(read).await?.map_err(errors::from_store)?;
+    Ok(HttpResponse::Ok().json(Page::cut(found.ok_or_else(unknown_order)?, limit).map(view)))
+}
+
+/// One more than asked for tells whether there are more.
+fn one_more(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX - 1) + 1
+}
+
+fn order_cursor(text: Option<&str>) -> Result<Option<OrderId>, ApiError> {
+    text.map(str::parse).transpose().map_err(|_| unknown_order())
+}
+
+fn unknown_order() -> ApiError {
+    ApiError::invalid_field("startingAfter", "invalid_value", "startingAfter names no order with cash.")
+}
+
+fn view(record: CashRecord) -> CashView {
+    let status = record.status().to_string();
+    CashView {
+        order_id: record.order,
+        business_id: record.business,
+        order_reference: record.order_reference,
+        status,
+        expected_paise: record.expected,
+        delivered_at: record.delivered_at,
+        collected_paise: record.collected.map(|reported| reported.amount),
+        collected_at: record.collected.map(|reported| reported.at),
+        handed_over_paise: record.handed_over.map(|reported| reported.amount),
+        handed_over_at: record.handed_over.map(|reported| reported.at),
+        settled_paise: record.settled.map(|reported| reported.amount),
+        settled_at: record.settled.map(|reported| reported.at),
+        due_since: record.due_since,
+        discrepant: record.discrepant,
+    }
+}
+
+fn totals_view(totals: &Totals) -> Result<CashTotals, ApiError> {
+    let of = |status: CashStatus| {
+        let name: &'static str = status.into();
+        totals.by_status.get(name).copied().unwrap_or_default()
+    };
+    let (pending, with_drivers, with_operator) =
+        (of(CashStatus::Pending), of(CashStatus::Collected), of(CashStatus::HandedOver));
+    let outstanding = pending.checked_add(with_drivers).and_then(|sum| sum.checked_add(with_operator));
+    let ages = AGES.iter().zip(totals.by_age);
+    Ok(CashTotals {
+        outstanding_paise: outstanding.ok_or_else(|| ApiError::internal("sums of cash overflow"))?,
+        pending_paise: pending,
+        with_drivers_paise: with_drivers,
+        with_operator_paise: with_operator,
+        settled_recently_paise: totals.settled_recently,
+        discrepancies: totals.discrepancies,
+        ages: ages
+            .map(|(days, (orders, amount_paise)): (_, (i64, Paise))| CashAge {
+                days: (*days).into(),
+                orders,
+                amount_paise,
+            })
+            .collect(),
+    })
+}

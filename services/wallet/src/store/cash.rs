@@ -1,0 +1,218 @@
+//! The cash of deliveries: one row for each order that was delivered against cash, each step of it written once.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, OrderId, Paise};
+use postgres::StoreError;
+
+use super::columns::{expect_rows, parse};
+use super::predicates::is_discrepant_cash;
+use super::schema::cash;
+use crate::domain::{CashRecord, CashReport, CashStatus, CashStep, Reported};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = cash, check_for_backend(diesel::pg::Pg))]
+struct CashRow {
+    order_id: String,
+    business_id: String,
+    order_reference: String,
+    expected_paise: Option<i64>,
+    delivered_at: Option<DateTime<Utc>>,
+    collected_paise: Option<i64>,
+    collected_at: Option<DateTime<Utc>>,
+    handed_over_paise: Option<i64>,
+    handed_over_at: Option<DateTime<Utc>>,
+    settled_paise: Option<i64>,
+    settled_at: Option<DateTime<Utc>>,
+    due_since: DateTime<Utc>,
+    discrepant: bool,
+}
+
+impl CashRow {
+    fn into_record(self) -> Result<CashRecord, StoreError> {
+        let reported = |amount: Option<i64>, at: Option<DateTime<Utc>>| {
+            amount.zip(at).map(|(amount, at)| Reported { amount: Paise::new(amount), at })
+        };
+        Ok(CashRecord {
+            order: parse("cash.order_id", &self.order_id)?,
+            business: parse("cash.business_id", &self.business_id)?,
+            order_reference: self.order_reference,
+            expected: self.expected_paise.map(Paise::new),
+            delivered_at: self.delivered_at,
+            collected: reported(self.collected_paise, self.collected_at),
+            handed_over: reported(self.handed_over_paise, self.handed_over_at),
+            settled: reported(self.settled_paise, self.settled_at),
+            due_since: self.due_since,
+            discrepant: self.discrepant,
+        })
+    }
+}
+
+/// The order's cash before this report, locked: made first where there is none, and told what the report knows beside
+/// the cash. `None` when the order's cash is another business's.
+pub(crate) async fn lock_or_create(
+    conn: &mut AsyncPgConnection,
+    report: &CashReport,
+) -> Result<Option<CashRecord>, StoreError> {
+    // A row without any step would not say since when: the first step stands in until it is noted as such.
+    let delivered_at = report.step.is_none().then_some(report.at);
+    let (step, amount) = report.step.unzip();
+    let of = |wanted: CashStep| (step == Some(wanted)).then(|| amount.map(Paise::get)).flatten();
+    let at = |wanted: CashStep| (step == Some(wanted)).then_some(report.at);
+    let created = diesel::insert_into(cash::table)
+        .values((
+            cash::order_id.eq(report.order.to_string()),
+            cash::business_id.eq(report.business.to_string()),
+            cash::order_reference.eq(&report.order_reference),
+            cash::expected_paise.eq(report.expected.map(Paise::get)),
+            cash::delivered_at.eq(delivered_at),
+            cash::collected_paise.eq(of(CashStep::Collected)),
+            cash::collected_at.eq(at(CashStep::Collected)),
+            cash::handed_over_paise.eq(of(CashStep::HandedOver)),
+            cash::handed_over_at.eq(at(CashStep::HandedOver)),
+            cash::settled_paise.eq(of(CashStep::Settled)),
+            cash::settled_at.eq(at(CashStep::Settled)),
+        ))
+        .on_conflict_do_nothing()
+        .execute(conn)
+        .await?;
+    let row = cash::table
+        .find(report.order.to_string())
+        .filter(cash::business_id.eq(report.business.to_string()))
+        .select(CashRow::as_select())
+        .for_update()
+        .first(conn)
+        .await
+        .optional()?;
+    let Some(found) = row.map(CashRow::into_record).transpose()? else { return Ok(None) };
+    if created == 1 {
+        return Ok(Some(CashRecord { collected: None, handed_over: None, settled: None, ..found }));
+    }
+    fill_in(conn, &found, report.expected, delivered_at).await?;
+    Ok(Some(CashRecord { expected: found.expected.or(report.expected), ..found }))
+}
+
+/// What an earlier report did not know.
+async fn fill_in(
+    conn: &mut AsyncPgConnection,
+    found: &CashRecord,
+    expected: Option<Paise>,
+    delivered_at: Option<DateTime<Utc>>,
+) -> Result<(), StoreError> {
+    let touched = diesel::update(cash::table.find(found.order.to_string()))
+        .filter(cash::business_id.eq(found.business.to_string()))
+        .set((
+            cash::expected_paise.eq(found.expected.or(expected).map(Paise::get)),
+            cash::delivered_at.eq(found.delivered_at.or(delivered_at)),
+        ))
+        .execute(conn)
+        .await?;
+    expect_rows("completing an order's cash", 1, touched)
+}
+
+/// Notes a step of locked cash.
+pub(crate) async fn note_step(
+    conn: &mut AsyncPgConnection,
+    record: &CashRecord,
+    step: CashStep,
+    amount: Paise,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let row = cash::table
+        .filter(cash::order_id.eq(record.order.to_string()))
+        .filter(cash::business_id.eq(record.business.to_string()));
+    let amount = amount.get();
+    let touched = match step {
+        CashStep::Collected => {
+            let step = (cash::collected_paise.eq(amount), cash::collected_at.eq(at));
+            diesel::update(row).set(step).execute(conn).await?
+        }
+        CashStep::HandedOver => {
+            let step = (cash::handed_over_paise.eq(amount), cash::handed_over_at.eq(at));
+            diesel::update(row).set(step).execute(conn).await?
+        }
+        CashStep::Settled => {
+            let step = (cash::settled_paise.eq(amount), cash::settled_at.eq(at));
+            diesel::update(row).set(step).execute(conn).await?
+        }
+    };
+    expect_rows("noting a step of cash", 1, touched)
+}
+
+/// Which orders' cash is wanted, newest order first.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CashFilter {
+    /// Orders before this one.
+    pub(crate) before: Option<OrderId>,
+    pub(crate) status: Option<CashStatus>,
+    pub(crate) discrepant: bool,
+}
+
+/// Up to `limit` orders of a business.
+pub(crate) async fn page(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    filter: &CashFilter,
+    limit: i64,
+) -> Result<Vec<CashRecord>, StoreError> {
+    let mut query = cash::table
+        .filter(cash::business_id.eq(business.to_string()))
+        .order(cash::order_id.desc())
+        .limit(limit)
+        .select(CashRow::as_select())
+        .into_boxed();
+    if let Some(before) = filter.before {
+        query = query.filter(cash::order_id.lt(before.to_string()));
+    }
+    if filter.discrepant {
+        query = query.filter(is_discrepant_cash());
+    }
+    query = match filter.status {
+        None => query,
+        Some(CashStatus::Settled) => query.filter(cash::settled_at.is_not_null()),
+        Some(CashStatus::HandedOver) => {
+            query.filter(cash::settled_at.is_null()).filter(cash::handed_over_at.is_not_null())
+        }
+        Some(CashStatus::Collected) => query
+            .filter(cash::settled_at.is_null())
+            .filter(cash::handed_over_at.is_null())
+            .filter(cash::collected_at.is_not_null()),
+        Some(CashStatus::Pending) => query
+            .filter(cash::settled_at.is_null())
+            .filter(cash::handed_over_at.is_null())
+            .filter(cash::collected_at.is_null()),
+    };
+    let rows: Vec<CashRow> = query.load(conn).await?;
+    rows.into_iter().map(CashRow::into_record).collect()
+}
+
+/// Up to `limit` orders with a discrepancy, of all businesses: for the operator, who has to clear them up.
+pub(crate) async fn discrepancies(
+    conn: &mut AsyncPgConnection,
+    before: Option<OrderId>,
+    limit: i64,
+) -> Result<Vec<CashRecord>, StoreError> {
+    let mut query = cash::table
+        .filter(is_discrepant_cash())
+        .order(cash::order_id.desc())
+        .limit(limit)
+        .select(CashRow::as_select())
+        .into_boxed();
+    if let Some(before) = before {
+        query = query.filter(cash::order_id.lt(before.to_string()));
+    }
+    let rows: Vec<CashRow> = query.load(conn).await?;
+    rows.into_iter().map(CashRow::into_record).collect()
+}
+
+/// Whether there is cash of this order, of this business or, for the operator, of any.
+pub(crate) async fn exists(
+    conn: &mut AsyncPgConnection,
+    business: Option<BusinessId>,
+    order: OrderId,
+) -> Result<bool, StoreError> {
+    let of = cash::table.find(order.to_string()).select(cash::business_id).first::<String>(conn).await;
+    let of = of.optional()?;
+    Ok(of.is_some_and(|of| business.is_none_or(|business| business.to_string() == of)))
+}

@@ -1,0 +1,129 @@
+//! How much cash businesses are owed, where it is, and for how long they have been waiting: sums over what is not yet
+//! settled, which is little beside what once was.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Integer, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, Paise};
+use postgres::StoreError;
+
+use super::columns::parse;
+use crate::domain::CashStatus;
+
+/// How far back “recently settled” reaches.
+const RECENT: TimeDelta = TimeDelta::days(30);
+
+/// The spans of days that outstanding cash is sorted into; each ends where the next begins.
+pub(crate) const AGES: [&str; 4] = ["0-1", "1-3", "3-7", "7+"];
+
+/// Orders whose cash is outstanding, by where it is and how old: their number and sum.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) by_status: BTreeMap<&'static str, Paise>,
+    /// In the order of [`AGES`].
+    pub(crate) by_age: [(i64, Paise); AGES.len()],
+    pub(crate) settled_recently: Paise,
+    pub(crate) discrepancies: i64,
+}
+
+#[derive(QueryableByName)]
+struct OutstandingRow {
+    #[diesel(sql_type = Text)]
+    business_id: String,
+    #[diesel(sql_type = Text)]
+    status: String,
+    #[diesel(sql_type = Integer)]
+    age: i32,
+    #[diesel(sql_type = BigInt)]
+    orders: i64,
+    #[diesel(sql_type = BigInt)]
+    amount_paise: i64,
+}
+
+#[derive(QueryableByName)]
+struct SumRow {
+    #[diesel(sql_type = Text)]
+    business_id: String,
+    #[diesel(sql_type = BigInt)]
+    sum: i64,
+}
+
+/// What was collected is owed; until that is reported, what is to be collected.
+const OUTSTANDING: &str = "
+    SELECT business_id,
+        CASE WHEN handed_over_at IS NOT NULL THEN 'handed_over'
+            WHEN collected_at IS NOT NULL THEN 'collected' ELSE 'pending' END AS status,
+        CASE WHEN due_since > $2 - interval '1 day' THEN 0 WHEN due_since > $2 - interval '3 days' THEN 1
+            WHEN due_since > $2 - interval '7 days' THEN 2 ELSE 3 END AS age,
+        count(*) AS orders,
+        coalesce(sum(coalesce(collected_paise, expected_paise, handed_over_paise)), 0)::bigint AS amount_paise
+    FROM cash WHERE business_id = ANY($1) AND settled_at IS NULL GROUP BY 1, 2, 3";
+const SETTLED: &str = "
+    SELECT business_id, sum(settled_paise)::bigint AS sum FROM cash
+    WHERE business_id = ANY($1) AND settled_at IS NOT NULL AND settled_at >= $2 GROUP BY 1";
+const DISCREPANCIES: &str = "
+    SELECT business_id, count(*) AS sum FROM cash WHERE business_id = ANY($1) AND discrepant GROUP BY 1";
+
+/// The totals of these businesses; one without any cash has empty ones.
+pub(crate) async fn of_businesses(
+    conn: &mut AsyncPgConnection,
+    businesses: &[BusinessId],
+    now: DateTime<Utc>,
+) -> Result<BTreeMap<BusinessId, Totals>, StoreError> {
+    let ids: Vec<String> = businesses.iter().map(BusinessId::to_string).collect();
+    let mut totals: BTreeMap<BusinessId, Totals> =
+        businesses.iter().map(|business| (*business, Totals::default())).collect();
+    let query = diesel::sql_query(OUTSTANDING).bind::<Array<Text>, _>(&ids).bind::<Timestamptz, _>(now);
+    for row in query.load::<OutstandingRow>(conn).await? {
+        let of = totals.entry(parse("cash.business_id", &row.business_id)?).or_default();
+        let status: CashStatus = parse("cash status", &row.status)?;
+        let amount = Paise::new(row.amount_paise);
+        add(of.by_status.entry(status.into()).or_default(), amount)?;
+        let age = usize::try_from(row.age).ok().and_then(|age| of.by_age.get_mut(age));
+        let (orders, sum) = age.ok_or_else(|| StoreError::Corrupt("an age of cash is unknown".into()))?;
+        *orders += row.orders;
+        add(sum, amount)?;
+    }
+    let query = diesel::sql_query(SETTLED).bind::<Array<Text>, _>(&ids);
+    for row in query.bind::<Timestamptz, _>(now - RECENT).load::<SumRow>(conn).await? {
+        totals.entry(parse("cash.business_id", &row.business_id)?).or_default().settled_recently =
+            Paise::new(row.sum);
+    }
+    let query = diesel::sql_query(DISCREPANCIES).bind::<Array<Text>, _>(&ids);
+    for row in query.load::<SumRow>(conn).await? {
+        totals.entry(parse("cash.business_id", &row.business_id)?).or_default().discrepancies = row.sum;
+    }
+    Ok(totals)
+}
+
+#[derive(QueryableByName)]
+struct BusinessRow {
+    #[diesel(sql_type = Text)]
+    business_id: String,
+}
+
+/// Up to `limit` businesses with outstanding cash, after this one: for the operator, who owes it to them.
+pub(crate) async fn businesses(
+    conn: &mut AsyncPgConnection,
+    after: Option<BusinessId>,
+    limit: i64,
+) -> Result<Vec<BusinessId>, StoreError> {
+    let after = after.map(|after| after.to_string()).unwrap_or_default();
+    let rows: Vec<BusinessRow> = diesel::sql_query(
+        "SELECT DISTINCT business_id FROM cash WHERE settled_at IS NULL AND business_id > $1 \
+         ORDER BY business_id LIMIT $2",
+    )
+    .bind::<Text, _>(after)
+    .bind::<BigInt, _>(limit)
+    .load(conn)
+    .await?;
+    rows.iter().map(|row| parse("cash.business_id", &row.business_id)).collect()
+}
+
+fn add(sum: &mut Paise, amount: Paise) -> Result<(), StoreError> {
+    *sum = sum.checked_add(amount).ok_or_else(|| StoreError::Corrupt("sums of cash overflow".into()))?;
+    Ok(())
+}

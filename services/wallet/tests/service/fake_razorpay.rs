@@ -1,0 +1,162 @@
+//! The far end of the line to Razorpay: keeps orders and payments, and can be made to lose its answers or to be away.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use actix_web::web::{Data, Json, Path, Query};
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
+use settings::Secret;
+use sha2::Sha256;
+use url::Url;
+use wallet::{Payments, Provider, RazorpayAccount};
+
+pub(crate) const WEBHOOK_SECRET: &str = "webhook-secret-of-the-tests";
+/// `rzp_test_key:rzp_secret`
+const AUTHORIZATION: &str = "Basic cnpwX3Rlc3Rfa2V5OnJ6cF9zZWNyZXQ=";
+/// Razorpay takes no less than one rupee.
+const AMOUNT_MIN: i64 = 100;
+
+#[derive(Default)]
+struct State {
+    orders: Vec<Value>,
+    payments: Vec<Value>,
+    /// Created, but the answer is lost.
+    loses_answers: bool,
+    away: bool,
+}
+
+#[derive(Clone)]
+pub(crate) struct FakeRazorpay {
+    address: SocketAddr,
+    state: Arc<Mutex<State>>,
+}
+
+impl FakeRazorpay {
+    pub(crate) fn start() -> Self {
+        let state = Arc::new(Mutex::new(State::default()));
+        let shared = Data::from(state.clone());
+        let server = HttpServer::new(move || {
+            App::new()
+                .app_data(shared.clone())
+                .route("/v1/orders", web::post().to(create))
+                .route("/v1/orders", web::get().to(list))
+                .route("/v1/orders/{id}/payments", web::get().to(payments))
+        })
+        .workers(1)
+        .disable_signals()
+        .bind("127.0.0.1:0")
+        .expect("a port");
+        let address = server.addrs()[0];
+        tokio::spawn(server.run());
+        Self { address, state }
+    }
+
+    pub(crate) fn settings(&self) -> Payments {
+        Payments {
+            provider: Provider::Razorpay,
+            razorpay: RazorpayAccount {
+                url: Url::parse(&format!("http://{}/", self.address)).expect("a URL"),
+                key_id: "rzp_test_key".into(),
+                key_secret: Secret::new("rzp_secret"),
+                webhook_secret: Secret::new(WEBHOOK_SECRET),
+            },
+        }
+    }
+
+    pub(crate) fn be_away(&self, away: bool) {
+        self.lock().away = away;
+    }
+
+    pub(crate) fn lose_answers(&self, loses_answers: bool) {
+        self.lock().loses_answers = loses_answers;
+    }
+
+    pub(crate) fn orders(&self) -> usize {
+        self.lock().orders.len()
+    }
+
+    /// Somebody pays this much for an order; its webhook is another matter.
+    pub(crate) fn pay(&self, order: &str, payment: &str, amount: i64, status: &str) -> Value {
+        let payment = json!({
+            "id": payment, "entity": "payment", "amount": amount, "currency": "INR", "status": status,
+            "order_id": order, "method": "upi",
+        });
+        self.lock().payments.push(payment.clone());
+        payment
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().expect("no test panics with the lock")
+    }
+}
+
+/// The body of a webhook.
+pub(crate) fn event(kind: &str, payment: &Value) -> String {
+    let order = payment["order_id"].as_str().expect("a payment of an order");
+    json!({
+        "entity": "event", "account_id": "acc_1", "event": kind, "contains": ["payment"],
+        "payload": {"payment": {"entity": payment}, "order": {"entity": {"id": order, "status": "paid"}}},
+        "created_at": 1_700_000_000,
+    })
+    .to_string()
+}
+
+pub(crate) fn sign(body: &str, secret: &str) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any key");
+    mac.update(body.as_bytes());
+    mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What is answered instead, where the caller or this provider is not what it should be.
+fn refusal(request: &HttpRequest, state: &State) -> Option<HttpResponse> {
+    let given = request.headers().get("authorization").and_then(|value| value.to_str().ok());
+    if given != Some(AUTHORIZATION) {
+        return Some(HttpResponse::Unauthorized().json(json!({"error": {"code": "BAD_REQUEST_ERROR"}})));
+    }
+    state.away.then(|| HttpResponse::ServiceUnavailable().finish())
+}
+
+async fn create(request: HttpRequest, body: Json<Value>, state: Data<Mutex<State>>) -> HttpResponse {
+    let mut state = state.lock().expect("no test panics with the lock");
+    if let Some(refused) = refusal(&request, &state) {
+        return refused;
+    }
+    if body["amount"].as_i64().is_none_or(|amount| amount < AMOUNT_MIN) {
+        let error = json!({"error": {"code": "BAD_REQUEST_ERROR", "description": "The amount is too small"}});
+        return HttpResponse::BadRequest().json(error);
+    }
+    let order = json!({
+        "id": format!("order_{}", state.orders.len() + 1), "entity": "order", "amount": body["amount"],
+        "amount_paid": 0, "currency": body["currency"], "receipt": body["receipt"], "status": "created",
+    });
+    state.orders.push(order.clone());
+    if state.loses_answers { HttpResponse::BadGateway().finish() } else { HttpResponse::Ok().json(order) }
+}
+
+async fn list(
+    request: HttpRequest,
+    query: Query<std::collections::HashMap<String, String>>,
+    state: Data<Mutex<State>>,
+) -> HttpResponse {
+    let state = state.lock().expect("no test panics with the lock");
+    if let Some(refused) = refusal(&request, &state) {
+        return refused;
+    }
+    let receipt = query.get("receipt").map(String::as_str);
+    collection(state.orders.iter().filter(|order| order["receipt"].as_str() == receipt))
+}
+
+async fn payments(request: HttpRequest, order: Path<String>, state: Data<Mutex<State>>) -> HttpResponse {
+    let state = state.lock().expect("no test panics with the lock");
+    if let Some(refused) = refusal(&request, &state) {
+        return refused;
+    }
+    collection(state.payments.iter().filter(|payment| payment["order_id"].as_str() == Some(order.as_str())))
+}
+
+fn collection<'a>(items: impl Iterator<Item = &'a Value>) -> HttpResponse {
+    let items: Vec<_> = items.collect();
+    HttpResponse::Ok().json(json!({"entity": "collection", "count": items.len(), "items": items}))
+}

@@ -1,0 +1,248 @@
+//! Any sequence of calls and events, against a model that knows the rules and nothing of how they are kept.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+
+use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise, TrackingCode};
+use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData};
+use internal_api::CallError;
+use internal_api::wallet::DebitAnswer;
+use internal_api::wallet::DebitOutcome::{Posted, Rejected, Voided};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::json;
+
+use crate::books::assert_sound;
+use crate::broker::{dead_letters, publish};
+use crate::harness::{Harness, answer, refused, until};
+
+const BUSINESSES: usize = 2;
+const ORDERS: usize = 4;
+
+/// One call or event; indices name businesses, orders, references and keys.
+#[derive(Clone, Debug)]
+enum Step {
+    Credit { business: usize, amount: i64, reference: usize },
+    TopUp { business: usize, amount: i64, key: Option<usize> },
+    Debit { business: usize, order: usize, attempt: i32, amount: i64, void: bool },
+    Refund { business: usize, order: usize },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    // Few different values, so that they meet.
+    let (business, order, amount) =
+        (0..BUSINESSES, 0..ORDERS, prop_oneof![Just(100_i64), Just(250), Just(700)]);
+    prop_oneof![
+        2 => (business.clone(), amount.clone(), 0..3_usize)
+            .prop_map(|(business, amount, reference)| Step::Credit { business, amount, reference }),
+        2 => (business.clone(), amount.clone(), proptest::option::of(0..2_usize))
+            .prop_map(|(business, amount, key)| Step::TopUp { business, amount, key }),
+        6 => (business.clone(), order.clone(), 1..4_i32, amount, prop::bool::weighted(0.2)).prop_map(
+            |(business, order, attempt, amount, void)| Step::Debit { business, order, attempt, amount, void }
+        ),
+        2 => (business, order).prop_map(|(business, order)| Step::Refund { business, order }),
+    ]
+}
+
+#[derive(Default)]
+struct Model {
+    balances: [i64; BUSINESSES],
+    entries: [i64; BUSINESSES],
+    credits: HashMap<(usize, usize), (i64, i64)>,
+    top_ups: HashMap<(usize, usize), i64>,
+    debits: HashMap<(usize, i32), (usize, i64, DebitAnswer)>,
+    /// Order → business and fee.
+    paid: HashMap<usize, (usize, i64)>,
+    refunded: Vec<usize>,
+}
+
+impl Model {
+    fn move_money(&mut self, business: usize, amount: i64) -> i64 {
+        self.balances[business] += amount;
+        self.entries[business] += 1;
+        self.balances[business]
+    }
+
+    /// What the debit is to be answered with: an answer, or the code of a refusal.
+    fn debit(
+        &mut self,
+        business: usize,
+        (order, attempt): (usize, i32),
+        amount: i64,
+        void: bool,
+    ) -> Result<DebitAnswer, &'static str> {
+        if let Some((of, was, answered)) = self.debits.get(&(order, attempt)) {
+            return if (*of, *was) == (business, amount) { Ok(*answered) } else { Err("debit_mismatch") };
+        }
+        let balance = self.balances[business];
+        let answered = match void {
+            true => answer(Voided, balance),
+            false if self.paid.contains_key(&order) => return Err("order_already_debited"),
+            false if balance < amount => answer(Rejected, balance),
+            false => {
+                self.paid.insert(order, (business, amount));
+                answer(Posted, self.move_money(business, -amount))
+            }
+        };
+        self.debits.insert((order, attempt), (business, amount, answered));
+        Ok(answered)
+    }
+}
+
+struct Played<'a> {
+    harness: &'a Harness,
+    /// How many refunds were set aside so far, in all sequences.
+    set_aside: &'a Cell<u32>,
+    businesses: [BusinessId; BUSINESSES],
+    orders: [OrderId; ORDERS],
+    model: Model,
+}
+
+impl Played<'_> {
+    async fn play(&mut self, step: &Step) {
+        match *step {
+            Step::Credit { business, amount, reference } => self.credit(business, amount, reference).await,
+            Step::TopUp { business, amount, key } => self.top_up(business, amount, key).await,
+            Step::Debit { business, order, attempt, amount, void } => {
+                let expected = self.model.debit(business, (order, attempt), amount, void);
+                let (of, id) = (self.businesses[business], self.orders[order]);
+                let answered = if void {
+                    self.harness.void(of, id, attempt, amount).await
+                } else {
+                    self.harness.debit(of, id, attempt, amount).await
+                };
+                match expected {
+                    Ok(expected) => assert_eq!(answered.expect("an outcome"), expected),
+                    Err(code) => assert_eq!(refused(answered), (409, code.to_owned())),
+                }
+            }
+            Step::Refund { business, order } => self.refund(business, order).await,
+        }
+    }
+
+    async fn credit(&mut self, business: usize, amount: i64, reference: usize) {
+        let body = json!({"amountPaise": amount, "reference": format!("reference {reference}")});
+        let given = self.harness.wallet.credit(self.businesses[business], &body).await;
+        let before = self.model.credits.get(&(business, reference)).copied();
+        match before {
+            Some((was, _)) if was != amount => {
+                assert_eq!(refused(given), (409, "reference_reused".to_owned()));
+            }
+            Some((_, balance)) => assert_eq!(given.expect("a credit").balance_paise.get(), balance),
+            None => {
+                let balance = self.model.move_money(business, amount);
+                self.model.credits.insert((business, reference), (amount, balance));
+                assert_eq!(given.expect("a credit").balance_paise.get(), balance);
+            }
+        }
+    }
+
+    async fn top_up(&mut self, business: usize, amount: i64, key: Option<usize>) {
+        let name = key.map(|key| format!("key {key}"));
+        let body = json!({"amountPaise": amount});
+        let of = self.businesses[business];
+        let topped_up = self.harness.wallet.top_up(of, name.as_deref(), &body).await;
+        let before = key.and_then(|key| self.model.top_ups.get(&(business, key)).copied());
+        match before {
+            Some(was) if was != amount => {
+                assert_eq!(refused(topped_up), (422, "idempotency_key_reused".to_owned()));
+                return;
+            }
+            Some(_) => {}
+            None => {
+                self.model.move_money(business, amount);
+                if let Some(key) = key {
+                    self.model.top_ups.insert((business, key), amount);
+                }
+            }
+        }
+        let topped_up = topped_up.expect("a top-up");
+        assert_eq!(topped_up.status, "succeeded");
+        assert_eq!(topped_up.balance_paise.get(), self.model.balances[business]);
+    }
+
+    /// Of another business's order, or of one that never paid, it is set aside and changes nothing.
+    async fn refund(&mut self, business: usize, order: usize) {
+        let id = EventId::generate(&self.harness.clock, &self.harness.entropy);
+        publish(self.harness, &[self.cancelled(id, business, order)]).await;
+        let due = self.model.paid.get(&order).filter(|(of, _)| *of == business).copied();
+        let Some((_, fee)) = due else {
+            self.set_aside.set(self.set_aside.get() + 1);
+            let queue = messaging::topology::refunds();
+            let set_aside = async || dead_letters(self.harness, &queue).await == self.set_aside.get();
+            until("the refund is set aside", set_aside).await;
+            return;
+        };
+        let seen = format!("SELECT count(*) FROM inbox WHERE event_id = '{id}'");
+        until("the refund is handled", async || self.harness.number(&seen).await == 1).await;
+        if !self.model.refunded.contains(&order) {
+            self.model.refunded.push(order);
+            self.model.move_money(business, fee);
+        }
+    }
+
+    fn cancelled(&self, id: EventId, business: usize, order: usize) -> Envelope {
+        let event = OrderEvent {
+            event: EventKind::OrderCancelled,
+            sequence: 2,
+            mode: Mode::Live,
+            order: OrderSnapshot {
+                id: self.orders[order],
+                order_reference: "shop-1".into(),
+                tracking_code: TrackingCode::generate(Mode::Live, &self.harness.entropy),
+                tracking_url: "https://track.example/x".into(),
+                status: DeliveryStatus::Cancelled,
+                cod_status: CodStatus::NotApplicable,
+            },
+            data: ProgressData::default(),
+            delivery_fee_paise: Paise::new(1),
+            refund_due: true,
+            cod_expected_paise: None,
+        };
+        let occurred_at = self.harness.clock.now();
+        Envelope {
+            id,
+            business_id: self.businesses[business],
+            occurred_at,
+            body: Body::Order(Box::new(event)),
+        }
+    }
+
+    async fn check(&self) {
+        for (index, business) in self.businesses.iter().enumerate() {
+            let seen: Result<_, CallError> = self.harness.wallet.wallet(*business).await;
+            assert_eq!(seen.expect("a wallet").balance_paise.get(), self.model.balances[index]);
+            let entries = self.harness.entries(*business).await;
+            assert_eq!(i64::try_from(entries.len()).expect("few"), self.model.entries[index]);
+        }
+    }
+}
+
+#[test]
+fn whatever_is_asked_in_whatever_order_the_books_agree_with_the_model() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let harness = runtime.block_on(Harness::start());
+    let set_aside = Cell::new(0);
+    let mut runner = TestRunner::new(Config { cases: 16, failure_persistence: None, ..Config::default() });
+    let sequences = proptest::collection::vec(step(), 1..50);
+    let outcome = runner.run(&sequences, |steps| {
+        runtime.block_on(async {
+            let mut played = Played {
+                harness: &harness,
+                set_aside: &set_aside,
+                businesses: std::array::from_fn(|_| harness.business()),
+                orders: std::array::from_fn(|_| harness.order()),
+                model: Model::default(),
+            };
+            for step in &steps {
+                played.play(step).await;
+            }
+            played.check().await;
+            assert_sound(&harness).await;
+        });
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+}

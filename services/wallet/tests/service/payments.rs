@@ -1,0 +1,289 @@
+//! Top-ups that a payment provider confirms later: by webhook, or, when that is lost, when it is asked.
+
+use domain::BusinessId;
+use futures_util::future::join_all;
+use internal_api::wallet::{PaymentNotice, TopUpView};
+use serde_json::{Value, json};
+
+use crate::books::assert_sound;
+use crate::fake_razorpay::{FakeRazorpay, WEBHOOK_SECRET, event, sign};
+use crate::harness::{Harness, refused, until};
+
+async fn start() -> (Harness, FakeRazorpay) {
+    let razorpay = FakeRazorpay::start();
+    let payments = razorpay.settings();
+    (Harness::start_with(|settings| settings.payments = payments).await, razorpay)
+}
+
+async fn pending(harness: &Harness, business: BusinessId, amount: i64) -> (TopUpView, String) {
+    let top_up =
+        harness.wallet.top_up(business, None, &json!({"amountPaise": amount})).await.expect("a top-up");
+    assert_eq!((top_up.status.as_str(), top_up.provider.as_str()), ("pending", "razorpay"));
+    let order = top_up.checkout.clone().expect("a checkout").order_id;
+    (top_up, order)
+}
+
+/// Posts a webhook; what came of it, or status and code of the refusal.
+async fn post(harness: &Harness, event_id: &str, body: &str) -> Result<String, (u16, String)> {
+    post_signed(harness, event_id, body, &sign(body, WEBHOOK_SECRET)).await
+}
+
+async fn post_signed(
+    harness: &Harness,
+    event_id: &str,
+    body: &str,
+    signature: &str,
+) -> Result<String, (u16, String)> {
+    let notice = PaymentNotice {
+        signature: signature.to_owned(),
+        event_id: Some(event_id.to_owned()),
+        body: body.to_owned(),
+    };
+    match harness.wallet.payment_notice("razorpay", &notice).await {
+        Ok(answer) => Ok(answer.outcome),
+        error => Err(refused(error)),
+    }
+}
+
+async fn status(harness: &Harness, business: BusinessId, top_up: &TopUpView) -> String {
+    harness.wallet.find_top_up(business, top_up.id).await.expect("a top-up").status
+}
+
+/// Makes the look at every pending top-up due.
+async fn look_now(harness: &Harness) {
+    harness
+        .script("UPDATE top_ups SET next_check_at = now() - interval '1 second'")
+        .await
+        .expect("an update");
+}
+
+#[tokio::test]
+async fn a_webhook_credits_a_top_up_once_in_whatever_order_events_come() {
+    let (harness, razorpay) = start().await;
+    let business = harness.business();
+    let (top_up, order) = pending(&harness, business, 50_000).await;
+    let checkout = top_up.checkout.clone().unwrap();
+    assert_eq!((checkout.key_id.as_str(), checkout.amount_paise.get()), ("rzp_test_key", 50_000));
+    assert_eq!((checkout.currency.as_str(), top_up.balance_paise.get()), ("INR", 0));
+    assert_eq!(harness.wallet.wallet(business).await.unwrap().funded_at, None);
+
+    // A first try fails, which is no end; then both events of the payment, the later one first, each twice.
+    let failed = razorpay.pay(&order, "pay_0", 50_000, "failed");
+    assert_eq!(post(&harness, "ev_0", &event("payment.failed", &failed)).await.unwrap(), "noted");
+    let paid = razorpay.pay(&order, "pay_1", 50_000, "captured");
+    let (order_paid, captured) = (event("order.paid", &paid), event("payment.captured", &paid));
+    assert_eq!(post(&harness, "ev_2", &order_paid).await.unwrap(), "credited");
+    assert_eq!(
+        post(&harness, "ev_2", &order_paid).await.unwrap(),
+        "credited",
+        "the answer of the first time"
+    );
+    assert_eq!(post(&harness, "ev_1", &captured).await.unwrap(), "settled_before");
+    assert_eq!(post(&harness, "ev_1", &captured).await.unwrap(), "settled_before");
+    let late = event("payment.authorized", &razorpay.pay(&order, "pay_1", 50_000, "authorized"));
+    assert_eq!(post(&harness, "ev_3", &late).await.unwrap(), "noted");
+    assert_eq!(harness.balance(business).await, 50_000);
+    assert_eq!(status(&harness, business, &top_up).await, "succeeded");
+    assert_eq!(harness.number("SELECT count(*) FROM payment_notices").await, 4);
+    look_now(&harness).await;
+    assert_eq!(harness.balance(business).await, 50_000);
+    let line = harness.entries(business).await.remove(0);
+    assert_eq!((line.kind.as_str(), line.reference), ("top_up", Some(top_up.id.to_string())));
+    assert_sound(&harness).await;
+}
+
+#[tokio::test]
+async fn the_same_payment_told_from_everywhere_at_once_is_credited_once() {
+    let (harness, razorpay) = start().await;
+    let business = harness.business();
+    let (_, order) = pending(&harness, business, 50_000).await;
+    let paid = razorpay.pay(&order, "pay_1", 50_000, "captured");
+    look_now(&harness).await;
+    let bodies = [event("order.paid", &paid), event("payment.captured", &paid)];
+    let calls = (0..20).map(|turn| {
+        let (harness, body) = (&harness, &bodies[turn % 2]);
+        async move { post(harness, &format!("ev_{}", turn % 5), body).await }
+    });
+    let outcomes: Vec<_> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
+    assert!(
+        outcomes.iter().all(|outcome| outcome == "credited" || outcome == "settled_before"),
+        "{outcomes:?}"
+    );
+    assert_eq!(harness.balance(business).await, 50_000);
+    assert_eq!(harness.number("SELECT count(*) FROM transfers").await, 1);
+    assert_sound(&harness).await;
+}
+
+#[tokio::test]
+async fn a_lost_webhook_is_made_up_for_by_asking() {
+    let (harness, razorpay) = start().await;
+    let business = harness.business();
+    let (top_up, order) = pending(&harness, business, 50_000).await;
+    razorpay.pay(&order, "pay_1", 50_000, "failed");
+    razorpay.pay(&order, "pay_2", 50_000, "captured");
+    look_now(&harness).await;
+    until("the top-up is finished", async || status(&harness, business, &top_up).await == "succeeded").await;
+    assert_eq!(harness.balance(business).await, 50_000);
+    // The webhook was only late.
+    let late =
+        json!({"id": "pay_2", "amount": 50_000, "currency": "INR", "status": "captured", "order_id": order});
+    assert_eq!(post(&harness, "ev_1", &event("order.paid", &late)).await.unwrap(), "settled_before");
+    assert_eq!(harness.balance(business).await, 50_000);
+    assert_sound(&harness).await;
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_raised_and_never_credited() {
+    let (harness, razorpay) = start().await;
+    let business = harness.business();
+    let (top_up, order) = pending(&harness, business, 50_000).await;
+    let dollars = |mut payment: Value| {
+        payment["currency"] = json!("USD");
+        payment
+    };
+    for (event_id, payment) in [
+        ("ev_1", razorpay.pay(&order, "pay_1", 49_999, "captured")),
+        ("ev_2", razorpay.pay(&order, "pay_2", 50_001, "captured")),
+        ("ev_3", razorpay.pay(&order, "pay_3", -50_000, "captured")),
+        ("ev_4", dollars(razorpay.pay(&order, "pay_4", 50_000, "captured"))),
+    ] {
+        let outcome = post(&harness, event_id, &event("order.paid", &payment)).await;
+        assert_eq!(outcome.unwrap(), "mismatch", "{payment}");
+    }
+    assert_eq!(harness.balance(business).await, 0);
+    assert_eq!(status(&harness, business, &top_up).await, "pending");
+
+    // Paid as it should be after all; and then once more, which is somebody's money too much.
+    let paid = razorpay.pay(&order, "pay_5", 50_000, "captured");
+    assert_eq!(post(&harness, "ev_5", &event("order.paid", &paid)).await.unwrap(), "credited");
+    let again = razorpay.pay(&order, "pay_6", 50_000, "captured");
+    assert_eq!(post(&harness, "ev_6", &event("order.paid", &again)).await.unwrap(), "mismatch");
+    assert_eq!(harness.balance(business).await, 50_000);
+    assert_sound(&harness).await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_not_the_providers_writes_nothing() {
+    let (harness, razorpay) = start().await;
+    let business = harness.business();
+    let (_, order) = pending(&harness, business, 50_000).await;
+    let body = event("order.paid", &razorpay.pay(&order, "pay_1", 50_000, "captured"));
+    let unsigned = Err((401, "payment_signature_invalid".to_owned()));
+    for signature in
+        ["", "00", "x", &sign(&body, "another secret"), &sign(&format!("{body} "), WEBHOOK_SECRET)]
+    {
+        assert_eq!(post_signed(&harness, "ev_1", &body, signature).await, unsigned, "{signature}");
+    }
+    let unreadable = Err((400, "payment_notice_unreadable".to_owned()));
+    assert_eq!(post(&harness, "ev_1", "{}").await, unreadable);
+    assert_eq!(post(&harness, "ev_1", "").await, unreadable);
+    let notice = PaymentNotice { signature: String::new(), event_id: None, body: String::new() };
+    for provider in ["sandbox", "stripe", ".."] {
+        let unknown = harness.wallet.payment_notice(provider, &notice).await;
+        assert_eq!(refused(unknown).0, 404, "{provider}");
+    }
+    // Signed, and of somebody else's business with the same account.
+    let other = event("order.paid", &razorpay.pay("order_77", "pay_7", 50_000, "captured"));
+    assert_eq!(post(&harness, "ev_7", &other).await.unwrap(), "ignored");
+    assert_eq!(post(&harness, "ev_8", "{\"event\": \"settlement.processed\"}").await.unwrap(), "ignored");
+    assert_eq!(harness.number("SELECT count(*) FROM payment_notices").await, 0);
+    assert_eq!(harness.number("SELECT count(*) FROM entries").await, 0);
+}
+
+#[tokio::test]
+async fn a_request_asked_again_under_its_key_pays_once() {
+    let (harness, razorpay) = start().await;
+    let business = harness.business();
+    let ask = async |key: &str, amount: i64| {
+        harness.wallet.top_up(business, Some(key), &json!({"amountPaise": amount})).await
+    };
+    // The provider takes the order and its answer is lost: 503, and the same request finds that order again.
+    razorpay.lose_answers(true);
+    assert!(ask("k1", 50_000).await.is_err());
+    razorpay.lose_answers(false);
+    let top_up = ask("k1", 50_000).await.unwrap();
+    assert_eq!(top_up.checkout.as_ref().unwrap().order_id, "order_1");
+    assert_eq!((razorpay.orders(), ask("k1", 50_000).await.unwrap()), (1, top_up.clone()));
+    let reused = ask("k1", 50_001).await;
+    assert_eq!(refused(reused), (422, "idempotency_key_reused".to_owned()));
+    assert_ne!(ask("k2", 50_000).await.unwrap().id, top_up.id);
+
+    let paid = razorpay.pay("order_1", "pay_1", 50_000, "captured");
+    post(&harness, "ev_1", &event("order.paid", &paid)).await.unwrap();
+    let again = ask("k1", 50_000).await.unwrap();
+    assert_eq!((again.id, again.status.as_str(), again.checkout), (top_up.id, "succeeded", None));
+    assert_eq!(harness.number("SELECT count(*) FROM top_ups").await, 2);
+    assert_eq!(harness.balance(business).await, 50_000);
+    // Keys are each business's own.
+    let other = harness.wallet.top_up(harness.business(), Some("k1"), &json!({"amountPaise": 700})).await;
+    assert_eq!(other.unwrap().amount_paise.get(), 700);
+}
+
+#[tokio::test]
+async fn what_the_provider_refuses_is_over_and_what_it_does_not_answer_may_be_asked_again() {
+    let (harness, razorpay) = start().await;
+    let business = harness.business();
+    let ask = async |amount: i64| {
+        harness.wallet.top_up(business, Some("k1"), &json!({"amountPaise": amount})).await
+    };
+    assert_eq!(refused(ask(99).await), (422, "top_up_refused".to_owned()));
+    assert_eq!(harness.number("SELECT count(*) FROM top_ups WHERE status = 'failed'").await, 1);
+    // Only successes are kept under a key: another amount may be asked for now.
+    razorpay.be_away(true);
+    assert!(matches!(ask(100).await, Err(internal_api::CallError::Unavailable { .. })));
+    look_now(&harness).await;
+    razorpay.be_away(false);
+    let top_up = ask(100).await.unwrap();
+    assert_eq!(top_up.status, "pending");
+    // Nobody pays: after a week it is given up, and a payment that comes even then is money all the same.
+    let order = top_up.checkout.clone().unwrap().order_id;
+    harness.script("UPDATE top_ups SET created_at = now() - interval '8 days'").await.unwrap();
+    look_now(&harness).await;
+    until("it is given up", async || status(&harness, business, &top_up).await == "failed").await;
+    let paid = razorpay.pay(&order, "pay_1", 100, "captured");
+    assert_eq!(post(&harness, "ev_1", &event("order.paid", &paid)).await.unwrap(), "credited");
+    assert_eq!(
+        (status(&harness, business, &top_up).await.as_str(), harness.balance(business).await),
+        ("succeeded", 100)
+    );
+    assert_sound(&harness).await;
+}
+
+/// The sandbox's money is there at once, but a crash can come between writing the top-up down and crediting it.
+#[tokio::test]
+async fn a_top_up_that_a_crash_left_pending_is_finished() {
+    let harness = Harness::start().await;
+    let business = harness.business();
+    let id = domain::TopUpId::generate(&harness.clock, &harness.entropy);
+    let left = format!(
+        "INSERT INTO top_ups (id, business_id, provider, amount_paise, status, created_at, idempotency_key)
+            VALUES ('{id}', '{business}', 'sandbox', 700, 'pending', now(), 'k1')"
+    );
+    harness.script(&left).await.unwrap();
+    until("it is finished", async || harness.balance(business).await == 700).await;
+    // The caller who had no answer asks again.
+    let body = json!({"amountPaise": 700});
+    let again = harness.wallet.top_up(business, Some("k1"), &body).await.unwrap();
+    assert_eq!((again.id, again.status.as_str(), again.balance_paise.get()), (id, "succeeded", 700));
+    let calls = (0..10).map(|_| harness.wallet.top_up(business, Some("k2"), &body));
+    let ids: Vec<_> = join_all(calls).await.into_iter().map(|top_up| top_up.unwrap().id).collect();
+    assert!(ids.iter().all(|id| *id == ids[0]));
+    assert_eq!(harness.balance(business).await, 1_400);
+    assert_sound(&harness).await;
+}
+
+/// What the sandbox was to pay is not money once a real provider is configured.
+#[tokio::test]
+async fn a_sandbox_top_up_is_not_credited_by_a_real_provider() {
+    let (harness, _) = start().await;
+    let business = harness.business();
+    let id = domain::TopUpId::generate(&harness.clock, &harness.entropy);
+    let left = format!(
+        "INSERT INTO top_ups (id, business_id, provider, amount_paise, status, created_at)
+            VALUES ('{id}', '{business}', 'sandbox', 700, 'pending', now() - interval '8 days')"
+    );
+    harness.script(&left).await.unwrap();
+    let given_up = "SELECT count(*) FROM top_ups WHERE status = 'failed'";
+    until("it is given up", async || harness.number(given_up).await == 1).await;
+    assert_eq!(harness.balance(business).await, 0);
+}
