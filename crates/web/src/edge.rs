@@ -100,10 +100,11 @@ fn keep(headers: &mut HeaderMap, beside: &HeaderMap) {
 fn allow_head(headers: &mut HeaderMap) {
     let Some(allowed) = headers.get(header::ALLOW).and_then(|allowed| allowed.to_str().ok()) else { return };
     let has = |method: &str| allowed.split(',').any(|one| one.trim() == method);
-    if has("GET") && !has("HEAD") {
-        if let Ok(allowed) = HeaderValue::try_from(format!("{allowed}, HEAD")) {
-            headers.insert(header::ALLOW, allowed);
-        }
+    if has("GET")
+        && !has("HEAD")
+        && let Ok(allowed) = HeaderValue::try_from(format!("{allowed}, HEAD"))
+    {
+        headers.insert(header::ALLOW, allowed);
     }
 }
 

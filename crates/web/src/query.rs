@@ -10,8 +10,10 @@ use internal_api::PageQuery;
 
 use crate::{ApiError, FaultList, TextRule};
 
-const LIMIT_DEFAULT: usize = 20;
-const LIMIT_MAX: usize = 100;
+/// How many entries a page has when its caller does not say.
+pub const PAGE_LIMIT_DEFAULT: usize = 20;
+/// How many it has at most.
+pub const PAGE_LIMIT_MAX: usize = 100;
 /// No cursor of ours is longer.
 const CURSOR: TextRule = TextRule::code(200);
 
@@ -86,14 +88,14 @@ impl QueryFields {
     /// `limit` (1–100, 20 when left out) and `startingAfter`.
     pub fn page(&mut self) -> PageQuery {
         let limit = match self.value("limit") {
-            None => LIMIT_DEFAULT,
-            Some(text) => {
-                whole_number(&text).filter(|limit| (1..=LIMIT_MAX).contains(limit)).unwrap_or_else(|| {
-                    let message = format!("limit must be a whole number between 1 and {LIMIT_MAX}.");
+            None => PAGE_LIMIT_DEFAULT,
+            Some(text) => whole_number(&text)
+                .filter(|limit| (1..=PAGE_LIMIT_MAX).contains(limit))
+                .unwrap_or_else(|| {
+                    let message = format!("limit must be a whole number between 1 and {PAGE_LIMIT_MAX}.");
                     self.fault("limit", "out_of_range", message);
-                    LIMIT_DEFAULT
-                })
-            }
+                    PAGE_LIMIT_DEFAULT
+                }),
         };
         PageQuery { limit, starting_after: self.text("startingAfter", CURSOR) }
     }
@@ -106,9 +108,11 @@ impl QueryFields {
                 continue;
             }
             told.push(name);
-            let message = format!("This parameter is not known. There are: {}.", self.known.join(", "));
             // As long as any that exists, so that the answer is not many times the question.
-            self.faults.add(name.chars().take(64).collect::<String>(), "unknown_parameter", message);
+            let name: String = name.chars().take(64).collect();
+            let message =
+                format!("{name} is no parameter of this list. There are: {}.", self.known.join(", "));
+            self.faults.add(name, "unknown_parameter", message);
         }
         if self.faults.is_empty() { Ok(()) } else { Err(ApiError::invalid(self.faults)) }
     }

@@ -1,0 +1,352 @@
+//! What order-api says when it says no: each error body as it is told, in a snapshot beside this file. Those of a business's
+//! own faults with an order (422, 402, 403, two of the 409) are in `idempotency.rs`.
+//!
+//! A change here is a change for every integrator. `INSTA_UPDATE=always cargo test -p waybill-tests --test error_bodies`
+//! writes the snapshots anew.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use anyhow::Context;
+use demo::clients::{Api, Integration, Reply};
+use demo::eventually;
+use local_stack::{Servers, Service, Stack, StackOptions};
+use reqwest::Method;
+use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use waybill_tests::{Business, PATIENCE, smallest_order, text};
+
+/// Headers that belong to an error.
+const TOLD: [&str; 6] =
+    ["allow", "www-authenticate", "retry-after", "accept-encoding", "ratelimit-policy", "content-type"];
+
+/// Answers, one after the other.
+#[derive(Default)]
+struct Told(String);
+
+impl Told {
+    fn add(&mut self, case: &str, reply: &Reply) -> anyhow::Result<()> {
+        let mut body = reply.body.clone();
+        assert!(body["message"].is_string(), "{case}: {}", reply.text);
+        assert_eq!(reply.header("Request-Id"), body["requestId"].as_str(), "{case}: {}", reply.text);
+        body["requestId"] = json!("req_…");
+        writeln!(self.0, "### {case}\n{}", reply.status.as_u16())?;
+        for name in TOLD {
+            if let Some(value) = reply.header(name).filter(|value| *value != "application/json") {
+                // How long exactly to wait is a matter of milliseconds.
+                let value = if name == "retry-after" { "…" } else { value };
+                writeln!(self.0, "{name}: {value}")?;
+            }
+        }
+        writeln!(self.0, "{body:#}\n")?;
+        Ok(())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_read_as_they_did() -> anyhow::Result<()> {
+    let stack = Stack::for_tests().await?;
+    let mut business = Business::sign_up(&stack).await?;
+    business.go_live(1_000_000).await?;
+    insta::assert_snapshot!("requests", requests(&stack, &business).await?.0);
+    insta::assert_snapshot!("orders", orders(&business).await?.0);
+    insta::assert_snapshot!("fleet_and_tracking", fleet_and_tracking(&stack, &business).await?.0);
+    insta::assert_snapshot!("outages", outages(&stack, &business).await?.0);
+    stack.shut_down().await
+}
+
+/// Faults of a request, before it is about any order.
+async fn requests(stack: &Stack, business: &Business) -> anyhow::Result<Told> {
+    let api = Api::new(stack.order_api())?;
+    let mut told = Told::default();
+    let bare = |method: Method, path: &str| api.request(method, path);
+    let with_key = |method: Method, path: &str| api.request(method, path).bearer_auth(&business.test_key);
+    let twice = |name: &'static str, one: &str, other: &str| {
+        bare(Method::POST, "/integration/orders").header(name, one).header(name, other).json(&json!({}))
+    };
+    let bearer = format!("Bearer {}", business.test_key);
+    for (case, request) in [
+        ("no key", bare(Method::GET, "/integration/orders")),
+        (
+            "a scheme other than Bearer",
+            bare(Method::GET, "/integration/orders").header(AUTHORIZATION, "Basic eDp5"),
+        ),
+        ("a bad key", bare(Method::GET, "/integration/orders").bearer_auth("nonsense")),
+        ("two Authorization headers", twice("Authorization", &bearer, "Bearer other")),
+        (
+            "a call from a page",
+            with_key(Method::GET, "/integration/orders").header("Origin", "https://shop.example"),
+        ),
+        ("an address with nothing", with_key(Method::GET, "/integration/nothing")),
+        ("another method", with_key(Method::DELETE, "/integration/orders")),
+        ("OPTIONS", bare(Method::OPTIONS, "/integration/orders/ord_x/cancel")),
+        ("no Idempotency-Key", with_key(Method::POST, "/integration/orders").json(&json!({}))),
+        ("two Idempotency-Keys", twice("Idempotency-Key", "a", "b").bearer_auth(&business.test_key)),
+        (
+            "a long Idempotency-Key",
+            with_key(Method::POST, "/integration/orders")
+                .header("Idempotency-Key", "k".repeat(256))
+                .json(&json!({})),
+        ),
+    ] {
+        told.add(case, &api.send(request).await?)?;
+    }
+    bodies(stack, business, &mut told).await?;
+    Ok(told)
+}
+
+/// Faults of a body as such, of a list's parameters, and the forms of an error.
+async fn bodies(stack: &Stack, business: &Business, told: &mut Told) -> anyhow::Result<()> {
+    let api = Api::new(stack.order_api())?;
+    let bare = |method: Method, path: &str| api.request(method, path);
+    let with_key = |method: Method, path: &str| api.request(method, path).bearer_auth(&business.test_key);
+    let create = || with_key(Method::POST, "/integration/orders").header("Idempotency-Key", "k");
+    let post = || create().header(CONTENT_TYPE, "application/json");
+    let body = smallest_order("r").to_string();
+    for (case, request) in [
+        ("no Content-Type", create().body(body.clone())),
+        ("another Content-Type", create().header(CONTENT_TYPE, "text/plain").body(body.clone())),
+        (
+            "another charset",
+            create().header(CONTENT_TYPE, "application/json; charset=latin1").body(body.clone()),
+        ),
+        ("a packed body", post().header(CONTENT_ENCODING, "gzip").body(body.clone())),
+        ("no body", post()),
+        ("half a body", post().body("{\"orderReference\":")),
+        ("a field twice", post().body("{\"a\":1,\"a\":2}")),
+        ("bytes that are no text", post().body(vec![b'"', 0xff, b'"'])),
+        ("no object", post().body("[]")),
+        ("a large body", post().body(format!("\"{}\"", "x".repeat(300 * 1024)))),
+        (
+            "every fault of a list",
+            with_key(
+                Method::GET,
+                "/integration/orders?limit=0&status=lost&status=x&trackingCode=1&orderReference=&startingAfter=&page=2",
+            ),
+        ),
+        (
+            "a cursor of nowhere",
+            with_key(Method::GET, "/integration/orders?startingAfter=ord_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        ),
+        ("text/html wanted", bare(Method::GET, "/integration/orders").header("Accept", "text/html")),
+        (
+            "problem details wanted",
+            bare(Method::GET, "/integration/orders").header("Accept", "application/problem+json"),
+        ),
+    ] {
+        told.add(case, &api.send(request).await?)?;
+    }
+    told.add("a body that stays away", &slow_body(stack, &business.test_key).await?)?;
+    let charset =
+        api.send(create().header(CONTENT_TYPE, "application/json; charset=utf-8").body(body)).await?;
+    assert_eq!(charset.status, 201, "{}", charset.text);
+    Ok(())
+}
+
+/// Sends less than it announced, and waits.
+async fn slow_body(stack: &Stack, key: &str) -> anyhow::Result<Reply> {
+    let origin = stack.order_api_origin();
+    let mut stream = TcpStream::connect(origin.trim_start_matches("http://")).await?;
+    let head = format!(
+        "POST /v1/integration/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nIdempotency-Key: slow\r\n\
+         Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
+    );
+    stream.write_all(head.as_bytes()).await?;
+    let mut answer = String::new();
+    tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await.context("no answer")??;
+    let (head, body) = answer.split_once("\r\n\r\n").context("no head")?;
+    let mut lines = head.lines();
+    let status = lines.next().and_then(|line| line.split(' ').nth(1)).context("no status")?;
+    let headers = lines
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| Ok((name.parse()?, value.parse()?)));
+    let headers = headers.collect::<anyhow::Result<_>>()?;
+    Ok(Reply { status: status.parse()?, headers, text: body.to_owned(), body: serde_json::from_str(body)? })
+}
+
+async fn orders(business: &Business) -> anyhow::Result<Told> {
+    let mut told = Told::default();
+    let (test, live) = (business.integration(&business.test_key)?, business.live()?);
+    let order = text(&test.create("e", &smallest_order("e")).await?.expect(201)?, "id")?;
+    let (get, post) = (Method::GET, Method::POST);
+    let simulate = |event: &str| json!({ "event": event });
+    let unknown = "/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    let call = async |told: &mut Told,
+                      case: &str,
+                      key: &Integration,
+                      method: &Method,
+                      path: &str,
+                      body: Option<Value>| {
+        told.add(case, &key.call(method.clone(), path, body.as_ref()).await?)
+    };
+    call(&mut told, "no such order", &test, &get, unknown, None).await?;
+    call(&mut told, "an order of the other mode", &live, &get, &format!("/{order}"), None).await?;
+    call(&mut told, "events of no order", &test, &get, &format!("{unknown}/events"), None).await?;
+    call(&mut told, "a cancel of no order", &test, &post, &format!("{unknown}/cancel"), None).await?;
+    call(
+        &mut told,
+        "a reason that is no text",
+        &test,
+        &post,
+        &format!("/{order}/cancel"),
+        Some(json!({ "reason": 1 })),
+    )
+    .await?;
+    call(
+        &mut told,
+        "a live order simulated",
+        &live,
+        &post,
+        &format!("/{order}/simulate"),
+        Some(simulate("auto")),
+    )
+    .await?;
+    call(&mut told, "an unknown event", &test, &post, &format!("/{order}/simulate"), Some(simulate("lost")))
+        .await?;
+    call(
+        &mut told,
+        "an event too early",
+        &test,
+        &post,
+        &format!("/{order}/simulate"),
+        Some(simulate("order.delivered")),
+    )
+    .await?;
+    for event in ["driver.assigned", "order.picked_up"] {
+        test.call(Method::POST, &format!("/{order}/simulate"), Some(&simulate(event))).await?.expect(200)?;
+    }
+    call(&mut told, "a cancel after the pickup", &test, &post, &format!("/{order}/cancel"), None).await?;
+    test.call(Method::POST, &format!("/{order}/simulate"), Some(&simulate("order.failed")))
+        .await?
+        .expect(200)?;
+    call(
+        &mut told,
+        "nothing left to simulate",
+        &test,
+        &post,
+        &format!("/{order}/simulate"),
+        Some(simulate("auto")),
+    )
+    .await?;
+    Ok(told)
+}
+
+async fn fleet_and_tracking(stack: &Stack, business: &Business) -> anyhow::Result<Told> {
+    let mut told = Told::default();
+    let order = text(&business.live()?.create("f", &smallest_order("f")).await?.expect(201)?, "id")?;
+    let report = |id: &str, event: &str| json!({ "eventId": id, "event": event, "occurredAt": "2026-01-31T09:30:00Z" });
+    let api = Api::new(stack.order_api())?;
+    let stranger = api.request(Method::GET, "/fleet/orders").bearer_auth("nonsense");
+    told.add("a bad fleet token", &api.send(stranger).await?)?;
+    told.add("a question with faults", &business.fleet.orders("?updatedAfter=x&limit=101&since=1").await?)?;
+    told.add(
+        "a report of no order",
+        &business.fleet.send("ord_01ARZ3NDEKTSV4RRFFQ69G5FAV", &report("1", "driver.assigned")).await?,
+    )?;
+    told.add(
+        "a report with faults",
+        &business.fleet.send(&order, &json!({ "eventId": "a\u{200b}b", "event": "cod.settled" })).await?,
+    )?;
+    told.add("a report too early", &business.fleet.send(&order, &report("1", "order.delivered")).await?)?;
+    business.fleet.send(&order, &report("1", "driver.assigned")).await?.expect(200)?;
+    told.add(
+        "an eventId for another report",
+        &business.fleet.send(&order, &report("1", "order.picked_up")).await?,
+    )?;
+    told.add("an unknown tracking code", &api.send(api.request(Method::GET, "/tracking/TEST-1234")).await?)?;
+    Ok(told)
+}
+
+/// The wallet hangs, then key-management is gone.
+async fn outages(stack: &Stack, business: &Business) -> anyhow::Result<Told> {
+    let mut told = Told::default();
+    let live = business.live()?;
+    live.create("warm", &smallest_order("warm")).await?.expect(201)?;
+    stack.pause(Service::Wallet)?;
+    let first = tokio::spawn({
+        let live = live.clone();
+        async move { live.create("first", &smallest_order("contended")).await }
+    });
+    let sql = "SELECT count(*) FROM orders WHERE order_reference = 'contended'";
+    eventually("the first order to be stored", PATIENCE, || async {
+        Ok((stack.query(Service::OrderApi, sql).await?.trim() == "1").then_some(()))
+    })
+    .await?;
+    told.add("a reference that is being paid", &live.create("second", &smallest_order("contended")).await?)?;
+    told.add("a wallet that does not answer", &first.await??)?;
+    stack.resume(Service::Wallet)?;
+    let other =
+        business.portal.post("/api-keys", &json!({ "mode": "test", "name": "other" })).await?.expect(201)?;
+    stack.stop(Service::KeyManagement).await?;
+    let other = business.integration(&text(&other, "key")?)?;
+    told.add("a key that nobody can judge", &other.call(Method::GET, "", None).await?)?;
+    stack.bring_up(Service::KeyManagement).await?;
+    Ok(told)
+}
+
+/// Keys that are tried, and calls that come too often.
+#[tokio::test(flavor = "multi_thread")]
+async fn too_much_is_refused_and_good_keys_are_served() -> anyhow::Result<()> {
+    let directory = Stack::test_directory()?;
+    let options = StackOptions::on_test_servers(&directory, Servers::for_tests().await?)
+        .variable(Service::OrderApi, "WAYBILL_LIMITS__REQUESTS_PER_SECOND", "1")
+        .variable(Service::OrderApi, "WAYBILL_LIMITS__BURST", "20")
+        .variable(Service::OrderApi, "WAYBILL_LIMITS__PER_ADDRESS", "true")
+        .variable(Service::OrderApi, "WAYBILL_LIMITS__FAILED_AUTHENTICATIONS", "5");
+    let stack = Stack::start_for_test(options).await?;
+    let business = Business::sign_up(&stack).await?;
+    let (good, bad) = (business.integration(&business.test_key)?, business.integration("nonsense")?);
+    good.create("before", &smallest_order("before")).await?.expect(201)?;
+
+    let mut told = Told::default();
+    let (failed, refused) = until_429(async || bad.call(Method::GET, "", None).await).await?;
+    assert!(failed >= 5, "{failed}");
+    assert!(
+        refused.header("RateLimit").is_some_and(|left| left.starts_with("\"failed-authentication\";r=0;t="))
+    );
+    told.add("too many bad keys", &refused)?;
+    good.create("good", &smallest_order("good")).await?.expect(201)?;
+
+    // The fleet is counted with the rest of its address, and its good token is served.
+    let stranger = demo::clients::Fleet::new(&stack.order_api(), "nonsense")?;
+    let (_, refused) = until_429(async || stranger.orders("").await).await?;
+    assert_eq!(refused.code(), "too_many_failures");
+    business.fleet.orders("").await?.expect(200)?;
+
+    // Far beyond: a key that was good a moment ago is served, others are not looked up.
+    let unseen =
+        business.portal.post("/api-keys", &json!({ "mode": "test", "name": "unseen" })).await?.expect(201)?;
+    let unseen = business.integration(&text(&unseen, "key")?)?;
+    eventually("keys not to be looked up any more", PATIENCE, || async {
+        futures_util::future::try_join_all((0..200).map(|_| bad.call(Method::GET, "", None))).await?;
+        Ok((unseen.call(Method::GET, "", None).await?.code() == "too_many_failures").then_some(()))
+    })
+    .await?;
+    good.create("still-good", &smallest_order("still-good")).await?.expect(201)?;
+    eventually("the address to be forgiven", PATIENCE, || async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        Ok((unseen.call(Method::GET, "", None).await?.status == 200).then_some(()))
+    })
+    .await?;
+
+    let (_, refused) = until_429(async || good.call(Method::GET, "", None).await).await?;
+    told.add("too many calls", &refused)?;
+    let api = Api::new(stack.order_api())?;
+    let track = async || api.send(api.request(Method::GET, "/tracking/TEST-1234")).await;
+    let (_, refused) = until_429(track).await?;
+    told.add("too many tracking codes", &refused)?;
+    insta::assert_snapshot!("limits", told.0);
+    stack.shut_down().await
+}
+
+async fn until_429(call: impl AsyncFn() -> anyhow::Result<Reply>) -> anyhow::Result<(usize, Reply)> {
+    for count in 0..10_000 {
+        let reply = call().await?;
+        if reply.status == 429 {
+            return Ok((count, reply));
+        }
+    }
+    anyhow::bail!("10,000 calls passed")
+}

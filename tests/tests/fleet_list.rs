@@ -1,0 +1,205 @@
+//! The fleet's list: whoever keeps asking hears of every change, also of one that commits late, and of one that happens
+//! between two pages (`design.md` §6).
+
+use anyhow::Context;
+use demo::clients::Fleet;
+use demo::eventually;
+use local_stack::{Service, Stack};
+use serde_json::{Value, json};
+use waybill_tests::{Business, Gate, PATIENCE, smallest_order, text};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fleet_that_keeps_asking_misses_no_change() -> anyhow::Result<()> {
+    let stack = Stack::for_tests().await?;
+    let mut business = Business::sign_up(&stack).await?;
+    business.go_live(1_000_000).await?;
+    every_fault_of_a_question_is_named(&business).await?;
+    pages_go_on_where_they_were_cut(&business).await?;
+    a_late_commit_stands_behind_nothing_that_was_told(&stack, &business).await?;
+    a_status_is_found_by_its_index(&stack).await?;
+    stack.shut_down().await
+}
+
+async fn place(business: &Business, reference: &str) -> anyhow::Result<String> {
+    text(&business.live()?.create(reference, &smallest_order(reference)).await?.expect(201)?, "id")
+}
+
+fn ids(page: &Value) -> Vec<&str> {
+    page["data"].as_array().into_iter().flatten().filter_map(|order| order["id"].as_str()).collect()
+}
+
+/// A fleet that asks again and again: by `next` alone, or by the last `updatedAt` it saw.
+struct Poller<'a> {
+    fleet: &'a Fleet,
+    by_time: bool,
+    next: String,
+    seen: Vec<(String, String)>,
+}
+
+impl<'a> Poller<'a> {
+    fn new(fleet: &'a Fleet, by_time: bool) -> Self {
+        Self { fleet, by_time, next: String::new(), seen: Vec::new() }
+    }
+
+    async fn poll(&mut self) -> anyhow::Result<()> {
+        let page = self.fleet.orders(&format!("?limit=100{}", self.next)).await?.expect(200)?;
+        assert_eq!(page["hasMore"], false, "one page holds all of this story");
+        for order in page["data"].as_array().context("data")? {
+            self.seen.push((text(order, "id")?, text(order, "updatedAt")?));
+        }
+        let last = self.seen.last().map(|(_, updated_at)| updated_at.clone()).unwrap_or_default();
+        self.next = match page["next"].as_str() {
+            Some(_) if self.by_time => format!("&updatedAfter={last}"),
+            Some(next) => format!("&startingAfter={next}"),
+            None => std::mem::take(&mut self.next),
+        };
+        Ok(())
+    }
+
+    /// Polls until `orders` were told since the mark, and gives all that was.
+    async fn told(&mut self, mark: usize, orders: &[&str]) -> anyhow::Result<Vec<String>> {
+        let begun = tokio::time::Instant::now();
+        loop {
+            self.poll().await?;
+            let told: Vec<String> = self.seen[mark..].iter().map(|(id, _)| id.clone()).collect();
+            if orders.iter().all(|order| told.iter().any(|id| id == order)) {
+                return Ok(told);
+            }
+            anyhow::ensure!(begun.elapsed() < PATIENCE, "only {told:?} of {orders:?} were told");
+        }
+    }
+}
+
+async fn every_fault_of_a_question_is_named(business: &Business) -> anyhow::Result<()> {
+    for (query, faults) in [
+        ("limit=0", &[("limit", "out_of_range")][..]),
+        ("limit=101", &[("limit", "out_of_range")]),
+        ("limit=abc", &[("limit", "out_of_range")]),
+        ("limit=1&limit=2", &[("limit", "invalid_value")]),
+        ("status=lost", &[("status", "invalid_value")]),
+        ("updatedAfter=yesterday", &[("updatedAfter", "invalid_value")]),
+        ("updatedSince=2026-01-31T09:30:00Z", &[("updatedSince", "unknown_parameter")]),
+        ("startingAfter=", &[("startingAfter", "invalid_value")]),
+        ("startingAfter=at_nonsense", &[("startingAfter", "invalid_value")]),
+        ("startingAfter=ord_01ARZ3NDEKTSV4RRFFQ69G5FAV", &[("startingAfter", "invalid_value")]),
+        (
+            "status=lost&limit=0&x=1",
+            &[("status", "invalid_value"), ("limit", "out_of_range"), ("x", "unknown_parameter")],
+        ),
+    ] {
+        let refused = business.fleet.orders(&format!("?{query}")).await?;
+        assert_eq!((refused.status.as_u16(), refused.code()), (400, "invalid_request"), "{query}");
+        let told: Vec<_> = refused.body["errors"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|fault| {
+                (fault["field"].as_str().unwrap_or_default(), fault["code"].as_str().unwrap_or_default())
+            })
+            .collect();
+        assert_eq!(told, faults, "{query}");
+    }
+    Ok(())
+}
+
+/// An order that changes between two pages comes again at its new place, and takes nothing with it.
+async fn pages_go_on_where_they_were_cut(business: &Business) -> anyhow::Result<()> {
+    let mut orders = Vec::new();
+    for number in 0..5 {
+        orders.push(place(business, &format!("paged-{number}")).await?);
+    }
+    let fleet = &business.fleet;
+    let first = eventually("five orders to be told", PATIENCE, || async {
+        let all = fleet.orders("?limit=100").await?.expect(200)?;
+        Ok((ids(&all).len() == 5).then_some(()))
+    });
+    first.await?;
+    let first = fleet.orders("?limit=2").await?.expect(200)?;
+    assert_eq!((ids(&first), &first["hasMore"]), (vec![orders[0].as_str(), &orders[1]], &json!(true)));
+
+    fleet.report(&orders[1], "driver.assigned", 0).await?.expect(200)?;
+    let after =
+        |page: &Value| format!("?limit=2&startingAfter={}", page["next"].as_str().unwrap_or_default());
+    let second = fleet.orders(&after(&first)).await?.expect(200)?;
+    assert_eq!(ids(&second), [orders[2].as_str(), &orders[3]], "nothing was passed over");
+    let third = eventually("the changed order to come again", PATIENCE, || async {
+        let page = fleet.orders(&after(&second)).await?.expect(200)?;
+        Ok((ids(&page).len() == 2).then_some(page))
+    })
+    .await?;
+    assert_eq!(ids(&third), [orders[4].as_str(), &orders[1]]);
+    let end = fleet.orders(&after(&third)).await?.expect(200)?;
+    assert_eq!(
+        (ids(&end), &end["hasMore"], &end["next"]),
+        (vec![], &json!(false), &third["next"]),
+        "to go on later"
+    );
+
+    // An id is a place, too: that where its order stands now.
+    let by_id = fleet.orders(&format!("?startingAfter={}", orders[4])).await?.expect(200)?;
+    assert_eq!(ids(&by_id), [orders[1].as_str()]);
+    let assigned = fleet.orders("?status=driver_assigned").await?.expect(200)?;
+    assert_eq!(ids(&assigned), [orders[1].as_str()]);
+    Ok(())
+}
+
+/// One change is held in its transaction while a later one commits.
+async fn a_late_commit_stands_behind_nothing_that_was_told(
+    stack: &Stack,
+    business: &Business,
+) -> anyhow::Result<()> {
+    let (late, quick) = (place(business, "late").await?, place(business, "quick").await?);
+    let mut pollers = [Poller::new(&business.fleet, false), Poller::new(&business.fleet, true)];
+    let mut marks = [0; 2];
+    for (poller, mark) in pollers.iter_mut().zip(&mut marks) {
+        poller.told(0, &[&late, &quick]).await?;
+        *mark = poller.seen.len();
+    }
+
+    let condition = "NEW.order_reference = 'late'";
+    let gate = Gate::close(stack, Service::OrderApi, "orders", "UPDATE", condition).await?;
+    let (fleet, held) = (business.fleet.clone(), late.clone());
+    let reporting = tokio::spawn(async move { fleet.report(&held, "driver.assigned", 0).await });
+    gate.reached().await?;
+    let moved = business.fleet.report(&quick, "driver.assigned", 0).await?.expect(200)?;
+    // Long enough for the quick one to be told, if it could be.
+    let sql = format!(
+        "SELECT clock_timestamp() > timestamptz '{}' + interval '1 second'",
+        text(&moved, "updatedAt")?
+    );
+    eventually("a second to pass", PATIENCE, || async {
+        for poller in [true, false] {
+            Poller::new(&business.fleet, poller).poll().await?;
+        }
+        Ok((stack.query(Service::OrderApi, &sql).await?.trim() == "t").then_some(()))
+    })
+    .await?;
+    for poller in &mut pollers {
+        poller.poll().await?;
+    }
+    gate.open().await?;
+    let moved_late = reporting.await??.expect(200)?;
+    assert!(
+        text(&moved_late, "updatedAt")? < text(&moved, "updatedAt")?,
+        "the story is about this order of times"
+    );
+    for (poller, mark) in pollers.iter_mut().zip(marks) {
+        let told = poller.told(mark, &[&late, &quick]).await?;
+        assert_eq!(told, [late.clone(), quick.clone()], "each once, by_time = {}", poller.by_time);
+    }
+    Ok(())
+}
+
+/// Millions of orders with other statuses must not be read for a few with one.
+async fn a_status_is_found_by_its_index(stack: &Stack) -> anyhow::Result<()> {
+    let plan = stack
+        .query(
+            Service::OrderApi,
+            "SET enable_seqscan = off; SET enable_bitmapscan = off; EXPLAIN (COSTS OFF) SELECT id FROM orders \
+             WHERE mode = 'live' AND placement = 'placed' AND status = 'created' AND updated_at < now() \
+             ORDER BY updated_at, id LIMIT 20",
+        )
+        .await?;
+    assert!(plan.contains("orders_for_fleet_by_status") && !plan.contains("Sort"), "{plan}");
+    Ok(())
+}
