@@ -168,6 +168,14 @@ pub struct AnyTestOrder {
     pub exists: bool,
 }
 
+/// One order by its names, without anything personal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderReference {
+    pub id: OrderId,
+    pub order_reference: String,
+}
+
 /// order-api's internal endpoints.
 #[derive(Clone, Debug)]
 pub struct OrdersClient(pub Peer);
@@ -207,6 +215,16 @@ impl OrdersClient {
     ) -> Result<SimulatedOrderView, CallError> {
         let path = ["businesses", &business.to_string(), "orders", order, "simulate"];
         self.0.send(Method::POST, &path, body).await
+    }
+
+    /// `POST /internal/businesses/{id}/order-references {ids}`: of up to 100 orders; those of other businesses are left out
+    pub async fn references(
+        &self,
+        business: BusinessId,
+        ids: &[OrderId],
+    ) -> Result<Vec<OrderReference>, CallError> {
+        let body = serde_json::json!({ "ids": ids });
+        self.0.send(Method::POST, &["businesses", &business.to_string(), "order-references"], &body).await
     }
 
     /// `GET /internal/businesses/{id}/test-orders/any`

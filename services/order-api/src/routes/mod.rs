@@ -54,6 +54,7 @@ pub fn internal(config: &mut ServiceConfig) {
             .service(resource("/orders/{id}").route(get().to(internal::get)))
             .service(resource("/orders/{id}/events").route(get().to(timeline::of_business)))
             .service(resource("/orders/{id}/simulate").route(post().to(simulate::of_business)))
+            .service(resource("/order-references").route(post().to(internal::references)))
             .service(resource("/test-orders/any").route(get().to(internal::any_test_order))),
     );
 }

@@ -6,6 +6,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
 
 use super::StoreError;
+use super::corrupt;
 use super::fleet::changed_at;
 use super::predicates::placed;
 use super::rows::OrderRow;
@@ -72,6 +73,26 @@ pub async fn list(
         .load(conn)
         .await?;
     rows.into_iter().map(Order::try_from).collect()
+}
+
+/// The references of those of the orders that are this business's.
+pub async fn references(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    ids: &[OrderId],
+) -> Result<Vec<(OrderId, String)>, StoreError> {
+    let ids: Vec<String> = ids.iter().map(OrderId::to_string).collect();
+    let rows: Vec<(String, String)> = orders::table
+        .filter(orders::id.eq_any(ids))
+        .filter(orders::business_id.eq(business.to_string()))
+        .filter(placed())
+        .select((orders::id, orders::order_reference))
+        .load(conn)
+        .await?;
+    let parsed = rows
+        .into_iter()
+        .map(|(id, reference)| Ok((id.parse().map_err(|error| corrupt("orders.id", error))?, reference)));
+    parsed.collect()
 }
 
 /// Whether a business has ever placed a test order.

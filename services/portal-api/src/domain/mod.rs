@@ -2,6 +2,7 @@
 
 mod attempts;
 mod business;
+pub(crate) mod csv;
 pub(crate) mod indicators;
 mod origin;
 mod password;

@@ -3,15 +3,18 @@
 mod accounts;
 mod address;
 mod api_keys;
+mod cash;
 mod errors;
 mod guard;
 mod operator;
 mod order_stream;
 mod ordering;
 mod orders;
+mod payments;
 mod pickup_profile;
 mod session;
 mod session_cookie;
+mod statement;
 mod status;
 mod subscription;
 mod wallet;
@@ -40,6 +43,7 @@ pub(crate) fn public(app: Data<App>) -> impl Fn(&mut ServiceConfig) + Clone + Se
                         .route(get().to(session::who_am_i))
                         .route(delete().to(session::log_out)),
                 )
+                .service(resource("/payments/{provider}/webhook").route(post().to(payments::webhook)))
                 .service(scope("/portal").wrap(from_fn(guard::require_session)).configure(portal))
                 .service(scope("/operator").wrap(from_fn(guard::require_operator)).configure(operator_calls)),
         );
@@ -83,8 +87,12 @@ fn portal(config: &mut ServiceConfig) {
         .service(resource("/orders/{id}/events").route(get().to(orders::events)))
         .service(resource("/orders/{id}/simulate").route(post().to(orders::simulate)))
         .service(resource("/wallet").route(get().to(wallet::read)))
-        .service(resource("/wallet/entries").route(get().to(wallet::entries)))
+        .service(resource("/wallet/entries").route(get().to(statement::entries)))
+        .service(resource("/wallet/entries.csv").route(get().to(statement::export)))
+        .service(resource("/wallet/threshold").route(put().to(wallet::set_threshold)))
         .service(resource("/wallet/top-ups").route(post().to(wallet::top_up)))
+        .service(resource("/wallet/top-ups/{id}").route(get().to(wallet::find_top_up)))
+        .service(resource("/cod").route(get().to(cash::of_business)))
         .configure(webhooks);
 }
 
@@ -116,5 +124,7 @@ fn operator_calls(config: &mut ServiceConfig) {
     config
         .service(resource("/businesses").route(get().to(operator::list)))
         .service(resource("/businesses/{id}").route(patch().to(operator::change)))
+        .service(resource("/cod").route(get().to(cash::of_all)))
+        .service(resource("/cod/discrepancies").route(get().to(cash::discrepancies)))
         .service(resource("/businesses/{id}/wallet/credits").route(post().to(operator::credit)));
 }

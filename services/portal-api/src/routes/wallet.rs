@@ -1,10 +1,9 @@
 //! `/v1/portal/wallet`: passed on to wallet. A top-up is a go-live fact, noted at once.
 
-use actix_web::web::{Data, ReqData};
+use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{BusinessId, Paise};
-use internal_api::wallet::EntriesQuery;
-use web::{ApiError, JsonBody, idempotency_key, page_query};
+use web::{ApiError, JsonBody, idempotency_key};
 
 use crate::app::App;
 use crate::commands::record_fact::{Fact, record_fact};
@@ -14,18 +13,26 @@ pub(super) async fn read(app: Data<App>, session: ReqData<Session>) -> Result<Ht
     Ok(HttpResponse::Ok().json(app.peers.wallet.wallet(session.business).await?))
 }
 
-pub(super) async fn entries(
+/// `{thresholdPaise}`: below it the business hears of its balance; `null` goes back to the operator's default.
+pub(super) async fn set_threshold(
     app: Data<App>,
     session: ReqData<Session>,
-    request: HttpRequest,
+    body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let page = page_query(&request)?;
-    let query = EntriesQuery {
-        limit: Some(page.limit),
-        starting_after: page.starting_after,
-        ..EntriesQuery::default()
-    };
-    Ok(HttpResponse::Ok().json(app.peers.wallet.entries(session.business, &query).await?))
+    let business = session.business;
+    let set = app.peers.wallet.set_threshold(business, &body.0).await?;
+    tracing::info!(business_id = %business, user_id = %session.user, "a wallet's threshold was set");
+    Ok(HttpResponse::Ok().json(set))
+}
+
+/// How a top-up stands: the page looks here while the provider collects.
+pub(super) async fn find_top_up(
+    app: Data<App>,
+    session: ReqData<Session>,
+    top_up: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let id = top_up.parse().map_err(|_| ApiError::not_found("top_up_not_found", "top-up"))?;
+    Ok(HttpResponse::Ok().json(app.peers.wallet.find_top_up(session.business, id).await?))
 }
 
 pub(super) async fn top_up(
@@ -48,7 +55,7 @@ pub(super) async fn top_up(
     };
     // Money does not stop half-way because a page was closed.
     let top_up = app.tasks.run(work).await??;
-    tracing::info!(business_id = %business, user_id = %session.user, top_up_id = %top_up.id, "a wallet was topped up");
+    tracing::info!(business_id = %business, user_id = %session.user, top_up_id = %top_up.id, status = top_up.status, "a top-up");
     Ok(HttpResponse::Created().json(top_up))
 }
 

@@ -8,6 +8,7 @@ mod client;
 mod events;
 mod go_live;
 mod limits;
+mod money;
 mod operator;
 mod outage;
 mod peers;

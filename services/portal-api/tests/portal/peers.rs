@@ -15,6 +15,7 @@ pub(crate) struct Asked {
     pub(crate) call: String,
     pub(crate) query: String,
     pub(crate) body: Value,
+    pub(crate) idempotency_key: Option<String>,
 }
 
 #[derive(Default)]
@@ -113,14 +114,22 @@ impl Peers {
 
 async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<State>>) -> HttpResponse {
     let call = format!("{} {}", request.method(), request.path());
-    let token = request.headers().get("authorization").and_then(|value| value.to_str().ok());
-    assert_eq!(token, Some("Bearer local-internal-token-of-the-local-stack"), "{call}");
+    let header = |name| {
+        let value = request.headers().get(name).and_then(|value| value.to_str().ok());
+        value.map(str::to_owned)
+    };
+    assert_eq!(
+        header("authorization").as_deref(),
+        Some("Bearer local-internal-token-of-the-local-stack"),
+        "{call}"
+    );
     let (silent, answer) = {
         let mut state = state.lock().unwrap();
         state.asked.push(Asked {
             call: call.clone(),
             query: request.query_string().to_owned(),
             body: serde_json::from_slice(&body).unwrap_or_default(),
+            idempotency_key: header("idempotency-key"),
         });
         let silent = state.silent.iter().any(|prefix| request.path().starts_with(prefix.as_str()));
         (silent, state.answers.get(&call).cloned())

@@ -96,6 +96,23 @@ fn top_up() -> Value {
     })
 }
 
+fn cash() -> Value {
+    json!({
+        "totals": {
+            "outstandingPaise": 1_000, "pendingPaise": 0, "withDriversPaise": 1_000, "withOperatorPaise": 0,
+            "settledRecentlyPaise": 7, "discrepancies": 1,
+            "ages": [{ "days": "0-1", "orders": 1, "amountPaise": 1_000 }],
+        },
+        "data": [{
+            "orderId": ORDER, "businessId": "biz_01ARZ3NDEKTSV4RRFFQ69G5FAV", "orderReference": "shop-1",
+            "status": "collected", "expectedPaise": 1_100, "deliveredAt": AT, "collectedPaise": 1_000,
+            "collectedAt": AT, "handedOverPaise": null, "handedOverAt": null, "settledPaise": null,
+            "settledAt": null, "dueSince": AT, "discrepant": true,
+        }],
+        "hasMore": false,
+    })
+}
+
 struct Relay {
     call: (&'static str, String),
     /// The peer, and the path behind the business's own.
@@ -141,7 +158,17 @@ fn relays() -> Vec<Relay> {
             (orders, &path("POST /orders/{order}/simulate")),
             (simulated(), 200),
         ),
-        relay(("GET", "/wallet/entries?limit=5"), ("wallet", "GET /entries"), (page(&entry()), 200)),
+        relay(
+            ("GET", &path("/wallet/entries?limit=5&kind=top_up&since=a&until=b&orderId={order}")),
+            ("wallet", "GET /entries"),
+            (page(&entry()), 200),
+        ),
+        relay(
+            ("GET", "/wallet/top-ups/top_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+            ("wallet", "GET /top-ups/top_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+            (top_up(), 200),
+        ),
+        relay(("GET", "/cod?limit=5&status=settled&discrepant=true"), ("wallet", "GET /cash"), (cash(), 200)),
         relay(("POST", "/wallet/top-ups"), ("wallet", "POST /top-ups"), (top_up(), 201)),
     ]
 }
@@ -269,6 +296,7 @@ async fn an_id_that_is_none_is_not_found_and_never_reaches_a_peer() {
         for (method, path, code) in [
             (Method::POST, format!("/api-keys/{id}/revoke"), "api_key_not_found"),
             (Method::GET, format!("/orders/{id}"), "order_not_found"),
+            (Method::GET, format!("/wallet/top-ups/{id}"), "top_up_not_found"),
             (Method::POST, format!("/orders/{id}/simulate"), "order_not_found"),
             (Method::PATCH, format!("/webhook-endpoints/{id}"), "webhook_endpoint_not_found"),
             (Method::GET, format!("/webhook-endpoints/{id}/deliveries"), "webhook_endpoint_not_found"),
@@ -298,6 +326,10 @@ async fn pages_and_modes_are_checked_here() {
         ("/orders?mode=test&mode=live", "mode"),
         ("/orders/stream?mode=", "mode"),
         ("/wallet/entries?limit=-1", "limit"),
+        ("/wallet/entries?orderId=x", "orderId"),
+        ("/wallet/entries.csv?orderReference=", "orderReference"),
+        ("/cod?limit=0", "limit"),
+        ("/cod?statsu=settled", "statsu"),
         ("/orders?status=%00", "status"),
     ] {
         let refused = owner.client.get(&format!("/v1/portal{path}")).await;

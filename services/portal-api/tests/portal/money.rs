@@ -1,0 +1,214 @@
+//! Money as the portal shows it: the statement and its export, thresholds, retried top-ups, the provider's webhooks, cash.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::portal::{Owner, Portal};
+
+const ORDER: &str = "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const AT: &str = "2026-01-01T00:00:00Z";
+
+fn entry(id: usize, order: Option<&str>, reference: Option<&str>) -> Value {
+    json!({
+        "id": id.to_string(), "transferId": "trf_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+        "kind": if order.is_some() { "delivery_fee" } else { "operator_credit" },
+        "amountPaise": if order.is_some() { -4_900 } else { 10_000 }, "balanceAfterPaise": 5_100,
+        "orderId": order, "reference": reference, "createdAt": AT,
+    })
+}
+
+fn statement(portal: &Portal, owner: &Owner, lines: &[Value], has_more: bool) {
+    let call = format!("GET /wallet/internal/wallets/{}/entries", owner.business);
+    portal.peers.answer(call, 200, json!({ "data": lines, "hasMore": has_more }));
+}
+
+fn know_reference(portal: &Portal, owner: &Owner, reference: &str) -> String {
+    let call = format!("POST /order-api/internal/businesses/{}/order-references", owner.business);
+    portal.peers.answer(&call, 200, json!([{ "id": ORDER, "orderReference": reference }]));
+    call
+}
+
+#[tokio::test]
+async fn a_statement_names_the_order_behind_each_line() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    statement(&portal, &owner, &[entry(2, Some(ORDER), None), entry(1, None, Some("invoice"))], false);
+    let seen = owner.client.get("/v1/portal/wallet/entries").await;
+    assert_eq!((seen.status, seen.body["data"][0]["orderId"].as_str()), (200, Some(ORDER)));
+    assert!(seen.body["data"][0].get("orderReference").is_none(), "order-api does not answer: {seen:?}");
+
+    let call = know_reference(&portal, &owner, "shop-1");
+    let seen = owner.client.get("/v1/portal/wallet/entries").await;
+    assert_eq!(seen.body["data"][0]["orderReference"], "shop-1");
+    assert!(seen.body["data"][1].get("orderReference").is_none());
+    assert_eq!(portal.peers.asked(&call).last().unwrap().body, json!({ "ids": [ORDER] }));
+}
+
+#[tokio::test]
+async fn an_order_reference_filters_a_statement() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let orders = format!("GET /order-api/internal/businesses/{}/orders", owner.business);
+    portal.peers.answer(&orders, 200, json!({ "data": [], "hasMore": false }));
+    let none = owner.client.get("/v1/portal/wallet/entries?orderReference=shop-9").await;
+    assert_eq!((none.status, none.body), (200, json!({ "data": [], "hasMore": false })));
+    assert!(portal.peers.asked(&orders)[0].query.contains("orderReference=shop-9"));
+    assert!(portal.peers.asked(&orders)[0].query.contains("mode=live"));
+    let entries = format!("GET /wallet/internal/wallets/{}/entries", owner.business);
+    assert!(portal.peers.asked(&entries).is_empty(), "no other lines are read for it");
+}
+
+#[tokio::test]
+async fn an_export_has_every_line_and_no_formula() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    know_reference(&portal, &owner, "=cmd|' /C calc'!A0");
+    statement(&portal, &owner, &[entry(2, Some(ORDER), None), entry(1, None, Some("a,\"b\""))], false);
+    let expected = format!(
+        "entry,createdAt,kind,amountPaise,balanceAfterPaise,orderId,orderReference,reference,transferId\r\n\
+         2,2026-01-01T00:00:00+00:00,delivery_fee,-4900,5100,{ORDER},'=cmd|' /C calc'!A0,,\
+         trf_01ARZ3NDEKTSV4RRFFQ69G5FAV\r\n\
+         1,2026-01-01T00:00:00+00:00,operator_credit,10000,5100,,,\"a,\"\"b\"\"\",\
+         trf_01ARZ3NDEKTSV4RRFFQ69G5FAV\r\n"
+    );
+    let by_name = owner.client.open("/v1/portal/wallet/entries.csv").await;
+    assert_eq!(by_name.headers()["content-type"], "text/csv; charset=utf-8");
+    assert_eq!(by_name.headers()["content-disposition"], "attachment; filename=\"wallet-entries.csv\"");
+    assert_eq!(by_name.headers()["cache-control"], "no-store");
+    assert_eq!(by_name.text().await.unwrap(), expected);
+    let by_type = owner.client.clone().with_header("accept", "text/csv");
+    assert_eq!(by_type.open("/v1/portal/wallet/entries").await.text().await.unwrap(), expected);
+
+    // Nothing to show is a table without lines; what is wrong is told as always.
+    statement(&portal, &owner, &[], false);
+    let empty = owner.client.open("/v1/portal/wallet/entries.csv").await.text().await.unwrap();
+    assert_eq!(empty.lines().count(), 1);
+    let call = format!("GET /wallet/internal/wallets/{}/entries", owner.business);
+    portal.peers.answer(call, 500, json!({ "code": "internal_error", "message": "no" }));
+    let away = owner.client.get("/v1/portal/wallet/entries.csv").await;
+    assert_eq!((away.status, away.code()), (503, "temporarily_unavailable"));
+}
+
+/// The next page is asked for where the last one ended; one that cannot be had breaks the export off.
+#[tokio::test]
+async fn an_export_goes_on_page_by_page_and_is_never_cut_short_in_silence() {
+    let portal = Portal::start().await;
+    let owner = portal.owner("owner@shop.example").await;
+    statement(&portal, &owner, &[entry(2, None, Some("more"))], true);
+    let mut endless = owner.client.open("/v1/portal/wallet/entries.csv").await;
+    let mut read = Vec::new();
+    while read.len() < 2_000 {
+        read.extend_from_slice(&endless.chunk().await.unwrap().expect("it goes on"));
+    }
+    let call = format!("GET /wallet/internal/wallets/{}/entries", owner.business);
+    let asked = portal.peers.asked(&call);
+    assert!(asked[0].query.contains("limit=100") && !asked[0].query.contains("startingAfter"));
+    assert!(asked[1].query.contains("startingAfter=2"), "{}", asked[1].query);
+    portal.peers.answer(call, 500, json!({ "code": "internal_error", "message": "no" }));
+    let end = loop {
+        match endless.chunk().await {
+            Ok(Some(_)) => {}
+            end => break end,
+        }
+    };
+    assert!(end.is_err(), "{end:?}");
+}
+
+#[tokio::test]
+async fn a_threshold_is_passed_on() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let call = format!("PUT /wallet/internal/wallets/{}/threshold", owner.business);
+    let wallet = json!({
+        "balancePaise": 5, "currency": "INR", "fundedAt": AT, "lowBalanceThresholdPaise": 700,
+    });
+    portal.peers.answer(&call, 200, wallet.clone());
+    let body = json!({ "thresholdPaise": 700 });
+    let set = owner.client.put("/v1/portal/wallet/threshold", body.clone()).await;
+    assert_eq!((set.status, set.body), (200, wallet));
+    assert_eq!(portal.peers.asked(&call)[0].body, body);
+}
+
+#[tokio::test]
+async fn a_top_up_carries_its_idempotency_key() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let call = format!("POST /wallet/internal/wallets/{}/top-ups", owner.business);
+    let checkout = json!({ "keyId": "rzp", "orderId": "order_1", "amountPaise": 100, "currency": "INR" });
+    let top_up = json!({
+        "id": "top_01ARZ3NDEKTSV4RRFFQ69G5FAV", "amountPaise": 100, "status": "pending",
+        "provider": "razorpay", "balancePaise": 0, "createdAt": AT, "checkout": checkout,
+    });
+    portal.peers.answer(&call, 201, top_up.clone());
+    let body = json!({ "amountPaise": 100 });
+    let mut retrying = owner.client.clone().with_header("idempotency-key", "top-up-7");
+    let answer = retrying.post("/v1/portal/wallet/top-ups", body.clone()).await;
+    assert_eq!((answer.status, &answer.body), (201, &top_up));
+    assert_eq!(portal.peers.asked(&call)[0].idempotency_key.as_deref(), Some("top-up-7"));
+    owner.client.post("/v1/portal/wallet/top-ups", body.clone()).await;
+    assert_eq!(portal.peers.asked(&call)[1].idempotency_key, None);
+    let mut bad = owner.client.clone().with_header("idempotency-key", &"x".repeat(256));
+    let refused = bad.post("/v1/portal/wallet/top-ups", body).await;
+    assert_eq!((refused.status, refused.code()), (400, "idempotency_key_invalid"));
+    // A top-up that is only asked for funds no wallet.
+    let missing = portal.ordering(&owner.business).await["missing"].clone();
+    assert!(missing.as_array().unwrap().contains(&json!("wallet_funded")), "{missing}");
+}
+
+#[tokio::test]
+async fn what_the_payment_provider_posts_reaches_wallet_byte_for_byte() {
+    let portal = Portal::start().await;
+    let call = "POST /wallet/internal/payments/razorpay/notices";
+    portal.peers.answer(call, 200, json!({ "outcome": "credited" }));
+    let path = "/v1/payments/razorpay/webhook";
+    // Neither sorted nor spaced as we would write it; the signature is over these very bytes.
+    let body = "{\"event\" : \"order.paid\",\n \"b\":1,\"a\":\"\u{20b9}\\u20b9\"}";
+    let provider = portal.stranger().with_header("x-razorpay-signature", "abcd");
+    let mut provider = provider.with_header("x-razorpay-event-id", "ev_1");
+    let taken = provider.raw(Method::POST, path, "application/json", body).await;
+    assert_eq!((taken.status, taken.body), (200, json!({ "received": true, "outcome": "credited" })));
+    let expected = json!({ "signature": "abcd", "eventId": "ev_1", "body": body });
+    assert_eq!(portal.peers.asked(call)[0].body, expected);
+
+    let unsigned = portal.stranger().raw(Method::POST, path, "application/json", body).await;
+    assert_eq!((unsigned.status, unsigned.code()), (401, "payment_signature_invalid"));
+    let large = "x".repeat(70 * 1024);
+    assert_eq!(provider.raw(Method::POST, path, "application/json", &large).await.status, 413);
+    let other = provider.raw(Method::POST, "/v1/payments/stripe/webhook", "application/json", body).await;
+    assert_eq!((other.status, other.code()), (404, "payment_provider_not_found"));
+    assert_eq!(portal.peers.asked(call).len(), 1);
+    let refusal = json!({ "code": "payment_signature_invalid", "message": "Not the provider's." });
+    portal.peers.answer(call, 401, refusal);
+    assert_eq!(provider.raw(Method::POST, path, "application/json", body).await.status, 401);
+    portal.peers.answer(call, 503, json!({ "code": "temporarily_unavailable", "message": "Later." }));
+    assert_eq!(
+        provider.raw(Method::POST, path, "application/json", body).await.status,
+        503,
+        "it is sent again"
+    );
+}
+
+#[tokio::test]
+async fn the_operator_sees_the_cash_of_all() {
+    let portal = Portal::start().await;
+    let owner = portal.owner("owner@shop.example").await;
+    let page = json!({
+        "data": [{
+            "businessId": owner.business, "outstandingPaise": 5, "pendingPaise": 5, "withDriversPaise": 0,
+            "withOperatorPaise": 0, "settledRecentlyPaise": 0, "discrepancies": 0, "ages": [],
+        }],
+        "hasMore": true,
+    });
+    portal.peers.answer("GET /wallet/internal/cash", 200, page.clone());
+    let none = json!({ "data": [], "hasMore": false });
+    portal.peers.answer("GET /wallet/internal/cash/discrepancies", 200, none.clone());
+    let mut operator = portal.operator();
+    let seen = operator.get("/v1/operator/cod?limit=1").await;
+    assert_eq!((seen.status, seen.body), (200, page));
+    let seen = operator.get("/v1/operator/cod/discrepancies").await;
+    assert_eq!((seen.status, seen.body), (200, none));
+    let mut client = owner.client;
+    for path in ["/v1/operator/cod", "/v1/operator/cod/discrepancies"] {
+        assert_eq!(client.get(path).await.status, 401, "{path}");
+    }
+}
