@@ -1,9 +1,13 @@
 //! The inbox: what a consumer has already handled.
 
+use std::collections::{BTreeSet, HashSet};
+
 use chrono::{DateTime, Utc};
+use diesel::prelude::QueryableByName;
+use diesel::sql_types::{Array, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::EventId;
-use postgres::StoreError;
+use postgres::{StoreError, statement};
 
 use crate::schema::inbox;
 
@@ -23,4 +27,61 @@ pub async fn first_time(
     let row = (inbox::consumer.eq(consumer), inbox::event_id.eq(event.to_string()), inbox::seen_at.eq(now));
     let added = diesel::insert_into(inbox::table).values(row).on_conflict_do_nothing().execute(conn).await?;
     Ok(added == 1)
+}
+
+/// In a sorted order, since each waits for whoever is handling the same event at this moment.
+const SEE: &str = "
+    INSERT INTO inbox (consumer, event_id, seen_at)
+    SELECT $1, event_id, $2 FROM unnest($3) AS event_id
+    ON CONFLICT DO NOTHING
+    RETURNING event_id";
+
+#[derive(QueryableByName)]
+struct Seen {
+    #[diesel(sql_type = Text)]
+    event_id: String,
+}
+
+/// As [`first_time`], for many events at once: gives those that this consumer had not seen.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn first_times(
+    conn: &mut AsyncPgConnection,
+    consumer: &str,
+    events: &[EventId],
+    now: DateTime<Utc>,
+) -> Result<HashSet<EventId>, StoreError> {
+    let seen: Vec<Seen> = statement(SEE)
+        .bind::<Text, _>(consumer)
+        .bind::<Timestamptz, _>(now)
+        .bind::<Array<Text>, _>(sorted(events))
+        .load(conn)
+        .await?;
+    seen.iter().map(|row| row.event_id.parse().map_err(corrupt)).collect()
+}
+
+const FORGET: &str = "DELETE FROM inbox WHERE consumer = $1 AND event_id = ANY ($2)";
+
+/// Takes back that these were seen: they are refused though others of their transaction are not, and whoever brings them
+/// again, from the dead letters say, is heard.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn forget(
+    conn: &mut AsyncPgConnection,
+    consumer: &str,
+    events: &[EventId],
+) -> Result<(), StoreError> {
+    statement(FORGET).bind::<Text, _>(consumer).bind::<Array<Text>, _>(sorted(events)).execute(conn).await?;
+    Ok(())
+}
+
+/// Each once.
+fn sorted(events: &[EventId]) -> Vec<String> {
+    events.iter().map(ToString::to_string).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+fn corrupt(error: impl std::fmt::Display) -> StoreError {
+    StoreError::Corrupt(format!("inbox: {error}"))
 }

@@ -13,7 +13,7 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 pub use doorbell::Doorbell;
 pub use enqueue::{enqueue, enqueue_traced};
 pub use housekeeping::prune_inbox;
-pub use inbox::first_time;
+pub use inbox::{first_time, first_times, forget};
 pub use relay::Relay;
 
 /// The tables of this crate, for [`postgres::migrate`]; to be run before the service's own.

@@ -8,6 +8,7 @@ use messaging::topology;
 use postgres::Database;
 use tokio::sync::{Notify, Semaphore};
 
+use crate::commands::Intake;
 use crate::consumers::WebhookEvents;
 use crate::domain::RetrySchedule;
 use crate::secrets::SecretBox;
@@ -17,8 +18,8 @@ use crate::{routes, sweeper};
 
 /// Owners' tests under way at once; each is a call to somebody else's server that a request waits for.
 const TESTS_MAX: usize = 16;
-/// Events taken in at once.
-const CONSUMER_PARALLEL: u16 = 4;
+/// Events in hand at once: what waits while one transaction is under way, the next takes in.
+const CONSUMER_PARALLEL: u16 = 128;
 
 /// What commands, queries and workers need.
 #[derive(Clone)]
@@ -30,6 +31,7 @@ pub(crate) struct App {
     pub names: Names,
     pub sender: Sender,
     pub recorder: Recorder,
+    pub intake: Intake,
     pub in_hand: InHand,
     pub schedule: RetrySchedule,
     pub concurrency: usize,
@@ -50,6 +52,7 @@ impl App {
         Ok(Self {
             sender: Sender::new(exchange, &settings.brand, secrets.clone(), clock.clone())?,
             recorder: Recorder::start(database.clone(), clock.clone()),
+            intake: Intake::start(database.clone(), clock.clone(), chassis.entropy.clone()),
             database,
             clock,
             entropy: chassis.entropy.clone(),

@@ -7,7 +7,7 @@ mod redeliver;
 mod test_endpoint;
 mod update_endpoint;
 
-pub(crate) use accept::{AcceptError, accept};
+pub(crate) use accept::{AcceptError, Intake, accept};
 pub(crate) use create_endpoint::{CreateError, CreatedEndpoint, NewEndpoint, create_endpoint};
 pub(crate) use delete_endpoint::delete_endpoint;
 pub(crate) use redeliver::{RedeliverError, redeliver};

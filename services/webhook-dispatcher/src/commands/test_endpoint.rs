@@ -83,13 +83,13 @@ async fn prepare(
     token: i64,
 ) -> Result<(String, Sealed), TestError> {
     let now = app.clock.now();
-    let new = NewDelivery { id: delivery, endpoint, lease: Some((token, now + LEASE)) };
+    let new = NewDelivery { id: delivery, event, endpoint, lease: Some((token, now + LEASE)) };
     app.database
         .transaction(async |conn| {
             let target = store::find_target(conn, event.business_id, endpoint).await?;
             let target = target.ok_or(TestError::NotFound)?;
-            store::insert_event(conn, event, None).await?;
-            store::insert_deliveries(conn, event, &[new], now).await?;
+            store::insert_events(conn, &[(event, None)]).await?;
+            store::insert_deliveries(conn, &[new], now).await?;
             Ok(target)
         })
         .await

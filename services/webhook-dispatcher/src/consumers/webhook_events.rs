@@ -6,13 +6,14 @@ use telemetry::TraceContext;
 
 use crate::app::App;
 use crate::commands::{self, AcceptError};
+use crate::domain::Incoming;
 
 pub(crate) struct WebhookEvents(pub App);
 
 impl Handler for WebhookEvents {
     async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
         let trace = TraceContext::current();
-        match commands::accept(&self.0, envelope, trace).await {
+        match commands::accept(&self.0, Incoming { envelope, trace }).await {
             Ok(()) => Ok(()),
             Err(AcceptError::Store(error)) if error.is_unavailable() => {
                 Err(Rejection::Later(error.to_string()))

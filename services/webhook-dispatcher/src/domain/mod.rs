@@ -16,6 +16,6 @@ pub(crate) use endpoint::{ENDPOINTS_MAX, Endpoint, EndpointFacts, last_delivery,
 pub(crate) use failure::Failure;
 pub use retry::RetrySchedule;
 pub(crate) use retry::retry_after;
-pub(crate) use sequence::{Arrival, PARKED_MAX, arrival};
+pub(crate) use sequence::{PARKED_MAX, Plan, Source, plan};
 pub(crate) use url_rule::{UrlFault, parse_url};
-pub(crate) use webhook_event::WebhookEvent;
+pub(crate) use webhook_event::{Incoming, Subject, WebhookEvent};

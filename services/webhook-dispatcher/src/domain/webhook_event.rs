@@ -7,6 +7,37 @@ use domain::{
 };
 use events::{Envelope, OrderEvent, OrderSnapshot, ProgressData, WalletLowBalance};
 use serde::Serialize;
+use telemetry::TraceContext;
+
+/// An event as it came, with the trace that it belongs to.
+#[derive(Clone, Debug)]
+pub(crate) struct Incoming {
+    pub envelope: Envelope,
+    pub trace: Option<TraceContext>,
+}
+
+/// What endpoints subscribe to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Subject {
+    pub business_id: BusinessId,
+    pub kind: EventKind,
+    pub mode: Mode,
+}
+
+impl Subject {
+    /// None of what no webhook tells; no binding brings it here.
+    pub(crate) fn of(envelope: &Envelope) -> Option<Self> {
+        let business_id = envelope.business_id;
+        match &envelope.body {
+            events::Body::Order(event) => Some(Self { business_id, kind: event.event, mode: event.mode }),
+            // Only live orders touch a wallet.
+            events::Body::WalletLowBalance(_) => {
+                Some(Self { business_id, kind: EventKind::WalletLowBalance, mode: Mode::Live })
+            }
+            _ => None,
+        }
+    }
+}
 
 /// An event on its way to the endpoints that subscribed to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,9 +99,20 @@ impl<'a> From<&'a OrderSnapshot> for BodyOrder<'a> {
 }
 
 impl WebhookEvent {
+    /// None of what has no [`Subject`].
+    ///
     /// # Errors
     /// When the body cannot be written as JSON.
-    pub(crate) fn of_order(envelope: &Envelope, event: &OrderEvent) -> Result<Self, serde_json::Error> {
+    pub(crate) fn of(envelope: &Envelope) -> Result<Option<Self>, serde_json::Error> {
+        let Some(subject) = Subject::of(envelope) else { return Ok(None) };
+        match &envelope.body {
+            events::Body::Order(event) => Self::of_order(envelope, event).map(Some),
+            events::Body::WalletLowBalance(data) => Self::of_no_order(envelope, subject, data).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn of_order(envelope: &Envelope, event: &OrderEvent) -> Result<Self, serde_json::Error> {
         let body = Body {
             id: envelope.id,
             event: event.event,
@@ -92,15 +134,11 @@ impl WebhookEvent {
         })
     }
 
-    /// Only live orders touch a wallet.
-    ///
-    /// # Errors
-    /// When the body cannot be written as JSON.
-    pub(crate) fn of_low_balance(
+    fn of_no_order(
         envelope: &Envelope,
+        Subject { business_id, kind, mode }: Subject,
         data: &WalletLowBalance,
     ) -> Result<Self, serde_json::Error> {
-        let (kind, mode) = (EventKind::WalletLowBalance, Mode::Live);
         let body = Body {
             id: envelope.id,
             event: kind,
@@ -112,7 +150,7 @@ impl WebhookEvent {
         };
         Ok(Self {
             id: envelope.id,
-            business_id: envelope.business_id,
+            business_id,
             kind,
             mode,
             place: None,
@@ -204,7 +242,7 @@ mod tests {
             cod_expected_paise: None,
         };
         let envelope = envelope(EnvelopeBody::Order(Box::new(event.clone())));
-        let made = WebhookEvent::of_order(&envelope, &event).unwrap();
+        let made = WebhookEvent::of(&envelope).unwrap().unwrap();
         let body: Value = serde_json::from_slice(&made.body).unwrap();
         assert_eq!(
             body,
@@ -225,8 +263,8 @@ mod tests {
     #[test]
     fn an_event_without_an_order_says_so() {
         let data = WalletLowBalance { balance_paise: Paise::new(100), threshold_paise: Paise::new(50_000) };
-        let envelope = envelope(EnvelopeBody::WalletLowBalance(data.clone()));
-        let made = WebhookEvent::of_low_balance(&envelope, &data).unwrap();
+        let envelope = envelope(EnvelopeBody::WalletLowBalance(data));
+        let made = WebhookEvent::of(&envelope).unwrap().unwrap();
         let body: Value = serde_json::from_slice(&made.body).unwrap();
         assert_eq!((&body["order"], &body["sequence"]), (&Value::Null, &Value::Null));
         assert_eq!(body["data"], json!({"balancePaise": 100, "thresholdPaise": 50_000}));

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EndpointId, EventId, EventKind, Mode, OrderId, WebhookDeliveryId};
-use postgres::StoreError;
+use postgres::{StoreError, statement};
 use telemetry::TraceContext;
 
 use super::corrupt;
@@ -177,7 +177,7 @@ pub(crate) async fn claim(
 ) -> Result<Vec<Claimed>, StoreError> {
     let busy: (Vec<String>, Vec<i64>) = claim.busy.iter().map(|(id, count)| (id.to_string(), *count)).unzip();
     let in_hand: Vec<String> = claim.in_hand.iter().map(ToString::to_string).collect();
-    let rows: Vec<ClaimedRow> = diesel::sql_query(CLAIM)
+    let rows: Vec<ClaimedRow> = statement(CLAIM)
         .bind::<Timestamptz, _>(claim.now)
         .bind::<Timestamptz, _>(claim.lease_until)
         .bind::<BigInt, _>(claim.room)
@@ -234,13 +234,13 @@ pub(crate) async fn release(
 
 async fn on_leases(
     conn: &mut AsyncPgConnection,
-    statement: &str,
+    sql: &'static str,
     held: &[(WebhookDeliveryId, i64)],
     at: DateTime<Utc>,
 ) -> Result<usize, StoreError> {
     let (ids, tokens): (Vec<String>, Vec<i64>) =
         held.iter().map(|(id, token)| (id.to_string(), *token)).unzip();
-    Ok(diesel::sql_query(statement)
+    Ok(statement(sql)
         .bind::<Array<Text>, _>(ids)
         .bind::<Array<BigInt>, _>(tokens)
         .bind::<Timestamptz, _>(at)

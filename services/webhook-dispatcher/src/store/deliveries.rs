@@ -2,75 +2,75 @@
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EndpointId, EventKind, WebhookDeliveryId};
 use internal_api::webhooks::DeliveryState;
-use postgres::StoreError;
+use postgres::{StoreError, statement};
 
 use super::corrupt;
 use super::schema::{deliveries, events};
 use crate::domain::{Delivery, WebhookEvent};
 
-#[derive(Insertable)]
-#[diesel(table_name = deliveries)]
-struct NewDeliveryRow {
-    id: String,
-    event_id: String,
-    endpoint_id: String,
-    business_id: String,
-    order_id: Option<String>,
-    sequence: Option<i64>,
-    kind: &'static str,
-    in_turn: bool,
-    state: &'static str,
-    attempts: i32,
-    earlier_attempts: i32,
-    due_at: Option<DateTime<Utc>>,
-    lease_token: Option<i64>,
-    created_at: DateTime<Utc>,
-}
-
 /// A delivery to be made.
-pub(crate) struct NewDelivery {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewDelivery<'a> {
     pub id: WebhookDeliveryId,
+    pub event: &'a WebhookEvent,
     pub endpoint: EndpointId,
     /// Set when the one who makes it sends it at once: the lease's token, and its end.
     pub lease: Option<(i64, DateTime<Utc>)>,
 }
 
-/// Deliveries that take turns wait until `advance` makes them due; others are due at once.
+impl NewDelivery<'_> {
+    /// Deliveries that take turns wait until `advance` makes them due; others are due at once.
+    fn due_at(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        match (self.lease, self.event.place) {
+            (Some((_, until)), _) => Some(until),
+            (None, None) => Some(now),
+            (None, Some(_)) => None,
+        }
+    }
+}
+
+const INSERT: &str = "
+    INSERT INTO deliveries (
+        id, event_id, endpoint_id, business_id, order_id, sequence, kind, due_at, lease_token, in_turn, state,
+        attempts, earlier_attempts, created_at)
+    SELECT new.*, new.order_id IS NOT NULL, 'pending', 0, 0, $10
+    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) AS new (
+        id, event_id, endpoint_id, business_id, order_id, sequence, kind, due_at, lease_token)";
+
 pub(crate) async fn insert_deliveries(
     conn: &mut AsyncPgConnection,
-    event: &WebhookEvent,
-    new: &[NewDelivery],
+    new: &[NewDelivery<'_>],
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let rows: Vec<_> = new
-        .iter()
-        .map(|delivery| NewDeliveryRow {
-            id: delivery.id.to_string(),
-            event_id: event.id.to_string(),
-            endpoint_id: delivery.endpoint.to_string(),
-            business_id: event.business_id.to_string(),
-            order_id: event.place.map(|place| place.order_id.to_string()),
-            sequence: event.place.map(|place| place.sequence),
-            kind: event.kind.as_str(),
-            in_turn: event.place.is_some(),
-            state: "pending",
-            attempts: 0,
-            earlier_attempts: 0,
-            due_at: match (delivery.lease, event.place) {
-                (Some((_, until)), _) => Some(until),
-                (None, None) => Some(now),
-                (None, Some(_)) => None,
-            },
-            lease_token: delivery.lease.map(|(token, _)| token),
-            created_at: now,
-        })
-        .collect();
-    if !rows.is_empty() {
-        diesel::insert_into(deliveries::table).values(&rows).execute(conn).await?;
+    if new.is_empty() {
+        return Ok(());
     }
+    let events = || new.iter().map(|delivery| delivery.event);
+    statement(INSERT)
+        .bind::<Array<Text>, _>(Vec::from_iter(new.iter().map(|delivery| delivery.id.to_string())))
+        .bind::<Array<Text>, _>(Vec::from_iter(events().map(|event| event.id.to_string())))
+        .bind::<Array<Text>, _>(Vec::from_iter(new.iter().map(|delivery| delivery.endpoint.to_string())))
+        .bind::<Array<Text>, _>(Vec::from_iter(events().map(|event| event.business_id.to_string())))
+        .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(
+            events().map(|event| event.place.map(|place| place.order_id.to_string())),
+        ))
+        .bind::<Array<Nullable<BigInt>>, _>(Vec::from_iter(
+            events().map(|event| event.place.map(|place| place.sequence)),
+        ))
+        .bind::<Array<Text>, _>(Vec::from_iter(events().map(|event| event.kind.as_str())))
+        .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(
+            new.iter().map(|delivery| delivery.due_at(now)),
+        ))
+        .bind::<Array<Nullable<BigInt>>, _>(Vec::from_iter(
+            new.iter().map(|delivery| delivery.lease.map(|(token, _)| token)),
+        ))
+        .bind::<Timestamptz, _>(now)
+        .execute(conn)
+        .await?;
     Ok(())
 }
 

@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use diesel::dsl::count_star;
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, EndpointId, EventKind, Mode};
-use postgres::StoreError;
+use domain::{BusinessId, EndpointId};
+use postgres::{StoreError, statement};
 
 use super::corrupt;
 use super::schema::{endpoint_health, endpoints};
@@ -84,7 +84,7 @@ pub(crate) async fn lock_business(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
 ) -> Result<(), StoreError> {
-    diesel::sql_query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))")
+    statement("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))")
         .bind::<diesel::sql_types::Text, _>(business.to_string())
         .execute(conn)
         .await?;
@@ -221,23 +221,4 @@ pub(crate) async fn delete_endpoint(
         .execute(conn)
         .await?;
     Ok(deleted == 1)
-}
-
-/// The endpoints of a business that want events of this kind and mode.
-pub(crate) async fn subscribers(
-    conn: &mut AsyncPgConnection,
-    business: BusinessId,
-    kind: EventKind,
-    mode: Mode,
-) -> Result<Vec<EndpointId>, StoreError> {
-    let ids: Vec<String> = endpoints::table
-        .filter(endpoints::business_id.eq(business.to_string()))
-        .filter(endpoints::deleted_at.is_null())
-        .filter(endpoints::events.contains(vec![kind.as_str()]))
-        .filter(endpoints::modes.contains(vec![mode.as_str()]))
-        .select(endpoints::id)
-        .order(endpoints::id)
-        .load(conn)
-        .await?;
-    ids.iter().map(|id| id.parse().map_err(corrupt)).collect()
 }

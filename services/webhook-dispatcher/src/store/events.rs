@@ -1,52 +1,62 @@
 //! Events that were fanned out, with the bytes that are sent.
 
+use std::collections::HashSet;
+
+use diesel::QueryableByName;
 use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Binary, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EventId};
-use postgres::StoreError;
+use postgres::{StoreError, statement};
 use telemetry::TraceContext;
 
+use super::corrupt;
 use super::schema::events;
 use crate::domain::WebhookEvent;
 
-#[derive(Insertable)]
-#[diesel(table_name = events)]
-struct NewEventRow<'a> {
+const INSERT: &str = "
+    INSERT INTO events (
+        event_id, business_id, order_id, sequence, kind, mode, order_reference, body, traceparent, tracestate,
+        occurred_at)
+    SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+    ON CONFLICT DO NOTHING
+    RETURNING event_id";
+
+#[derive(QueryableByName)]
+struct IdRow {
+    #[diesel(sql_type = Text)]
     event_id: String,
-    business_id: String,
-    order_id: Option<String>,
-    sequence: Option<i64>,
-    kind: &'static str,
-    mode: &'static str,
-    order_reference: Option<&'a str>,
-    body: &'a [u8],
-    traceparent: Option<&'a str>,
-    tracestate: Option<&'a str>,
-    occurred_at: chrono::DateTime<chrono::Utc>,
 }
 
-/// False when it was stored before: it was fanned out then, too.
-pub(crate) async fn insert_event(
+/// Tells which are new; those that were stored before were fanned out then, too.
+pub(crate) async fn insert_events(
     conn: &mut AsyncPgConnection,
-    event: &WebhookEvent,
-    trace: Option<&TraceContext>,
-) -> Result<bool, StoreError> {
-    let row = NewEventRow {
-        event_id: event.id.to_string(),
-        business_id: event.business_id.to_string(),
-        order_id: event.place.map(|place| place.order_id.to_string()),
-        sequence: event.place.map(|place| place.sequence),
-        kind: event.kind.as_str(),
-        mode: event.mode.as_str(),
-        order_reference: event.order_reference.as_deref(),
-        body: &event.body,
-        traceparent: trace.map(|trace| trace.traceparent.as_str()),
-        tracestate: trace.and_then(|trace| trace.tracestate.as_deref()),
-        occurred_at: event.occurred_at,
-    };
-    let inserted =
-        diesel::insert_into(events::table).values(row).on_conflict_do_nothing().execute(conn).await?;
-    Ok(inserted == 1)
+    new: &[(&WebhookEvent, Option<&TraceContext>)],
+) -> Result<HashSet<EventId>, StoreError> {
+    let all = || new.iter().map(|(event, _)| *event);
+    let traces = || new.iter().map(|(_, trace)| *trace);
+    let place = |event: &WebhookEvent| event.place.map(|place| place.order_id.to_string());
+    let rows: Vec<IdRow> = statement(INSERT)
+        .bind::<Array<Text>, _>(Vec::from_iter(all().map(|event| event.id.to_string())))
+        .bind::<Array<Text>, _>(Vec::from_iter(all().map(|event| event.business_id.to_string())))
+        .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(all().map(place)))
+        .bind::<Array<Nullable<BigInt>>, _>(Vec::from_iter(
+            all().map(|event| event.place.map(|place| place.sequence)),
+        ))
+        .bind::<Array<Text>, _>(Vec::from_iter(all().map(|event| event.kind.as_str())))
+        .bind::<Array<Text>, _>(Vec::from_iter(all().map(|event| event.mode.as_str())))
+        .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(all().map(|event| event.order_reference.as_deref())))
+        .bind::<Array<Binary>, _>(Vec::from_iter(all().map(|event| event.body.as_slice())))
+        .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(
+            traces().map(|trace| trace.map(|trace| trace.traceparent.as_str())),
+        ))
+        .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(
+            traces().map(|trace| trace.and_then(|trace| trace.tracestate.as_deref())),
+        ))
+        .bind::<Array<Timestamptz>, _>(Vec::from_iter(all().map(|event| event.occurred_at)))
+        .load(conn)
+        .await?;
+    rows.iter().map(|row| row.event_id.parse().map_err(corrupt)).collect()
 }
 
 /// The bytes that were, or will be, sent.

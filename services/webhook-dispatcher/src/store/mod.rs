@@ -12,6 +12,7 @@ mod queues;
 mod record;
 mod schema;
 mod streams;
+mod subscribers;
 mod sweep;
 
 pub(crate) use attempts::attempts_of;
@@ -22,16 +23,18 @@ pub(crate) use deliveries::{
 };
 pub(crate) use endpoints::{
     EndpointChange, count_endpoints, delete_endpoint, find_endpoint, find_target, insert_endpoint,
-    list_endpoints, lock_business, subscribers, update_endpoint,
+    list_endpoints, lock_business, update_endpoint,
 };
-pub(crate) use events::{body_of, insert_event};
+pub(crate) use events::{body_of, insert_events};
 pub(crate) use health::{enable, forget_test};
 pub(crate) use of_order::{Position, deliveries_of_order, delivery_of_order};
 pub(crate) use queues::{Queue, advance};
 pub(crate) use record::{Outcome, Then, record};
 pub(crate) use streams::{
-    ParkedEvent, advance_to, lock_stream, park, parked_count, parked_overview, take_parked,
+    OrderPlace, Stream, advance_streams, begin_streams, lock_streams, park, parked_overview, parked_places,
+    take_parked,
 };
+pub(crate) use subscribers::subscribers;
 pub(crate) use sweep::discard_of_deleted;
 
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};

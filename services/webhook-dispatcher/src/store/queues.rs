@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use diesel::sql_types::{Array, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{EndpointId, OrderId};
-use postgres::StoreError;
+use postgres::{StoreError, statement};
 
 /// The deliveries of one order to one endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,7 +14,7 @@ pub(crate) struct Queue {
     pub endpoint: EndpointId,
 }
 
-const ADVANCE: &str = r#"
+const ADVANCE: &str = "
 UPDATE deliveries AS head
 SET due_at = $3
 FROM unnest($1, $2) AS queue (endpoint_id, order_id)
@@ -25,8 +25,7 @@ CROSS JOIN LATERAL (
     ORDER BY waiting.sequence
     LIMIT 1
 ) AS first
-WHERE head.id = first.id AND head.due_at IS NULL
-"#;
+WHERE head.id = first.id AND head.due_at IS NULL";
 
 /// Makes the head of each queue due, unless it has been a head before and has a time of its own. To be called whenever
 /// a queue has got a new last or has lost its head. Wants the locks of the orders' streams. Serves all businesses.
@@ -40,7 +39,7 @@ pub(crate) async fn advance(
     }
     let endpoints: Vec<String> = queues.iter().map(|queue| queue.endpoint.to_string()).collect();
     let orders: Vec<String> = queues.iter().map(|queue| queue.order.to_string()).collect();
-    diesel::sql_query(ADVANCE)
+    statement(ADVANCE)
         .bind::<Array<Text>, _>(endpoints)
         .bind::<Array<Text>, _>(orders)
         .bind::<Timestamptz, _>(now)

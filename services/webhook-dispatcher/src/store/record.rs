@@ -8,11 +8,11 @@ use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EndpointId, OrderId, WebhookDeliveryId};
-use postgres::StoreError;
+use postgres::{StoreError, statement};
 
 use super::attempts::insert_attempts;
 use super::queues::{Queue, advance};
-use super::schema::order_streams;
+use super::streams;
 use crate::domain::Attempt;
 
 /// What a sender did with a delivery it had claimed.
@@ -94,18 +94,8 @@ pub(crate) async fn record(
 /// Whoever comes behind a head that ends here waits for this lock, or is seen by `advance`.
 async fn lock_streams(conn: &mut AsyncPgConnection, outcomes: &[Outcome]) -> Result<(), StoreError> {
     let ending = outcomes.iter().filter(|outcome| outcome.then.is_end());
-    let orders: BTreeSet<String> =
-        ending.filter_map(|outcome| outcome.order_in_turn).map(|order| order.to_string()).collect();
-    if orders.is_empty() {
-        return Ok(());
-    }
-    let locked: Vec<String> = order_streams::table
-        .filter(order_streams::order_id.eq_any(&orders))
-        .order(order_streams::order_id)
-        .select(order_streams::order_id)
-        .for_update()
-        .load(conn)
-        .await?;
+    let orders: BTreeSet<OrderId> = ending.filter_map(|outcome| outcome.order_in_turn).collect();
+    let locked = streams::lock_streams(conn, orders.iter().copied()).await?;
     if locked.len() == orders.len() { Ok(()) } else { Err(super::corrupt("an order without a stream")) }
 }
 
@@ -140,7 +130,7 @@ async fn write_states(
         }
         (None, _) => None,
     };
-    let rows: Vec<IdRow> = diesel::sql_query(WRITE_STATES)
+    let rows: Vec<IdRow> = statement(WRITE_STATES)
         .bind::<Array<Text>, _>(all().map(|outcome| outcome.delivery.to_string()).collect::<Vec<_>>())
         .bind::<Array<BigInt>, _>(all().map(|outcome| outcome.token).collect::<Vec<_>>())
         .bind::<Array<Text>, _>(all().map(|outcome| outcome.then.state()).collect::<Vec<_>>())
@@ -216,7 +206,7 @@ async fn write_health(conn: &mut AsyncPgConnection, outcomes: &[&Outcome]) -> Re
         return Ok(());
     }
     let decides = |news: &News| news.test.is_some() || news.disables.is_some();
-    let locked: Vec<IdRow> = diesel::sql_query(LOCK_HEALTH)
+    let locked: Vec<IdRow> = statement(LOCK_HEALTH)
         .bind::<Array<Text>, _>(news.keys().cloned().collect::<Vec<_>>())
         .bind::<Array<Timestamptz>, _>(news.values().map(|news| news.at).collect::<Vec<_>>())
         .bind::<Array<Bool>, _>(news.values().map(|news| news.succeeded).collect::<Vec<_>>())
@@ -227,7 +217,7 @@ async fn write_health(conn: &mut AsyncPgConnection, outcomes: &[&Outcome]) -> Re
         return Ok(());
     }
     news.retain(|endpoint, _| locked.iter().any(|row| row.id == *endpoint));
-    diesel::sql_query(WRITE_HEALTH)
+    statement(WRITE_HEALTH)
         .bind::<Array<Text>, _>(news.keys().cloned().collect::<Vec<_>>())
         .bind::<Array<Timestamptz>, _>(news.values().map(|news| news.at).collect::<Vec<_>>())
         .bind::<Array<Bool>, _>(news.values().map(|news| news.succeeded).collect::<Vec<_>>())

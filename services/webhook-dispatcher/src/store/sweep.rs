@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use postgres::StoreError;
+use postgres::{StoreError, statement};
 
 /// What is being sent at this moment is left to its sender, and found the next time.
 const DISCARD: &str = r#"
@@ -30,5 +30,5 @@ pub(crate) async fn discard_of_deleted(
     now: DateTime<Utc>,
     limit: i64,
 ) -> Result<usize, StoreError> {
-    Ok(diesel::sql_query(DISCARD).bind::<Timestamptz, _>(now).bind::<BigInt, _>(limit).execute(conn).await?)
+    Ok(statement(DISCARD).bind::<Timestamptz, _>(now).bind::<BigInt, _>(limit).execute(conn).await?)
 }

@@ -1,0 +1,230 @@
+//! One transaction for many events. It locks in this order, each sorted: the events' places in the inbox, the streams of
+//! orders that are known, those of new ones.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use chrono::{DateTime, Utc};
+use diesel_async::AsyncPgConnection;
+use domain::{Clock, Entropy, EventId, OrderId, WebhookDeliveryId};
+use events::Body;
+use postgres::{Apply, StoreError};
+
+use super::{Bell, Refused};
+use crate::domain::{Incoming, Plan, Source, Subject, WebhookEvent, plan};
+use crate::store::{self, NewDelivery, OrderPlace, Queue, Stream};
+
+const CONSUMER: &str = "webhooks";
+
+pub(super) struct AcceptBatch {
+    pub clock: Clock,
+    pub entropy: Entropy,
+}
+
+impl Apply<Incoming, Result<Bell, Refused>> for AcceptBatch {
+    async fn apply(
+        &self,
+        conn: &mut AsyncPgConnection,
+        jobs: &[Incoming],
+    ) -> Result<Vec<Result<Bell, Refused>>, StoreError> {
+        let now = self.clock.now();
+        let ids: Vec<EventId> = jobs.iter().map(|job| job.envelope.id).collect();
+        let mut unseen = outbox::first_times(conn, CONSUMER, &ids, now).await?;
+        // One that is in the batch twice counts once.
+        let fresh: Vec<&Incoming> = jobs.iter().filter(|job| unseen.remove(&job.envelope.id)).collect();
+        let (due, refused) = put_in_order(conn, &fresh, now).await?;
+        if !refused.is_empty() {
+            outbox::forget(conn, CONSUMER, &Vec::from_iter(refused.keys().copied())).await?;
+        }
+        let deliveries = self.fan_out(conn, &due, now).await?;
+        let mut bell = if deliveries > 0 { Bell::Rings } else { Bell::Silent };
+        let outcome = |id| match refused.get(id) {
+            Some(refused) => Err(*refused),
+            None => Ok(std::mem::take(&mut bell)),
+        };
+        Ok(ids.iter().map(outcome).collect())
+    }
+}
+
+impl AcceptBatch {
+    /// One delivery for each event and endpoint that subscribed to it. Gives their number.
+    async fn fan_out(
+        &self,
+        conn: &mut AsyncPgConnection,
+        due: &[Cow<'_, Incoming>],
+        now: DateTime<Utc>,
+    ) -> Result<usize, StoreError> {
+        let subjects: BTreeSet<Subject> =
+            due.iter().filter_map(|event| Subject::of(&event.envelope)).collect();
+        let subscribers = store::subscribers(conn, &subjects).await?;
+        let mut told = Vec::new();
+        for incoming in due {
+            let wanted = Subject::of(&incoming.envelope).and_then(|subject| subscribers.get(&subject));
+            let Some(endpoints) = wanted else { continue };
+            if let Some(event) = WebhookEvent::of(&incoming.envelope).map_err(unreadable)? {
+                told.push((event, incoming.trace.as_ref(), endpoints));
+            }
+        }
+        if told.is_empty() {
+            return Ok(0);
+        }
+        let events: Vec<_> = told.iter().map(|(event, trace, _)| (event, *trace)).collect();
+        let new = store::insert_events(conn, &events).await?;
+        let deliveries: Vec<_> = told
+            .iter()
+            .filter(|(event, ..)| new.contains(&event.id))
+            .flat_map(|(event, _, endpoints)| endpoints.iter().map(move |endpoint| (event, *endpoint)))
+            .map(|(event, endpoint)| {
+                let id = WebhookDeliveryId::generate(&self.clock, &self.entropy);
+                NewDelivery { id, event, endpoint, lease: None }
+            })
+            .collect();
+        store::insert_deliveries(conn, &deliveries, now).await?;
+        let queue = |new: &NewDelivery<'_>| {
+            new.event.place.map(|place| Queue { order: place.order_id, endpoint: new.endpoint })
+        };
+        let queues: BTreeSet<Queue> = deliveries.iter().filter_map(queue).collect();
+        store::advance(conn, &Vec::from_iter(queues), now).await?;
+        Ok(deliveries.len())
+    }
+}
+
+/// What is due for the endpoints, an order's events in their sequence; and what is refused.
+type InOrder<'a> = (Vec<Cow<'a, Incoming>>, HashMap<EventId, Refused>);
+
+async fn put_in_order<'a>(
+    conn: &mut AsyncPgConnection,
+    fresh: &[&'a Incoming],
+    now: DateTime<Utc>,
+) -> Result<InOrder<'a>, StoreError> {
+    let mut changes = Changes::default();
+    let mut arrivals: BTreeMap<OrderId, Vec<Arrival<'a>>> = BTreeMap::new();
+    for incoming in fresh.iter().copied() {
+        match &incoming.envelope.body {
+            Body::Order(event) => {
+                arrivals
+                    .entry(event.order.id)
+                    .or_default()
+                    .push(Arrival { incoming, sequence: event.sequence });
+            }
+            _ => changes.due.push(Due::Arrived(incoming)),
+        }
+    }
+    let streams = store::lock_streams(conn, arrivals.keys().copied()).await?;
+    let owners: Vec<_> = streams.iter().map(|(order, stream)| (*order, stream.business_id)).collect();
+    let mut parked = store::parked_places(conn, &owners).await?;
+    for (order, arrivals) in arrivals {
+        let places = parked.remove(&order).unwrap_or_default();
+        changes.add(order, streams.get(&order).copied(), &places, arrivals);
+    }
+    changes.write(conn, now).await
+}
+
+/// An order's event that has just come.
+struct Arrival<'a> {
+    incoming: &'a Incoming,
+    sequence: i64,
+}
+
+enum Due<'a> {
+    Arrived(&'a Incoming),
+    Parked(OrderPlace),
+}
+
+/// What a batch does to the orders' streams.
+#[derive(Default)]
+struct Changes<'a> {
+    begun: Vec<(OrderId, Stream)>,
+    advanced: Vec<(OrderId, Stream)>,
+    parked: Vec<(OrderPlace, &'a Incoming)>,
+    due: Vec<Due<'a>>,
+    refused: HashMap<EventId, Refused>,
+}
+
+impl<'a> Changes<'a> {
+    fn add(
+        &mut self,
+        order: OrderId,
+        stream: Option<Stream>,
+        parked: &BTreeSet<i64>,
+        arrivals: Vec<Arrival<'a>>,
+    ) {
+        let Some(first) = arrivals.first() else { return };
+        let from =
+            stream.unwrap_or(Stream { business_id: first.incoming.envelope.business_id, next_sequence: 1 });
+        let business = from.business_id;
+        let is_ours = |arrival: &Arrival<'_>| arrival.incoming.envelope.business_id == business;
+        let (ours, foreign): (Vec<_>, Vec<_>) = arrivals.into_iter().partition(is_ours);
+        self.refuse(foreign.iter(), Refused::ForeignOrder);
+        let sequences: Vec<i64> = ours.iter().map(|arrival| arrival.sequence).collect();
+        let plan = plan(from.next_sequence, parked, &sequences);
+        tell(order, &plan, &ours);
+        let to = Stream { next_sequence: plan.next_sequence, ..from };
+        match stream {
+            None => self.begun.push((order, to)),
+            Some(from) if from != to => self.advanced.push((order, to)),
+            Some(_) => {}
+        }
+        let place = |sequence| OrderPlace { order, business, sequence };
+        self.due.extend(plan.hand_on.iter().map(|source| match source {
+            Source::Arrived(index) => Due::Arrived(ours[*index].incoming),
+            Source::Parked(sequence) => Due::Parked(place(*sequence)),
+        }));
+        let early = plan.park.iter().map(|index| &ours[*index]);
+        self.parked.extend(early.map(|early| (place(early.sequence), early.incoming)));
+        self.refuse(plan.too_many.iter().map(|index| &ours[*index]), Refused::TooManyParked);
+    }
+
+    fn refuse<'b>(&mut self, arrivals: impl Iterator<Item = &'b Arrival<'a>>, why: Refused)
+    where
+        'a: 'b,
+    {
+        self.refused.extend(arrivals.map(|arrival| (arrival.incoming.envelope.id, why)));
+    }
+
+    async fn write(
+        self,
+        conn: &mut AsyncPgConnection,
+        now: DateTime<Utc>,
+    ) -> Result<InOrder<'a>, StoreError> {
+        store::begin_streams(conn, &self.begun).await?;
+        store::advance_streams(conn, &self.advanced).await?;
+        let places = self.due.iter().filter_map(|due| match due {
+            Due::Parked(place) => Some(*place),
+            Due::Arrived(_) => None,
+        });
+        let mut taken = store::take_parked(conn, &Vec::from_iter(places)).await?;
+        store::park(conn, &self.parked, now).await?;
+        let due = self.due.into_iter().map(|due| match due {
+            Due::Arrived(incoming) => Ok(Cow::Borrowed(incoming)),
+            Due::Parked(OrderPlace { order, sequence, .. }) => {
+                let event = taken.remove(&(order, sequence));
+                event.map(Cow::Owned).ok_or_else(|| unreadable("a parked event is gone"))
+            }
+        });
+        Ok((due.collect::<Result<_, _>>()?, self.refused))
+    }
+}
+
+/// Logs and counts what did not simply pass.
+fn tell(order: OrderId, plan: &Plan, arrivals: &[Arrival<'_>]) {
+    let all = |indices: &[usize]| indices.iter().map(|index| &arrivals[*index]).collect::<Vec<_>>();
+    for Arrival { incoming, sequence } in all(&plan.old) {
+        tracing::info!(order_id = %order, sequence, event_id = %incoming.envelope.id, "an event came after it was handed on");
+    }
+    for Arrival { incoming, sequence } in all(&plan.park) {
+        tracing::info!(order_id = %order, sequence, event_id = %incoming.envelope.id, "an event waits for its predecessors");
+        metrics::counter!("webhook_parked_total").increment(1);
+    }
+    for Arrival { incoming, sequence } in all(&plan.contested) {
+        tracing::error!(order_id = %order, sequence, event_id = %incoming.envelope.id, "two events claim one place");
+    }
+    for Arrival { incoming, sequence } in all(&plan.too_many) {
+        tracing::error!(order_id = %order, sequence, event_id = %incoming.envelope.id, "too many events wait for a missing one");
+        metrics::counter!("webhook_parked_overflow_total").increment(1);
+    }
+}
+
+fn unreadable(error: impl std::fmt::Display) -> StoreError {
+    StoreError::Corrupt(format!("an event cannot be handed on: {error}"))
+}

@@ -1,0 +1,55 @@
+//! An event arrives: it is remembered as seen, put in its place among the events of its order, and handed to every
+//! endpoint that subscribed to it; together with whatever arrives at the same time, in one transaction.
+
+mod batch;
+
+use domain::{Clock, Entropy};
+use postgres::{Batcher, BatcherOptions, Database, StoreError};
+
+use crate::app::App;
+use crate::domain::{Incoming, PARKED_MAX};
+
+/// Why an event is refused for good, while the others of its batch are taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refused {
+    #[error("more than {PARKED_MAX} events of an order wait for one that is missing")]
+    TooManyParked,
+    #[error("the order belongs to another business")]
+    ForeignOrder,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AcceptError {
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Takes events in, those that wait at the same time in one transaction. Clones share the queue.
+#[derive(Clone)]
+pub(crate) struct Intake(Batcher<Incoming, Result<Bell, Refused>>);
+
+/// Whether the senders are to be told: one of a batch does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Bell {
+    Rings,
+    #[default]
+    Silent,
+}
+
+impl Intake {
+    pub(crate) fn start(database: Database, clock: Clock, entropy: Entropy) -> Self {
+        let batch = batch::AcceptBatch { clock, entropy };
+        Self(Batcher::start("webhook-events", database, BatcherOptions::default(), batch))
+    }
+}
+
+/// # Errors
+/// When the event cannot be taken in; nothing of it is kept then, and it may be tried again.
+pub(crate) async fn accept(app: &App, incoming: Incoming) -> Result<(), AcceptError> {
+    if app.intake.0.submit(incoming).await?? == Bell::Rings {
+        app.bell.notify_one();
+    }
+    Ok(())
+}
