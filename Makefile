@@ -5,13 +5,14 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 PROGRAMS := $(or $(CARGO_TARGET_DIR),target)/debug
 TOOLS := $(or $(CARGO_TARGET_DIR),target)/tools
 DENY := $(TOOLS)/bin/cargo-deny
+SCHEMATHESIS := $(TOOLS)/schemathesis/bin/schemathesis
 DENY_OPTIONS := --all-features --config .deny.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test bench lint fmt audit packages toolchain programs
+.PHONY: help run reset test test-api bench openapi lint fmt audit packages toolchain programs
 
 help: ## This list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
 run: programs ## Start everything on this machine, play the main job, stay up until Ctrl-C
 	@exec setpriv --pdeathsig TERM $(PROGRAMS)/demo
@@ -21,6 +22,13 @@ reset: toolchain ## Forget the data of `make run`
 
 test: programs ## All tests, on a PostgreSQL and a RabbitMQ of their own
 	$(PROGRAMS)/local-stack with-servers -- cargo test --workspace
+
+test-api: programs $(SCHEMATHESIS) ## Schemathesis, over the API as it describes itself, on a stack of its own
+	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh
+
+openapi: toolchain ## Write proto-docs/openapi/ anew, from the code
+	cargo run --quiet --package order-api -- openapi > target/order-api.json
+	mv target/order-api.json proto-docs/openapi/order-api.json
 
 bench: packages toolchain ## Orders per second beside pgbench, on release builds
 	cargo build --release --workspace --bins
@@ -43,6 +51,13 @@ audit: packages toolchain $(DENY) ## Licences, bans and sources of dependencies;
 
 $(DENY):
 	cargo install --locked --root $(TOOLS) cargo-deny@0.20.2
+
+# In a private environment, which nothing else uses and which goes with the target folder.
+$(SCHEMATHESIS): tests/api/requirements.txt
+	@sh crates/local-stack/install-system-packages.sh python
+	python3 -m venv $(TOOLS)/schemathesis
+	$(TOOLS)/schemathesis/bin/pip install --quiet --disable-pip-version-check --requirement tests/api/requirements.txt
+	@touch $@
 
 # The programs are built in one go, as tests start them too: the same selection of packages is compiled only once.
 programs: packages toolchain

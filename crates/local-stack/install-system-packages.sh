@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what Waybill needs from the system's own packages and is missing: install-system-packages.sh build servers
 #   build    a C compiler and linker for the Rust toolchain
+#   python   Python with virtual environments, for the tools that test the API
 #   servers  PostgreSQL 15 or newer and RabbitMQ 3.10 or newer, as programs: no server of the machine's own is started
 # Silent when nothing is missing.
 set -eu
@@ -9,7 +10,7 @@ postgresql_oldest=15
 rabbitmq_oldest=3.10
 
 usage() {
-    echo "usage: $0 [build] [servers]" >&2
+    echo "usage: $0 [build] [python] [servers]" >&2
     exit 2
 }
 
@@ -56,12 +57,17 @@ has_erl_call() {
     [ -x /usr/lib/erlang/bin/erl_call ] || command -v erl_call >/dev/null
 }
 
+has_python() {
+    command -v python3 >/dev/null && python3 -c 'import ensurepip, venv' 2>/dev/null
+}
+
 # Sets `missing` to the words for what is not there.
 find_missing() {
     missing=
     for group in "$@"; do
         case $group in
         build) has_compiler || missing="$missing compiler" ;;
+        python) has_python || missing="$missing python" ;;
         servers)
             has_postgresql || missing="$missing postgresql"
             has_rabbitmq || missing="$missing rabbitmq"
@@ -135,6 +141,7 @@ install_as_root() {
     for word in $missing; do
         case $word in
         compiler) packages="$packages gcc libc6-dev" ;;
+        python) packages="$packages python3 python3-venv" ;;
         postgresql)
             package=$(postgresql_package)
             [ -n "$package" ] || too_old PostgreSQL "$postgresql_oldest"
@@ -174,6 +181,7 @@ find_missing "$@"
 if ! command -v apt-get >/dev/null; then
     fail "missing:$missing. This system's packages are not known here; please install
   a C compiler (gcc or clang), for: compiler
+  Python 3 with its venv and ensurepip modules, for: python
   PostgreSQL $postgresql_oldest or newer, the server and its tools, for: postgresql
   RabbitMQ $rabbitmq_oldest or newer, with Erlang's erl_call, for: rabbitmq
 or run Waybill with docker compose in deploy/."

@@ -85,8 +85,7 @@ impl FromRequest for JsonBody {
 /// JSON, in UTF-8 (which is the only JSON there is, RFC 8259 §8.1), as it is: not packed by any coding.
 fn check_content_type(request: &HttpRequest) -> Result<(), ApiError> {
     let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let unsupported =
-        |message: &str| ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message);
+    let unsupported = ApiError::unsupported_media_type;
     if !is_json(text(header::CONTENT_TYPE)) {
         return Err(unsupported("Send the body as JSON, with Content-Type: application/json."));
     }
@@ -143,13 +142,7 @@ impl Bounds {
 async fn read(mut chunks: Payload, limit: usize) -> Result<web::BytesMut, ApiError> {
     let mut bytes = web::BytesMut::new();
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| {
-            ApiError::new(
-                StatusCode::BAD_REQUEST,
-                "body_incomplete",
-                "The request body did not arrive whole.",
-            )
-        })?;
+        let chunk = chunk.map_err(|_| ApiError::body_incomplete())?;
         if bytes.len() + chunk.len() > limit {
             let message = format!("The request body is larger than {} KiB.", limit / 1024);
             return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message));

@@ -99,13 +99,24 @@ impl ApiError {
         self.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
     }
 
-    /// 415: a body that does not say that it is JSON.
-    pub fn unsupported_media_type() -> Self {
+    /// 415: a body that does not say that it is JSON as it is.
+    pub fn unsupported_media_type(message: &str) -> Self {
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+    }
+
+    /// 400: what HTTP itself refuses.
+    pub fn malformed_request() -> Self {
         Self::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "unsupported_media_type",
-            "Send the body as JSON, with Content-Type: application/json.",
+            StatusCode::BAD_REQUEST,
+            "malformed_request",
+            "The request is not well-formed HTTP. Look for a NUL, a line break or another control character in a \
+             header, and for a request line or a Content-Length that is not as RFC 9112 has it.",
         )
+    }
+
+    /// 400: a body that did not arrive whole.
+    pub fn body_incomplete() -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "body_incomplete", "The request body did not arrive whole.")
     }
 
     /// 400: a body that cannot be read as JSON.

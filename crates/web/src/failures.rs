@@ -14,7 +14,7 @@ use settings::TrustedProxies;
 use crate::ApiError;
 use crate::address_limits::AddressLimit;
 use crate::caller::CallerAddress;
-use crate::rate::{Exceeded, Policy, Standing};
+use crate::rate::{Exceeded, Policy};
 
 /// One more each second, once those at once are used up.
 const PER_SECOND: NonZeroU32 = NonZeroU32::new(1).unwrap();
@@ -59,7 +59,10 @@ impl<C: Clock + Clone> FailureLimits<C> {
     pub fn count(&self, request: &HttpRequest, failure: ApiError) -> ApiError {
         let address = CallerAddress::of(request, &self.proxies);
         match address.and_then(|address| self.charge(address).err()) {
-            Some(Exceeded(standing)) => too_many(standing),
+            Some(Exceeded(standing)) => {
+                let refusal = too_many_failures(standing.resets_in_s);
+                standing.headers().fold(refusal, |error, (name, value)| error.with_header(name, value))
+            }
             None => failure,
         }
     }
@@ -77,15 +80,13 @@ impl<C: Clock + Clone> FailureLimits<C> {
 }
 
 /// 429, with when to come back.
-fn too_many(standing: Standing) -> ApiError {
-    let seconds = u32::try_from(standing.resets_in_s).unwrap_or(u32::MAX);
+pub fn too_many_failures(wait_s: u64) -> ApiError {
+    let seconds = u32::try_from(wait_s).unwrap_or(u32::MAX);
     let message = format!(
         "Too many keys or tokens from your address were not valid. Wait {seconds} s, and send a key from your backend's \
          configuration; a good one is still served."
     );
-    let error =
-        ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_failures", message).retry_after(seconds);
-    standing.headers().fold(error, |error, (name, value)| error.with_header(name, value))
+    ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_failures", message).retry_after(seconds)
 }
 
 #[cfg(test)]

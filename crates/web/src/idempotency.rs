@@ -5,7 +5,8 @@ use actix_web::http::header::HeaderMap;
 
 use crate::ApiError;
 
-const KEY_MAX: usize = 255;
+/// In characters.
+pub const IDEMPOTENCY_KEY_MAX: usize = 255;
 
 /// The key, if there is one.
 ///
@@ -15,7 +16,7 @@ pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> 
     let mut keys = headers.get_all("Idempotency-Key");
     let Some(key) = keys.next() else { return Ok(None) };
     let printable = |key: &&[u8]| {
-        (1..=KEY_MAX).contains(&key.len()) && key.iter().all(|byte| (0x20..0x7f).contains(byte))
+        (1..=IDEMPOTENCY_KEY_MAX).contains(&key.len()) && key.iter().all(|byte| (0x20..0x7f).contains(byte))
     };
     let text =
         Some(key.as_bytes().trim_ascii()).filter(printable).and_then(|key| std::str::from_utf8(key).ok());

@@ -29,12 +29,12 @@ pub use body::{
 pub use caller::CallerAddress;
 pub use edge::{RequestEdge, edge};
 pub use error::ApiError;
-pub use failures::FailureLimits;
+pub use failures::{FailureLimits, too_many_failures};
 pub use fault::{Fault, FaultList};
 pub use fields::{Fields, PINCODE_TEXT, TextFault, TextRule};
 pub use health::{Check, Readiness, management_routes};
-pub use idempotency::idempotency_key;
-pub use query::{QueryFields, page_query, read_query};
+pub use idempotency::{IDEMPOTENCY_KEY_MAX, idempotency_key};
+pub use query::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, QueryFields, page_query, read_query};
 pub use rate::{Exceeded, Policy, RATE_LIMIT, RATE_LIMIT_POLICY, Standing};
 pub use run::{Workers, run};
 pub use server::{Listener, ServeOptions, listen, stop_signal};

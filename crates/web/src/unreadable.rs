@@ -98,12 +98,7 @@ fn bare_refusal(buf: &[u8]) -> Option<(usize, StatusCode)> {
 fn explain(edge: &RequestEdge, bare: &str, status: StatusCode) -> Vec<u8> {
     let id = RequestId::generate(&edge.clock, &edge.entropy).to_string();
     let error = match status {
-        StatusCode::BAD_REQUEST => ApiError::new(
-            status,
-            "malformed_request",
-            "The request is not well-formed HTTP. Look for a NUL, a line break or another control character in a \
-             header, and for a request line or a Content-Length that is not as RFC 9112 has it.",
-        ),
+        StatusCode::BAD_REQUEST => ApiError::malformed_request(),
         status => ApiError::from_status(status),
     };
     let body = error.body(&id).to_string();

@@ -22,7 +22,7 @@ use crate::commands::recover_pending::recover_pending;
 use crate::commands::run_simulations::run_simulations;
 use crate::consumers::VerdictNews;
 use crate::limits::{RateLimits, forget_quiet_keys};
-use crate::routes;
+use crate::routes::{self, Description};
 use crate::settings::OrderApiSettings;
 use crate::verdicts::{KeyVerdicts, OrderingVerdicts};
 
@@ -125,11 +125,13 @@ pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Resul
     chassis.worker("quiet-keys", |stop| forget_quiet_keys(limits, stop));
     chassis.consume("verdict-news", VerdictNews::queue(), NEWS_AT_ONCE, VerdictNews(Arc::clone(&app)));
 
+    let description = Description::new(&settings.brand, &settings.public.url)?;
+    let description = actix::Data::new(description);
     let (data, token) = (actix::Data::from(app), actix::Data::new(settings.internal.clone()));
     let public = {
         let data = data.clone();
         move |config: &mut actix::ServiceConfig| {
-            config.app_data(data.clone()).configure(routes::public);
+            config.app_data(data.clone()).app_data(description.clone()).configure(routes::public);
         }
     };
     chassis.listen_public(public)?;

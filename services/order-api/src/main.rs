@@ -1,5 +1,19 @@
-//! `order-api serve` (the default) and `order-api migrate`.
+//! `order-api serve` (the default), `order-api migrate`, and `order-api openapi`, which prints the API's description.
+
+use std::io::Write as _;
+
+use settings::Brand;
+use url::Url;
+
+/// Where the description's examples lead when it is not served: an address that nobody has.
+const NOWHERE: &str = "https://delivery.example";
 
 fn main() -> anyhow::Result<()> {
+    // It needs no settings, and so no database: a machine that only builds the docs has none.
+    if std::env::args().nth(1).as_deref() == Some("openapi") {
+        let document = order_api::routes::openapi_document(&Brand::default(), &Url::parse(NOWHERE)?)?;
+        std::io::stdout().write_all(document.as_bytes())?;
+        return Ok(());
+    }
     chassis::main(order_api::store::MIGRATIONS, order_api::app::start)
 }

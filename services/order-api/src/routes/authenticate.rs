@@ -21,17 +21,9 @@ pub(super) async fn business(app: &App, request: &HttpRequest) -> Result<GoodKey
 pub(super) async fn identify(app: &App, request: &HttpRequest) -> Result<GoodKey, ApiError> {
     let failed = |failure| app.failures.count(request, failure);
     let Some(key) = bearer_token(request.headers())? else {
-        return Err(failed(unauthorized(
-            "missing_api_key",
-            "Send your API key from the backend, as Authorization: Bearer <API_KEY>.",
-        )));
+        return Err(failed(no_key()));
     };
-    let invalid = || {
-        failed(unauthorized(
-            "invalid_api_key",
-            "The API key is not valid. Use the key from your backend's configuration; it may have been revoked.",
-        ))
-    };
+    let invalid = || failed(bad_key());
     if app.failures.is_far_beyond(request) && !app.keys.was_good_of_late(key) {
         return Err(invalid());
     }
@@ -50,7 +42,23 @@ pub(super) fn fleet(app: &App, request: &HttpRequest) -> Result<(), ApiError> {
     if known {
         return Ok(());
     }
-    Err(app.failures.count(request, unauthorized("invalid_fleet_token", "The fleet token is not valid.")))
+    Err(app.failures.count(request, bad_fleet_token()))
+}
+
+pub(super) fn no_key() -> ApiError {
+    let message = "Send your API key from the backend, as Authorization: Bearer <API_KEY>.";
+    unauthorized("missing_api_key", message)
+}
+
+pub(super) fn bad_key() -> ApiError {
+    unauthorized(
+        "invalid_api_key",
+        "The API key is not valid. Use the key from your backend's configuration; it may have been revoked.",
+    )
+}
+
+pub(super) fn bad_fleet_token() -> ApiError {
+    unauthorized("invalid_fleet_token", "The fleet token is not valid.")
 }
 
 fn unauthorized(code: &str, message: &str) -> ApiError {

@@ -21,6 +21,12 @@ use crate::store::fleet::{self, FleetFilter};
 /// A fleet's clock may run this far ahead of ours.
 const CLOCK_AHEAD_MAX: TimeDelta = TimeDelta::minutes(5);
 
+pub(super) const EVENT_ID: TextRule = TextRule::code(128);
+pub(super) const REASON: TextRule = TextRule::lines(1_000);
+pub(super) const DRIVER_NAME: TextRule = TextRule::line(200);
+pub(super) const DRIVER_PHONE: TextRule = TextRule::line(40);
+pub(super) const DRIVER_VEHICLE: TextRule = TextRule::line(100);
+
 /// `POST /v1/fleet/orders/{id}/events {eventId, event, occurredAt, driver?, reason?, codAmountPaise?}`
 pub(super) async fn report(
     app: Data<App>,
@@ -42,23 +48,23 @@ pub(super) async fn report(
     moved.map(fleet_view).map(Json).map_err(errors::from_report)
 }
 
-fn read_report(
+pub(super) fn read_report(
     body: &Value,
     faults: &FaultList,
     order_id: OrderId,
     now: DateTime<Utc>,
 ) -> Option<FleetReport> {
     let fields = Fields::of_body(body, faults)?;
-    let event_id = fields.required_text("eventId", TextRule::code(128));
+    let event_id = fields.required_text("eventId", EVENT_ID);
     let event = integration::progress_event(&fields, "");
     let occurred_at = occurred_at(&fields, now);
     let driver = fields.optional_object("driver").and_then(|driver| read_driver(&driver));
     let reason = match event {
-        Some(EventKind::OrderFailed) => fields.required_text("reason", TextRule::lines(1_000)),
-        _ => fields.optional_text("reason", TextRule::lines(1_000)),
+        Some(EventKind::OrderFailed) => fields.required_text("reason", REASON),
+        _ => fields.optional_text("reason", REASON),
     };
     let cod_amount = match event {
-        Some(EventKind::CodCollected | EventKind::CodHandedOver | EventKind::CodSettled) => {
+        Some(event) if is_cash(event) => {
             fields.required_integer("codAmountPaise", 0, Paise::REQUEST_MAX.get())
         }
         _ => fields.optional_integer("codAmountPaise", 0, Paise::REQUEST_MAX.get()),
@@ -70,6 +76,11 @@ fn read_report(
         fingerprint: Fingerprint::of(body),
         reported: Reported { event: event?, data, occurred_at: occurred_at? },
     })
+}
+
+/// Whether the event tells of cash, and so must tell how much.
+pub(super) fn is_cash(event: EventKind) -> bool {
+    matches!(event, EventKind::CodCollected | EventKind::CodHandedOver | EventKind::CodSettled)
 }
 
 fn occurred_at(fields: &Fields<'_>, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
@@ -88,9 +99,9 @@ fn occurred_at(fields: &Fields<'_>, now: DateTime<Utc>) -> Option<DateTime<Utc>>
 }
 
 fn read_driver(fields: &Fields<'_>) -> Option<Driver> {
-    let name = fields.required_text("name", TextRule::line(200));
-    let phone = fields.optional_text("phone", TextRule::line(40));
-    let vehicle = fields.optional_text("vehicle", TextRule::line(100));
+    let name = fields.required_text("name", DRIVER_NAME);
+    let phone = fields.optional_text("phone", DRIVER_PHONE);
+    let vehicle = fields.optional_text("vehicle", DRIVER_VEHICLE);
     Some(Driver { name: name?, phone, vehicle })
 }
 

@@ -14,6 +14,9 @@ use crate::commands::cancel_order::cancel_order;
 use crate::domain::Order;
 use crate::store::orders::{self, OrderFilter};
 
+/// Why an order is cancelled.
+pub(super) const REASON: TextRule = TextRule::lines(1_000);
+
 /// For messages.
 pub(super) const DELIVERY_STATUSES: &str = "created, driver_assigned, picked_up, out_for_delivery, delivered, failed, \
      cancelled or returned";
@@ -51,13 +54,12 @@ pub(super) async fn cancel(
     Ok(Json(views::order_view(&app.ambient, cancelled.map_err(errors::from_cancel)?)))
 }
 
-fn cancel_reason(body: &Value) -> Result<Option<String>, ApiError> {
+pub(super) fn cancel_reason(body: &Value) -> Result<Option<String>, ApiError> {
     if body.is_null() {
         return Ok(None);
     }
     let faults = FaultList::default();
-    let reason = Fields::of_body(body, &faults)
-        .and_then(|fields| fields.optional_text("reason", TextRule::lines(1_000)));
+    let reason = Fields::of_body(body, &faults).and_then(|fields| fields.optional_text("reason", REASON));
     if faults.is_empty() { Ok(reason) } else { Err(ApiError::invalid(faults)) }
 }
 

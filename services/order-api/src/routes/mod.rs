@@ -3,11 +3,13 @@
 mod authenticate;
 mod backend_only;
 mod create_order;
+mod docs;
 mod errors;
 mod fleet;
 mod fleet_page;
 mod integration;
 mod internal;
+mod openapi;
 mod order_body;
 mod quota;
 mod simulate;
@@ -42,7 +44,20 @@ pub fn public(config: &mut ServiceConfig) {
                 .service(resource("/{id}/events").route(post().to(fleet::report))),
         )
         .service(resource("/v1/tracking/{code}").route(get().to(tracking::json)))
-        .service(resource("/track/{code}").route(get().to(tracking::page)));
+        .service(resource("/track/{code}").route(get().to(tracking::page)))
+        .service(resource("/docs").route(get().to(docs::page)))
+        .service(resource("/v1/openapi.json").route(get().to(docs::json)));
+}
+
+/// The API's description, for the public listener.
+pub use docs::Description;
+
+/// The document for the service at `public_url`, as it is kept in `proto-docs/openapi/`.
+///
+/// # Errors
+/// When it cannot be made, which a test rules out.
+pub fn openapi_document(brand: &settings::Brand, public_url: &url::Url) -> anyhow::Result<String> {
+    openapi::document(brand, public_url).map(|document| document.pretty() + "\n")
 }
 
 /// What the other services reach.

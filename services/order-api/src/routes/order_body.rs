@@ -1,5 +1,6 @@
 //! Reading the body of an order (`spec.md` §2.1): every field by its type and bound, every fault in one pass.
 
+pub(super) mod schema;
 #[cfg(test)]
 mod tests;
 

@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::commands::simulate_progress::{simulate_progress, start_simulation};
 
 /// What is asked for.
-enum Simulation {
+pub(super) enum Simulation {
     Event(EventKind),
     Auto,
 }
@@ -51,7 +51,7 @@ pub(super) fn needs_test_key() -> ApiError {
     ApiError::new(StatusCode::FORBIDDEN, "simulate_needs_test_key", message)
 }
 
-fn read(body: &Value) -> Result<Simulation, ApiError> {
+pub(super) fn read(body: &Value) -> Result<Simulation, ApiError> {
     if body.get("event").and_then(Value::as_str) == Some("auto") {
         return Ok(Simulation::Auto);
     }

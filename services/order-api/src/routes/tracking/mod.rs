@@ -10,18 +10,20 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::TrackingCode;
 use postgres::StoreError;
+use serde::Serialize;
 use web::{ApiError, Exceeded, Standing};
 
 use self::page::Notice;
 use self::view::TrackingView;
 use super::errors;
 use crate::app::App;
+use crate::domain::{Order, OrderEvent};
 use crate::store::{orders, timeline};
 
 /// A delivery has few steps; a driver who drops out again and again adds some.
 const STEPS_MAX: usize = 100;
 /// When the service cannot answer for a moment.
-const TRY_AGAIN_S: u32 = 5;
+pub(super) const TRY_AGAIN_S: u32 = 5;
 
 /// `GET /v1/tracking/{trackingCode}`
 pub(super) async fn json(
@@ -46,6 +48,11 @@ pub(super) fn too_many(wait_s: u32) -> ApiError {
 
 pub(super) fn unknown_code() -> ApiError {
     ApiError::not_found("tracking_code_not_found", "tracking code")
+}
+
+/// What the JSON says of an order, for the API's description.
+pub(super) fn shown(order: Order, events: Vec<OrderEvent>) -> impl Serialize {
+    TrackingView::new(order, events)
 }
 
 /// `GET /track/{trackingCode}`: a page for every outcome, since people see it

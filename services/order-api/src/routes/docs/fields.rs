@@ -1,0 +1,147 @@
+//! Schemas as tables: one row for each field, by the dotted path that errors name it by.
+
+use super::page::markdown_line;
+use crate::routes::openapi::ordered::Json;
+
+/// Deeper than any of ours; a schema that contains itself ends there.
+const DEPTH_MAX: usize = 6;
+
+/// One field of a body.
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) required: bool,
+    /// HTML.
+    pub(super) description: String,
+    /// Bounds and allowed words.
+    pub(super) bounds: String,
+    /// A heading within the table: what follows is one of several forms.
+    pub(super) is_form: bool,
+}
+
+/// What a `$ref` points to; anything else is itself.
+pub(super) fn resolve<'a>(document: &'a Json, schema: &'a Json) -> &'a Json {
+    let Some(path) = schema.get("$ref").and_then(Json::as_str) else { return schema };
+    let mut found = document;
+    for part in path.trim_start_matches("#/").split('/') {
+        match found.get(part) {
+            Some(next) => found = next,
+            None => return schema,
+        }
+    }
+    found
+}
+
+pub(super) fn rows(document: &Json, schema: &Json) -> Vec<Row> {
+    let mut rows = Vec::new();
+    add_fields(document, schema, "", 0, &mut rows);
+    rows
+}
+
+fn add_fields(document: &Json, schema: &Json, path: &str, depth: usize, rows: &mut Vec<Row>) {
+    let schema = not_null(document, resolve(document, schema));
+    if depth > DEPTH_MAX {
+        return;
+    }
+    let required: Vec<&str> =
+        schema.get("required").map(Json::items).unwrap_or_default().iter().filter_map(Json::as_str).collect();
+    for (name, field) in schema.get("properties").map(Json::fields).unwrap_or_default() {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        rows.push(row(document, &path, field, required.contains(&name.as_str())));
+        add_fields(document, field, &path, depth + 1, rows);
+    }
+    if let Some(items) = schema.get("items") {
+        add_fields(document, items, &format!("{path}[]"), depth + 1, rows);
+    }
+    for form in schema.get("oneOf").map(Json::items).unwrap_or_default() {
+        let form = resolve(document, form);
+        rows.push(Row {
+            name: path.to_owned(),
+            kind: String::new(),
+            required: false,
+            description: described(form),
+            bounds: String::new(),
+            is_form: true,
+        });
+        add_fields(document, form, path, depth + 1, rows);
+    }
+}
+
+/// Of a schema that is something or null, the something.
+fn not_null<'a>(document: &'a Json, schema: &'a Json) -> &'a Json {
+    let forms = schema.get("anyOf").map(Json::items).unwrap_or_default();
+    match forms {
+        [form, null] if null.get("type").and_then(Json::as_str) == Some("null") => resolve(document, form),
+        _ => schema,
+    }
+}
+
+fn row(document: &Json, path: &str, field: &Json, required: bool) -> Row {
+    let resolved = not_null(document, resolve(document, field));
+    Row {
+        name: path.to_owned(),
+        kind: kind(document, field),
+        required,
+        description: described(resolved),
+        bounds: bounds(resolved),
+        is_form: false,
+    }
+}
+
+fn described(schema: &Json) -> String {
+    schema.get("description").and_then(Json::as_str).map(markdown_line).unwrap_or_default()
+}
+
+/// The type, in a word or two.
+pub(super) fn kind(document: &Json, schema: &Json) -> String {
+    let resolved = not_null(document, resolve(document, schema));
+    let named: Vec<&str> = match resolved.get("type") {
+        Some(Json::Text(one)) => vec![one],
+        Some(many) => many.items().iter().filter_map(Json::as_str).collect(),
+        None if resolved.get("oneOf").is_some() => vec!["object"],
+        None => Vec::new(),
+    };
+    let is_nullable =
+        named.contains(&"null") || resolved.get("anyOf").is_none() && schema.get("anyOf").is_some();
+    let plain: Vec<&str> = named.into_iter().filter(|name| *name != "null").collect();
+    let format = resolved.get("format").and_then(Json::as_str).filter(|format| *format != "int64");
+    let mut text = match (plain.as_slice(), format) {
+        (["array"], _) => "list".to_owned(),
+        (["string"], Some(format)) => format.to_owned(),
+        (plain, _) => plain.join(" or "),
+    };
+    if is_nullable {
+        text.push_str(" or null");
+    }
+    text
+}
+
+/// What a value may be, in few words. Patterns are for programs.
+pub(super) fn bounds(schema: &Json) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    if let Some(words) = schema.get("enum") {
+        let words = words.items().iter().filter(|word| **word != Json::Null);
+        parts.push(
+            words
+                .map(|word| format!("`{}`", word.as_str().map_or_else(|| word.to_string(), str::to_owned)))
+                .collect::<Vec<_>>()
+                .join(" "),
+        );
+    }
+    match (schema.get("minimum"), schema.get("maximum")) {
+        (Some(min), Some(max)) => parts.push(format!("{min} to {max}")),
+        (Some(min), None) => parts.push(format!("at least {min}")),
+        (None, Some(max)) => parts.push(format!("at most {max}")),
+        (None, None) => {}
+    }
+    if let Some(max) = schema.get("maxLength") {
+        parts.push(format!("at most {max} characters"));
+    }
+    if let Some(max) = schema.get("maxItems") {
+        parts.push(format!("at most {max} entries"));
+    }
+    if let Some(default) = schema.get("default") {
+        parts.push(format!("{default} when left out"));
+    }
+    markdown_line(&parts.join("; "))
+}

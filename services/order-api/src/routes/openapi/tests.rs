@@ -1,0 +1,273 @@
+//! That the document is what is kept, is an OpenAPI 3.1 document, says of every route and every error code, and that its
+//! examples are what its schemas say.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::routes::docs::Description;
+
+const KEPT: &str = include_str!("../../../../../proto-docs/openapi/order-api.json");
+/// The shape of a document, by the OpenAPI Initiative (Apache-2.0): spec.openapis.org/oas/3.1/schema/2022-10-07.
+const OPENAPI_3_1: &str = include_str!("openapi-3.1.json");
+
+fn made() -> Json {
+    document(&Brand::default(), &Url::parse("https://delivery.example").unwrap()).unwrap()
+}
+
+fn as_value(document: &Json) -> Value {
+    serde_json::from_str(&document.to_string()).unwrap()
+}
+
+#[test]
+fn what_is_kept_is_current() {
+    assert!(
+        made().pretty() + "\n" == KEPT,
+        "proto-docs/openapi/order-api.json is not what the code says. `make openapi` writes it anew."
+    );
+}
+
+#[test]
+fn it_is_an_openapi_3_1_document() {
+    let rules: Value = serde_json::from_str(OPENAPI_3_1).unwrap();
+    let validator = jsonschema::validator_for(&rules).unwrap();
+    let document = as_value(&made());
+    let faults: Vec<String> =
+        validator.iter_errors(&document).map(|fault| format!("{}: {fault}", fault.instance_path())).collect();
+    assert_eq!(faults, [] as [String; 0]);
+    let mut ids = BTreeSet::new();
+    each(&document["paths"], &mut |value| {
+        if let Some(id) = value.get("operationId").filter(|_| value.get("responses").is_some()) {
+            assert!(ids.insert(id.to_string()), "{id} names two operations");
+        }
+    });
+    each(&document, &mut |value| {
+        let Some(reference) = value.get("$ref").and_then(Value::as_str) else { return };
+        assert!(document.pointer(&reference[1..]).is_some(), "{reference} leads nowhere");
+    });
+}
+
+fn each(value: &Value, visit: &mut impl FnMut(&Value)) {
+    visit(value);
+    match value {
+        Value::Object(fields) => fields.values().for_each(|field| each(field, visit)),
+        Value::Array(items) => items.iter().for_each(|item| each(item, visit)),
+        _ => {}
+    }
+}
+
+/// Answers' schemas closed, so that a field that is in an example and not in its schema is found, too.
+fn closed(schemas: &Value) -> Value {
+    let mut schemas = schemas.clone();
+    let fields = schemas.as_object_mut().unwrap();
+    for (name, schema) in fields.iter_mut().filter(|(name, _)| !is_of_a_request(name)) {
+        assert!(schema.get("allOf").is_none(), "{name}: closing it would close its parts");
+        if schema.get("properties").is_some() {
+            schema["additionalProperties"] = json!(false);
+        }
+    }
+    schemas
+}
+
+fn is_of_a_request(name: &str) -> bool {
+    name.starts_with("New")
+        || name.starts_with("Report")
+        || matches!(name, "CancelOrder" | "SimulateProgress")
+}
+
+#[test]
+fn examples_are_what_their_schemas_say() {
+    let document = as_value(&made());
+    let schemas = closed(&document["components"]["schemas"]);
+    let mut seen = 0;
+    each(&document, &mut |media| {
+        let Some(schema) = media.get("schema") else { return };
+        let many = media.get("examples").and_then(Value::as_object);
+        let many = many.into_iter().flat_map(|examples| examples.values().map(|example| &example["value"]));
+        let rules = json!({ "allOf": [schema], "components": { "schemas": schemas } });
+        let validator = jsonschema::options().should_validate_formats(true).build(&rules).unwrap();
+        for example in many.chain(media.get("example")) {
+            let faults: Vec<String> = validator.iter_errors(example).map(|fault| fault.to_string()).collect();
+            assert_eq!(faults, [] as [String; 0], "{example:#}");
+            seen += 1;
+        }
+    });
+    assert!(seen > 100, "only {seen} examples");
+}
+
+/// `scope` and `resource` as the URL table has them, with the methods of each.
+fn routes_of_the_table() -> BTreeSet<(String, String)> {
+    let table = include_str!("../mod.rs");
+    let public = table.split("pub fn public(").nth(1).unwrap().split("\n}").next().unwrap();
+    let mut routes = BTreeSet::new();
+    let mut scope = String::new();
+    for piece in public.split(".service(") {
+        let quoted = |after: &str| {
+            piece.split(after).nth(1).and_then(|rest| rest.split('"').nth(1)).map(str::to_owned)
+        };
+        if let Some(path) = quoted("scope(") {
+            scope = path;
+        } else if let Some(path) = quoted("resource(") {
+            let is_below = !path.starts_with("/v1") && !path.starts_with("/track") && path != "/docs";
+            let path = if is_below { format!("{scope}{path}") } else { path };
+            for method in ["get", "post", "put", "patch", "delete"] {
+                if piece.contains(&format!(".route({method}()")) {
+                    routes.insert((method.to_owned(), path.replace("{code}", "{trackingCode}")));
+                }
+            }
+        }
+    }
+    routes
+}
+
+#[test]
+fn every_route_is_described_and_nothing_else() {
+    let described: BTreeSet<(String, String)> = made()
+        .get("paths")
+        .unwrap()
+        .fields()
+        .iter()
+        .flat_map(|(path, methods)| methods.fields().iter().map(|(method, _)| (method.clone(), path.clone())))
+        .collect();
+    let mut routes = routes_of_the_table();
+    // The description itself.
+    for itself in ["/docs", "/v1/openapi.json"] {
+        assert!(routes.remove(&("get".to_owned(), itself.to_owned())), "{itself}");
+    }
+    assert_eq!(routes, described);
+}
+
+/// The codes that the sources give to errors on the public listener.
+fn codes_of_the_sources() -> BTreeSet<String> {
+    let sources = [
+        include_str!("../authenticate.rs"),
+        include_str!("../backend_only.rs"),
+        include_str!("../create_order.rs"),
+        include_str!("../errors.rs"),
+        include_str!("../fleet.rs"),
+        include_str!("../integration.rs"),
+        include_str!("../quota.rs"),
+        include_str!("../simulate.rs"),
+        include_str!("../timeline.rs"),
+        include_str!("../tracking/mod.rs"),
+        include_str!("../../../../../crates/web/src/auth.rs"),
+        include_str!("../../../../../crates/web/src/body.rs"),
+        include_str!("../../../../../crates/web/src/error.rs"),
+        include_str!("../../../../../crates/web/src/failures.rs"),
+        include_str!("../../../../../crates/web/src/idempotency.rs"),
+    ];
+    let mut codes = BTreeSet::new();
+    for source in sources {
+        let shipped = source.split("#[cfg(test)]\nmod tests").next().unwrap();
+        for call in ["ApiError::new(", "Self::new(", "ApiError::not_found(", "unauthorized(", "refused("] {
+            for call in shipped.split(call).skip(1) {
+                // The code is the first text of the call, before its message begins.
+                let arguments = call.split(");").next().unwrap();
+                let code = arguments.split('"').nth(1).unwrap_or_default();
+                if code.contains('_') && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') {
+                    codes.insert(code.to_owned());
+                }
+            }
+        }
+        // The codes of bare statuses stand in a table of their own.
+        for pair in shipped.split("fn from_status").skip(1).flat_map(|table| table.split("=> ").skip(1)) {
+            let code = pair.trim_start_matches(['{', '(', '\n', ' ']).trim_start_matches('"');
+            codes.insert(code.split('"').next().unwrap().to_owned());
+        }
+    }
+    codes.retain(|code| {
+        code.contains('_') && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    });
+    assert!(
+        codes.len() > 25 && codes.contains("method_not_allowed") && codes.contains("rate_limited"),
+        "{codes:?}"
+    );
+    codes
+}
+
+/// Codes of other listeners.
+const ELSEWHERE: [&str; 2] = ["business_not_found", "internal_token_invalid"];
+
+#[test]
+fn every_error_code_has_an_example() {
+    let mut shown = BTreeSet::new();
+    each(&as_value(&made()), &mut |value| {
+        if let (Some(code), Some(_)) = (value.get("code").and_then(Value::as_str), value.get("requestId")) {
+            shown.insert(code.to_owned());
+        }
+    });
+    let missing: Vec<String> = codes_of_the_sources()
+        .into_iter()
+        .filter(|code| !shown.contains(code) && !ELSEWHERE.contains(&code.as_str()))
+        .collect();
+    assert_eq!(missing, [] as [String; 0], "codes without an example");
+}
+
+#[test]
+fn bodies_of_the_examples_are_orders_and_what_is_no_order_is_none() {
+    let document = as_value(&made());
+    let rules = json!({
+        "$ref": "#/components/schemas/NewOrder",
+        "components": { "schemas": document["components"]["schemas"] },
+    });
+    let schema = jsonschema::validator_for(&rules).unwrap();
+    let base: Value = serde_json::from_str(&samples::smallest_body().to_string()).unwrap();
+    for (pointer, value, is_good) in [
+        ("/orderReference", json!(" A-1 "), true),
+        ("/orderReference", json!("A\u{200b}1"), false),
+        ("/orderReference", json!("A\u{e0041}1"), false),
+        ("/orderReference", json!("\u{200b}"), false),
+        ("/orderReference", json!("A\n1"), false),
+        ("/orderReference", json!("A1\n"), true),
+        ("/orderReference", json!("x".repeat(129)), false),
+        ("/orderReference", json!(1), false),
+        ("/customer/name", json!("क्\u{200D}ष"), true),
+        ("/customer/name", json!(" \u{3000}"), false),
+        ("/customer/name", Value::Null, false),
+        ("/customer", Value::Null, false),
+        ("/delivery/pincode", json!("560 038"), true),
+        ("/delivery/pincode", json!("056003"), false),
+        ("/payment/deliveryFeePaise", json!(0), false),
+        ("/payment/deliveryFeePaise", json!(1.5), false),
+        ("/payment/deliveryFeePaise", json!(i64::MAX), false),
+        ("/payment/paymentType", json!("cash"), false),
+    ] {
+        let mut body = base.clone();
+        *body.pointer_mut(pointer).unwrap() = value;
+        assert_eq!(schema.is_valid(&body), is_good, "schema: {body}");
+        assert_eq!(order_body::read(&body).is_ok(), is_good, "parser: {body}");
+    }
+    for (name, value, is_good) in [
+        ("pickup", json!({ "phone": "", "pincode": " ", "addressLine2": "\u{200b}" }), true),
+        ("pickup", json!({ "pincode": "12" }), false),
+        ("pickup", Value::Null, true),
+        ("notes", json!({ "customerNote": "a\nb" }), true),
+        ("notes", json!({ "customerNote": "a\u{7}b" }), false),
+        ("package", json!({ "items": [{ "quantity": 0 }] }), false),
+        ("package", json!({ "items": null, "weightKg": 0.5, "unknown": [1] }), true),
+        ("orderSource", json!(""), true),
+    ] {
+        let mut body = base.clone();
+        body[name] = value;
+        assert_eq!(schema.is_valid(&body), is_good, "schema: {body}");
+        assert_eq!(order_body::read(&body).is_ok(), is_good, "parser: {body}");
+    }
+}
+
+#[test]
+fn the_page_shows_every_operation_in_the_operator_s_name() {
+    let brand = Brand { name: "Acme <Söhne>".into(), ..Brand::default() };
+    let description = Description::new(&brand, &Url::parse("https://go.acme.example/").unwrap()).unwrap();
+    let page = description.page();
+    assert!(page.contains("<title>Acme &#60;Söhne&#62; API</title>"), "{}", &page[..400]);
+    each(&as_value(&made())["paths"], &mut |value| {
+        if let Some(id) = value.get("operationId").filter(|_| value.get("responses").is_some()) {
+            assert!(page.contains(&format!("<article id={id}>")), "{id}");
+        }
+    });
+    assert!(
+        page.contains("https://go.acme.example/v1/integration/orders") && !page.contains("delivery.example")
+    );
+    assert!(!page.contains("<script") && !page.contains("style=") && !page.contains("src="));
+}

@@ -1,0 +1,56 @@
+"""What Schemathesis cannot know from the document: values that exist, and formats of ours."""
+
+import datetime
+import os
+
+import schemathesis
+from hypothesis import strategies as st
+
+# Orders that are there from the start: id, tracking code, id of an event.
+KNOWN = [order.split(":") for order in os.environ["KNOWN_ORDERS"].split(",")]
+# Stands for an event of the order that is asked about; no timeline has it.
+SOME_EVENT = "some-event"
+
+# Numbers that somebody could have: Indian mobile ones, as people write them.
+PHONES = st.builds(
+    lambda first, rest, form: form.format(f"{first}{rest:09d}"),
+    st.integers(6, 9),
+    st.integers(0, 999_999_999),
+    st.sampled_from(["+91{}", "+91 {}", "+91-{}", "+91 ({})"]),
+)
+# Times that have been. What is still to come did not happen, and no document can say which time it is.
+TIMES = st.datetimes(
+    min_value=datetime.datetime(1970, 1, 2), max_value=datetime.datetime(2026, 1, 1)
+).map(lambda time: time.isoformat() + "Z")
+
+schemathesis.openapi.format("phone", PHONES)
+schemathesis.openapi.format("date-time", TIMES)
+schemathesis.openapi.format("order-id", st.sampled_from([order[0] for order in KNOWN]))
+schemathesis.openapi.format("tracking-code", st.sampled_from([order[1] for order in KNOWN]))
+schemathesis.openapi.format("fleet-cursor", st.sampled_from([order[0] for order in KNOWN]))
+schemathesis.openapi.format("timeline-id", st.just(SOME_EVENT))
+
+
+def whole(value):
+    """JSON Schema takes 100.0 for an integer, and has no word for the API's rule that it is none."""
+    if isinstance(value, dict):
+        return {name: whole(field) for name, field in value.items()}
+    if isinstance(value, list):
+        return [whole(item) for item in value]
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return int(value) if is_whole else value
+
+
+@schemathesis.hook
+def map_body(context, body):
+    return whole(body)
+
+
+@schemathesis.hook
+def map_case(context, case):
+    """A cursor of a timeline is one of this order's own entries."""
+    if case.query and case.query.get("startingAfter") == SOME_EVENT:
+        order, _, event = KNOWN[0]
+        case.path_parameters["id"] = order
+        case.query["startingAfter"] = event
+    return case
