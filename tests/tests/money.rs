@@ -1,0 +1,134 @@
+//! Money as a business sees it: a retried top-up, a low balance told by webhook, the statement with its orders, a fee
+//! that comes back, cash that does not add up.
+
+use anyhow::Context;
+use demo::clients::COD_DELIVERY;
+use demo::eventually;
+use local_stack::Stack;
+use reference_shop::NewOrder;
+use reqwest::Method;
+use serde_json::{Value, json};
+use waybill_tests::{Business, PATIENCE};
+
+/// How far the threshold lies below what the first order leaves: that is not low yet, and what the second leaves is.
+const THRESHOLD_MARGIN: i64 = 1;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_business_follows_its_money() -> anyhow::Result<()> {
+    let stack = Stack::for_tests().await?;
+    let mut business = Business::sign_up(&stack).await?;
+    let fee = NewOrder::sample("any").payment.delivery_fee_paise;
+    business.go_live(3 * fee).await?;
+    let (kept, cancelled) = a_low_balance_is_told(&business, fee).await?;
+    a_fee_that_comes_back_is_in_the_statement(&business, &cancelled, fee).await?;
+    cash_that_does_not_add_up_is_seen_by_both(&business, &kept).await?;
+    stack.shut_down().await
+}
+
+/// Gives the ids of the two orders that it places.
+async fn a_low_balance_is_told(business: &Business, fee: i64) -> anyhow::Result<(String, String)> {
+    let mut events: Vec<Value> = DEFAULT.iter().map(|kind| json!(kind)).collect();
+    events.push(json!("wallet.low_balance"));
+    let endpoint = format!("/webhook-endpoints/{}", business.endpoint_id);
+    business.portal.call(Method::PATCH, &endpoint, Some(&json!({ "events": events }))).await?.expect(200)?;
+    let threshold = json!({ "thresholdPaise": 2 * fee - THRESHOLD_MARGIN });
+    business.portal.put("/wallet/threshold", &threshold).await?;
+
+    let kept = business.place(NewOrder::sample("kept")).await?;
+    assert_eq!(business.portal.get("/status").await?["indicators"]["wallet"]["label"], "Funded");
+    let cancelled = business.place(NewOrder::sample("cancelled")).await?;
+    assert_eq!(business.portal.get("/status").await?["indicators"]["wallet"]["label"], "Low balance");
+    let told = eventually("the webhook of a low balance", PATIENCE, || async {
+        let all = business.shop.received(0, 1_000).await?;
+        let low: Vec<_> = all.into_iter().filter(|hook| hook.kind == "wallet.low_balance").collect();
+        Ok((!low.is_empty()).then_some(low))
+    })
+    .await?;
+    let body: Value = serde_json::from_slice(&told[0].body)?;
+    assert_eq!((told.len(), &body["order"]), (1, &Value::Null));
+    assert_eq!((&body["data"]["balancePaise"], &body["mode"]), (&json!(fee), &json!("live")));
+    Ok((kept, cancelled))
+}
+
+const DEFAULT: [&str; 10] = [
+    "order.created",
+    "driver.assigned",
+    "order.picked_up",
+    "order.out_for_delivery",
+    "order.delivered",
+    "order.failed",
+    "order.cancelled",
+    "cod.collected",
+    "cod.handed_over",
+    "cod.settled",
+];
+
+async fn a_fee_that_comes_back_is_in_the_statement(
+    business: &Business,
+    order: &str,
+    fee: i64,
+) -> anyhow::Result<()> {
+    let cancel = format!("/{order}/cancel");
+    business.live()?.call(Method::POST, &cancel, Some(&json!({}))).await?.expect(200)?;
+    eventually("the fee to come back", PATIENCE, || async {
+        Ok((business.entries_of(order).await?.len() == 2).then_some(()))
+    })
+    .await?;
+    let page = business.portal.get("/wallet/entries?orderReference=cancelled").await?;
+    let lines = page["data"].as_array().context("no lines")?;
+    let seen: Vec<_> = lines
+        .iter()
+        .map(|line| {
+            (&line["kind"], &line["amountPaise"], &line["balanceAfterPaise"], &line["orderReference"])
+        })
+        .collect();
+    let (refund, taken) = (json!("refund"), json!("delivery_fee"));
+    let (reference, plus, minus) = (json!("cancelled"), json!(fee), json!(-fee));
+    let (high, low) = (json!(2 * fee), json!(fee));
+    assert_eq!(seen, [(&refund, &plus, &high, &reference), (&taken, &minus, &low, &reference)]);
+    for (filter, count) in [("kind=refund", 1), ("kind=delivery_fee", 2), ("until=2020-01-01T00:00:00Z", 0)] {
+        let page = business.portal.get(&format!("/wallet/entries?{filter}")).await?;
+        assert_eq!(page["data"].as_array().map(Vec::len), Some(count), "{filter}");
+    }
+    let none = business.portal.get("/wallet/entries?orderReference=never-placed").await?;
+    assert_eq!(none, json!({ "data": [], "hasMore": false }));
+
+    let export = business.portal.call(Method::GET, "/wallet/entries.csv", None).await?;
+    assert_eq!(
+        (export.status.as_u16(), export.header("content-type")),
+        (200, Some("text/csv; charset=utf-8"))
+    );
+    let table: Vec<_> = export.text.lines().collect();
+    assert_eq!(table.len(), 1 + 4, "a top-up, two fees, a refund: {table:?}");
+    assert!(table[1].contains(&format!(",refund,{fee},{},{order},cancelled,,", 2 * fee)), "{table:?}");
+    Ok(())
+}
+
+async fn cash_that_does_not_add_up_is_seen_by_both(business: &Business, order: &str) -> anyhow::Result<()> {
+    let expected = NewOrder::sample("any").payment.cod_amount_paise;
+    business.fleet.drive(order, &COD_DELIVERY[..4], 0).await?;
+    business.fleet.report(order, "cod.collected", expected - 100).await?.expect(200)?;
+    let cash = eventually("the cash to be in the books", PATIENCE, || async {
+        let cash = business.portal.get("/cod").await?;
+        Ok((cash["data"][0]["status"] == "collected").then_some(cash))
+    })
+    .await?;
+    let line = &cash["data"][0];
+    assert_eq!((&line["orderId"], &line["orderReference"]), (&json!(order), &json!("kept")));
+    assert_eq!((&line["expectedPaise"], &line["collectedPaise"]), (&json!(expected), &json!(expected - 100)));
+    assert_eq!((&line["discrepant"], &cash["totals"]["discrepancies"]), (&json!(true), &json!(1)));
+    assert_eq!(cash["totals"]["withDriversPaise"], json!(expected - 100));
+    // The fleet says that it was long ago.
+    assert_eq!(
+        cash["totals"]["ages"][3],
+        json!({ "days": "7+", "orders": 1, "amountPaise": expected - 100 })
+    );
+
+    let operator = &business.operator;
+    let all = operator.call(Method::GET, "/cod", &Value::Null).await?.expect(200)?;
+    assert_eq!(all["data"][0]["businessId"], json!(business.portal.business_id));
+    assert_eq!(all["data"][0]["outstandingPaise"], json!(expected - 100));
+    let wrong = operator.call(Method::GET, "/cod/discrepancies", &Value::Null).await?.expect(200)?;
+    assert_eq!(wrong["data"][0]["orderId"], json!(order));
+    Ok(())
+}
