@@ -30,6 +30,9 @@ pub enum Body {
     /// Something that decides whether a business may order for real changed; from portal-api.
     #[serde(rename = "business.changed")]
     BusinessChanged {},
+    /// A business placed a test order for the first time; from order-api. A go-live fact.
+    #[serde(rename = "test_order.first")]
+    FirstTestOrder {},
     /// A wallet was topped up for the first time; from wallet. A go-live fact.
     #[serde(rename = "wallet.funded")]
     WalletFunded {},
@@ -60,6 +63,7 @@ impl Envelope {
             Body::Order(order) => RoutingKey::order(order.mode, order.event),
             Body::ApiKeyRevoked(_) => RoutingKey::plain("api_key.revoked"),
             Body::BusinessChanged {} => RoutingKey::plain("business.changed"),
+            Body::FirstTestOrder {} => RoutingKey::plain("test_order.first"),
             Body::WalletFunded {} => RoutingKey::plain("wallet.funded"),
             Body::WalletLowBalance(_) => RoutingKey::plain("wallet.low_balance"),
         }

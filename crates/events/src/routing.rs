@@ -30,9 +30,9 @@ pub mod binding {
     pub const TEST_ORDERS: &str = "test.#";
     pub const LIVE_ORDER_CANCELLED: &str = "live.order.cancelled";
     pub const LIVE_ORDER_FAILED: &str = "live.order.failed";
+    pub const FIRST_TEST_ORDER: &str = "test_order.first";
     pub const LIVE_ORDER_DELIVERED: &str = "live.order.delivered";
     pub const LIVE_CASH: &str = "live.cod.*";
-    pub const TEST_ORDER_CREATED: &str = "test.order.created";
     pub const API_KEY_REVOKED: &str = "api_key.revoked";
     pub const BUSINESS_CHANGED: &str = "business.changed";
     pub const WALLET_FUNDED: &str = "wallet.funded";

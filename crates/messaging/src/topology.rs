@@ -23,7 +23,7 @@ pub fn cash() -> Queue {
 
 /// The go-live facts that others see happen; consumed by portal-api.
 pub fn facts() -> Queue {
-    Queue::shared("portal-api.facts", &[binding::TEST_ORDER_CREATED, binding::WALLET_FUNDED])
+    Queue::shared("portal-api.facts", &[binding::FIRST_TEST_ORDER, binding::WALLET_FUNDED])
 }
 
 pub(crate) fn shared() -> [Queue; 4] {

@@ -24,6 +24,7 @@ use crate::consumers::VerdictNews;
 use crate::limits::{RateLimits, forget_quiet_keys};
 use crate::routes::{self, Description};
 use crate::settings::OrderApiSettings;
+use crate::testers::Testers;
 use crate::verdicts::{KeyVerdicts, OrderingVerdicts};
 
 /// Each drops an entry or two of what is kept in memory.
@@ -51,6 +52,7 @@ pub struct App {
     pub database: Database,
     pub intents: Batcher<Intent, IntentOutcome>,
     pub payments: Batcher<Payment, ()>,
+    pub testers: Testers,
     pub doorbell: Doorbell,
     pub wallet: WalletClient,
     pub webhooks: WebhooksClient,
@@ -74,6 +76,7 @@ impl App {
         let peer = |service, base: &Url| {
             Peer::new(service, base.clone(), &settings.internal.token, PeerOptions::default())
         };
+        let testers = Testers::default();
         let segment = KeySegment::new(&settings.brand.key_segment).context("WAYBILL_BRAND__KEY_SEGMENT")?;
         let keys = KeysClient(peer("key-management", &settings.peers.key_management)?);
         let ordering = OrderingClient(peer("portal-api", &settings.peers.portal_api)?);
@@ -82,7 +85,7 @@ impl App {
                 "order_intents",
                 database.clone(),
                 BatcherOptions::default(),
-                IntentBatch(ambient.clone()),
+                IntentBatch { ambient: ambient.clone(), testers: testers.clone() },
             ),
             payments: Batcher::start(
                 "order_payments",
@@ -90,6 +93,7 @@ impl App {
                 BatcherOptions::default(),
                 PaymentBatch(ambient.clone()),
             ),
+            testers,
             doorbell: chassis.doorbell.clone(),
             wallet: WalletClient(peer("wallet", &settings.peers.wallet)?),
             webhooks: WebhooksClient(peer("webhook-dispatcher", &settings.peers.webhook_dispatcher)?),

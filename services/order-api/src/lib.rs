@@ -10,4 +10,5 @@ pub mod queries;
 pub mod routes;
 pub mod settings;
 pub mod store;
+pub mod testers;
 pub mod verdicts;

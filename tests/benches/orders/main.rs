@@ -3,6 +3,7 @@
 
 mod baseline;
 mod cpu;
+mod fill;
 mod load;
 mod report;
 
@@ -44,18 +45,41 @@ async fn main() -> anyhow::Result<()> {
     let baseline = Baseline::prepare(&stack).await?;
     let mut rows = Vec::new();
     for connections in CONNECTIONS {
-        say(&format!("{connections} connections: pgbench, then order-api"));
-        let pgbench = baseline.run(connections, MEASURED).await?;
-        let before = Cpu::of(&stack);
-        let ours = load::run(Arc::clone(&target), &format!("c{connections}"), connections, MEASURED).await?;
-        let drain = drained(&stack).await?;
-        let cpu = Cpu::of(&stack).per_order_since(&before, ours.per_second * MEASURED.as_secs_f64());
-        rows.push(Row { connections, pgbench, ours, drain, cpu });
+        rows.push(measure(&stack, &baseline, &target, connections, "").await?);
     }
-    let orders = stack.query(Service::OrderApi, "SELECT count(*) FROM orders").await?;
+    if let Some(wanted) = grown() {
+        fill::fill(&stack, wanted).await?;
+        let most = CONNECTIONS[CONNECTIONS.len() - 1];
+        rows.push(measure(&stack, &baseline, &target, most, "grown-").await?);
+    }
     stack.shut_down().await?;
-    report::show(&rows, orders.trim());
+    report::show(&rows);
     Ok(())
+}
+
+/// `--orders 5000000`: measures once more with so many orders in the table.
+fn grown() -> Option<u64> {
+    let mut arguments = std::env::args().skip_while(|argument| argument != "--orders");
+    arguments.nth(1)?.parse().ok()
+}
+
+/// pgbench, then order-api, at as many connections.
+async fn measure(
+    stack: &Stack,
+    baseline: &Baseline,
+    target: &Arc<load::Target>,
+    connections: usize,
+    name: &str,
+) -> anyhow::Result<Row> {
+    say(&format!("{connections} connections: pgbench, then order-api"));
+    let orders = stack.query(Service::OrderApi, "SELECT count(*) FROM orders").await?.trim().to_owned();
+    let pgbench = baseline.run(connections, MEASURED).await?;
+    let before = Cpu::of(stack);
+    let name = format!("{name}c{connections}");
+    let ours = load::run(Arc::clone(target), &name, connections, MEASURED).await?;
+    let drain = drained(stack).await?;
+    let cpu = Cpu::of(stack).per_order_since(&before, ours.per_second * MEASURED.as_secs_f64());
+    Ok(Row { connections, orders, pgbench, ours, drain, cpu })
 }
 
 async fn test_key(stack: &Stack) -> anyhow::Result<String> {

@@ -9,23 +9,25 @@ use crate::load::Measured;
 
 pub(crate) struct Row {
     pub(crate) connections: usize,
+    /// In the table before.
+    pub(crate) orders: String,
     pub(crate) pgbench: Pgbench,
     pub(crate) ours: Measured,
     pub(crate) drain: Duration,
     pub(crate) cpu: Vec<(&'static str, f64)>,
 }
 
-pub(crate) fn show(rows: &[Row], orders: &str) {
+pub(crate) fn show(rows: &[Row]) {
     let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1_000.0);
     say("\nTest orders, release builds, fsync on, relay and dispatcher running\n");
     say(
-        "| connections | pgbench | its average | order-api | ratio | p50 | p99 | p99 / p50 | outbox empty after |",
+        "| connections | orders before | pgbench | its average | order-api | ratio | p50 | p99 | p99 / p50 | outbox empty after |",
     );
-    say("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    say("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for row in rows {
-        let Row { connections, pgbench, ours, drain, .. } = row;
+        let Row { connections, orders, pgbench, ours, drain, .. } = row;
         say(&format!(
-            "| {connections} | {:.0}/s | {} | {:.0}/s | {:.2} | {} | {} | {:.1} | {} |",
+            "| {connections} | {orders} | {:.0}/s | {} | {:.0}/s | {:.2} | {} | {} | {:.1} | {} |",
             pgbench.per_second,
             ms(pgbench.average),
             ours.per_second,
@@ -42,5 +44,4 @@ pub(crate) fn show(rows: &[Row], orders: &str) {
         let whole: f64 = row.cpu.iter().map(|(_, cost)| cost).sum();
         say(&format!("{} connections: {whole:.3} = {}", row.connections, parts.join(", ")));
     }
-    say(&format!("\n{orders} orders in the table at the end"));
 }

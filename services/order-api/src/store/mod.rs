@@ -6,6 +6,7 @@ pub mod fleet;
 pub mod orders;
 pub mod placing;
 pub mod simulations;
+pub mod testers;
 pub mod timeline;
 
 mod new_orders;

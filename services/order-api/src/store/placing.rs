@@ -8,10 +8,10 @@ use diesel::sql_types::Text;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::OrderId;
 
-use super::rows::{OrderRow, TakeOverRow};
 use super::fleet::changed_at;
-use super::{StoreError, new_orders};
+use super::rows::{OrderRow, TakeOverRow};
 use super::schema::orders;
+use super::{StoreError, new_orders};
 use crate::domain::{Claim, NewOrder, Order, Placement};
 
 #[derive(QueryableByName)]

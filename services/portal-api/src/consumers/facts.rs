@@ -1,6 +1,5 @@
-//! `test.order.created` and `wallet.funded`: two items of the go-live list that others see happen.
+//! `test_order.first` and `wallet.funded`: two items of the go-live list that others see happen.
 
-use domain::{EventKind, Mode};
 use events::{Body, Envelope};
 use messaging::{Handler, Rejection};
 use postgres::StoreError;
@@ -42,9 +41,7 @@ impl Handler for FactsConsumer {
 
 fn fact_of(body: &Body) -> Option<Fact> {
     match body {
-        Body::Order(order) if order.mode == Mode::Test && order.event == EventKind::OrderCreated => {
-            Some(Fact::SuccessfulTestOrder)
-        }
+        Body::FirstTestOrder {} => Some(Fact::SuccessfulTestOrder),
         Body::WalletFunded {} => Some(Fact::WalletFunded),
         _ => None,
     }

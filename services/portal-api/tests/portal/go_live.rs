@@ -66,7 +66,7 @@ async fn a_live_key_is_refused_with_every_open_item_until_the_last_is_done() {
     portal.prepare(&mut owner).await;
     let refused = owner.ask_for_live_key().await;
     assert_eq!(refused.body["missing"], json!(["successful_test_order", "wallet_funded"]));
-    let test_order = portal.order_event(&owner.business, Mode::Test, EventKind::OrderCreated, "shop-1");
+    let test_order = portal.envelope(&owner.business, Body::FirstTestOrder {});
     let funded = portal.envelope(&owner.business, Body::WalletFunded {});
     // Each comes twice, as the broker may do.
     portal.publish(&[test_order.clone(), funded.clone(), test_order, funded]).await;
@@ -162,12 +162,12 @@ async fn a_fact_of_one_business_opens_nothing_for_another() {
     portal.prepare(&mut first).await;
     portal.prepare(&mut second).await;
     let unknown = "biz_01ARZ3NDEKTSV4RRFFQ69G5FAV";
-    // A live order and another kind of event prove nothing; an unknown business stops nobody behind it.
+    // A live order proves nothing; an unknown business stops nobody behind it.
     portal
         .publish(&[
             portal.order_event(&second.business, Mode::Live, EventKind::OrderCreated, "live-1"),
             portal.envelope(unknown, Body::WalletFunded {}),
-            portal.order_event(&first.business, Mode::Test, EventKind::OrderCreated, "test-1"),
+            portal.envelope(&first.business, Body::FirstTestOrder {}),
             portal.envelope(&first.business, Body::WalletFunded {}),
         ])
         .await;

@@ -1,11 +1,11 @@
 //! The two commits of an order, each shared by all that queue for it: storing the intent (a test order is placed with
 //! it), and placing what is paid.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use diesel_async::AsyncPgConnection;
-use domain::{EventKind, OrderId};
-use events::ProgressData;
+use domain::{BusinessId, EventId, EventKind, Mode, OrderId};
+use events::{Body, Envelope, ProgressData};
 use postgres::{Apply, StoreError};
 use telemetry::TraceContext;
 
@@ -13,7 +13,8 @@ use crate::app::Ambient;
 use crate::commands::Reported;
 use crate::commands::move_order::{OrderHappening, write_all};
 use crate::domain::{NewOrder, Order, Placement, Scenario, Simulation};
-use crate::store::{placing, simulations};
+use crate::store::{placing, simulations, testers};
+use crate::testers::Testers;
 
 /// An order to store.
 pub struct Intent {
@@ -38,7 +39,10 @@ pub struct Payment {
 }
 
 /// Stores intents; places the test orders among them.
-pub struct IntentBatch(pub Ambient);
+pub struct IntentBatch {
+    pub ambient: Ambient,
+    pub testers: Testers,
+}
 
 impl Apply<Intent, IntentOutcome> for IntentBatch {
     async fn apply(
@@ -61,9 +65,32 @@ impl Apply<Intent, IntentOutcome> for IntentBatch {
             .filter(|(job, outcome)| **outcome == IntentOutcome::Stored && job.placement == Placement::Placed)
             .map(|(job, _)| (job.order.clone().into_placed(), job.trace.clone()))
             .collect();
-        announce(&self.0, conn, &placed).await?;
+        announce(&self.ambient, conn, &placed).await?;
+        self.announce_testers(conn, &placed).await?;
         simulations::schedule(conn, &runs(&placed)).await?;
         Ok(outcomes)
+    }
+}
+
+impl IntentBatch {
+    /// Tells of businesses whose first test order is among these.
+    async fn announce_testers(
+        &self,
+        conn: &mut AsyncPgConnection,
+        placed: &[(Order, Option<TraceContext>)],
+    ) -> Result<(), StoreError> {
+        let testing = placed.iter().map(|(order, _)| order).filter(|order| order.mode == Mode::Test);
+        let businesses: BTreeSet<BusinessId> = testing.map(|order| order.business_id).collect();
+        let unknown = businesses.into_iter().filter(|business| !self.testers.knows(*business));
+        let now = self.ambient.clock.now();
+        let new = testers::add(conn, unknown, now).await?;
+        let told = new.into_iter().map(|business_id| Envelope {
+            id: EventId::generate(&self.ambient.clock, &self.ambient.entropy),
+            business_id,
+            occurred_at: now,
+            body: Body::FirstTestOrder {},
+        });
+        outbox::enqueue(conn, &told.collect::<Vec<_>>(), now).await
     }
 }
 

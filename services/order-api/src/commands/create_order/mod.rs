@@ -205,6 +205,7 @@ async fn place_new(app: &App, request: &CreateOrder, deadline: Instant) -> Resul
     match app.intents.submit(Intent { order: new.clone(), placement, trace: TraceContext::current() }).await?
     {
         IntentOutcome::Stored if placement == Placement::Placed => {
+            app.testers.note(request.caller.business_id);
             app.doorbell.ring();
             Ok(Attempt::Placed(Placed { order_id, receipt, replayed: false }))
         }
