@@ -117,3 +117,51 @@ async fn an_address_takes_a_hundred_wrong_passwords() {
     assert_eq!(log_in(&mut from("203.0.113.9"), "owner@shop.example", "correct horse").await.status, 429);
     assert_eq!(log_in(&mut from("203.0.113.10"), "owner@shop.example", "correct horse").await.status, 200);
 }
+
+#[tokio::test]
+async fn operator_tokens_that_are_tried_are_counted_and_the_good_one_is_served() {
+    let more = [behind_a_proxy()[0], ("WAYBILL_LIMITS__FAILED_AUTHENTICATIONS", "5")];
+    let portal = Portal::with(&more).await;
+    let path = "/v1/operator/businesses";
+    let from =
+        |address: &str| portal.stranger().with_bearer("nonsense").with_header("x-forwarded-for", address);
+    let mut answers = Vec::new();
+    while answers.last() != Some(&429) && answers.len() < 1_000 {
+        answers.push(from("203.0.113.9").get(path).await.status);
+    }
+    // A little comes back meanwhile.
+    assert!(answers.len() > 5 && answers[..5] == [401; 5] && answers.last() == Some(&429), "{answers:?}");
+    let mut refused = from("203.0.113.9").get(path).await;
+    while refused.status == 401 {
+        refused = from("203.0.113.9").get(path).await;
+    }
+    assert_eq!((refused.code(), refused.header("retry-after")), ("too_many_failures", "1"));
+    assert!(refused.header("ratelimit").starts_with("\"failed-authentication\";r=0;t="));
+    assert_eq!(from("203.0.113.10").get(path).await.status, 401, "another address");
+    let mut operator = portal.operator().with_header("x-forwarded-for", "203.0.113.9");
+    assert_eq!(operator.get(path).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_question_to_a_list_is_told_all_that_is_wrong_with_it() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    for (path, fields) in [
+        ("/v1/portal/orders?mode=both&limit=0&page=2", &["limit", "mode", "page"][..]),
+        ("/v1/portal/wallet/entries?limit=101&page=1", &["limit", "page"]),
+        ("/v1/portal/api-keys?limit=1&limit=2", &["limit"]),
+        ("/v1/portal/webhook-endpoints?startingAfter=", &["startingAfter"]),
+    ] {
+        let refused = owner.client.get(path).await;
+        assert_eq!((refused.status, refused.code()), (400, "invalid_request"), "{path}");
+        for field in fields {
+            assert!(refused.faulty_fields().contains(field), "{path}: {refused:?}");
+        }
+    }
+    let profile = json!({
+        "businessName": "Malabar Coffee Works", "contactName": "Joseph", "phone": "+919800000002",
+        "addressLine1": "27, Church Street", "city": "Bengaluru", "state": "Karnataka", "pincode": "560 001"
+    });
+    let kept = owner.client.put("/v1/portal/pickup-profile", profile).await;
+    assert_eq!((kept.status, &kept.body["pincode"]), (200, &json!("560001")));
+}
