@@ -72,6 +72,32 @@ async fn a_consumer_sees_an_event_for_the_first_time_once() {
 }
 
 #[tokio::test]
+async fn many_events_are_seen_at_once_and_each_for_the_first_time_once() {
+    let (database, url) = database().await;
+    let events = Events::new();
+    let ids: Vec<_> = (0..5).map(|_| events.funded().id).collect();
+    let see = async |ids: &[domain::EventId]| {
+        database
+            .transaction(async |conn| outbox::first_times(conn, "a", ids, events.now()).await)
+            .await
+            .unwrap()
+    };
+    // One of them twice.
+    let first = see(&[ids[2], ids[0], ids[1], ids[0]]).await;
+    assert_eq!(first, ids[..3].iter().copied().collect());
+    // At the same time, each is new to one.
+    let (one, other) = tokio::join!(see(&ids), see(&ids));
+    assert_eq!(one.len() + other.len(), 2);
+    assert_eq!(count(&url, "SELECT count(*) FROM inbox").await, 5);
+    // What is forgotten is new again, and only that.
+    let forgotten: Result<(), StoreError> =
+        database.transaction(async |conn| outbox::forget(conn, "a", &ids[1..3]).await).await;
+    forgotten.unwrap();
+    assert_eq!(see(&ids).await, ids[1..3].iter().copied().collect());
+    assert!(see(&[]).await.is_empty());
+}
+
+#[tokio::test]
 async fn what_was_seen_a_week_ago_is_forgotten() {
     let (database, url) = database().await;
     let sql = "INSERT INTO inbox SELECT 'a', 'evt_' || n, now() - interval '8 days' FROM generate_series(1, 2500) AS n;

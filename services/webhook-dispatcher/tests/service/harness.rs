@@ -16,6 +16,9 @@ use internal_api::webhooks::{
     WebhooksClient,
 };
 use internal_api::{CallError, Peer, PeerOptions, Refusal};
+use lapin::options::QueueDeclareOptions;
+use lapin::types::FieldTable;
+use lapin::{Connection, ConnectionProperties};
 use local_stack::Servers;
 use messaging::{Broker, Outgoing, Publisher};
 use serde_json::{Value, json};
@@ -65,6 +68,11 @@ impl Harness {
     /// Ends the service wherever it is, as a crash would, and starts another one.
     pub(crate) async fn crash_and_restart(&mut self) {
         self.crash().await;
+        self.restart();
+    }
+
+    /// Starts the service again after a crash.
+    pub(crate) fn restart(&mut self) {
         let (internal, running) = run(&self.settings, &self.clock, &self.entropy);
         self.hooks = client(&internal, &self.settings.internal.token);
         (self.internal, self.running) = (internal, running);
@@ -157,6 +165,18 @@ impl Harness {
         let envelope = self.envelope(order, 1, EventKind::OrderCreated);
         self.publish(std::slice::from_ref(&envelope)).await;
         envelope
+    }
+
+    /// How many events were set aside.
+    pub(crate) async fn dead_letters(&self) -> u32 {
+        let url = self.settings.broker.url.expose();
+        let connection =
+            Connection::connect(url, ConnectionProperties::default()).await.expect("a connection");
+        let channel = connection.create_channel().await.expect("a channel");
+        let look = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::default() };
+        let name = messaging::topology::webhook_events().dead_letters();
+        let queue = channel.queue_declare(name.into(), look, FieldTable::default()).await.expect("the queue");
+        queue.message_count()
     }
 
     pub(crate) async fn connection(&self) -> AsyncPgConnection {

@@ -6,6 +6,7 @@
     reason = "helpers of tests end the test that cannot go on"
 )]
 
+mod batches;
 mod endpoints;
 mod harness;
 mod isolation;
