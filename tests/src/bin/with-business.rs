@@ -19,7 +19,9 @@ const ORDERS: usize = 4;
 #[tokio::main]
 async fn main() -> anyhow::Result<ExitCode> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let Some((separator, command)) = words.split_first() else { bail!("usage: with-business -- <command>...") };
+    let Some((separator, command)) = words.split_first() else {
+        bail!("usage: with-business -- <command>...")
+    };
     if separator != "--" || command.is_empty() {
         bail!("usage: with-business -- <command>...");
     }

@@ -8,36 +8,50 @@ use super::ordered::{Json, object};
 use super::schema::{id, list, paise, record, reference, string, with_required, words};
 
 pub(super) fn schemas() -> [(&'static str, Json); 5] {
-    let fields = || {
-        [
-            ("message", string("What is wrong and what to do, in a sentence for people.")),
-            ("code", string("For programs; stays the same.")),
-            ("requestId", id("req_", "Names this request in our logs. Send it along when you ask for help.")),
-            ("errors", list(reference("Fault"), "Every fault of the request at once (400).")),
-            (
-                "missing",
-                list(reference("GoLiveItem"), "What is open before live orders (403 `live_api_locked`)."),
+    let items = words(GoLiveItem::VARIANTS.iter().map(|item| item.as_str()), "An item of the go-live list.");
+    [
+        ("Error", error()),
+        ("Problem", problem()),
+        ("Fault", fault()),
+        ("GoLiveItem", items),
+        ("ExistingOrder", existing_order()),
+    ]
+}
+
+/// What any error says, and what some add.
+fn fields() -> [(&'static str, Json); 13] {
+    [
+        ("message", string("What is wrong and what to do, in a sentence for people.")),
+        ("code", string("For programs; stays the same.")),
+        ("requestId", id("req_", "Names this request in our logs. Send it along when you ask for help.")),
+        ("errors", list(reference("Fault"), "Every fault of the request at once (400).")),
+        (
+            "missing",
+            list(reference("GoLiveItem"), "What is open before live orders (403 `live_api_locked`)."),
+        ),
+        ("order", reference("ExistingOrder")),
+        ("balancePaise", paise("What the wallet holds (402).")),
+        ("requiredPaise", paise("What the delivery costs (402).")),
+        ("shortfallPaise", paise("What is missing (402).")),
+        ("status", words(DeliveryStatus::VARIANTS.iter().map(|s| s.as_str()), "Where the order is (409).")),
+        ("codStatus", reference("CodStatus")),
+        (
+            "legal",
+            list(
+                event_kind(progress_kinds(), "An event."),
+                "What could happen instead (409 `illegal_transition`).",
             ),
-            ("order", reference("ExistingOrder")),
-            ("balancePaise", paise("What the wallet holds (402).")),
-            ("requiredPaise", paise("What the delivery costs (402).")),
-            ("shortfallPaise", paise("What is missing (402).")),
-            (
-                "status",
-                words(DeliveryStatus::VARIANTS.iter().map(|s| s.as_str()), "Where the order is (409)."),
-            ),
-            ("codStatus", reference("CodStatus")),
-            (
-                "legal",
-                list(
-                    event_kind(progress_kinds(), "An event."),
-                    "What could happen instead (409 `illegal_transition`).",
-                ),
-            ),
-            ("header", string("Which header is meant (400 `duplicate_header`).")),
-        ]
-    };
-    let problem = with_required(
+        ),
+        ("header", string("Which header is meant (400 `duplicate_header`).")),
+    ]
+}
+
+fn error() -> Json {
+    with_required("Every answer that is no success.", &["message", "code", "requestId"], fields())
+}
+
+fn problem() -> Json {
+    with_required(
         "The same error as RFC 9457 has it, for callers that accept `application/problem+json`.",
         &["type", "title", "status", "detail", "message", "code", "requestId"],
         {
@@ -75,8 +89,11 @@ pub(super) fn schemas() -> [(&'static str, Json); 5] {
                 header,
             ]
         },
-    );
-    let fault = record(
+    )
+}
+
+fn fault() -> Json {
+    record(
         "One thing that is wrong with the request.",
         [
             (
@@ -100,9 +117,11 @@ pub(super) fn schemas() -> [(&'static str, Json); 5] {
             ),
             ("message", string("For people.")),
         ],
-    );
-    let items = words(GoLiveItem::VARIANTS.iter().map(|item| item.as_str()), "An item of the go-live list.");
-    let existing = record(
+    )
+}
+
+fn existing_order() -> Json {
+    record(
         "The order that holds the reference (409 `order_reference_exists`).",
         [
             ("id", order_id()),
@@ -112,14 +131,5 @@ pub(super) fn schemas() -> [(&'static str, Json); 5] {
             ("trackingUrl", tracking_url()),
             ("status", reference("DeliveryStatus")),
         ],
-    );
-    let error =
-        with_required("Every answer that is no success.", &["message", "code", "requestId"], fields());
-    [
-        ("Error", error),
-        ("Problem", problem),
-        ("Fault", fault),
-        ("GoLiveItem", items),
-        ("ExistingOrder", existing),
-    ]
+    )
 }
