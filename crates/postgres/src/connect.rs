@@ -24,13 +24,18 @@ impl SessionLimits {
         Self { statement_timeout_ms: 0, lock_timeout_ms: 60_000, idle_in_transaction_timeout_ms: 60_000 };
 }
 
-/// Reads the URL and adds the limits. A limit that the URL itself names stays as it is.
+/// Statements are prepared once, so that their plans are kept. One that was made while its table was nearly empty would
+/// read the whole table, and go on doing so until the server next looks at the table's size, a minute later perhaps.
+/// All that services ask for is found by an index. No query is so large that compiling it would pay.
+const PLANNER: &str = "-c enable_seqscan=off -c jit=off";
+
+/// Reads the URL and adds the limits. An option that the URL itself names stays as it is.
 pub(crate) fn configure(url: &str, limits: SessionLimits) -> Result<Config, tokio_postgres::Error> {
     let mut config: Config = url.parse()?;
     let given = config.get_options().unwrap_or_default().to_owned();
     // Later options win, so those of the URL come last.
     config.options(format!(
-        "-c statement_timeout={} -c lock_timeout={} -c idle_in_transaction_session_timeout={} -c timezone=UTC {given}",
+        "-c statement_timeout={} -c lock_timeout={} -c idle_in_transaction_session_timeout={} -c timezone=UTC {PLANNER} {given}",
         limits.statement_timeout_ms, limits.lock_timeout_ms, limits.idle_in_transaction_timeout_ms,
     ));
     if config.get_application_name().is_none() {
@@ -85,6 +90,7 @@ mod tests {
         let config = configure(url, SessionLimits::SERVING).unwrap();
         let options = config.get_options().unwrap();
         assert!(options.starts_with("-c statement_timeout=5000 -c lock_timeout=3000"), "{options}");
+        assert!(options.contains(" -c enable_seqscan=off "), "{options}");
         assert!(options.ends_with("-c lock_timeout=7"), "{options}");
         assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(9)));
     }

@@ -3,20 +3,24 @@
 use std::collections::{BTreeSet, HashMap};
 
 use diesel::QueryableByName;
-use diesel::sql_types::{Array, Text};
+use diesel::sql_types::{Array, BigInt, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::EndpointId;
 use postgres::{StoreError, statement};
 
 use super::corrupt;
-use crate::domain::Subject;
+use crate::domain::{ENDPOINTS_MAX, Subject};
 
 const SUBSCRIBERS: &str = "
-    SELECT wanted.business_id, wanted.kind, wanted.mode, endpoints.id
+    SELECT wanted.business_id, wanted.kind, wanted.mode, subscriber.id
     FROM unnest($1, $2, $3) AS wanted (business_id, kind, mode)
-    JOIN endpoints ON endpoints.business_id = wanted.business_id AND endpoints.deleted_at IS NULL
-        AND wanted.kind = ANY (endpoints.events) AND wanted.mode = ANY (endpoints.modes)
-    ORDER BY endpoints.id";
+    CROSS JOIN LATERAL (
+        SELECT id FROM endpoints
+        WHERE business_id = wanted.business_id AND deleted_at IS NULL
+            AND wanted.kind = ANY (events) AND wanted.mode = ANY (modes)
+        ORDER BY id
+        LIMIT $4
+    ) AS subscriber";
 
 #[derive(QueryableByName)]
 struct Row {
@@ -44,6 +48,7 @@ pub(crate) async fn subscribers(
         .bind::<Array<Text>, _>(Vec::from_iter(all().map(|subject| subject.business_id.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(all().map(|subject| subject.kind.as_str())))
         .bind::<Array<Text>, _>(Vec::from_iter(all().map(|subject| subject.mode.as_str())))
+        .bind::<BigInt, _>(ENDPOINTS_MAX)
         .load(conn)
         .await?;
     for row in rows {
