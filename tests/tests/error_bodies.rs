@@ -275,6 +275,7 @@ async fn outages(stack: &Stack, business: &Business) -> anyhow::Result<Told> {
     })
     .await?;
     told.add("a reference that is being paid", &live.create("second", &smallest_order("contended")).await?)?;
+    told.add("a key that is being worked on", &live.create("first", &smallest_order("contended")).await?)?;
     told.add("a wallet that does not answer", &first.await??)?;
     stack.resume(Service::Wallet)?;
     let other =

@@ -40,6 +40,7 @@ async fn retry(business: &Business, reference: &str) -> anyhow::Result<Value> {
         match send(business, reference)?.await? {
             Ok(reply) if reply.status == 201 => Ok(Some(reply.body)),
             Ok(reply) if reply.status.is_server_error() => Ok(None),
+            Ok(reply) if reply.body["code"] == "idempotency_in_progress" => Ok(None),
             Ok(reply) => anyhow::bail!("{}: {}", reply.status, reply.text),
             Err(_) => Ok(None),
         }

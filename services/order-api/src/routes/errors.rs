@@ -49,6 +49,12 @@ pub(super) fn from_create(error: CreateError, tracking_url: impl Fn(&Claim) -> S
             "The outcome is not known yet. Retry with the same Idempotency-Key: the order is placed and paid once at most.",
         )
         .retry_after(2),
+        CreateError::KeyInProgress => ApiError::new(
+            StatusCode::CONFLICT,
+            "idempotency_in_progress",
+            "An earlier request with this Idempotency-Key is still being worked on. Send the same again in a moment: its answer will be yours.",
+        )
+        .retry_after(2),
         CreateError::Peer(error) => error.into(),
         CreateError::Store(error) => from_store(error),
     }

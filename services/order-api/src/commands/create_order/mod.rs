@@ -62,6 +62,8 @@ pub enum CreateError {
     InsufficientBalance { balance: domain::Paise, required: domain::Paise },
     #[error("the outcome is not known in time")]
     Unknown,
+    #[error("an earlier request of the same key is not done in time")]
+    KeyInProgress,
     #[error(transparent)]
     Peer(#[from] CallError),
     #[error(transparent)]
@@ -113,8 +115,11 @@ async fn resume(
 ) -> Result<Option<Placed>, CreateError> {
     if claim.placement != Placement::Placed {
         live_access(app, &request.caller).await?;
-        if drive::drive(app, &claim, deadline).await? == Driven::Released {
-            return Ok(None);
+        match drive::drive(app, &claim, deadline).await {
+            Ok(Driven::Placed) => {}
+            Ok(Driven::Released) => return Ok(None),
+            Err(CreateError::Unknown) => return Err(CreateError::KeyInProgress),
+            Err(error) => return Err(error),
         }
     }
     Ok(Some(Placed { order_id: claim.order_id, receipt: claim.receipt, replayed: true }))

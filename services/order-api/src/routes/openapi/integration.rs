@@ -134,6 +134,7 @@ fn create_errors(samples: &Samples) -> Vec<ApiError> {
         refused(CreateError::ReferenceExists(Box::new(samples.claim()))),
         refused(CreateError::OrderInProgress),
         refused(CreateError::KeyReused),
+        refused(CreateError::KeyInProgress),
         refused(CreateError::Unknown),
     ]);
     all
