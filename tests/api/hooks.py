@@ -1,7 +1,9 @@
 """What Schemathesis cannot know from the document: values that exist, and formats of ours."""
 
 import datetime
+import itertools
 import os
+import re
 
 import schemathesis
 from hypothesis import strategies as st
@@ -41,14 +43,32 @@ def whole(value):
     return int(value) if is_whole else value
 
 
+# Chance draws "0" again and again; what is remembered by such a name would only be told to be there already.
+COUNTER = itertools.count()
+PLAIN_NAME = re.compile("[!-~]{1,100}")
+
+
+def renamed(fields, name):
+    """A name of its own, where there is a good one; what is to be refused stays as it is."""
+    given = fields.get(name)
+    if isinstance(given, str) and PLAIN_NAME.fullmatch(given):
+        fields[name] = f"{given}-{next(COUNTER)}"
+
+
 @schemathesis.hook
 def map_body(context, body):
-    return whole(body)
+    body = whole(body)
+    if isinstance(body, dict):
+        renamed(body, "orderReference")
+        renamed(body, "eventId")
+    return body
 
 
 @schemathesis.hook
 def map_case(context, case):
-    """A cursor of a timeline is one of this order's own entries."""
+    """A request has a key of its own; a cursor of a timeline is one of this order's own entries."""
+    if case.headers:
+        renamed(case.headers, "Idempotency-Key")
     if case.query and case.query.get("startingAfter") == SOME_EVENT:
         order, _, event = KNOWN[0]
         case.path_parameters["id"] = order

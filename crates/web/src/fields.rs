@@ -23,7 +23,7 @@ pub struct Fields<'a> {
 /// What a text may be. Unicode's white space around it is trimmed, and no control character may stand in it.
 #[derive(Clone, Copy, Debug)]
 pub struct TextRule {
-    /// In characters.
+    /// In characters, as it is sent.
     pub max: usize,
     /// Whether line breaks and tabs may stand in it.
     pub lines: bool,
@@ -56,8 +56,10 @@ impl TextRule {
     /// # Errors
     /// When it breaks the rule.
     pub fn check(self, text: &str) -> Result<Option<&str>, TextFault> {
+        // As it was sent: white space that is trimmed away is no way around a bound.
+        let is_too_long = text.chars().count() > self.max;
         let text = text.trim();
-        if looks_empty(text) {
+        if looks_empty(text) && !is_too_long {
             return Ok(None);
         }
         let fault = |code, message: String| Err(TextFault { code, message });
@@ -71,7 +73,7 @@ impl TextRule {
             let message = format!("must not contain invisible characters, such as U+{:04X}.", u32::from(c));
             return fault("invalid_format", message);
         }
-        if text.chars().count() > self.max {
+        if is_too_long {
             return fault("too_long", format!("must be at most {} characters long.", self.max));
         }
         Ok(Some(text))
@@ -344,7 +346,13 @@ mod tests {
         let faults = FaultList::default();
         let body = json!({"a": "  नमस्ते  ", "b": "x\u{0}y", "c": "toolong", "d": "   ", "e": "l1\nl2"});
         let fields = Fields::of_body(&body, &faults).unwrap();
-        assert_eq!(fields.required_text("a", TextRule::line(6)).as_deref(), Some("नमस्ते"));
+        assert_eq!(fields.required_text("a", TextRule::line(10)).as_deref(), Some("नमस्ते"));
+        assert_eq!(
+            TextRule::line(9).check("  नमस्ते  ").map_err(|fault| fault.code),
+            Err("too_long"),
+            "as it was sent"
+        );
+        assert_eq!(TextRule::line(2).check("   ").map_err(|fault| fault.code), Err("too_long"));
         assert_eq!(fields.required_text("e", TextRule::lines(6)).as_deref(), Some("l1\nl2"));
         assert!(faults.is_empty());
         assert_eq!(fields.required_text("b", TextRule::lines(6)), None);
