@@ -4,6 +4,10 @@
 set -eu
 cd "$(dirname "$0")"
 
+# What Hypothesis keeps for itself stays beside the tools.
+HYPOTHESIS_STORAGE_DIRECTORY=$(dirname "$SCHEMATHESIS")/../hypothesis
+export HYPOTHESIS_STORAGE_DIRECTORY
+
 failed=0
 # A run that finds something does not keep the others from looking.
 run() {
