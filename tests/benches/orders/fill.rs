@@ -35,7 +35,7 @@ pub(crate) async fn fill(stack: &Stack, wanted: u64) -> anyhow::Result<()> {
         let sql = FILL.replace("{from}", &from.to_string()).replace("{to}", &to.to_string());
         stack.query(Service::OrderApi, &sql).await?;
     }
-    for maintenance in ["VACUUM ANALYZE orders", "VACUUM ANALYZE order_events", "CHECKPOINT"] {
+    for maintenance in ["VACUUM ANALYZE orders", "VACUUM ANALYZE order_events"] {
         stack.query(Service::OrderApi, maintenance).await?;
     }
     say(&format!("Filled up to {wanted} orders in {:.0} s", begun.elapsed().as_secs_f64()));

@@ -8,6 +8,8 @@ use crate::baseline::Pgbench;
 use crate::load::Measured;
 
 pub(crate) struct Row {
+    /// Which services.
+    pub(crate) running: &'static str,
     pub(crate) connections: usize,
     /// In the table before.
     pub(crate) orders: String,
@@ -19,15 +21,15 @@ pub(crate) struct Row {
 
 pub(crate) fn show(rows: &[Row]) {
     let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1_000.0);
-    say("\nTest orders, release builds, fsync on, relay and dispatcher running\n");
+    say("\nTest orders, release builds, fsync on\n");
     say(
-        "| connections | orders before | pgbench | its average | order-api | ratio | p50 | p99 | p99 / p50 | outbox empty after |",
+        "| running | connections | orders before | pgbench | its average | order-api | ratio | p50 | p99 | p99 / p50 | outbox empty after |",
     );
-    say("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    say("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for row in rows {
-        let Row { connections, orders, pgbench, ours, drain, .. } = row;
+        let Row { running, connections, orders, pgbench, ours, drain, .. } = row;
         say(&format!(
-            "| {connections} | {orders} | {:.0}/s | {} | {:.0}/s | {:.2} | {} | {} | {:.1} | {} |",
+            "| {running} | {connections} | {orders} | {:.0}/s | {} | {:.0}/s | {:.2} | {} | {} | {:.1} | {} |",
             pgbench.per_second,
             ms(pgbench.average),
             ours.per_second,
@@ -42,6 +44,6 @@ pub(crate) fn show(rows: &[Row]) {
     for row in rows {
         let parts: Vec<_> = row.cpu.iter().map(|(part, cost)| format!("{part} {cost:.3}")).collect();
         let whole: f64 = row.cpu.iter().map(|(_, cost)| cost).sum();
-        say(&format!("{} connections: {whole:.3} = {}", row.connections, parts.join(", ")));
+        say(&format!("{}, {} connections: {whole:.3} = {}", row.running, row.connections, parts.join(", ")));
     }
 }
