@@ -1,5 +1,7 @@
 //! Orders as this service knows them.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use domain::{
     BusinessId, CodStatus, DeliveryState, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise,
@@ -41,7 +43,7 @@ pub struct Order {
     pub delivery_fee: Paise,
     pub cod_amount: Paise,
     /// `customer`, `delivery`, `pickup`, `package`, `payment`, `notes`.
-    pub details: Value,
+    pub details: Arc<Value>,
     pub sequence: i64,
     pub driver: Option<Value>,
     pub reason: Option<String>,
@@ -64,7 +66,7 @@ pub struct NewOrder {
     pub payment_type: PaymentType,
     pub delivery_fee: Paise,
     pub cod_amount: Paise,
-    pub details: Value,
+    pub details: Arc<Value>,
     pub receipt: Vec<u8>,
     pub created_at: DateTime<Utc>,
 }

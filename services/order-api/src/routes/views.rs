@@ -1,5 +1,7 @@
 //! How orders and their events look from outside.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use domain::{CodStatus, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
 use internal_api::Page;
@@ -20,7 +22,7 @@ use crate::queries::Timeline;
 /// For the business that the order belongs to.
 pub(super) fn order_view(ambient: &Ambient, order: Order) -> OrderView {
     let cod_discrepancy_paise = order.cod_discrepancy();
-    let mut details = order.details;
+    let mut details = Arc::unwrap_or_clone(order.details);
     let mut section = |name: &str| details.get_mut(name).map(Value::take).unwrap_or_default();
     OrderView {
         id: order.id,
@@ -142,7 +144,7 @@ pub(super) struct FleetOrderView {
 
 pub(super) fn fleet_view(order: Order) -> FleetOrderView {
     let cod_discrepancy_paise = order.cod_discrepancy();
-    let mut details = order.details;
+    let mut details = Arc::unwrap_or_clone(order.details);
     let customer_note = details.pointer_mut("/notes/customerNote").map(Value::take).unwrap_or_default();
     let mut section = |name: &str| details.get_mut(name).map(Value::take).unwrap_or_default();
     FleetOrderView {

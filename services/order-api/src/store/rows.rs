@@ -1,5 +1,7 @@
 //! How rows become domain values and back.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use domain::{DeliveryState, Paise};
@@ -56,7 +58,7 @@ impl TryFrom<OrderRow> for Order {
             },
             delivery_fee: Paise::new(row.delivery_fee_paise),
             cod_amount: Paise::new(row.cod_amount_paise),
-            details: row.details,
+            details: Arc::new(row.details),
             sequence: row.sequence,
             driver: row.driver,
             reason: row.reason,

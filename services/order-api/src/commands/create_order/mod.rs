@@ -281,7 +281,7 @@ fn new_order(app: &App, request: &CreateOrder, draft: &OrderDraft) -> Result<New
         payment_type: draft.payment.payment_type,
         delivery_fee: draft.payment.delivery_fee_paise,
         cod_amount: draft.payment.cod_amount_paise,
-        details: draft.details(),
+        details: draft.details().into(),
         receipt: Vec::new(),
         created_at: app.ambient.clock.now(),
     };

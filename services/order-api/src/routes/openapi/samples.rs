@@ -72,7 +72,7 @@ impl Samples {
             payment_type: self.draft.payment.payment_type,
             delivery_fee: self.draft.payment.delivery_fee_paise,
             cod_amount: self.draft.payment.cod_amount_paise,
-            details: self.draft.details(),
+            details: self.draft.details().into(),
             receipt: Vec::new(),
             created_at: self.now(),
         }
