@@ -5,8 +5,9 @@ use anyhow::Context;
 use demo::clients::Fleet;
 use demo::eventually;
 use local_stack::{Service, Stack};
+use reqwest::Method;
 use serde_json::{Value, json};
-use waybill_tests::{Business, Gate, PATIENCE, smallest_order, text};
+use waybill_tests::{Business, Gate, PATIENCE, pickup_profile, smallest_order, text};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fleet_that_keeps_asking_misses_no_change() -> anyhow::Result<()> {
@@ -17,7 +18,24 @@ async fn a_fleet_that_keeps_asking_misses_no_change() -> anyhow::Result<()> {
     pages_go_on_where_they_were_cut(&business).await?;
     a_late_commit_stands_behind_nothing_that_was_told(&stack, &business).await?;
     a_status_is_found_by_its_index(&stack).await?;
+    half_an_address_is_none(&business).await?;
     stack.shut_down().await
+}
+
+/// A driver is never sent to half an address: that of the profile is used, and the integrator told.
+async fn half_an_address_is_none(business: &Business) -> anyhow::Result<()> {
+    let mut body = smallest_order("half");
+    body["pickup"] = json!({ "contactName": "Meera", "city": "Pune" });
+    let placed = business.live()?.create("half", &body).await?.expect(201)?;
+    assert_eq!(placed["warnings"][0]["code"], "pickup_address_replaced", "{placed}");
+    let order =
+        business.live()?.call(Method::GET, &format!("/{}", text(&placed, "id")?), None).await?.expect(200)?;
+    let profile = pickup_profile();
+    for field in ["addressLine1", "city", "pincode"] {
+        assert_eq!(order["pickup"][field], profile[field], "{order}");
+    }
+    assert_eq!(order["pickup"]["contactName"], "Meera");
+    Ok(())
 }
 
 async fn place(business: &Business, reference: &str) -> anyhow::Result<String> {
@@ -99,6 +117,11 @@ async fn every_fault_of_a_question_is_named(business: &Business) -> anyhow::Resu
             .collect();
         assert_eq!(told, faults, "{query}");
     }
+    // Where there is nothing yet, there is a place to go on from all the same.
+    let idle = business.fleet.orders("?updatedAfter=2100-01-01T00:00:00Z").await?.expect(200)?;
+    assert_eq!(ids(&idle), Vec::<&str>::new());
+    let next = text(&idle, "next")?;
+    business.fleet.orders(&format!("?startingAfter={next}")).await?.expect(200)?;
     Ok(())
 }
 

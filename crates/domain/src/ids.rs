@@ -25,6 +25,9 @@ macro_rules! id {
             /// What every id of this kind begins with.
             pub const PREFIX: &'static str = $prefix;
 
+            /// Behind every other in a list.
+            pub const MAX: Self = Self(Ulid(u128::MAX));
+
             /// A new id, stamped with the clock's time.
             pub fn generate(clock: &Clock, entropy: &Entropy) -> Self {
                 let milliseconds = u64::try_from(clock.now().timestamp_millis()).unwrap_or_default();

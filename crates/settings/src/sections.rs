@@ -213,7 +213,8 @@ impl Default for Telemetry {
     fn default() -> Self {
         Self {
             format: LogFormat::Json, // What lapin says of lost connections, our own messaging says better and once.
-            filter: "info,lapin=off".into(),
+            // What strangers send to the listeners is no fault of ours, and actix-http calls it an error.
+            filter: "info,lapin=off,actix_http=off".into(),
             otlp_endpoint: None,
         }
     }

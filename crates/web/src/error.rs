@@ -40,7 +40,8 @@ impl ApiError {
         let message = match faults.as_slice() {
             [only] => only.message.clone(),
             [first, rest @ ..] => {
-                format!("{} There are {} more faults; see errors.", first.message, rest.len())
+                let at_least = if faults.len() < FaultList::MAX { "" } else { "at least " };
+                format!("{} There are {at_least}{} more faults; see errors.", first.message, rest.len())
             }
             [] => "The request is not valid.".to_owned(),
         };

@@ -21,7 +21,7 @@ pub struct FaultList(RefCell<Vec<Fault>>);
 
 impl FaultList {
     /// No answer names more; a body full of nonsense must not be answered with one many times its size.
-    const MAX: usize = 100;
+    pub(crate) const MAX: usize = 100;
 
     pub fn add(&self, field: impl Into<String>, code: &'static str, message: impl Into<String>) {
         let mut faults = self.0.borrow_mut();

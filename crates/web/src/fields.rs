@@ -2,6 +2,7 @@
 //! fault. A field that is `null` counts as absent (`spec.md` §2.1).
 
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 use domain::{Email, Phone, Pincode, is_control, is_invisible, is_line_break_or_tab, looks_empty};
 use serde_json::{Map, Value};
@@ -11,6 +12,9 @@ use crate::FaultList;
 const PHONE_TEXT: TextRule = TextRule::line(40);
 /// With what is forgiven; the code itself has six digits.
 pub const PINCODE_TEXT: TextRule = TextRule::line(20);
+
+/// What is read in place of an object that is missing.
+static EMPTY: OnceLock<Map<String, Value>> = OnceLock::new();
 
 /// An object within a request, with the path that leads to it.
 #[derive(Clone)]
@@ -263,9 +267,17 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// One that is missing is read as empty, so that what it must hold is named at once.
     pub fn required_object(&self, name: &str) -> Option<Fields<'a>> {
         match self.value(name) {
-            None => self.missing(name),
+            None => {
+                let _missing: Option<()> = self.missing(name);
+                Some(Fields {
+                    path: self.path_of(name),
+                    object: EMPTY.get_or_init(Map::new),
+                    faults: self.faults,
+                })
+            }
             Some(_) => self.optional_object(name),
         }
     }

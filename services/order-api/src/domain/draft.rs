@@ -115,6 +115,11 @@ impl Place {
     fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+
+    fn is_whole(&self) -> bool {
+        self.full_address.is_some()
+            || (self.address_line1.is_some() && self.city.is_some() && self.pincode.is_some())
+    }
 }
 
 impl Pickup {
@@ -127,25 +132,33 @@ impl Pickup {
         self.business_name.is_none()
             || self.contact_name.is_none()
             || self.phone.is_none()
-            || self.place.is_empty()
+            || !self.place.is_whole()
     }
 
-    /// What is missing comes from the profile. The address is taken whole or not at all: half of two addresses is none.
+    /// What is missing comes from the profile. The address is taken whole from one of the two, from the profile if this one
+    /// is not whole: half of two addresses is none.
     #[must_use]
     pub fn filled_from(self, profile: Self) -> Self {
         Self {
             business_name: self.business_name.or(profile.business_name),
             contact_name: self.contact_name.or(profile.contact_name),
             phone: self.phone.or(profile.phone),
-            place: if self.place.is_empty() { profile.place } else { self.place },
+            place: if self.place.is_whole() || !profile.place.is_whole() && !self.place.is_empty() {
+                self.place
+            } else {
+                profile.place
+            },
         }
+    }
+
+    /// An address that a driver could not find.
+    pub fn has_part_of_an_address(&self) -> bool {
+        !self.place.is_empty() && !self.place.is_whole()
     }
 
     /// Whether a driver could find it.
     pub fn is_usable(&self) -> bool {
-        let place = &self.place;
-        place.full_address.is_some()
-            || (place.address_line1.is_some() && place.city.is_some() && place.pincode.is_some())
+        self.place.is_whole()
     }
 }
 
@@ -202,8 +215,16 @@ mod tests {
     #[test]
     fn two_addresses_are_never_mixed() {
         let place = Place { city: Some("Mysuru".into()), ..Place::default() };
-        let elsewhere = Pickup { place: place.clone(), ..Pickup::default() }.filled_from(profile());
-        assert_eq!(elsewhere.place, place);
-        assert!(!elsewhere.is_usable());
+        let vague = Pickup { place: place.clone(), ..Pickup::default() };
+        assert_eq!(
+            vague.clone().filled_from(profile()).place,
+            profile().place,
+            "a whole one goes before a part"
+        );
+        assert_eq!(vague.filled_from(Pickup::default()).place, place, "a part goes before nothing");
+        let whole =
+            Place { address_line1: Some("1 Hill Road".into()), pincode: Some("570001".into()), ..place };
+        let elsewhere = Pickup { place: whole.clone(), ..Pickup::default() };
+        assert_eq!(elsewhere.filled_from(profile()).place, whole);
     }
 }

@@ -1,8 +1,11 @@
 //! Whether two requests say the same: their bodies as canonical JSON, in which the order of keys does not matter and
 //! `null` equals absent, hashed.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 use sha2::{Digest, Sha256};
+
+/// Up to here a float holds every whole number.
+const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint([u8; 32]);
@@ -49,7 +52,18 @@ fn write(value: &Value, out: &mut String) {
             }
             out.push(']');
         }
+        Value::Number(number) => out.push_str(&canonical(number)),
         plain => out.push_str(&plain.to_string()),
+    }
+}
+
+/// `2.0` is 2, however it is written.
+fn canonical(number: &Number) -> String {
+    match number.as_f64() {
+        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < WHOLE_MAX => {
+            format!("{}", float as i64)
+        }
+        _ => number.to_string(),
     }
 }
 
@@ -63,6 +77,16 @@ mod tests {
         let one = serde_json::from_str(r#"{"b":[1,{"y":null,"x":"é"}],"a":null}"#).unwrap();
         let same = serde_json::from_str(r#"{"b":[1,{"x":"\u00e9"}]}"#).unwrap();
         assert_eq!(Fingerprint::of(&one), Fingerprint::of(&same));
+    }
+
+    #[test]
+    fn equal_numbers_are_equal_however_they_are_written() {
+        let of = |text: &str| Fingerprint::of(&serde_json::from_str(text).unwrap());
+        for (one, same) in [("2", "2.0"), ("-3", "-3.0"), ("0", "-0.0"), ("1.5", "1.50"), ("120", "1.2e2")] {
+            assert_eq!(of(one), of(same), "{one} {same}");
+        }
+        assert_ne!(of("2"), of("2.5"));
+        assert_ne!(of("10"), of("-10.0"));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::commands::Reported;
 use crate::commands::record_progress::{FleetReport, record_progress};
 use crate::domain::Fingerprint;
-use crate::store::fleet::{self, FleetFilter};
+use crate::store::fleet::{self, FleetFilter, FleetPosition};
 
 /// A fleet's clock may run this far ahead of ours.
 const CLOCK_AHEAD_MAX: TimeDelta = TimeDelta::minutes(5);
@@ -128,7 +128,8 @@ pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<Json<Fl
     };
     let wanted = FleetFilter { status, updated_after, after };
     let orders = fleet::list(&mut conn, &wanted, page.limit + 1).await.map_err(errors::from_store)?;
-    Ok(Json(FleetPage::new(Page::cut(orders, page.limit), wanted.after)))
+    let begun = wanted.after.or_else(|| updated_after.map(FleetPosition::after));
+    Ok(Json(FleetPage::new(Page::cut(orders, page.limit), begun)))
 }
 
 fn parse_time(text: &str) -> Option<DateTime<Utc>> {

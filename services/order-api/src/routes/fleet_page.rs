@@ -19,7 +19,8 @@ use crate::store::fleet::FleetPosition;
 pub(super) struct FleetPage {
     data: Vec<FleetOrderView>,
     has_more: bool,
-    /// For `startingAfter`: what comes after this page, now or later. Absent as long as nothing was found.
+    /// For `startingAfter`: what comes after this page, now or later. Absent as long as nothing was found of a list
+    /// that has no beginning.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }

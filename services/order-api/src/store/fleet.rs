@@ -36,6 +36,13 @@ pub struct FleetPosition {
     pub id: OrderId,
 }
 
+impl FleetPosition {
+    /// Behind everything of this time.
+    pub fn after(time: DateTime<Utc>) -> Self {
+        Self { updated_at: time, id: OrderId::MAX }
+    }
+}
+
 /// What the fleet asks for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FleetFilter {

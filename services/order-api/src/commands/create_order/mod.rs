@@ -166,6 +166,7 @@ async fn fill_pickup(
     draft: &mut OrderDraft,
 ) -> Result<(), CreateError> {
     let given = draft.pickup.take().unwrap_or_default();
+    let vague = given.has_part_of_an_address();
     let pickup = if given.leaves_something_out() {
         let context = match context {
             Some(context) => context,
@@ -177,6 +178,13 @@ async fn fill_pickup(
     };
     if pickup.is_usable() {
         draft.pickup = Some(pickup);
+        if vague {
+            draft.warnings.add(
+                "pickup",
+                "pickup_address_replaced",
+                "The pickup gives only part of an address, so that of the pickup profile is used. Send addressLine1, city and pincode, or fullAddress, or none of it.",
+            );
+        }
     } else {
         draft.pickup = Some(pickup).filter(|pickup| !pickup.is_empty());
         draft.warnings.add(
