@@ -18,7 +18,7 @@ use domain::Entropy;
 use tokio::task::JoinSet;
 
 pub use kept::Demo;
-pub use options::{Progress, StackOptions};
+pub use options::{Detour, Link, Progress, StackOptions};
 
 use crate::part::Service;
 use crate::places;

@@ -3,12 +3,23 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::part::Service;
+use crate::part::{Part, Service};
 use crate::supervised::Listener;
 use crate::test_servers::TestServers;
 
 /// Told what is being waited for while a stack starts and stops.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// A way on which a service reaches another part of the stack: its database's server, the broker, or a service that it
+/// calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Link {
+    pub from: Service,
+    pub to: Part,
+}
+
+/// Asked once for each link, with the port that it leads to; answers the port to connect to instead.
+pub type Detour = Arc<dyn Fn(Link, u16) -> anyhow::Result<u16> + Send + Sync>;
 
 /// How a stack is started.
 pub struct StackOptions {
@@ -17,6 +28,7 @@ pub struct StackOptions {
     pub(super) variables: Vec<(Service, String, String)>,
     pub(super) listener: Listener,
     pub(super) progress: Progress,
+    pub(super) detour: Detour,
 }
 
 /// Which PostgreSQL and RabbitMQ a stack uses.
@@ -50,6 +62,7 @@ impl StackOptions {
             variables: Vec::new(),
             listener: Arc::new(|_| {}),
             progress: Arc::new(|_| {}),
+            detour: Arc::new(|_, port| Ok(port)),
         }
     }
 
@@ -71,6 +84,13 @@ impl StackOptions {
     #[must_use]
     pub fn progress(mut self, progress: Progress) -> Self {
         self.progress = progress;
+        self
+    }
+
+    /// Leads every link through a port of the caller's, who can then slow it down or cut it.
+    #[must_use]
+    pub fn detour(mut self, detour: Detour) -> Self {
+        self.detour = detour;
         self
     }
 }

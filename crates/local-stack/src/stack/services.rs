@@ -8,11 +8,13 @@ use anyhow::{Context, ensure};
 use rustix::process::Signal;
 use tokio::process::Command;
 use tokio::time::timeout;
+use url::Url;
 
 use super::kept::{Kept, ServicePorts};
+use super::options::{Detour, Link};
 use crate::http;
 use crate::launch::Launch;
-use crate::part::Service;
+use crate::part::{Part, Service};
 use crate::places;
 use crate::ports::loopback;
 use crate::supervised::{Farewell, Listener, Supervised};
@@ -83,14 +85,17 @@ pub(super) fn launch(
     directory: &Path,
     kept: &Kept,
     backends: &Backends,
+    detour: &Detour,
 ) -> anyhow::Result<Launch> {
     let log = directory.join(format!("logs/{}.log", service.name()));
     let database = backends.databases.get(&service).context("each service has a database")?;
+    let database = by_way_of(detour, Link { from: service, to: Part::Postgres }, database)?;
+    let broker = by_way_of(detour, Link { from: service, to: Part::RabbitMq }, &backends.broker)?;
     let ports = kept.ports.of(service)?;
     let mut launch = Launch::new(places::built_program(service.name())?, &log)
         .without(TestServers::VARIABLE)
         .variable("WAYBILL_DATABASE__URL", database)
-        .variable("WAYBILL_BROKER__URL", &backends.broker)
+        .variable("WAYBILL_BROKER__URL", broker)
         .variable("WAYBILL_HTTP__INTERNAL", loopback(ports.internal).to_string())
         .variable("WAYBILL_HTTP__MANAGEMENT", loopback(ports.management).to_string())
         .variable("WAYBILL_INTERNAL__TOKEN", &kept.secrets.internal_token)
@@ -101,10 +106,18 @@ pub(super) fn launch(
             .variable("WAYBILL_PUBLIC__URL", format!("http://127.0.0.1:{public}"));
     }
     for peer in Service::ALL {
-        let internal = kept.ports.of(peer)?.internal;
+        let internal = detour(Link { from: service, to: peer.into() }, kept.ports.of(peer)?.internal)?;
         launch = launch.variable(&peer.peer_variable(), format!("http://127.0.0.1:{internal}"));
     }
     Ok(own_settings(service, kept, launch))
+}
+
+/// The URL with the port that its link is led through.
+fn by_way_of(detour: &Detour, link: Link, url: &str) -> anyhow::Result<String> {
+    let mut url = Url::parse(url)?;
+    let port = url.port().context("the URL of a server names its port")?;
+    ensure!(url.set_port(Some(detour(link, port)?)).is_ok(), "the URL of a server takes a port");
+    Ok(url.into())
 }
 
 /// What only one service is told.

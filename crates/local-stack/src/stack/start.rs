@@ -22,7 +22,7 @@ use crate::supervised::{Listener, Notice};
 use crate::test_servers::TestServers;
 
 pub(super) async fn start(options: StackOptions) -> anyhow::Result<Stack> {
-    let StackOptions { directory, servers, variables, listener, progress } = options;
+    let StackOptions { directory, servers, variables, listener, progress, detour } = options;
     places::stack_directory(&directory)?;
     let lock = Lock::take(&directory)?;
     begin_logs(&directory)?;
@@ -54,7 +54,7 @@ pub(super) async fn start(options: StackOptions) -> anyhow::Result<Stack> {
 
     let mut launches = BTreeMap::new();
     for service in Service::ALL {
-        let launch = services::launch(service, &stack.directory, &kept, &stack.backends)?;
+        let launch = services::launch(service, &stack.directory, &kept, &stack.backends, &detour)?;
         let own = variables.iter().filter(|(whose, _, _)| *whose == service);
         launches.insert(service, own.fold(launch, |launch, (_, name, value)| launch.variable(name, value)));
     }
