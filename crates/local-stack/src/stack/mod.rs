@@ -11,6 +11,7 @@ mod start;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
@@ -20,6 +21,7 @@ use tokio::task::JoinSet;
 pub use kept::Demo;
 pub use options::{Detour, Link, Progress, StackOptions};
 
+use crate::launch::Launch;
 use crate::part::Service;
 use crate::places;
 use crate::postgres::Postgres;
@@ -50,6 +52,8 @@ pub struct Stack {
     services: BTreeMap<Service, Arc<RunningService>>,
     rabbitmq: Option<RabbitMq>,
     postgres: Option<Postgres>,
+    /// How each service's program is started.
+    launches: BTreeMap<Service, Launch>,
     kept: Mutex<Kept>,
     backends: Backends,
     file: Arc<StackFile>,
@@ -158,6 +162,16 @@ impl Stack {
     /// When the server refuses a statement or cannot be reached.
     pub async fn query(&self, service: Service, sql: &str) -> anyhow::Result<String> {
         psql::query(self.database_url(service), sql).await
+    }
+
+    /// Runs a service's program to its end beside the service itself, with the same environment and these arguments:
+    /// `run(Service::Wallet, &["reconcile"])`. Its exit code and what it printed are the answer.
+    ///
+    /// # Errors
+    /// When it cannot be started, or does not end within three minutes; it has then been killed.
+    pub async fn run(&self, service: Service, arguments: &[&str]) -> anyhow::Result<Output> {
+        let launch = self.launches.get(&service).context("the stack runs every service")?;
+        services::run(launch, service, arguments).await
     }
 
     /// A database of its own, kept with the stack's data, for a program beside the services; its URL. Asked for again,

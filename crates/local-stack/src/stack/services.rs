@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Output;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
@@ -21,6 +22,7 @@ use crate::supervised::{Farewell, Listener, Supervised};
 use crate::test_servers::TestServers;
 
 const MIGRATION_LIMIT: Duration = Duration::from_secs(120);
+const RUN_LIMIT: Duration = Duration::from_secs(180);
 const READY_LIMIT: Duration = Duration::from_secs(60);
 /// A service gets this long to finish what it has accepted.
 const GRACE: Duration = Duration::from_secs(25);
@@ -65,6 +67,18 @@ pub(super) async fn migrate(launch: &Launch, service: Service) -> anyhow::Result
         .with_context(|| format!("starting `{name} migrate`"))?;
     ensure!(status.success(), "`{name} migrate` failed ({status}); {}", migration.log_tail());
     Ok(())
+}
+
+/// Runs the program to its end, with its output for the caller.
+pub(super) async fn run(launch: &Launch, service: Service, arguments: &[&str]) -> anyhow::Result<Output> {
+    let name = service.name();
+    let launch = arguments.iter().fold(launch.clone(), |launch, argument| launch.argument(argument));
+    let mut command = Command::from(launch.command());
+    command.kill_on_drop(true);
+    timeout(RUN_LIMIT, command.output())
+        .await
+        .with_context(|| format!("`{name} {arguments:?}` took longer than {} s", RUN_LIMIT.as_secs()))?
+        .with_context(|| format!("starting `{name} {arguments:?}`"))
 }
 
 /// Starts a service; whether it is ready is another question.

@@ -43,6 +43,7 @@ pub(super) async fn start(options: StackOptions) -> anyhow::Result<Stack> {
         services: BTreeMap::new(),
         rabbitmq,
         postgres,
+        launches: BTreeMap::new(),
         kept: Mutex::new(kept.clone()),
         backends,
         file,
@@ -59,6 +60,7 @@ pub(super) async fn start(options: StackOptions) -> anyhow::Result<Stack> {
         launches.insert(service, own.fold(launch, |launch, (_, name, value)| launch.variable(name, value)));
     }
     migrate(&launches, &stack.progress).await?;
+    stack.launches.clone_from(&launches);
     stack.services = start_services(launches, &kept, &listener, &stack.progress).await?;
     stack.file.describe(content(&stack));
     stack.file.publish()?;
