@@ -123,6 +123,15 @@ impl DeliveryState {
         EventKind::VARIANTS.iter().copied().filter(|event| self.next(*event).is_some()).collect()
     }
 
+    /// Whether this delivery ended before a driver held the parcel, so that its fee is the business's again.
+    pub fn refund_due(self) -> bool {
+        match self.status {
+            DeliveryStatus::Cancelled => true,
+            DeliveryStatus::Failed => !self.picked_up,
+            _ => false,
+        }
+    }
+
     /// Whether the business may still cancel (before the pickup).
     pub fn can_be_cancelled(self) -> bool {
         self.next(EventKind::OrderCancelled).is_some()
@@ -251,6 +260,7 @@ mod tests {
             prop_assert!(refunds <= 1);
             prop_assert_eq!(refunds == 1, state.status == DeliveryStatus::Cancelled
                 || (state.status == DeliveryStatus::Failed && !state.picked_up));
+            prop_assert_eq!(refunds == 1, state.refund_due());
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use ulid::Ulid;
 
@@ -32,6 +33,12 @@ macro_rules! id {
             pub fn generate(clock: &Clock, entropy: &Entropy) -> Self {
                 let milliseconds = u64::try_from(clock.now().timestamp_millis()).unwrap_or_default();
                 Self(Ulid::from_parts(milliseconds, entropy.u128()))
+            }
+
+            /// Sorts before every id that is made from then on, and behind those that were made before.
+            pub fn first_of(time: DateTime<Utc>) -> Self {
+                let milliseconds = u64::try_from(time.timestamp_millis()).unwrap_or_default();
+                Self(Ulid::from_parts(milliseconds, 0))
             }
         }
 
@@ -153,6 +160,8 @@ mod tests {
         let entropy = Entropy::seeded(2);
         let first = OrderId::generate(&clock, &entropy);
         clock.advance(chrono::TimeDelta::milliseconds(1));
-        assert!(first.to_string() < OrderId::generate(&clock, &entropy).to_string());
+        let second = OrderId::generate(&clock, &entropy);
+        assert!(first.to_string() < second.to_string());
+        assert!(first < OrderId::first_of(clock.now()) && OrderId::first_of(clock.now()) <= second);
     }
 }

@@ -176,6 +176,36 @@ pub struct OrderReference {
     pub order_reference: String,
 }
 
+/// As many orders as [`OrdersClient::payments`] and [`OrdersClient::payments_changed`] tell of at once.
+pub const PAYMENTS_MAX: usize = 1_000;
+
+/// What an order says of its money, for the wallet to hold its books against.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderPayment {
+    pub id: OrderId,
+    pub business_id: BusinessId,
+    pub mode: Mode,
+    /// Whether it is anybody's order: a live one is once its debit was posted.
+    pub placed: bool,
+    pub delivery_fee_paise: Paise,
+    /// The delivery ended before its pickup, so the fee goes back.
+    pub refund_due: bool,
+    /// The last change of any kind.
+    pub changed_at: DateTime<Utc>,
+}
+
+/// Which changes are wanted: those behind this place, oldest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentsQuery {
+    pub changed_after: DateTime<Utc>,
+    /// Among those that changed at that very time, behind this order; without it, behind all of them.
+    pub starting_after: Option<OrderId>,
+    /// 1 to [`PAYMENTS_MAX`].
+    pub limit: usize,
+}
+
 /// order-api's internal endpoints.
 #[derive(Clone, Debug)]
 pub struct OrdersClient(pub Peer);
@@ -230,5 +260,18 @@ impl OrdersClient {
     /// `GET /internal/businesses/{id}/test-orders/any`
     pub async fn any_test_order(&self, business: BusinessId) -> Result<AnyTestOrder, CallError> {
         self.0.get(&["businesses", &business.to_string(), "test-orders", "any"]).await
+    }
+
+    /// `GET /internal/orders/payments`: the placed live orders of all businesses by their last change, as far as no change
+    /// can come before them any more
+    pub async fn payments_changed(&self, query: &PaymentsQuery) -> Result<Page<OrderPayment>, CallError> {
+        self.0.get_with(&["orders", "payments"], query).await
+    }
+
+    /// `POST /internal/orders/payments {ids}`: of up to [`PAYMENTS_MAX`] orders of any business and mode, placed or not;
+    /// those that do not exist are left out
+    pub async fn payments(&self, ids: &[OrderId]) -> Result<Vec<OrderPayment>, CallError> {
+        let body = serde_json::json!({ "ids": ids });
+        self.0.send(Method::POST, &["orders", "payments"], &body).await
     }
 }

@@ -11,6 +11,7 @@ mod integration;
 mod internal;
 mod openapi;
 mod order_body;
+mod payments;
 mod quota;
 mod simulate;
 mod timeline;
@@ -71,5 +72,10 @@ pub fn internal(config: &mut ServiceConfig) {
             .service(resource("/orders/{id}/simulate").route(post().to(simulate::of_business)))
             .service(resource("/order-references").route(post().to(internal::references)))
             .service(resource("/test-orders/any").route(get().to(internal::any_test_order))),
+    );
+    config.service(
+        scope("/internal/orders")
+            .wrap(from_fn(web::require_internal_token))
+            .service(resource("/payments").route(get().to(payments::changed)).route(post().to(payments::of))),
     );
 }

@@ -96,7 +96,7 @@ type Bound = diesel::dsl::AsExprOf<DateTime<Utc>, Timestamptz>;
 /// A change that is still to be seen is not older than the oldest transaction that runs ([`changed_at`]), of this
 /// database's own role: no other writes. A dump, which only reads, must not hold the fleet up. A transaction is listed an
 /// instant after its start; the margin is for that instant.
-async fn settled_until(conn: &mut AsyncPgConnection) -> Result<DateTime<Utc>, StoreError> {
+pub(super) async fn settled_until(conn: &mut AsyncPgConnection) -> Result<DateTime<Utc>, StoreError> {
     #[derive(QueryableByName)]
     struct Settled {
         #[diesel(sql_type = Timestamptz)]

@@ -4,6 +4,7 @@
 pub mod claims;
 pub mod fleet;
 pub mod orders;
+pub mod payments;
 pub mod placing;
 pub mod simulations;
 pub mod testers;
