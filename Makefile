@@ -30,9 +30,9 @@ openapi: toolchain ## Write proto-docs/openapi/ anew, from the code
 	cargo run --quiet --package order-api -- openapi > target/order-api.json
 	mv target/order-api.json proto-docs/openapi/order-api.json
 
-bench: packages toolchain ## Orders per second beside pgbench, on release builds; ORDERS=5000000 adds a grown table
+bench: packages toolchain ## Orders and debits per second beside pgbench; ONLY=orders, debits or live-orders; ORDERS=5000000 adds a grown table
 	cargo build --release --workspace --bins
-	cargo bench --package waybill-tests --bench orders -- $(if $(ORDERS),--orders $(ORDERS))
+	cargo bench --package waybill-tests --bench beside_pgbench -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS))
 
 lint: packages toolchain ## Formatting and clippy; warnings are failures
 	cargo fmt --all --check

@@ -1,0 +1,116 @@
+//! What each process of the stack costs: the processor time of its whole tree, as the kernel counts it.
+
+use std::collections::HashMap;
+use std::fs;
+
+use local_stack::{Part, Service, Stack};
+
+/// The kernel counts in hundredths of a second.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// Processor seconds, by part.
+pub(crate) struct Cpu {
+    parts: Vec<(&'static str, f64)>,
+    /// Of all processes of the machine.
+    busy: f64,
+    /// Of all its processors, busy or not.
+    passed: f64,
+}
+
+impl Cpu {
+    /// Since each process began.
+    pub(crate) fn of(stack: &Stack) -> Self {
+        let processes = processes();
+        let services = Service::ALL.into_iter().map(Part::from);
+        let parts = [Part::Postgres, Part::RabbitMq].into_iter().chain(services);
+        let seconds = |part: Part| stack.pid(part).map_or(0.0, |pid| tree(&processes, pid));
+        let mut parts: Vec<_> = parts.map(|part| (part.name(), seconds(part))).collect();
+        let ourselves = processes.get(&std::process::id());
+        // Tools: what this process ran and waited for, pgbench and psql.
+        parts.push(("caller", ourselves.map_or(0.0, |process| process.own)));
+        parts.push(("tools", ourselves.map_or(0.0, |process| process.ended)));
+        let (busy, passed) = machine();
+        Self { parts, busy, passed }
+    }
+
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        let pairs = self.parts.iter().zip(&before.parts);
+        Self {
+            parts: pairs.map(|((part, now), (_, then))| (*part, now - then)).collect(),
+            busy: self.busy - before.busy,
+            passed: self.passed - before.passed,
+        }
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        if self.parts.is_empty() {
+            self.parts.extend(other.parts.iter().map(|(part, _)| (*part, 0.0)));
+        }
+        for ((_, sum), (_, more)) in self.parts.iter_mut().zip(&other.parts) {
+            *sum += more;
+        }
+        self.busy += other.busy;
+        self.passed += other.passed;
+    }
+
+    pub(crate) fn parts(&self) -> &[(&'static str, f64)] {
+        &self.parts
+    }
+
+    /// The part of the machine that others used: neither the stack, nor its callers.
+    pub(crate) fn others(&self) -> f64 {
+        let known: f64 = self.parts.iter().map(|(_, seconds)| seconds).sum();
+        ((self.busy - known) / self.passed).max(0.0)
+    }
+}
+
+impl Default for Cpu {
+    fn default() -> Self {
+        Self { parts: Vec::new(), busy: 0.0, passed: 0.0 }
+    }
+}
+
+struct Process {
+    parent: u32,
+    /// Without its children.
+    own: f64,
+    /// Children that ended.
+    ended: f64,
+}
+
+fn tree(processes: &HashMap<u32, Process>, root: u32) -> f64 {
+    let children = processes.iter().filter(|(_, process)| process.parent == root).map(|(pid, _)| *pid);
+    let own = processes.get(&root).map_or(0.0, |process| process.own + process.ended);
+    own + children.map(|child| tree(processes, child)).sum::<f64>()
+}
+
+fn processes() -> HashMap<u32, Process> {
+    let Ok(entries) = fs::read_dir("/proc") else { return HashMap::new() };
+    entries
+        .flatten()
+        .filter_map(|entry| {
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            Some((pid, process(&fs::read_to_string(entry.path().join("stat")).ok()?)?))
+        })
+        .collect()
+}
+
+/// The name, which stands in brackets, may hold blanks; what follows it does not.
+fn process(stat: &str) -> Option<Process> {
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |index: usize| fields.get(index)?.parse::<f64>().ok();
+    let seconds = |user: usize, system: usize| Some((ticks(user)? + ticks(system)?) / TICKS_PER_SECOND);
+    Some(Process { parent: fields.get(1)?.parse().ok()?, own: seconds(11, 12)?, ended: seconds(13, 14)? })
+}
+
+/// Busy seconds and all seconds of the processors together.
+fn machine() -> (f64, f64) {
+    let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+    let line = stat.lines().next().unwrap_or_default();
+    let ticks: Vec<f64> =
+        line.split_whitespace().skip(1).take(8).filter_map(|word| word.parse().ok()).collect();
+    let all: f64 = ticks.iter().sum();
+    // The fourth and the fifth are idle, and idle while waiting for a disk.
+    let idle: f64 = ticks.iter().skip(3).take(2).sum();
+    ((all - idle) / TICKS_PER_SECOND, all / TICKS_PER_SECOND)
+}

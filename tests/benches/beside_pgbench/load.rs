@@ -1,0 +1,147 @@
+//! A closed loop of callers over plain HTTP/1.1: so small that the caller costs little of the machine it shares with what
+//! it measures.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+/// What is called.
+pub(crate) struct Target {
+    /// Host and port.
+    address: String,
+    expected: Expected,
+    request: Box<dyn Fn(&str) -> Request + Send + Sync>,
+}
+
+/// What every answer must be; any other ends the measurement.
+#[derive(Clone, Copy)]
+pub(crate) struct Expected {
+    pub(crate) status: u16,
+    /// Part of the body.
+    pub(crate) text: &'static str,
+}
+
+/// One request, but for its host and the length of its body.
+pub(crate) struct Request {
+    /// The method and the path.
+    pub(crate) call: String,
+    /// Whole lines, each with its end.
+    pub(crate) headers: String,
+    pub(crate) body: String,
+}
+
+/// What was measured.
+#[derive(Default)]
+pub(crate) struct Measured {
+    /// Of each answered call, sorted.
+    latencies: Vec<Duration>,
+    elapsed: Duration,
+}
+
+impl Measured {
+    pub(crate) fn calls(&self) -> usize {
+        self.latencies.len()
+    }
+
+    pub(crate) fn per_second(&self) -> f64 {
+        self.calls() as f64 / self.elapsed.as_secs_f64()
+    }
+
+    /// The time within which this part of the calls was answered.
+    pub(crate) fn percentile(&self, part: f64) -> Duration {
+        self.latencies.get((self.calls() as f64 * part) as usize).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.latencies.extend(other.latencies);
+        self.latencies.sort_unstable();
+        self.elapsed += other.elapsed;
+    }
+}
+
+impl Target {
+    /// `request` is asked for each request of a run, with a name that no other has.
+    pub(crate) fn new(
+        origin: &str,
+        expected: Expected,
+        request: impl Fn(&str) -> Request + Send + Sync + 'static,
+    ) -> anyhow::Result<Arc<Self>> {
+        let address = origin.strip_prefix("http://").context("the origin is plain http")?.to_owned();
+        Ok(Arc::new(Self { address, expected, request: Box::new(request) }))
+    }
+
+    fn bytes(&self, name: &str) -> Vec<u8> {
+        let Request { call, headers, body } = (self.request)(name);
+        let (host, length) = (&self.address, body.len());
+        format!(
+            "{call} HTTP/1.1\r\nHost: {host}\r\n{headers}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+        .into_bytes()
+    }
+}
+
+/// Calls over `clients` connections, on each one call after the other, for `time`. The calls under way at the end are
+/// awaited and counted.
+pub(crate) async fn run(
+    target: &Arc<Target>,
+    name: &str,
+    clients: usize,
+    time: Duration,
+) -> anyhow::Result<Measured> {
+    let begun = Instant::now();
+    let mut callers = JoinSet::new();
+    for caller in 0..clients {
+        callers.spawn(call_until(Arc::clone(target), format!("{name}-{caller}"), begun + time));
+    }
+    let mut latencies = Vec::new();
+    while let Some(caller) = callers.join_next().await {
+        latencies.extend(caller??);
+    }
+    let elapsed = begun.elapsed();
+    latencies.sort_unstable();
+    Ok(Measured { latencies, elapsed })
+}
+
+async fn call_until(target: Arc<Target>, name: String, end: Instant) -> anyhow::Result<Vec<Duration>> {
+    let mut stream = TcpStream::connect(&target.address).await?;
+    stream.set_nodelay(true)?;
+    let mut latencies = Vec::new();
+    let mut answer = Vec::with_capacity(4_096);
+    for number in 0_u64.. {
+        if Instant::now() >= end {
+            break;
+        }
+        let request = target.bytes(&format!("{name}-{number}"));
+        let begun = Instant::now();
+        stream.write_all(&request).await?;
+        read_answer(&mut stream, target.expected, &mut answer).await?;
+        latencies.push(begun.elapsed());
+    }
+    Ok(latencies)
+}
+
+/// Reads one answer whole.
+async fn read_answer(stream: &mut TcpStream, expected: Expected, answer: &mut Vec<u8>) -> anyhow::Result<()> {
+    answer.clear();
+    loop {
+        ensure!(stream.read_buf(answer).await? > 0, "the connection was closed");
+        let Some(head) = answer.windows(4).position(|window| window == b"\r\n\r\n") else { continue };
+        let text = std::str::from_utf8(&answer[..head])?.to_ascii_lowercase();
+        let length = text.lines().find_map(|line| line.strip_prefix("content-length:"));
+        let length: usize = length.context("no content-length")?.trim().parse()?;
+        if answer.len() < head + 4 + length {
+            continue;
+        }
+        let status = format!("http/1.1 {}", expected.status);
+        let body = std::str::from_utf8(&answer[head + 4..])?;
+        if !text.starts_with(&status) || !body.contains(expected.text) {
+            bail!("{}", String::from_utf8_lossy(answer));
+        }
+        return Ok(());
+    }
+}

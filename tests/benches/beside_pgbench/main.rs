@@ -1,0 +1,57 @@
+//! `make bench`: Waybill beside pgbench doing the same commits, on the same server in the same run. Machines differ and are
+//! noisy; the ratio is what is compared over time, and the processor time of one piece of work.
+
+mod compare;
+mod cpu;
+mod debits;
+mod live_orders;
+mod load;
+mod order;
+mod orders;
+mod pgbench;
+mod report;
+mod tally;
+
+use anyhow::ensure;
+use local_stack::{Service, Stack, StackOptions, say};
+
+/// What can be measured, each on a stack of its own.
+const BENCHES: [&str; 3] = ["orders", "debits", "live-orders"];
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let only = argument("--only");
+    let known = only.as_ref().is_none_or(|only| BENCHES.contains(&only.as_str()));
+    ensure!(known, "--only is one of {}", BENCHES.join(", "));
+    let wanted = |name: &str| only.as_ref().is_none_or(|only| only == name);
+    let mut reports = Vec::new();
+    if wanted("orders") {
+        reports.push(orders::run(argument("--orders").map(|text| text.parse()).transpose()?).await?);
+    }
+    if wanted("debits") {
+        reports.push(debits::run().await?);
+    }
+    if wanted("live-orders") {
+        reports.push(live_orders::run().await?);
+    }
+    reports.iter().for_each(report::show);
+    Ok(())
+}
+
+/// The word after `name`.
+fn argument(name: &str) -> Option<String> {
+    std::env::args().skip_while(|argument| argument != name).nth(1)
+}
+
+/// A stack of release builds. fsync is on: a benchmark of commits that are none would show nothing.
+async fn start_stack() -> anyhow::Result<Stack> {
+    say("Starting a stack of release builds");
+    let directory = Stack::test_directory()?;
+    let unlimited = "1000000";
+    Stack::start_for_test(StackOptions::new(&directory).variable(
+        Service::OrderApi,
+        "WAYBILL_LIMITS__REQUESTS_PER_SECOND",
+        unlimited,
+    ))
+    .await
+}

@@ -1,0 +1,72 @@
+//! Test orders through the whole of order-api, beside the same inserts and commit.
+
+mod fill;
+
+use std::sync::Arc;
+
+use demo::clients::Portal;
+use local_stack::{Service, Stack, say};
+use serde_json::json;
+use waybill_tests::text;
+
+use crate::compare::{Comparison, warm_up};
+use crate::load::Target;
+use crate::order::target;
+use crate::pgbench::{self, Baseline, Script};
+use crate::report::{Report, Row};
+use crate::tally::Tally;
+
+const CLIENTS: [usize; 3] = [1, 16, 64];
+const STORED: &str = "SELECT count(*) FROM orders";
+
+/// With `grown`, once more with so many orders in the table.
+pub(crate) async fn run(grown: Option<u64>) -> anyhow::Result<Report> {
+    let stack = crate::start_stack().await?;
+    let target = target(&stack.order_api_origin(), &test_key(&stack).await?)?;
+    warm_up(&stack, &target).await?;
+    let baseline = baseline(&stack).await?;
+    let mut rows = Vec::new();
+    for clients in CLIENTS {
+        rows.push(compare(&stack, &baseline, &target, "the whole stack", clients).await?);
+    }
+    // Everything shares this machine's few cores: what remains is order-api, its relay, and those it cannot do without.
+    say("Stopping the services that only listen to what order-api tells");
+    for listening in [Service::WebhookDispatcher, Service::PortalApi, Service::Wallet] {
+        stack.stop(listening).await?;
+    }
+    let most = CLIENTS[CLIENTS.len() - 1];
+    rows.push(compare(&stack, &baseline, &target, "order-api and its relay", most).await?);
+    if let Some(wanted) = grown {
+        fill::fill(&stack, wanted).await?;
+        rows.push(compare(&stack, &baseline, &target, "the same, grown table", most).await?);
+    }
+    stack.shut_down().await?;
+    Ok(Report { title: "Test orders", unit: "order", rows })
+}
+
+async fn compare(
+    stack: &Stack,
+    baseline: &Baseline,
+    target: &Arc<Target>,
+    name: &str,
+    clients: usize,
+) -> anyhow::Result<Row> {
+    let stored = Tally::begin(stack, Service::OrderApi, STORED).await?;
+    let comparison = Comparison { stack, baseline, target, name: name.to_owned(), clients };
+    comparison.run(async |calls| stored.grew_by(calls).await).await
+}
+
+async fn test_key(stack: &Stack) -> anyhow::Result<String> {
+    let portal =
+        Portal::sign_up(&stack.portal_api(), "Bench", "bench@example.com", "a-long-password").await?;
+    let key = portal.post("/api-keys", &json!({ "mode": "test", "name": "bench" })).await?.expect(201)?;
+    text(&key, "key")
+}
+
+/// A database beside order-api's with the same tables.
+async fn baseline(stack: &Stack) -> anyhow::Result<Baseline> {
+    let url = stack.create_database("bench_orders").await?;
+    pgbench::copy_tables(stack, Service::OrderApi, &url).await?;
+    let sql = crate::order::fill_in(stack, include_str!("baseline.sql")).await?;
+    Baseline::new(stack, &url, &Script { name: "orders", sql: &sql, variables: &[] })
+}

@@ -1,0 +1,106 @@
+//! The other side: pgbench, making the same commits in tables of the same shape.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use domain::Paise;
+use local_stack::{Service, Stack};
+use tokio::process::Command;
+
+/// The services' own connections are told the same (`crates/postgres`, `connect.rs`).
+const PLANNER: &str = "-c enable_seqscan=off -c jit=off";
+
+/// A script in a database. In it `:run` differs from run to run, and `:n` is a client's own counter, from 0.
+pub(crate) struct Baseline {
+    url: String,
+    script: PathBuf,
+    variables: Vec<String>,
+    runs: AtomicU64,
+}
+
+/// What pgbench reports.
+pub(crate) struct Pgbench {
+    pub(crate) per_second: f64,
+    pub(crate) average: Duration,
+}
+
+/// What [`Baseline::new`] is to run.
+pub(crate) struct Script<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) sql: &'a str,
+    pub(crate) variables: &'a [(&'a str, u64)],
+}
+
+impl Baseline {
+    pub(crate) fn new(stack: &Stack, url: &str, script: &Script<'_>) -> anyhow::Result<Self> {
+        let path = stack.directory().join(format!("{}.sql", script.name));
+        std::fs::write(&path, script.sql)?;
+        let variables = script.variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        Ok(Self { url: url.to_owned(), script: path, variables, runs: AtomicU64::new(0) })
+    }
+
+    pub(crate) async fn run(&self, clients: usize, time: Duration) -> anyhow::Result<Pgbench> {
+        let run = self.runs.fetch_add(1, Ordering::Relaxed);
+        let mut command = Command::new(local_stack::postgres_program("pgbench")?);
+        command
+            .env("PGOPTIONS", PLANNER)
+            .args(["--no-vacuum", "--protocol=prepared", "--jobs=2", "--define=n=0"])
+            .arg(format!("--define=run={run}"))
+            .args(self.variables.iter().map(|variable| format!("--define={variable}")))
+            .arg(format!("--client={clients}"))
+            .arg(format!("--time={}", time.as_secs()))
+            .arg("--file")
+            .arg(&self.script)
+            .arg(&self.url);
+        let output = command.output().await?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        ensure!(output.status.success(), "pgbench: {}", String::from_utf8_lossy(&output.stderr));
+        let figure = |name: &str| {
+            let line = text.lines().find_map(|line| line.trim().strip_prefix(name));
+            let word = line.and_then(|rest| rest.trim_start_matches([' ', '=']).split(' ').next());
+            word.and_then(|word| word.parse::<f64>().ok()).with_context(|| format!("no {name} in {text}"))
+        };
+        let average = Duration::from_secs_f64(figure("latency average")? / 1_000.0);
+        Ok(Pgbench { per_second: figure("tps")?, average })
+    }
+}
+
+/// Makes a service's tables, with their constraints and indexes, in another database.
+pub(crate) async fn copy_tables(stack: &Stack, service: Service, url: &str) -> anyhow::Result<()> {
+    let dump = Command::new(local_stack::postgres_program("pg_dump")?)
+        .args(["--schema-only", "--no-owner", "--no-privileges", stack.database_url(service)])
+        .output()
+        .await?;
+    ensure!(dump.status.success(), "pg_dump: {}", String::from_utf8_lossy(&dump.stderr));
+    local_stack::query(url, std::str::from_utf8(&dump.stdout)?).await?;
+    Ok(())
+}
+
+/// Takes all triggers but those of foreign keys away: a plain table has constraints and indexes.
+pub(crate) async fn drop_triggers(url: &str) -> anyhow::Result<()> {
+    let sql = "SELECT format('DROP TRIGGER %I ON %s;', tgname, tgrelid::regclass) FROM pg_trigger WHERE NOT tgisinternal";
+    let drops = local_stack::query(url, sql).await?;
+    local_stack::query(url, &drops).await?;
+    Ok(())
+}
+
+/// Wallets with the ids `biz_00…01` and up, which hold enough for all that is taken from them.
+pub(crate) async fn fill_wallets(url: &str, table: &str, wallets: u32) -> anyhow::Result<()> {
+    let fill = format!(
+        "INSERT INTO {table} (business_id, balance_paise, entry_count, created_at)
+         SELECT 'biz_' || lpad(n::text, 26, '0'), {}, 0, now() FROM generate_series(1, {wallets}) AS n;
+         VACUUM ANALYZE {table}",
+        Paise::REQUEST_MAX.get()
+    );
+    local_stack::query(url, &fill).await?;
+    Ok(())
+}
+
+/// A value that a service wrote, as SQL writes it: what pgbench inserts then compresses like ours.
+pub(crate) async fn literal(stack: &Stack, service: Service, value: &str) -> anyhow::Result<String> {
+    let text = stack.query(service, &format!("SELECT quote_literal(({value}))")).await?;
+    ensure!(text.starts_with(['\'', 'E', ' ']), "no row to take the value from: {value}");
+    Ok(text.trim().to_owned())
+}
