@@ -7,6 +7,6 @@ mod running;
 mod sections;
 
 pub use assembly::Chassis;
-pub use program::{main, migrate};
+pub use program::{command, main, migrate};
 pub use running::Running;
 pub use sections::{Sections, ServiceSettings};

@@ -29,6 +29,17 @@ pub fn main<S: ServiceSettings>(
     })
 }
 
+/// Runs a command that only this service has, with the settings of this process. It writes no logs: what it prints is for
+/// whoever ran it.
+///
+/// # Errors
+/// When the settings are not usable, or the command fails.
+pub fn command<S: ServiceSettings, T>(work: impl AsyncFnOnce(&S) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let settings: S = settings::load()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(work(&settings))
+}
+
 /// Creates or updates a service's tables, those of the outbox among them.
 ///
 /// # Errors

@@ -14,6 +14,7 @@ use crate::commands::finish_top_ups::finish_top_ups;
 use crate::consumers::cash::CashReports;
 use crate::consumers::refunds::Refunds;
 use crate::payments::{self, PaymentProvider};
+use crate::reconcile::{Examiner, Worker};
 use crate::routes;
 use crate::settings::{Settings, WalletRules};
 
@@ -66,5 +67,11 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
     chassis.consume("cash", topology::cash(), CASH_AT_ONCE, CashReports(state.clone()));
     let finishing = state.clone();
     chassis.worker("finish_top_ups", |stop| finish_top_ups(finishing, stop));
+    let reconciling = Worker {
+        examiner: Examiner::new(settings, chassis.database.clone(), chassis.clock.clone())?,
+        settings: settings.reconciliation,
+        name: format!("{:032x}", chassis.entropy.u128()),
+    };
+    chassis.worker("reconciliation", |stop| reconciling.run(stop));
     chassis.start(routes::internal(state, settings.internal.clone()))
 }

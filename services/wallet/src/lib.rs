@@ -6,11 +6,13 @@ mod commands;
 mod consumers;
 mod domain;
 mod payments;
+mod reconcile;
 mod routes;
 mod settings;
 mod store;
 
 pub use crate::domain::Provider;
-pub use crate::settings::{Payments, RazorpayAccount, Settings, WalletRules};
+pub use crate::settings::{Payments, RazorpayAccount, Reconciliation, Settings, WalletRules};
 pub use app::start;
+pub use reconcile::command::main as reconcile;
 pub use store::MIGRATIONS;

@@ -2,8 +2,9 @@
 
 use chassis::{Sections, ServiceSettings};
 use domain::Paise;
+use internal_api::orders::PAYMENTS_MAX;
 use serde::Deserialize;
-use settings::{Broker, Database, Environment, Faults, Http, Internal, Secret, Telemetry};
+use settings::{Broker, Database, Environment, Faults, Http, Internal, Peers, Secret, Telemetry};
 use url::Url;
 
 use crate::domain::Provider;
@@ -20,9 +21,13 @@ pub struct Settings {
     #[serde(default)]
     pub telemetry: Telemetry,
     #[serde(default)]
+    pub peers: Peers,
+    #[serde(default)]
     pub wallet: WalletRules,
     #[serde(default)]
     pub payments: Payments,
+    #[serde(default)]
+    pub reconciliation: Reconciliation,
 }
 
 /// The operator's rules for wallets (`WAYBILL_WALLET__…`).
@@ -36,6 +41,40 @@ pub struct WalletRules {
 impl Default for WalletRules {
     fn default() -> Self {
         Self { low_balance_threshold_paise: Paise::new(50_000) }
+    }
+}
+
+/// How the books are proven by the running service (`WAYBILL_RECONCILIATION__…`).
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default)]
+pub struct Reconciliation {
+    /// From the beginning of one turn to that of the next.
+    pub interval_seconds: u32,
+    /// Looked at in one short transaction.
+    pub chunk_rows: u16,
+    /// Of each kind of rows, looked at anew at each turn, however old they are.
+    pub sweep_rows: u32,
+}
+
+impl Default for Reconciliation {
+    fn default() -> Self {
+        Self { interval_seconds: 300, chunk_rows: 1_000, sweep_rows: 50_000 }
+    }
+}
+
+impl Reconciliation {
+    fn check(self, faults: &mut Faults) {
+        if !(1..=86_400).contains(&self.interval_seconds) {
+            faults.add("WAYBILL_RECONCILIATION__INTERVAL_SECONDS", "must be between 1 and 86400");
+        }
+        // order-api is asked for as many orders at once.
+        if !(1..=PAYMENTS_MAX).contains(&usize::from(self.chunk_rows)) {
+            let most = PAYMENTS_MAX;
+            faults.add("WAYBILL_RECONCILIATION__CHUNK_ROWS", format!("must be between 1 and {most}"));
+        }
+        if !(1..=10_000_000).contains(&self.sweep_rows) {
+            faults.add("WAYBILL_RECONCILIATION__SWEEP_ROWS", "must be between 1 and 10000000");
+        }
     }
 }
 
@@ -98,6 +137,7 @@ impl settings::Settings for Settings {
             faults
                 .add("WAYBILL_WALLET__LOW_BALANCE_THRESHOLD_PAISE", format!("must be between 0 and {most}"));
         }
+        self.reconciliation.check(faults);
         if self.payments.provider == Provider::Razorpay {
             self.payments.razorpay.check(faults, self.environment);
         }
@@ -190,5 +230,13 @@ mod tests {
     fn nonsense_is_refused() {
         assert!(load(&[("WAYBILL_WALLET__LOW_BALANCE_THRESHOLD_PAISE", "-1")]).is_err());
         assert!(load(&[("WAYBILL_PAYMENTS__PROVIDER", "piggy-bank")]).is_err());
+        for (name, least, most) in [("INTERVAL_SECONDS", 1, 86_400), ("CHUNK_ROWS", 1, 1_000)] {
+            let variable = format!("WAYBILL_RECONCILIATION__{name}");
+            for (value, is_good) in [(least - 1, false), (least, true), (most, true), (most + 1, false)] {
+                let loaded = load(&[(&variable, &value.to_string())]);
+                assert_eq!(loaded.is_ok(), is_good, "{variable}={value}");
+            }
+        }
+        assert!(load(&[("WAYBILL_RECONCILIATION__SWEEP_ROWS", "0")]).is_err());
     }
 }

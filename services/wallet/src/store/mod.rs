@@ -6,6 +6,7 @@ mod columns;
 pub(crate) mod debits;
 pub(crate) mod payment_notices;
 mod predicates;
+pub(crate) mod reconciliation;
 mod schema;
 pub(crate) mod statement;
 pub(crate) mod top_ups;

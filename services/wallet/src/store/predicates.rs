@@ -14,6 +14,11 @@ pub(super) fn is_refund() -> Literal<Bool> {
     literal("transfers.kind = 'refund'")
 }
 
+/// No index has it: it is for the few rows of a range.
+pub(super) fn moves_an_orders_fee() -> Literal<Bool> {
+    literal("transfers.kind IN ('delivery_fee', 'refund')")
+}
+
 /// As in `transfers_one_credit_per_reference`.
 pub(super) fn is_operator_credit() -> Literal<Bool> {
     literal("transfers.kind = 'operator_credit'")

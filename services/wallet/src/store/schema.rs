@@ -96,5 +96,35 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    reconciliation_runs (only_row) {
+        only_row -> Bool,
+        next_at -> Timestamptz,
+        holder -> Nullable<Text>,
+        completed_at -> Nullable<Timestamptz>,
+        duration_ms -> Nullable<BigInt>,
+        rows_checked -> Nullable<BigInt>,
+        under_way -> BigInt,
+    }
+}
+
+diesel::table! {
+    reconciliation_cursors (feed) {
+        feed -> Text,
+        recent -> Text,
+        sweep -> Text,
+        swept_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    reconciliation_findings (check_name, subject) {
+        check_name -> Text,
+        subject -> Text,
+        detail -> Text,
+        found_at -> Timestamptz,
+    }
+}
+
 diesel::joinable!(entries -> transfers (transfer_id));
 diesel::allow_tables_to_appear_in_same_query!(entries, transfers);

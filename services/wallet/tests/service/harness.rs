@@ -13,12 +13,12 @@ use internal_api::{CallError, Peer, PeerOptions, Refusal};
 use local_stack::Servers;
 use messaging::{Broker, Handler, Queue, Rejection};
 use serde_json::json;
-use settings::{Database, Environment, Http, Internal, Secret, Telemetry};
+use settings::{Database, Environment, Http, Internal, Peers, Secret, Telemetry};
 use telemetry::Metrics;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use url::Url;
-use wallet::{Payments, Settings, WalletRules};
+use wallet::{Payments, Reconciliation, Settings, WalletRules};
 
 /// The operator's default threshold in these tests.
 pub(crate) const THRESHOLD: i64 = 1_000;
@@ -196,9 +196,18 @@ async fn settings() -> Settings {
         http: Http { public: None, internal: free, management: free },
         internal: Internal::default(),
         telemetry: Telemetry::default(),
+        // Nobody is there: what is held against orders has a fake order-api.
+        peers: Peers { order_api: nowhere(), ..Peers::default() },
         wallet: WalletRules { low_balance_threshold_paise: Paise::new(THRESHOLD) },
         payments: Payments::default(),
+        reconciliation: Reconciliation::default(),
     }
+}
+
+/// An address at which nobody listens.
+fn nowhere() -> Url {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port");
+    Url::parse(&format!("http://{nobody}/")).expect("a URL")
 }
 
 fn serve(settings: &Settings) -> (Url, Url, WalletClient) {

@@ -122,7 +122,7 @@ async fn an_order_cannot_have_two_posted_debits() {
 }
 
 /// The migrations of this service, in their order: up and down.
-const MIGRATIONS: [(&str, &str); 3] = [
+const MIGRATIONS: [(&str, &str); 4] = [
     (
         include_str!("../../migrations/2026-01-20-000200_ledger/up.sql"),
         include_str!("../../migrations/2026-01-20-000200_ledger/down.sql"),
@@ -134,6 +134,10 @@ const MIGRATIONS: [(&str, &str); 3] = [
     (
         include_str!("../../migrations/2026-11-21-000220_cash/up.sql"),
         include_str!("../../migrations/2026-11-21-000220_cash/down.sql"),
+    ),
+    (
+        include_str!("../../migrations/2026-11-21-000230_reconciliation/up.sql"),
+        include_str!("../../migrations/2026-11-21-000230_reconciliation/down.sql"),
     ),
 ];
 

@@ -15,6 +15,7 @@ mod outage;
 mod payments;
 mod process;
 mod races;
+mod reconciliation;
 mod refunds;
 mod statement;
 mod thresholds;

@@ -1,0 +1,144 @@
+//! Orders and debits, in every relation to each other.
+
+use domain::{Clock, Entropy};
+use proptest::prelude::*;
+
+use super::*;
+
+const FEE: Paise = Paise::new(4_900);
+
+struct Scene {
+    id: OrderId,
+    business: BusinessId,
+    other: BusinessId,
+    now: DateTime<Utc>,
+}
+
+fn scene() -> Scene {
+    let (clock, entropy) =
+        (Clock::manual(DateTime::UNIX_EPOCH + TimeDelta::days(20_000)), Entropy::seeded(4));
+    let business = || BusinessId::generate(&clock, &entropy);
+    let (business, other) = (business(), business());
+    Scene { id: OrderId::generate(&clock, &entropy), business, other, now: clock.now() }
+}
+
+impl Scene {
+    /// A placed live order.
+    fn order(&self) -> OrderSide {
+        OrderSide {
+            business: self.business,
+            mode: Mode::Live,
+            placed: true,
+            fee: FEE,
+            refund_due: false,
+            changed_at: self.now - TimeDelta::seconds(5),
+        }
+    }
+
+    fn debit(&self, outcome: Outcome) -> DebitSide {
+        let decided_at = self.now - TimeDelta::seconds(7);
+        DebitSide { business: self.business, amount: FEE, outcome, decided_at }
+    }
+
+    fn books(&self, outcomes: &[Outcome], refunded: bool) -> BooksSide {
+        BooksSide { debits: outcomes.iter().map(|outcome| self.debit(*outcome)).collect(), refunded }
+    }
+
+    /// The checks that fail, each with whether time may heal it.
+    fn doubts(&self, order: Option<&OrderSide>, books: &BooksSide) -> Vec<(Check, bool)> {
+        let doubts = compare(self.id, order, books);
+        doubts.iter().map(|doubt| (doubt.finding.check, doubt.awaited_since.is_some())).collect()
+    }
+}
+
+#[test]
+fn orders_and_their_money_are_held_against_each_other() {
+    use Outcome::{Posted, Rejected, Voided};
+    let scene = scene();
+    let placed = scene.order();
+    let ended = OrderSide { refund_due: true, ..placed.clone() };
+    let unplaced = OrderSide { placed: false, ..placed.clone() };
+    let test = OrderSide { mode: Mode::Test, ..placed.clone() };
+    type Case<'a> = (Option<&'a OrderSide>, BooksSide, &'a [(Check, bool)]);
+    let cases: [Case<'_>; 17] = [
+        (Some(&placed), scene.books(&[Posted], false), &[]),
+        (Some(&placed), scene.books(&[Rejected, Voided, Posted], false), &[]),
+        (Some(&ended), scene.books(&[Posted], true), &[]),
+        (Some(&unplaced), scene.books(&[], false), &[]),
+        (Some(&unplaced), scene.books(&[Rejected, Voided], false), &[]),
+        (Some(&test), scene.books(&[], false), &[]),
+        (None, scene.books(&[Voided], false), &[]),
+        (Some(&placed), scene.books(&[], false), &[(Check::OrderWithoutDebit, false)]),
+        (Some(&placed), scene.books(&[Rejected, Voided], false), &[(Check::OrderWithoutDebit, false)]),
+        (Some(&ended), scene.books(&[], false), &[(Check::OrderWithoutDebit, false)]),
+        (Some(&ended), scene.books(&[Posted], false), &[(Check::RefundMissing, true)]),
+        (Some(&placed), scene.books(&[Posted], true), &[(Check::RefundNotDue, false)]),
+        (Some(&unplaced), scene.books(&[Posted], false), &[(Check::DebitWithoutOrder, true)]),
+        (None, scene.books(&[Posted], false), &[(Check::DebitWithoutOrder, false)]),
+        (None, scene.books(&[], true), &[(Check::RefundNotDue, false)]),
+        (Some(&test), scene.books(&[Rejected], false), &[(Check::TestOrderDebited, false)]),
+        (
+            Some(&unplaced),
+            scene.books(&[Posted], true),
+            &[(Check::DebitWithoutOrder, true), (Check::RefundNotDue, false)],
+        ),
+    ];
+    for (order, books, wanted) in cases {
+        assert_eq!(scene.doubts(order, &books), wanted, "{order:?} {books:?}");
+    }
+}
+
+#[test]
+fn another_amount_or_business_is_a_disagreement() {
+    let scene = scene();
+    let right = scene.debit(Outcome::Posted);
+    let more = DebitSide { amount: Paise::new(4_901), ..right.clone() };
+    let others = DebitSide { business: scene.other, ..right };
+    for debit in [more, others] {
+        let books = BooksSide { debits: vec![debit], refunded: false };
+        assert_eq!(scene.doubts(Some(&scene.order()), &books), [(Check::DebitDiffersFromOrder, false)]);
+    }
+}
+
+#[test]
+fn what_is_awaited_is_awaited_for_a_minute_from_its_cause() {
+    let scene = scene();
+    let unplaced = OrderSide { placed: false, ..scene.order() };
+    let ended = OrderSide { refund_due: true, ..scene.order() };
+    for (order, cause) in
+        [(unplaced, scene.now - TimeDelta::seconds(7)), (ended, scene.now - TimeDelta::seconds(5))]
+    {
+        let doubts = compare(scene.id, Some(&order), &scene.books(&[Outcome::Posted], false));
+        let [doubt] = doubts.as_slice() else { panic!("{doubts:?}") };
+        assert_eq!(doubt.awaited_since, Some(cause));
+        assert!(doubt.is_under_way(cause + UNDER_WAY - TimeDelta::microseconds(1)));
+        assert!(!doubt.is_under_way(cause + UNDER_WAY));
+    }
+    let hard = compare(scene.id, Some(&scene.order()), &BooksSide::default());
+    assert!(!hard[0].is_under_way(scene.now));
+}
+
+proptest! {
+    /// Nothing is found exactly where the sentences of `design.md` §7.1 hold, and a finding tells nothing personal.
+    #[test]
+    fn silence_means_that_order_and_money_agree(
+        exists in any::<bool>(), live in any::<bool>(), placed in any::<bool>(), refund_due in any::<bool>(),
+        refunded in any::<bool>(), posted in 0_usize..2, others in 0_usize..3, same_amount in any::<bool>(),
+    ) {
+        let scene = scene();
+        let mode = if live { Mode::Live } else { Mode::Test };
+        let order = OrderSide { mode, placed: placed || !live, refund_due, ..scene.order() };
+        let order = exists.then_some(order);
+        let amount = if same_amount { FEE } else { Paise::new(1) };
+        let mut debits = vec![scene.debit(Outcome::Rejected); others];
+        debits.extend(vec![DebitSide { amount, ..scene.debit(Outcome::Posted) }; posted]);
+        let silent = compare(scene.id, order.as_ref(), &BooksSide { debits, refunded }).is_empty();
+        let agrees = match &order {
+            None => posted == 0 && !refunded,
+            Some(order) if order.mode == Mode::Test => posted + others == 0 && !refunded,
+            Some(order) if !order.placed => posted == 0 && !refunded,
+            Some(order) => posted == 1 && same_amount && refunded == order.refund_due,
+        };
+        prop_assert_eq!(silent, agrees);
+    }
+}

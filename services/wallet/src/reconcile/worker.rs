@@ -1,0 +1,319 @@
+//! Reconciliation by a running service, every few minutes: what is new since a little before the last turn, and a piece of
+//! the whole history, from where the last turn's piece ended. Of several instances one takes the turn; all show how it
+//! went.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use domain::OrderId;
+use postgres::StoreError;
+use strum::VariantArray;
+use tokio_util::sync::CancellationToken;
+
+use super::examine::{ExamineError, Examiner, Suspects};
+use super::feed::Feed;
+use super::findings::{Findings, KEPT_MAX};
+use super::turn::Tally;
+use crate::domain::{Check, Finding, UNDER_WAY};
+use crate::settings::Reconciliation;
+use crate::store::reconciliation::progress::{self, Cursors, LastRun};
+
+/// How often an instance looks whether a turn is due, and shows how the last one went.
+const TICK: Duration = Duration::from_secs(2);
+/// A turn that is not kept for this long is another instance's to take.
+const TURN_LEASE: TimeDelta = TimeDelta::seconds(60);
+/// Each look is bounded by the database's and the peer's deadlines, well below the lease.
+const KEEP_TURN_EVERY: Duration = Duration::from_secs(15);
+/// A turn ends after this time, wherever it is; the next one goes on from there.
+const TURN_MAX: Duration = Duration::from_secs(240);
+/// What is new is looked at in whole, unless so much came that a turn would not end.
+const RECENT_ROWS_MAX: i64 = 1_000_000;
+/// At the first turn ever; what is older comes with the sweep.
+const FIRST_RECENT: TimeDelta = TimeDelta::hours(1);
+/// What was too young at the last turn is looked at again, and what was written late.
+const OVERLAP: TimeDelta = TimeDelta::minutes(10);
+const _: () = assert!(OVERLAP.num_seconds() > UNDER_WAY.num_seconds());
+/// How long a turn waits for what may be under way.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Why a turn did not come to its end.
+#[derive(Debug, thiserror::Error)]
+enum TurnError {
+    #[error(transparent)]
+    Examine(#[from] ExamineError),
+    #[error("another instance has taken the turn")]
+    Lost,
+    #[error("time was up before all that is new was looked at")]
+    TimeUp,
+}
+
+impl From<StoreError> for TurnError {
+    fn from(error: StoreError) -> Self {
+        Self::Examine(error.into())
+    }
+}
+
+/// The part of an instance that reconciles.
+pub(crate) struct Worker {
+    pub(crate) examiner: Examiner,
+    pub(crate) settings: Reconciliation,
+    /// This instance, among those that take turns.
+    pub(crate) name: String,
+}
+
+/// A turn that this instance has taken.
+struct Turn<'a> {
+    worker: &'a Worker,
+    began: DateTime<Utc>,
+    started: Instant,
+    kept: Instant,
+    cursors: BTreeMap<String, Cursors>,
+    tally: Tally,
+}
+
+impl Worker {
+    /// Works until the service stops.
+    pub(crate) async fn run(self, stop: CancellationToken) {
+        let mut failing = false;
+        while stop.run_until_cancelled(tokio::time::sleep(TICK)).await.is_some() {
+            let Some(outcome) = stop.run_until_cancelled(self.tick()).await else { return };
+            match outcome {
+                Ok(()) => failing = false,
+                Err(error) if !failing => {
+                    tracing::warn!(%error, "the books could not be reconciled");
+                    failing = true;
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    async fn tick(&self) -> Result<(), TurnError> {
+        let outcome = self.take_turn().await;
+        if let Ok(Some(_)) | Err(_) = &outcome {
+            let outcome = if outcome.is_ok() { "completed" } else { "failed" };
+            metrics::counter!("wallet_reconciliation_runs_total", "outcome" => outcome).increment(1);
+        }
+        self.show().await?;
+        outcome.map(|_| ())
+    }
+
+    /// `None` when it is not this instance's turn.
+    async fn take_turn(&self) -> Result<Option<()>, TurnError> {
+        let began = self.examiner.clock.now();
+        let database = &self.examiner.database;
+        let taken = database
+            .read(async |conn| progress::take_turn(conn, &self.name, began, began + TURN_LEASE).await)
+            .await?;
+        if !taken {
+            return Ok(None);
+        }
+        let cursors = database.read(async |conn| progress::cursors(conn).await).await?;
+        let started = Instant::now();
+        let tally = Tally::default();
+        let mut turn = Turn { worker: self, began, started, kept: started, cursors, tally };
+        let outcome = turn.take().await;
+        let interval = TimeDelta::seconds(self.settings.interval_seconds.into());
+        // Lost, it is another's to say when the next one is.
+        if !matches!(outcome, Err(TurnError::Lost)) {
+            database.read(async |conn| progress::keep_turn(conn, &self.name, began + interval).await).await?;
+        }
+        outcome.map(Some)
+    }
+
+    /// Sets the gauges to what the last turns found, whichever instance took them.
+    async fn show(&self) -> Result<(), StoreError> {
+        let (run, counts, cursors) = self
+            .examiner
+            .database
+            .read(async |conn| {
+                let run = progress::last_run(conn).await?;
+                let counts = progress::count_findings(conn).await?;
+                Ok::<_, StoreError>((run, counts, progress::cursors(conn).await?))
+            })
+            .await?;
+        for check in Check::VARIANTS {
+            let count = counts.get(check).copied().unwrap_or_default();
+            metrics::gauge!("wallet_reconciliation_findings", "check" => check.as_str()).set(precise(count));
+        }
+        // Never is long ago.
+        let at = |time: Option<DateTime<Utc>>| precise(time.map_or(0, |time| time.timestamp()));
+        metrics::gauge!("wallet_reconciliation_completed_timestamp_seconds").set(at(run.completed_at));
+        metrics::gauge!("wallet_reconciliation_last_rows").set(precise(run.rows_checked.unwrap_or_default()));
+        metrics::gauge!("wallet_reconciliation_under_way").set(precise(run.under_way));
+        let seconds = precise(run.duration_ms.unwrap_or_default()) / 1_000.0;
+        metrics::gauge!("wallet_reconciliation_last_duration_seconds").set(seconds);
+        for feed in Feed::VARIANTS.iter().filter(|feed| feed.has_sweep()) {
+            let swept = cursors.get(feed.name()).and_then(|cursors| cursors.swept_at);
+            metrics::gauge!("wallet_reconciliation_swept_timestamp_seconds", "feed" => feed.name())
+                .set(at(swept));
+        }
+        Ok(())
+    }
+}
+
+impl Turn<'_> {
+    /// The books first: they can be proven also while order-api is away.
+    async fn take(&mut self) -> Result<(), TurnError> {
+        self.look_again_at_the_books().await?;
+        for feed in Feed::VARIANTS.iter().copied().filter(|feed| feed.books().is_some()) {
+            self.look_through(feed).await?;
+        }
+        self.keep_findings().await?;
+        self.look_again_at_orders().await?;
+        for feed in Feed::VARIANTS.iter().copied().filter(|feed| feed.books().is_none()) {
+            self.look_through(feed).await?;
+        }
+        self.tally.settle(&self.worker.examiner, PATIENCE).await?;
+        self.keep_findings().await?;
+        let now = self.worker.examiner.clock.now();
+        let run = LastRun {
+            completed_at: Some(now),
+            duration_ms: i64::try_from(self.started.elapsed().as_millis()).ok(),
+            rows_checked: Some(self.tally.rows_in_all()),
+            under_way: self.tally.under_way,
+        };
+        let name = &self.worker.name;
+        let database = &self.worker.examiner.database;
+        database.read(async |conn| progress::note_completed(conn, name, &run).await).await?;
+        let findings = self.tally.findings.total();
+        tracing::info!(
+            rows = run.rows_checked,
+            findings,
+            under_way = run.under_way,
+            "the books are reconciled"
+        );
+        Ok(())
+    }
+
+    /// What is new, then a piece of the rest.
+    async fn look_through(&mut self, feed: Feed) -> Result<(), TurnError> {
+        let first = || Cursors {
+            recent: feed.start(Some(self.began - FIRST_RECENT)),
+            sweep: feed.start(None),
+            swept_at: None,
+        };
+        let mut cursors = self.cursors.remove(feed.name()).unwrap_or_else(first);
+        let mut is_up_to_date = true;
+        if feed.has_recent() {
+            let reached = self.look_on(feed, cursors.recent, RECENT_ROWS_MAX).await?;
+            is_up_to_date = reached.is_none();
+            cursors.recent = reached.unwrap_or_else(|| feed.start(Some(self.began - OVERLAP)));
+        }
+        if feed.has_sweep() {
+            let rows = self.worker.settings.sweep_rows.into();
+            let reached = self.look_on(feed, cursors.sweep, rows).await?;
+            if reached.is_none() {
+                cursors.swept_at = Some(self.worker.examiner.clock.now());
+            }
+            cursors.sweep = reached.unwrap_or_else(|| feed.start(None));
+        }
+        let database = &self.worker.examiner.database;
+        database.read(async |conn| progress::save_cursors(conn, feed.name(), &cursors).await).await?;
+        if is_up_to_date { Ok(()) } else { Err(TurnError::TimeUp) }
+    }
+
+    /// Looks at about so many rows; gives the place reached, or `None` at the end.
+    async fn look_on(&mut self, feed: Feed, from: String, rows: i64) -> Result<Option<String>, TurnError> {
+        let (mut after, mut looked_at) = (from, 0);
+        while looked_at < rows && self.started.elapsed() < TURN_MAX {
+            let look = self.worker.examiner.look(feed, &after).await?;
+            looked_at += look.rows;
+            let found = u64::try_from(look.rows).unwrap_or_default();
+            metrics::counter!("wallet_reconciliation_rows_total", "feed" => feed.name()).increment(found);
+            match self.tally.take(&self.worker.examiner, feed, look, PATIENCE).await? {
+                Some(next) => after = next,
+                None => return Ok(None),
+            }
+            self.keep_turn().await?;
+        }
+        Ok(Some(after))
+    }
+
+    async fn keep_turn(&mut self) -> Result<(), TurnError> {
+        if self.kept.elapsed() < KEEP_TURN_EVERY {
+            return Ok(());
+        }
+        let (worker, until) = (self.worker, self.worker.examiner.clock.now() + TURN_LEASE);
+        let database = &worker.examiner.database;
+        let kept = database.read(async |conn| progress::keep_turn(conn, &worker.name, until).await).await?;
+        self.kept = Instant::now();
+        if kept { Ok(()) } else { Err(TurnError::Lost) }
+    }
+
+    async fn look_again_at_the_books(&mut self) -> Result<(), TurnError> {
+        for finding in self.open_findings().await? {
+            let Some(feed) = Feed::of(finding.check) else { continue };
+            let again = self.worker.examiner.look_again(feed, &finding.subject).await?;
+            let is_still_so = again
+                .findings
+                .iter()
+                .any(|found| (found.check, &found.subject) == (finding.check, &finding.subject));
+            if !is_still_so {
+                self.forget(&finding).await?;
+            }
+            self.keep_turn().await?;
+        }
+        Ok(())
+    }
+
+    async fn look_again_at_orders(&mut self) -> Result<(), TurnError> {
+        let open: Vec<(OrderId, Finding)> = self
+            .open_findings()
+            .await?
+            .into_iter()
+            .filter(|finding| Feed::of(finding.check).is_none())
+            // What is no id of an order never becomes one.
+            .filter_map(|finding| Some((finding.subject.parse().ok()?, finding)))
+            .collect();
+        let mut suspects = Suspects::new();
+        for (order, finding) in &open {
+            suspects.entry(*order).or_default().insert(finding.check);
+        }
+        let settled = self.worker.examiner.settle(suspects, Duration::ZERO).await?;
+        let mut again = Findings::default();
+        settled.findings.into_iter().for_each(|finding| again.add(finding));
+        for (_, finding) in open.iter().filter(|(_, finding)| !again.contains(finding)) {
+            self.forget(finding).await?;
+        }
+        Ok(())
+    }
+
+    async fn open_findings(&self) -> Result<Vec<Finding>, StoreError> {
+        let limit = i64::try_from(KEPT_MAX).unwrap_or(i64::MAX);
+        let database = &self.worker.examiner.database;
+        database.read(async |conn| progress::open_findings(conn, limit).await).await
+    }
+
+    async fn forget(&self, finding: &Finding) -> Result<(), StoreError> {
+        let database = &self.worker.examiner.database;
+        database.read(async |conn| progress::drop_finding(conn, finding).await).await?;
+        tracing::info!(check = %finding.check, subject = finding.subject, "a finding is right again");
+        Ok(())
+    }
+
+    /// Keeps what was found until it is right again, as far as there is room, and tells of what was not known.
+    async fn keep_findings(&self) -> Result<(), StoreError> {
+        let now = self.worker.examiner.clock.now();
+        let database = &self.worker.examiner.database;
+        let known = self.open_findings().await?;
+        let is_known = |finding: &Finding| {
+            known.iter().any(|known| (known.check, &known.subject) == (finding.check, &finding.subject))
+        };
+        let room = KEPT_MAX.saturating_sub(known.len());
+        for finding in self.tally.findings.kept().filter(|finding| !is_known(finding)).take(room) {
+            if database.read(async |conn| progress::keep_finding(conn, &finding, now).await).await? {
+                let Finding { check, subject, detail } = finding;
+                tracing::error!(%check, subject, detail, "the books are wrong");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A count or a time as a gauge's value; exact up to 2^53.
+#[expect(clippy::cast_precision_loss, reason = "counts, and seconds since 1970, are far below 2^53")]
+fn precise(number: i64) -> f64 {
+    number as f64
+}

@@ -1,0 +1,83 @@
+//! What the books say of orders, to be compared with what order-api says of them.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{OrderId, Paise};
+use postgres::StoreError;
+
+use super::Span;
+use crate::domain::{BooksSide, DebitSide};
+use crate::store::columns::parse;
+use crate::store::predicates::{is_refund, moves_an_orders_fee};
+use crate::store::schema::{debits, transfers};
+
+/// The orders that the span's debits are of, as they are written: what is no id of an order is for the caller to judge.
+pub(crate) async fn orders_with_debits(
+    conn: &mut AsyncPgConnection,
+    span: &Span,
+) -> Result<Vec<String>, StoreError> {
+    let orders = debits::table
+        .filter(debits::order_id.gt(&span.after))
+        .filter(debits::order_id.le(&span.until))
+        .select(debits::order_id)
+        .distinct()
+        .order(debits::order_id);
+    Ok(orders.load(conn).await?)
+}
+
+/// The orders whose fee the span's transfers took or gave back.
+pub(crate) async fn orders_moving_money(
+    conn: &mut AsyncPgConnection,
+    span: &Span,
+) -> Result<Vec<String>, StoreError> {
+    let orders = transfers::table
+        .filter(transfers::id.gt(&span.after))
+        .filter(transfers::id.le(&span.until))
+        .filter(moves_an_orders_fee())
+        .select(transfers::order_id.assume_not_null())
+        .distinct();
+    Ok(orders.load(conn).await?)
+}
+
+/// All debits of these orders, and whether they were refunded. Orders without any are left out.
+pub(crate) async fn books_of(
+    conn: &mut AsyncPgConnection,
+    orders: &[OrderId],
+) -> Result<BTreeMap<OrderId, BooksSide>, StoreError> {
+    type Row = (String, String, i64, String, DateTime<Utc>);
+    let ids: Vec<String> = orders.iter().map(OrderId::to_string).collect();
+    let rows: Vec<Row> = debits::table
+        .filter(debits::order_id.eq_any(&ids))
+        .select((
+            debits::order_id,
+            debits::business_id,
+            debits::amount_paise,
+            debits::outcome,
+            debits::created_at,
+        ))
+        .load(conn)
+        .await?;
+    let mut books: BTreeMap<OrderId, BooksSide> = BTreeMap::new();
+    for (order, business, amount, outcome, decided_at) in rows {
+        let debit = DebitSide {
+            business: parse("debits.business_id", &business)?,
+            amount: Paise::new(amount),
+            outcome: parse("debits.outcome", &outcome)?,
+            decided_at,
+        };
+        books.entry(parse("debits.order_id", &order)?).or_default().debits.push(debit);
+    }
+    let refunded: Vec<String> = transfers::table
+        .filter(transfers::order_id.eq_any(&ids))
+        .filter(is_refund())
+        .select(transfers::order_id.assume_not_null())
+        .load(conn)
+        .await?;
+    for order in refunded {
+        books.entry(parse("transfers.order_id", &order)?).or_default().refunded = true;
+    }
+    Ok(books)
+}

@@ -1,0 +1,116 @@
+//! What can be wrong between orders and debits, and that what could not be asked is not called clean.
+
+use chrono::TimeDelta;
+use domain::{Mode, Paise};
+
+use super::scene::{Scene, Watch};
+
+#[tokio::test]
+async fn orders_and_debits_that_disagree() {
+    let scene = Scene::start_with(|settings| settings.reconciliation.chunk_rows = 2).await;
+    let harness = &scene.harness;
+    let (business, other) = (harness.funded(10_000).await, harness.funded(10_000).await);
+    let mut paid = Vec::new();
+    for _ in 0..8 {
+        paid.push(scene.paid_order(business).await);
+    }
+    let fee = scene.fee_of(paid[5]).await;
+    let mut watch = Watch::begin(&scene).await;
+
+    let unpaid = harness.order();
+    scene.orders.place(unpaid, business, 100, harness.clock.now());
+    watch.expect("an order without a debit", &[("order_without_debit", &unpaid)]).await;
+    scene.orders.forget(paid[0]);
+    watch.expect("a debit without an order", &[("debit_without_order", &paid[0])]).await;
+    scene.orders.change(paid[1], |order| order.delivery_fee_paise = Paise::new(101));
+    watch.expect("another amount", &[("debit_differs_from_order", &paid[1])]).await;
+    scene.orders.change(paid[2], |order| order.business_id = other);
+    watch.expect("another business", &[("debit_differs_from_order", &paid[2])]).await;
+    scene.orders.change(paid[3], |order| order.refund_due = true);
+    watch.expect("a missing refund", &[("refund_missing", &paid[3])]).await;
+    scene.post(business, "refund", &format!("'{}', NULL, '{fee}'", paid[5]), 100).await;
+    watch.expect("a refund too many", &[("refund_not_due", &paid[5])]).await;
+    scene.orders.change(paid[6], |order| order.mode = Mode::Test);
+    watch.expect("a test order that paid", &[("test_order_debited", &paid[6])]).await;
+    let tested = harness.order();
+    scene.orders.place(tested, business, 100, harness.clock.now());
+    scene.orders.change(tested, |order| order.mode = Mode::Test);
+    watch.expect("a test order", &[]).await;
+    harness.void(business, tested, 1, 100).await.expect("a tombstone");
+    watch.expect("a test order that was to pay", &[("test_order_debited", &tested)]).await;
+}
+
+/// Old and new orders alike: what counts is when the money moved.
+#[tokio::test]
+async fn an_old_order_with_a_new_debit_is_among_what_is_new() {
+    let scene = Scene::start().await;
+    let business = scene.harness.funded(10_000).await;
+    let clock = domain::Clock::manual(scene.harness.clock.now() - TimeDelta::days(90));
+    let old = domain::OrderId::generate(&clock, &scene.harness.entropy);
+    scene.harness.debit(business, old, 3, 100).await.expect("a debit");
+    let since = (scene.harness.clock.now() - TimeDelta::hours(1)).to_rfc3339();
+    let (code, text) = scene.run(&["--since", &since]).await;
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains(&format!("debit_without_order {old}: ")), "{text}");
+    assert!(text.contains("  debits: 0\n"), "{text}");
+}
+
+#[tokio::test]
+async fn what_may_be_under_way_is_waited_for() {
+    let scene = Scene::start().await;
+    let (harness, orders) = (&scene.harness, &scene.orders);
+    let business = harness.funded(10_000).await;
+    let (pending, ended) = (scene.paid_order(business).await, scene.paid_order(business).await);
+    orders.change(pending, |order| order.placed = false);
+    orders.change(ended, |order| (order.refund_due, order.changed_at) = (true, harness.clock.now()));
+    // Too young, and no patience: neither a finding nor nothing.
+    let (code, text) = scene.run(&["--patience", "0"]).await;
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("2 steps between the services are under way\n"), "{text}");
+
+    // Old, and not yet done when it is first looked at; done while it is waited for.
+    scene.disarm().await;
+    scene.sql("UPDATE debits SET created_at = now() - interval '1 hour'").await;
+    orders.change(ended, |order| order.changed_at = harness.clock.now() - TimeDelta::hours(1));
+    let fee = scene.fee_of(ended).await;
+    let heal = async {
+        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+        orders.change(pending, |order| order.placed = true);
+        scene.post(business, "refund", &format!("'{ended}', NULL, '{fee}'"), 100).await;
+    };
+    let ((code, text), ()) = tokio::join!(scene.run(&["--patience", "60"]), heal);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.ends_with("clean\n") && !text.contains("under way"), "{text}");
+
+    // Old, and never done.
+    orders.change(pending, |order| order.placed = false);
+    let found = scene.findings().await;
+    assert_eq!(Vec::from_iter(found), [format!("debit_without_order {pending}")]);
+}
+
+#[tokio::test]
+async fn what_could_not_be_asked_is_not_clean() {
+    let scene = Scene::start().await;
+    let business = scene.harness.funded(10_000).await;
+    let order = scene.paid_order(business).await;
+    scene.orders.be_away(true);
+    let (code, text) = scene.run(&[]).await;
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("could not check everything: order-api cannot be reached"), "{text}");
+    assert!(!text.contains("clean"), "{text}");
+
+    // What was found without it is told all the same.
+    scene.disarm().await;
+    scene.sql(&format!("DELETE FROM debits WHERE order_id = '{order}'")).await;
+    let (code, text) = scene.run(&[]).await;
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("fee_without_debit trf_"), "{text}");
+
+    for bad in [&["--since", "yesterday"][..], &["everything"]] {
+        let (code, text) = scene.run(bad).await;
+        assert_eq!(code, 2, "{text}");
+    }
+    scene.sql("DROP TABLE debits CASCADE").await;
+    let (code, text) = scene.run(&[]).await;
+    assert_eq!(code, 2, "{text}");
+}

@@ -1,0 +1,214 @@
+//! What can be wrong within the wallet's own books.
+
+use domain::{BusinessId, TransferId};
+use serde_json::json;
+
+use super::scene::{Scene, Watch};
+
+/// ₹10 in, by a credit and a top-up.
+async fn funded(scene: &Scene) -> BusinessId {
+    let business = scene.harness.funded(500).await;
+    let body = json!({"amountPaise": 500});
+    scene.harness.wallet.top_up(business, None, &body).await.expect("a top-up");
+    business
+}
+
+/// An order with a fee that came back.
+async fn refunded(scene: &Scene, business: BusinessId) -> (domain::OrderId, TransferId) {
+    let order = scene.paid_order(business).await;
+    let fee = scene.fee_of(order).await;
+    scene.orders.change(order, |order| order.refund_due = true);
+    let refund = scene.post(business, "refund", &format!("'{order}', NULL, '{fee}'"), 100).await;
+    (order, refund)
+}
+
+#[tokio::test]
+async fn sound_books_are_clean_in_chunks_of_any_size() {
+    let scene = Scene::start_with(|settings| settings.reconciliation.chunk_rows = 3).await;
+    assert_eq!(scene.run(&[]).await.0, 0, "nothing is clean");
+    for _ in 0..3 {
+        let business = funded(&scene).await;
+        for _ in 0..3 {
+            scene.paid_order(business).await;
+        }
+        refunded(&scene, business).await;
+        let order = scene.paid_order(business).await;
+        scene.post_cash(business, order, "cod_collected", 700).await;
+        scene
+            .sql(&format!(
+                "INSERT INTO cash (order_id, business_id, order_reference, collected_paise, collected_at,
+                    handed_over_paise, handed_over_at) VALUES ('{order}', '{business}', 'x', 700, now(), 0, now())"
+            ))
+            .await;
+    }
+    let (code, text) = scene.run(&[]).await;
+    assert_eq!(code, 0, "{text}");
+    for line in [
+        "wallets: 3",
+        "transfers: 27",
+        "debits: 15",
+        "cash: 3",
+        "top_ups: 3",
+        "orders: 15",
+        "order_debits: 15",
+    ] {
+        assert!(text.contains(&format!("  {line}\n")), "{line}: {text}");
+    }
+    let (code, text) = scene.run(&["--since", "2099-01-01T00:00:00Z"]).await;
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("  transfers: 0\n") && text.contains("  order_transfers: 0\n"), "{text}");
+    let (code, text) = scene.run(&["--since", "2020-01-01T00:00:00Z"]).await;
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("  transfers: 27\n") && text.contains("  order_transfers: 27\n"), "{text}");
+}
+
+#[tokio::test]
+async fn entries_transfers_and_wallets_that_are_wrong() {
+    let scene = Scene::start_with(|settings| settings.reconciliation.chunk_rows = 2).await;
+    let (business, other) = (funded(&scene).await, funded(&scene).await);
+    let mut fees = Vec::new();
+    for _ in 0..6 {
+        let order = scene.paid_order(business).await;
+        fees.push(scene.fee_of(order).await);
+    }
+    scene.disarm().await;
+    let mut watch = Watch::begin(&scene).await;
+
+    scene.sql(&format!("UPDATE wallets SET balance_paise = 999 WHERE business_id = '{other}'")).await;
+    watch.expect("a balance", &[("wallet_balance_wrong", &other)]).await;
+    let income = |fee: &str| format!("transfer_id = '{fee}' AND account = 'fee_income'");
+    scene.sql(&format!("UPDATE entries SET amount_paise = 101 WHERE {}", income(&fees[0]))).await;
+    watch.expect("an unbalanced transfer", &[("transfer_unbalanced", &fees[0])]).await;
+    scene.sql(&format!("UPDATE entries SET account = 'refunds' WHERE {}", income(&fees[1]))).await;
+    watch.expect("another account", &[("transfer_wrong_accounts", &fees[1])]).await;
+    scene.sql(&format!("UPDATE entries SET business_id = '{other}' WHERE {}", income(&fees[2]))).await;
+    watch.expect("another business's account", &[("transfer_wrong_accounts", &fees[2])]).await;
+    let nothing = TransferId::generate(&scene.harness.clock, &scene.harness.entropy);
+    scene
+        .sql(&format!(
+            "INSERT INTO entries VALUES ('{nothing}', 'refunds', '{business}', 5, NULL, NULL, now()),
+                ('{nothing}', 'fee_income', '{business}', -5, NULL, NULL, now())"
+        ))
+        .await;
+    watch.expect("entries of nothing", &[("entry_without_transfer", &nothing)]).await;
+    let wallet = |fee: &str| format!("transfer_id = '{fee}' AND account = 'business_wallet'");
+    scene.sql(&format!("UPDATE entries SET balance_after_paise = 3 WHERE {}", wallet(&fees[4]))).await;
+    let broken = [("wallet_chain_broken", &fees[4] as _), ("wallet_chain_broken", &fees[5] as _)];
+    watch.expect("a running balance", &broken).await;
+    scene.sql(&format!("UPDATE entries SET sequence = 99 WHERE {}", wallet(&fees[5]))).await;
+    // It was broken before; now the wallet's newest entry is another one.
+    watch.expect("a gap", &[("wallet_balance_wrong", &business)]).await;
+}
+
+#[tokio::test]
+async fn a_wallet_whose_newest_entries_are_gone_is_found() {
+    let scene = Scene::start().await;
+    let business = funded(&scene).await;
+    scene.paid_order(business).await;
+    let last = scene.paid_order(business).await;
+    scene.disarm().await;
+    let fee = scene.fee_of(last).await;
+    let mut watch = Watch::begin(&scene).await;
+    scene.sql(&format!("DELETE FROM entries WHERE transfer_id = '{fee}'")).await;
+    watch
+        .expect(
+            "a transfer without entries",
+            &[
+                ("wallet_balance_wrong", &business),
+                ("transfer_wrong_accounts", &fee),
+                ("fee_without_debit", &fee),
+                ("debit_without_fee", &last),
+            ],
+        )
+        .await;
+}
+
+#[tokio::test]
+async fn debits_and_refunds_that_are_wrong() {
+    let scene = Scene::start().await;
+    let business = funded(&scene).await;
+    let (order, first) = refunded(&scene, business).await;
+    let (moved, refund) = refunded(&scene, business).await;
+    let paid = [scene.paid_order(business).await, scene.paid_order(business).await];
+    let fee = scene.fee_of(paid[0]).await;
+    scene.disarm().await;
+    let mut watch = Watch::begin(&scene).await;
+
+    let cause = format!("'{order}', NULL, (SELECT reverses FROM transfers WHERE id = '{first}')");
+    let second = scene.post(business, "refund", &cause, 100).await;
+    watch.expect("two refunds", &[("refund_repeated", &first), ("refund_repeated", &second)]).await;
+    scene.sql(&format!("UPDATE transfers SET reverses = '{fee}' WHERE id = '{refund}'")).await;
+    watch.expect("a refund of another order's fee", &[("refund_wrong", &refund)]).await;
+    let unpaid = scene.post(business, "delivery_fee", &format!("'{moved}', NULL, NULL"), -7).await;
+    watch.expect("a fee that no debit asked for", &[("fee_without_debit", &unpaid)]).await;
+    scene
+        .sql(&format!(
+            "INSERT INTO debits SELECT order_id, 2, business_id, amount_paise, outcome, transfer_id, 0, now()
+            FROM debits WHERE order_id = '{}'",
+            paid[0]
+        ))
+        .await;
+    watch.expect("two posted debits", &[("debit_repeated", &paid[0])]).await;
+    scene.sql(&format!("UPDATE debits SET transfer_id = '{unpaid}' WHERE order_id = '{}'", paid[1])).await;
+    let unpaid_now = scene.fee_of(paid[1]).await;
+    let found = [("debit_without_fee", &paid[1] as _), ("fee_without_debit", &unpaid_now as _)];
+    watch.expect("a debit of another transfer", &found).await;
+}
+
+#[tokio::test]
+async fn money_that_came_in_and_cash_that_are_wrong() {
+    let scene = Scene::start().await;
+    let business = funded(&scene).await;
+    let credit = scene.post(business, "operator_credit", "NULL, 'once', NULL", 10).await;
+    let orders = [
+        scene.paid_order(business).await,
+        scene.paid_order(business).await,
+        scene.paid_order(business).await,
+    ];
+    scene.disarm().await;
+    let mut watch = Watch::begin(&scene).await;
+
+    let again = scene.post(business, "operator_credit", "NULL, 'once', NULL", 10).await;
+    watch.expect("one reference twice", &[("credit_repeated", &credit), ("credit_repeated", &again)]).await;
+    let invented = scene.post(business, "top_up", "NULL, 'top_x', NULL", 10).await;
+    watch.expect("a top-up of nothing", &[("top_up_wrong", &invented)]).await;
+    let top_up = domain::TopUpId::generate(&scene.harness.clock, &scene.harness.entropy);
+    scene
+        .sql(&format!(
+            "INSERT INTO top_ups (id, business_id, provider, amount_paise, status, transfer_id, created_at, settled_at)
+            VALUES ('{top_up}', '{business}', 'sandbox', 10, 'succeeded', 'trf_x', now(), now())"
+        ))
+        .await;
+    watch.expect("a top-up that was not booked", &[("top_up_not_booked", &top_up)]).await;
+
+    let cash = |order: domain::OrderId, paise: i64| {
+        format!(
+            "INSERT INTO cash (order_id, business_id, order_reference, collected_paise, collected_at)
+            VALUES ('{order}', '{business}', 'x', {paise}, now())"
+        )
+    };
+    scene.sql(&cash(orders[0], 700)).await;
+    watch.expect("cash that was not booked", &[("cash_not_booked", &orders[0])]).await;
+    scene.sql(&cash(orders[1], 0)).await;
+    watch.expect("no cash at all", &[]).await;
+    scene.sql(&cash(orders[2], 700)).await;
+    scene.post_cash(business, orders[2], "cod_collected", 699).await;
+    let booked = format!("(SELECT id FROM transfers WHERE order_id = '{}' AND kind LIKE 'cod%')", orders[2]);
+    let id = text(&scene, &booked).await;
+    watch.expect("cash of another amount", &[("cash_wrong", &id)]).await;
+    scene.post_cash(business, orders[1], "cod_collected", 1).await;
+    let id = text(&scene, &booked.replace(&orders[2].to_string(), &orders[1].to_string())).await;
+    let found = [("cash_wrong", &id as _), ("cash_not_booked", &orders[1] as _)];
+    watch.expect("a transfer of no cash", &found).await;
+}
+
+async fn text(scene: &Scene, sql: &str) -> String {
+    #[derive(diesel::QueryableByName)]
+    struct Row {
+        #[diesel(sql_type = diesel::sql_types::Text)]
+        text: String,
+    }
+    let mut conn = scene.harness.connection().await;
+    let query = diesel::sql_query(format!("SELECT {sql} AS text"));
+    diesel_async::RunQueryDsl::get_result::<Row>(query, &mut conn).await.expect("a text").text
+}

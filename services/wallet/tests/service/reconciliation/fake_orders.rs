@@ -1,0 +1,137 @@
+//! The far end of the line to order-api: keeps what orders say of their money, and can be away or slow.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use actix_web::web::{Data, Json, Query};
+use actix_web::{App, HttpResponse, HttpServer, web};
+use chrono::{DateTime, TimeDelta, Utc};
+use domain::{BusinessId, Mode, OrderId, Paise};
+use internal_api::Page;
+use internal_api::orders::{OrderPayment, PaymentsQuery};
+use serde_json::Value;
+use url::Url;
+use wallet::Settings;
+
+#[derive(Default)]
+struct State {
+    orders: BTreeMap<OrderId, OrderPayment>,
+    away: bool,
+    pause: Duration,
+    /// Now, and at most so far.
+    asking: [usize; 2],
+}
+
+#[derive(Clone)]
+pub(crate) struct FakeOrders {
+    address: SocketAddr,
+    state: Arc<Mutex<State>>,
+}
+
+impl FakeOrders {
+    pub(crate) fn start() -> Self {
+        let state = Arc::new(Mutex::new(State::default()));
+        let shared = Data::from(state.clone());
+        let server = HttpServer::new(move || {
+            App::new()
+                .app_data(shared.clone())
+                .route("/internal/orders/payments", web::get().to(changed))
+                .route("/internal/orders/payments", web::post().to(of))
+        })
+        .workers(1)
+        .disable_signals()
+        .bind("127.0.0.1:0")
+        .expect("a port");
+        let address = server.addrs()[0];
+        tokio::spawn(server.run());
+        Self { address, state }
+    }
+
+    pub(crate) fn url(&self) -> Url {
+        Url::parse(&format!("http://{}/", self.address)).expect("a URL")
+    }
+
+    pub(crate) fn settings(&self, settings: &mut Settings) {
+        settings.peers.order_api = self.url();
+    }
+
+    /// A placed live order, which changed so long ago that nothing of it is under way.
+    pub(crate) fn place(&self, id: OrderId, business_id: BusinessId, fee: i64, now: DateTime<Utc>) {
+        let order = OrderPayment {
+            id,
+            business_id,
+            mode: Mode::Live,
+            placed: true,
+            delivery_fee_paise: Paise::new(fee),
+            refund_due: false,
+            changed_at: now - TimeDelta::minutes(2),
+        };
+        self.lock().orders.insert(id, order);
+    }
+
+    pub(crate) fn change(&self, id: OrderId, change: impl FnOnce(&mut OrderPayment)) {
+        change(self.lock().orders.get_mut(&id).expect("the order is there"));
+    }
+
+    pub(crate) fn forget(&self, id: OrderId) {
+        self.lock().orders.remove(&id).expect("the order is there");
+    }
+
+    pub(crate) fn be_away(&self, away: bool) {
+        self.lock().away = away;
+    }
+
+    pub(crate) fn be_slow(&self, pause: Duration) {
+        self.lock().pause = pause;
+    }
+
+    /// How many asked at once, at most.
+    pub(crate) fn askers_max(&self) -> usize {
+        self.lock().asking[1]
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().expect("no test panics with the lock")
+    }
+}
+
+async fn pause(state: &Data<Mutex<State>>) {
+    let pause = {
+        let mut state = state.lock().expect("no test panics with the lock");
+        state.asking[0] += 1;
+        state.asking[1] = state.asking[1].max(state.asking[0]);
+        state.pause
+    };
+    tokio::time::sleep(pause).await;
+    state.lock().expect("no test panics with the lock").asking[0] -= 1;
+}
+
+async fn changed(query: Query<PaymentsQuery>, state: Data<Mutex<State>>) -> HttpResponse {
+    pause(&state).await;
+    let state = state.lock().expect("no test panics with the lock");
+    if state.away {
+        return HttpResponse::ServiceUnavailable().finish();
+    }
+    let place = (query.changed_after, query.starting_after.unwrap_or(OrderId::MAX));
+    let mut orders: Vec<_> = state
+        .orders
+        .values()
+        .filter(|order| order.placed && order.mode == Mode::Live && (order.changed_at, order.id) > place)
+        .cloned()
+        .collect();
+    orders.sort_by_key(|order| (order.changed_at, order.id));
+    HttpResponse::Ok().json(Page::cut(orders, query.limit))
+}
+
+async fn of(body: Json<Value>, state: Data<Mutex<State>>) -> HttpResponse {
+    pause(&state).await;
+    let state = state.lock().expect("no test panics with the lock");
+    if state.away {
+        return HttpResponse::ServiceUnavailable().finish();
+    }
+    let ids: Vec<OrderId> = serde_json::from_value(body["ids"].clone()).expect("ids");
+    let orders: Vec<_> = ids.iter().filter_map(|id| state.orders.get(id).cloned()).collect();
+    HttpResponse::Ok().json(orders)
+}

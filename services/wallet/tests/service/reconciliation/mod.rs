@@ -1,0 +1,7 @@
+//! Reconciliation: what is right is called clean, and each thing that is wrong is found, by its own name.
+
+mod across;
+mod books;
+mod fake_orders;
+mod scene;
+mod turns;

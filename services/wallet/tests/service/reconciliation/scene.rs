@@ -1,0 +1,171 @@
+//! A service with a far end for orders, books that can be broken by hand, and the command over them.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use domain::{BusinessId, OrderId, TransferId};
+use wallet::Settings;
+
+use super::fake_orders::FakeOrders;
+use crate::harness::Harness;
+
+/// Takes away all that would refuse wrong books: its owner may.
+const DISARM: &str = "
+    GRANT ALL ON entries, debits TO CURRENT_USER;
+    ALTER TABLE wallets DISABLE TRIGGER USER;
+    ALTER TABLE transfers DISABLE TRIGGER USER;
+    ALTER TABLE entries DISABLE TRIGGER USER;
+    ALTER TABLE debits DISABLE TRIGGER USER;
+    ALTER TABLE cash DISABLE TRIGGER USER;
+    ALTER TABLE entries DROP CONSTRAINT entries_transfer_id_fkey;
+    ALTER TABLE transfers DROP CONSTRAINT transfers_reverses_fkey;
+    ALTER TABLE top_ups DROP CONSTRAINT top_ups_transfer_id_fkey;
+    DROP INDEX debits_one_posted_per_order, transfers_one_refund_per_order, transfers_one_credit_per_reference;
+    CREATE INDEX ON transfers (order_id) WHERE kind = 'refund';";
+
+pub(super) struct Scene {
+    pub(super) harness: Harness,
+    pub(super) orders: FakeOrders,
+}
+
+impl Scene {
+    pub(super) async fn start() -> Self {
+        Self::start_with(|_| {}).await
+    }
+
+    pub(super) async fn start_with(change: impl FnOnce(&mut Settings)) -> Self {
+        let orders = FakeOrders::start();
+        let harness = Harness::start_with(|settings| {
+            orders.settings(settings);
+            // Most tests run the command, and no worker beside it.
+            settings.reconciliation.interval_seconds = 86_400;
+            change(settings);
+        })
+        .await;
+        Self { harness, orders }
+    }
+
+    pub(super) async fn disarm(&self) {
+        self.sql(DISARM).await;
+    }
+
+    pub(super) async fn sql(&self, script: &str) {
+        self.harness.script(script).await.unwrap_or_else(|error| panic!("{script}: {error}"));
+    }
+
+    /// A placed order that has paid ₹1.
+    pub(super) async fn paid_order(&self, business: BusinessId) -> OrderId {
+        let order = self.harness.order();
+        self.orders.place(order, business, 100, self.harness.clock.now());
+        self.harness.debit(business, order, 1, 100).await.expect("a debit");
+        order
+    }
+
+    /// What a column of the transfers of an order says, of this kind.
+    pub(super) async fn fee_of(&self, order: OrderId) -> String {
+        #[derive(diesel::QueryableByName)]
+        struct Row {
+            #[diesel(sql_type = diesel::sql_types::Text)]
+            id: String,
+        }
+        let sql = format!("SELECT id FROM transfers WHERE order_id = '{order}' AND kind = 'delivery_fee'");
+        let mut conn = self.harness.connection().await;
+        let row: Row =
+            diesel_async::RunQueryDsl::get_result(diesel::sql_query(sql), &mut conn).await.expect("a fee");
+        row.id
+    }
+
+    /// Moves money in a wallet by hand, in good form: `cause` is the transfer's order, reference and reversed transfer.
+    pub(super) async fn post(&self, business: BusinessId, kind: &str, cause: &str, paise: i64) -> TransferId {
+        let id = TransferId::generate(&self.harness.clock, &self.harness.entropy);
+        let other = match kind {
+            "delivery_fee" => "fee_income",
+            "refund" => "refunds",
+            "top_up" => "top_up_clearing",
+            _ => "operator_credits",
+        };
+        self.sql(&format!(
+            "BEGIN;
+            UPDATE wallets SET balance_paise = balance_paise + {paise}, entry_count = entry_count + 1
+                WHERE business_id = '{business}';
+            INSERT INTO entries
+                SELECT '{id}', 'business_wallet', business_id, {paise}, entry_count, balance_paise, now()
+                FROM wallets WHERE business_id = '{business}'
+                UNION ALL SELECT '{id}', '{other}', '{business}', 0 - ({paise}), NULL, NULL, now();
+            INSERT INTO transfers VALUES ('{id}', '{kind}', '{business}', {cause}, now());
+            COMMIT"
+        ))
+        .await;
+        id
+    }
+
+    /// Books cash by hand.
+    pub(super) async fn post_cash(&self, business: BusinessId, order: OrderId, kind: &str, paise: i64) {
+        let id = TransferId::generate(&self.harness.clock, &self.harness.entropy);
+        self.sql(&format!(
+            "BEGIN;
+            INSERT INTO entries VALUES ('{id}', 'cod_payable', '{business}', {paise}, NULL, NULL, now()),
+                ('{id}', 'cod_with_drivers', '{business}', -{paise}, NULL, NULL, now());
+            INSERT INTO transfers VALUES ('{id}', '{kind}', '{business}', '{order}', NULL, NULL, now());
+            COMMIT"
+        ))
+        .await;
+    }
+
+    /// Runs the command: its exit code, and what it printed.
+    pub(super) async fn run(&self, arguments: &[&str]) -> (i32, String) {
+        let settings = &self.harness.settings;
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wallet"));
+        command
+            .arg("reconcile")
+            .args(arguments)
+            .env("WAYBILL_DATABASE__URL", settings.database.url.expose())
+            .env("WAYBILL_BROKER__URL", settings.broker.url.expose())
+            .env("WAYBILL_HTTP__INTERNAL", "127.0.0.1:0")
+            .env("WAYBILL_HTTP__MANAGEMENT", "127.0.0.1:0")
+            .env("WAYBILL_PEERS__ORDER_API", self.orders.url().as_str())
+            .env("WAYBILL_RECONCILIATION__CHUNK_ROWS", settings.reconciliation.chunk_rows.to_string());
+        // The far end answers on this runtime.
+        let output = tokio::task::spawn_blocking(move || command.output()).await;
+        let output = output.expect("it is waited for").expect("the program starts");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        (output.status.code().expect("it was not killed"), text)
+    }
+
+    /// What the command finds without waiting for anything: each as `check subject`.
+    pub(super) async fn findings(&self) -> BTreeSet<String> {
+        let (code, text) = self.run(&["--patience", "0"]).await;
+        let lines =
+            text.lines().skip_while(|line| line.starts_with("checked from ") || line.starts_with("  "));
+        let found: BTreeSet<String> =
+            lines.filter_map(|line| line.split_once(": ")).map(|(found, _)| found.to_owned()).collect();
+        assert_eq!(code, i32::from(!found.is_empty()), "{text}");
+        let end = if found.is_empty() { "clean\n".to_owned() } else { format!("{} findings\n", found.len()) };
+        assert!(text.ends_with(&end), "{text}");
+        found
+    }
+}
+
+/// Breaks the books and says what is found since.
+pub(super) struct Watch<'a> {
+    scene: &'a Scene,
+    known: BTreeSet<String>,
+}
+
+impl<'a> Watch<'a> {
+    pub(super) async fn begin(scene: &'a Scene) -> Self {
+        let known = scene.findings().await;
+        assert_eq!(known, BTreeSet::new());
+        Self { scene, known }
+    }
+
+    /// That exactly these are found, beyond what was before.
+    pub(super) async fn expect(&mut self, what: &str, news: &[(&str, &dyn std::fmt::Display)]) {
+        let found = self.scene.findings().await;
+        let wanted: BTreeSet<String> =
+            news.iter().map(|(check, subject)| format!("{check} {subject}")).collect();
+        assert_eq!(self.known.difference(&found).collect::<Vec<_>>(), Vec::<&String>::new(), "{what}");
+        assert_eq!(found.difference(&self.known).cloned().collect::<BTreeSet<_>>(), wanted, "{what}");
+        self.known = found;
+    }
+}
