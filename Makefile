@@ -9,7 +9,7 @@ SCHEMATHESIS := $(TOOLS)/schemathesis/bin/schemathesis
 DENY_OPTIONS := --all-features --config .deny.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-api bench openapi lint fmt audit packages toolchain programs
+.PHONY: help run reset test test-api test-faults bench openapi lint fmt audit packages toolchain programs
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -29,6 +29,9 @@ test-api: programs $(SCHEMATHESIS) ## Schemathesis, over the API as it describes
 openapi: toolchain ## Write proto-docs/openapi/ anew, from the code
 	cargo run --quiet --package order-api -- openapi > target/order-api.json
 	mv target/order-api.json proto-docs/openapi/order-api.json
+
+test-faults: programs ## Kills on and on, towards a thousand, and holds a model against the databases; KILLS=n for fewer
+	$(PROGRAMS)/test-faults $(if $(KILLS),--kills $(KILLS))
 
 bench: packages toolchain ## Orders and debits per second beside pgbench; ONLY=orders, debits or live-orders; ORDERS=5000000 adds a grown table
 	cargo build --release --workspace --bins

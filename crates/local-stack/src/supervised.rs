@@ -127,8 +127,17 @@ impl Supervised {
 
     /// SIGKILL, and the supervisor starts it again. Answers when that process is gone.
     pub(crate) async fn kill(&self) -> anyhow::Result<()> {
+        self.end_by(Signal::KILL).await
+    }
+
+    /// As [`Supervised::kill`], by the signal that leaves no mess.
+    pub(crate) async fn stop_at_once(&self) -> anyhow::Result<()> {
+        self.end_by(self.farewell.at_once).await
+    }
+
+    async fn end_by(&self, signal: Signal) -> anyhow::Result<()> {
         let pid = self.pid();
-        self.signal(Signal::KILL)?;
+        self.signal(signal)?;
         self.gone(pid, Duration::from_secs(10)).await
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::link::Link;
 use crate::publisher::Publisher;
+use crate::{Queue, declare};
 
 /// The broker, over one connection for publishing and one for consuming, so that a broker that slows publishers down
 /// does not slow the acknowledgements with them. Both come back by themselves. Clones share them.
@@ -11,6 +12,14 @@ use crate::publisher::Publisher;
 pub struct Broker {
     publisher: Publisher,
     consuming: Arc<Link>,
+}
+
+/// What a shared queue holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// Messages that no consumer has been given yet.
+    pub ready: u32,
+    pub dead_letters: u32,
 }
 
 /// Why the broker did not take a message.
@@ -53,6 +62,17 @@ impl Broker {
             }
         }
         Ok(())
+    }
+
+    /// What a shared queue holds at this moment.
+    ///
+    /// # Errors
+    /// When there is no connection, or no such queue.
+    pub async fn backlog(&self, queue: &Queue) -> Result<Backlog, BrokerError> {
+        let live = self.consuming.connected().await?;
+        let ready = declare::count(live.connection(), queue.name()).await?;
+        let dead_letters = declare::count(live.connection(), &queue.dead_letters()).await?;
+        Ok(Backlog { ready, dead_letters })
     }
 
     pub fn publisher(&self) -> Publisher {

@@ -54,6 +54,15 @@ pub(crate) async fn exchange(connection: &Connection) -> Result<(), BrokerError>
     Ok(channel.exchange_declare(EXCHANGE.into(), ExchangeKind::Topic, options, FieldTable::default()).await?)
 }
 
+/// The messages that are ready in a queue that exists.
+pub(crate) async fn count(connection: &Connection, name: &str) -> Result<u32, BrokerError> {
+    let channel = connection.create_channel().await?;
+    let passive = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::durable() };
+    let count = channel.queue_declare(name.into(), passive, FieldTable::default()).await?.message_count();
+    channel.close(200, "counted".into()).await?;
+    Ok(count)
+}
+
 /// A queue that exists with other limits (from before an upgrade) serves as well: it is reported, and used as it is.
 /// The refusal closes the channel, so each queue is declared on its own.
 async fn durable(

@@ -13,7 +13,7 @@ mod publisher;
 mod queue;
 pub mod topology;
 
-pub use broker::{Broker, BrokerError};
+pub use broker::{Backlog, Broker, BrokerError};
 pub use consumer::consume;
 pub use handler::{Handler, Rejection};
 pub use message::Outgoing;

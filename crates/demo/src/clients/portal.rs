@@ -71,6 +71,16 @@ impl Portal {
         self.call(Method::POST, path, Some(body)).await
     }
 
+    /// As [`Portal::post`], under an idempotency key.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub async fn post_once(&self, path: &str, key: &str, body: &Value) -> anyhow::Result<Reply> {
+        let request = self.api.request(Method::POST, &format!("/v1/portal{path}"));
+        let request = request.header(COOKIE, &self.cookie).header("Idempotency-Key", key);
+        self.api.send(request.json(body)).await
+    }
+
     /// # Errors
     /// When there is no answer, or another status than 200.
     pub async fn put(&self, path: &str, body: &Value) -> anyhow::Result<Value> {

@@ -24,6 +24,15 @@ impl Stack {
         self.process(part.into())?.kill().await
     }
 
+    /// The signal that ends it without its work being finished, for PostgreSQL its immediate shutdown; the supervisor
+    /// starts another a moment later.
+    ///
+    /// # Errors
+    /// When it does not end, or is not this stack's own.
+    pub async fn stop_at_once(&self, part: impl Into<Part>) -> anyhow::Result<()> {
+        self.process(part.into())?.stop_at_once().await
+    }
+
     /// SIGKILL, and it stays down until [`Stack::bring_up`].
     ///
     /// # Errors

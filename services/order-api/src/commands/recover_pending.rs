@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use internal_api::CallError;
-use internal_api::wallet::{DebitOutcome, DebitRequest};
+use internal_api::wallet::DebitRequest;
 use postgres::StoreError;
 use tokio_util::sync::CancellationToken;
 
-use super::create_order::place_paid;
+use super::create_order::settle;
 use crate::app::App;
 use crate::domain::Claim;
-use crate::store::{claims, placing};
+use crate::store::claims;
 
 const INTERVAL: Duration = Duration::from_secs(1);
 /// Longer than any request drives its order, so that recovery does not call off what is well under way.
@@ -58,13 +58,7 @@ async fn recover_round(app: &App) -> Result<(), RecoverError> {
 async fn recover(app: &App, claim: &Claim) -> Result<(), RecoverError> {
     let request = DebitRequest { business_id: claim.business_id, amount_paise: claim.delivery_fee };
     let answer = app.wallet.void(claim.order_id, claim.attempt, &request).await?;
-    match answer.outcome {
-        DebitOutcome::Posted => place_paid(app, claim.order_id, claim.attempt).await?,
-        DebitOutcome::Rejected | DebitOutcome::Voided => {
-            let mut conn = app.database.connection().await?;
-            placing::release(&mut conn, claim, app.ambient.clock.now()).await?;
-        }
-    }
+    settle(app, claim, answer.outcome).await?;
     metrics::counter!("orders_recovered_total", "outcome" => answer.outcome.to_string()).increment(1);
     tracing::info!(order_id = %claim.order_id, outcome = %answer.outcome, "recovered an order left between two steps");
     Ok(())

@@ -26,22 +26,45 @@ pub(in crate::commands) enum Driven {
     Released,
 }
 
+/// What is asked of the wallet about an attempt. Either may be asked as often as it takes, since the first decides.
+#[derive(Clone, Copy, Debug)]
+enum Ask {
+    Debit,
+    CallOff,
+}
+
 /// Asks for the debit of this attempt and does what its outcome calls for.
 pub(super) async fn drive(app: &App, claim: &Claim, deadline: Instant) -> Result<Driven, CreateError> {
-    let answer = debit(app, claim, deadline).await?;
+    let answer = ask(app, claim, Ask::Debit, deadline).await?;
+    let driven = settle(app, claim, answer.outcome).await?;
     match answer.outcome {
+        DebitOutcome::Rejected => Err(CreateError::InsufficientBalance {
+            balance: answer.balance_paise,
+            required: claim.delivery_fee,
+        }),
+        DebitOutcome::Posted | DebitOutcome::Voided => Ok(driven),
+    }
+}
+
+/// Calls the debit of this attempt off, so that what is said of the order afterwards is the end of it: it was paid before,
+/// and is placed, or never will be.
+pub(super) async fn call_off(app: &App, claim: &Claim, deadline: Instant) -> Result<Driven, CreateError> {
+    let answer = ask(app, claim, Ask::CallOff, deadline).await?;
+    Ok(settle(app, claim, answer.outcome).await?)
+}
+
+/// Places what is paid; frees the reference and key of what is not.
+pub(in crate::commands) async fn settle(
+    app: &App,
+    claim: &Claim,
+    outcome: DebitOutcome,
+) -> Result<Driven, StoreError> {
+    match outcome {
         DebitOutcome::Posted => {
             place_paid(app, claim.order_id, claim.attempt).await?;
             Ok(Driven::Placed)
         }
-        DebitOutcome::Rejected => {
-            release(app, claim).await?;
-            Err(CreateError::InsufficientBalance {
-                balance: answer.balance_paise,
-                required: claim.delivery_fee,
-            })
-        }
-        DebitOutcome::Voided => {
+        DebitOutcome::Rejected | DebitOutcome::Voided => {
             release(app, claim).await?;
             Ok(Driven::Released)
         }
@@ -49,20 +72,20 @@ pub(super) async fn drive(app: &App, claim: &Claim, deadline: Instant) -> Result
 }
 
 /// Places an order whose debit is posted; placed before, it stays as it is.
-pub(in crate::commands) async fn place_paid(
-    app: &App,
-    order_id: OrderId,
-    attempt: i32,
-) -> Result<(), StoreError> {
+async fn place_paid(app: &App, order_id: OrderId, attempt: i32) -> Result<(), StoreError> {
     app.payments.submit(Payment { order_id, attempt, trace: TraceContext::current() }).await?;
     app.doorbell.ring();
     Ok(())
 }
 
-async fn debit(app: &App, claim: &Claim, deadline: Instant) -> Result<DebitAnswer, CreateError> {
+async fn ask(app: &App, claim: &Claim, ask: Ask, deadline: Instant) -> Result<DebitAnswer, CreateError> {
     let request = DebitRequest { business_id: claim.business_id, amount_paise: claim.delivery_fee };
+    let send = async || match ask {
+        Ask::Debit => app.wallet.debit(claim.order_id, claim.attempt, &request).await,
+        Ask::CallOff => app.wallet.void(claim.order_id, claim.attempt, &request).await,
+    };
     loop {
-        let asked = app.wallet.debit(claim.order_id, claim.attempt, &request);
+        let asked = send();
         match tokio::time::timeout_at(deadline, asked).await {
             Ok(Ok(answer)) => return Ok(answer),
             Ok(Err(refused @ CallError::Refused { .. })) => return Err(refused.into()),

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use web::Fault;
 
 pub use batches::{Intent, IntentBatch, IntentOutcome, Payment, PaymentBatch};
-pub(super) use drive::{Driven, place_paid};
+pub(super) use drive::{Driven, settle};
 
 use crate::app::App;
 use crate::domain::{Claim, Fingerprint, NewOrder, OrderDraft, Pickup, Placement, Warning};
@@ -114,8 +114,16 @@ async fn resume(
     deadline: Instant,
 ) -> Result<Option<Placed>, CreateError> {
     if claim.placement != Placement::Placed {
-        live_access(app, &request.caller).await?;
-        match drive::drive(app, &claim, deadline).await {
+        let driven = match live_access(app, &request.caller).await {
+            Ok(_) => drive::drive(app, &claim, deadline).await,
+            // Locked since: nothing more is asked of the wallet, and whatever was asked for is called off first.
+            Err(locked @ CreateError::Locked { .. }) => match drive::call_off(app, &claim, deadline).await {
+                Ok(Driven::Released) => return Err(locked),
+                ended => ended,
+            },
+            Err(error) => return Err(error),
+        };
+        match driven {
             Ok(Driven::Placed) => {}
             Ok(Driven::Released) => return Ok(None),
             Err(CreateError::Unknown) => return Err(CreateError::KeyInProgress),

@@ -1,0 +1,195 @@
+//! A campaign: rounds of work under faults on one stack, each healed and verified. Everything that is drawn comes from the
+//! campaign's seed and the number of the round, so that a round can be run again.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use domain::Entropy;
+use local_stack::{Stack, StackOptions};
+use messaging::Broker;
+use serde::{Deserialize, Serialize};
+use settings::Secret;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use super::harm::{Done, Fault, Harm, inflict};
+use super::steps::{self, Step};
+use super::verify::verify;
+use super::wire::Wires;
+use super::workload::{self, Kind, OrderStory, Scene, Tenant};
+
+/// Steps at which something is done in one round.
+const STEPS_PER_ROUND: u64 = 6;
+/// What is under way when the first harm comes.
+const HEAD_START: Duration = Duration::from_millis(200);
+
+/// A stack under faults, and those who use it.
+pub struct Campaign {
+    seed: u64,
+    stack: Arc<Stack>,
+    broker: Broker,
+    wires: Wires,
+    tenants: Vec<Arc<Tenant>>,
+    steps: Vec<Step>,
+}
+
+/// What was done, and to what.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    pub rounds: u64,
+    /// Processes that were killed or stopped at once.
+    pub kills: u64,
+    pub harms: u64,
+    /// Steps that the workload did not come to while they were waited for.
+    pub missed: u64,
+    pub orders: u64,
+    pub placed: u64,
+    pub refused: u64,
+    pub refunded: u64,
+    /// How often each step was met.
+    pub steps: BTreeMap<String, u64>,
+}
+
+impl Campaign {
+    /// Starts a stack whose every link leads through a proxy, and businesses on it that may order live.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub async fn start(seed: u64) -> anyhow::Result<Self> {
+        let wires = Wires::default();
+        let directory = Stack::test_directory()?;
+        let options = StackOptions::with_own_test_servers(&directory).detour(wires.detour());
+        let stack = Arc::new(Stack::start_for_test(options).await?);
+        let broker = Broker::start(&settings::Broker { url: Secret::new(stack.broker_url()) }, "faults");
+        let mut tenants = Vec::new();
+        for kind in [Kind::Rich, Kind::Poor, Kind::Shaky] {
+            tenants.push(Arc::new(Tenant::open(&stack, kind).await?));
+        }
+        Ok(Self { seed, stack, broker, wires, tenants, steps: steps::all() })
+    }
+
+    /// The number of rounds after which each step was met at least once.
+    pub fn rounds_for_all_steps(&self) -> u64 {
+        (self.steps.len() as u64).div_ceil(STEPS_PER_ROUND)
+    }
+
+    /// One round: work and faults, healing, verification.
+    ///
+    /// # Errors
+    /// When anything does not agree; with all that is needed to run the round again.
+    pub async fn round(&self, number: u64) -> anyhow::Result<Tally> {
+        let chance = Entropy::seeded(self.seed.wrapping_mul(1_000_003).wrapping_add(number));
+        let faults = self.draw(number, &chance);
+        let told = |what: &str| format!("{what}; seed {}, round {number}, {faults:#?}", self.seed);
+        let scene =
+            Scene { stack: Arc::clone(&self.stack), round: format!("r{number}"), chance: chance.clone() };
+        let stop = CancellationToken::new();
+        let harming = async {
+            let done = self.harm(&faults, &chance).await;
+            self.wires.heal();
+            stop.cancel();
+            done
+        };
+        let (stories, done) = tokio::join!(workload::run(&scene, &self.tenants, &stop), harming);
+        let done = done.with_context(|| told("a fault could not be done"))?;
+        let mut stories = stories.with_context(|| told("the workload failed"))?;
+        self.stack.wait_ready().await.with_context(|| told("the stack did not heal"))?;
+        let healed = Instant::now();
+        verify(&self.stack, &self.broker, &self.tenants, &mut stories)
+            .await
+            .with_context(|| told(&format!("{} ms after healing", healed.elapsed().as_millis())))?;
+        Ok(Tally::of(&faults, &done, &stories))
+    }
+
+    /// Ends the stack in good order.
+    ///
+    /// # Errors
+    /// When something does not end.
+    pub async fn end(self) -> anyhow::Result<()> {
+        drop(self.tenants);
+        self.broker.close().await;
+        Arc::into_inner(self.stack).context("the stack is still in use")?.shut_down().await
+    }
+
+    /// Steps go round in their order; what is done there, and what else happens, is drawn.
+    fn draw(&self, number: u64, chance: &Entropy) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        for next in number * STEPS_PER_ROUND..(number + 1) * STEPS_PER_ROUND {
+            let Some(step) =
+                usize::try_from(next % self.steps.len() as u64).ok().and_then(|at| self.steps.get(at))
+            else {
+                continue;
+            };
+            faults.push(Fault::At(*step, Harm::at(step, chance)));
+            if chance.below(2) == 0 {
+                let wait = Duration::from_millis(u64::from(chance.below(400)));
+                faults.push(Fault::After(wait, Harm::anywhere(chance)));
+            }
+        }
+        faults
+    }
+
+    async fn harm(&self, faults: &[Fault], chance: &Entropy) -> anyhow::Result<Vec<Done>> {
+        sleep(HEAD_START).await;
+        let mut done = Vec::with_capacity(faults.len());
+        for fault in faults {
+            done.push(inflict(&self.stack, &self.wires, *fault, chance).await?);
+        }
+        Ok(done)
+    }
+}
+
+impl Tally {
+    fn of(faults: &[Fault], done: &[Done], stories: &[Vec<OrderStory>]) -> Self {
+        let mut tally = Self { rounds: 1, ..Self::default() };
+        for (fault, done) in faults.iter().zip(done) {
+            tally.kills += done.kills;
+            tally.harms += u64::from(done.met);
+            tally.missed += u64::from(!done.met);
+            if let (Fault::At(step, _), true) = (fault, done.met) {
+                *tally.steps.entry(step.name.to_owned()).or_default() += 1;
+            }
+        }
+        for story in stories.iter().flatten() {
+            tally.orders += 1;
+            tally.placed += u64::from(story.receipt.is_some());
+            tally.refused += u64::from(story.refused.is_some());
+            tally.refunded += u64::from(story.fate.gives_the_fee_back());
+        }
+        tally
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        self.rounds += other.rounds;
+        self.kills += other.kills;
+        self.harms += other.harms;
+        self.missed += other.missed;
+        self.orders += other.orders;
+        self.placed += other.placed;
+        self.refused += other.refused;
+        self.refunded += other.refunded;
+        for (step, times) in &other.steps {
+            *self.steps.entry(step.clone()).or_default() += times;
+        }
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} rounds: {} kills among {} harms ({} steps not met); {} orders, {} placed, {} refused, {} refunded",
+            self.rounds,
+            self.kills,
+            self.harms,
+            self.missed,
+            self.orders,
+            self.placed,
+            self.refused,
+            self.refunded
+        )
+    }
+}

@@ -1,0 +1,20 @@
+//! The broker holds nothing any more: no event that waits, and no dead letter.
+
+use anyhow::ensure;
+use demo::eventually;
+use messaging::{Broker, topology};
+
+use super::PENDING_MAX;
+
+pub(super) async fn are_none(broker: &Broker) -> anyhow::Result<()> {
+    for queue in [topology::webhook_events(), topology::refunds(), topology::cash(), topology::facts()] {
+        let dead = eventually("a queue to be empty", PENDING_MAX, || async {
+            // A connection that the broker's death took with it comes back by itself.
+            let backlog = broker.backlog(&queue).await.ok();
+            Ok(backlog.filter(|backlog| backlog.ready == 0).map(|backlog| backlog.dead_letters))
+        })
+        .await?;
+        ensure!(dead == 0, "{dead} dead letters of {}", queue.name());
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! PostgreSQL's protocol, version 3: which statement belongs to which name, and what a transaction did before its commit.
+
+use std::collections::HashMap;
+
+use super::moment::{Marks, Moment};
+
+#[derive(Default)]
+pub(super) struct Postgres {
+    is_begun: bool,
+    statements: HashMap<Vec<u8>, Marks>,
+    /// Of the transaction under way.
+    done: Marks,
+    /// Of the one whose commit is on its way to the server.
+    committing: Option<Marks>,
+}
+
+impl Postgres {
+    /// The length of the first message in `bytes`, once it is complete.
+    pub(super) fn frame(&self, from_client: bool, bytes: &[u8]) -> Option<usize> {
+        // The first message of all has no type.
+        let head = usize::from(!from_client || self.is_begun);
+        let length = u32::from_be_bytes(bytes.get(head..head + 4)?.try_into().ok()?);
+        let length = head + usize::try_from(length).ok()?;
+        (bytes.len() >= length).then_some(length)
+    }
+
+    pub(super) fn see(&mut self, from_client: bool, message: &[u8]) -> Option<Moment> {
+        if !from_client {
+            let committed = message.first() == Some(&b'C') && message.get(5..) == Some(b"COMMIT\0");
+            return if committed { self.committing.take().map(Moment::Committed) } else { None };
+        }
+        if !std::mem::replace(&mut self.is_begun, true) {
+            return None;
+        }
+        let (kind, body) = (message.first()?, message.get(5..)?);
+        let mut texts = body.split(|byte| *byte == 0);
+        match kind {
+            b'P' => {
+                let (name, sql) = (texts.next()?, texts.next()?);
+                self.statements.insert(name.to_owned(), Marks::of(&String::from_utf8_lossy(sql)));
+                None
+            }
+            b'B' => {
+                let (_portal, name) = (texts.next()?, texts.next()?);
+                self.done = self.done.and(self.statements.get(name).copied().unwrap_or_default());
+                None
+            }
+            b'Q' => self.simple(&String::from_utf8_lossy(texts.next()?)),
+            _ => None,
+        }
+    }
+
+    fn simple(&mut self, sql: &str) -> Option<Moment> {
+        if sql.contains("COMMIT") {
+            let done = std::mem::take(&mut self.done);
+            self.committing = Some(done);
+            return Some(Moment::Commit(done));
+        }
+        if sql.starts_with("BEGIN") || sql.starts_with("ROLLBACK") {
+            self.done = Marks::default();
+        } else {
+            self.done = self.done.and(Marks::of(sql));
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::moment::Mark;
+    use super::*;
+
+    fn message(kind: u8, body: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(body.len() + 4).unwrap().to_be_bytes();
+        [&[kind][..], &length, body].concat()
+    }
+
+    #[test]
+    fn a_commit_tells_what_its_transaction_did() {
+        let mut tap = Postgres::default();
+        let start = [&9_u32.to_be_bytes()[..], &[0, 3, 0, 0], b"\0"].concat();
+        assert_eq!(tap.frame(true, &start), Some(9));
+        assert_eq!(tap.see(true, &start), None);
+        for (kind, body) in [
+            (b'P', &b"s1\0INSERT INTO debits (order_id) VALUES ($1)\0\0\0"[..]),
+            (b'Q', b"BEGIN\0"),
+            (b'B', b"\0s1\0\0\0\0\0\0\0"),
+        ] {
+            let message = message(kind, body);
+            assert_eq!(tap.frame(true, &message), Some(message.len()));
+            assert_eq!(tap.frame(true, &message[..message.len() - 1]), None);
+            assert_eq!(tap.see(true, &message), None);
+        }
+        let stored = Marks::from(Mark::DebitStored);
+        assert_eq!(tap.see(true, &message(b'Q', b"SELECT 1; COMMIT\0")), Some(Moment::Commit(stored)));
+        assert_eq!(tap.see(false, &message(b'C', b"SELECT 1\0")), None);
+        assert_eq!(tap.see(false, &message(b'C', b"COMMIT\0")), Some(Moment::Committed(stored)));
+        assert_eq!(tap.see(false, &message(b'C', b"COMMIT\0")), None);
+        // The next transaction did nothing of the kind.
+        assert_eq!(tap.see(true, &message(b'Q', b"BEGIN\0")), None);
+        assert_eq!(tap.see(true, &message(b'Q', b"COMMIT\0")), Some(Moment::Commit(Marks::default())));
+    }
+}

@@ -1,0 +1,197 @@
+//! A proxy on one link: where it listens, how it behaves at the moment, and what is to happen at which moment.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use local_stack::{Link, Part};
+use tokio::net::TcpStream;
+use tokio::sync::{oneshot, watch};
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+
+use super::HELD_MAX;
+use super::amqp::Amqp;
+use super::http::Http;
+use super::moment::{Instant, Moment};
+use super::postgres::Postgres;
+use super::pump;
+
+/// How a proxy treats what passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Conduct {
+    pub(super) delay: Duration,
+    /// Nothing arrives any more, and nobody is told: as when the other end lost its power.
+    pub(super) is_silent: bool,
+    /// Counted up to cut what is open.
+    pub(super) cuts: u64,
+}
+
+/// What becomes of a message that was met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Go {
+    On,
+    /// Its connection is closed, in both directions.
+    Cut,
+}
+
+/// A moment that is waited for: told once, and then whoever was told decides how it goes on.
+pub(crate) struct Arm {
+    met: oneshot::Receiver<oneshot::Sender<Go>>,
+}
+
+impl Arm {
+    /// Waits until the moment has come; `None` when it does not in time.
+    pub(crate) async fn met(self, limit: Duration) -> Option<oneshot::Sender<Go>> {
+        timeout(limit, self.met).await.ok()?.ok()
+    }
+}
+
+struct Armed {
+    moment: Moment,
+    instant: Instant,
+    tell: oneshot::Sender<oneshot::Sender<Go>>,
+}
+
+/// A proxy. Dropping it closes what passes through it.
+pub(crate) struct Proxy {
+    port: u16,
+    state: Arc<State>,
+    accepting: AbortHandle,
+}
+
+pub(super) struct State {
+    conduct: watch::Sender<Conduct>,
+    armed: Mutex<Option<Armed>>,
+}
+
+impl Proxy {
+    /// Listens, and leads to the port.
+    pub(super) fn open(link: Link, port: u16) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+        listener.set_nonblocking(true)?;
+        let through = listener.local_addr()?.port();
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let state = Arc::new(State { conduct: watch::Sender::default(), armed: Mutex::new(None) });
+        let accepting = tokio::spawn(accept(listener, link, port, Arc::clone(&state))).abort_handle();
+        Ok(Self { port: through, state, accepting })
+    }
+
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Waits for this moment from now on, and for no other.
+    pub(crate) fn arm(&self, moment: Moment, instant: Instant) -> Arm {
+        let (tell, met) = oneshot::channel();
+        *self.state.armed.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(Armed { moment, instant, tell });
+        Arm { met }
+    }
+
+    /// Closes every connection, in the middle of whatever it carries. New ones are taken.
+    pub(crate) fn cut(&self) {
+        self.state.conduct.send_modify(|conduct| conduct.cuts += 1);
+    }
+
+    /// From now on nothing arrives, in either direction.
+    pub(crate) fn fall_silent(&self) {
+        self.state.conduct.send_modify(|conduct| conduct.is_silent = true);
+    }
+
+    pub(crate) fn slow_down(&self, delay: Duration) {
+        self.state.conduct.send_modify(|conduct| conduct.delay = delay);
+    }
+
+    /// All passes again. What was swallowed is lost, and the connections that it was lost on are cut.
+    pub(crate) fn heal(&self) {
+        *self.state.armed.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.state.conduct.send_modify(|conduct| {
+            conduct.delay = Duration::ZERO;
+            conduct.cuts += u64::from(std::mem::take(&mut conduct.is_silent));
+        });
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.accepting.abort();
+        self.cut();
+    }
+}
+
+impl State {
+    pub(super) fn conduct(&self) -> watch::Receiver<Conduct> {
+        self.conduct.subscribe()
+    }
+
+    /// Whether somebody waits for this one.
+    pub(super) fn is_awaited(&self, moment: Moment, instant: Instant) -> bool {
+        let armed = self.armed.lock().unwrap_or_else(PoisonError::into_inner);
+        armed.as_ref().is_some_and(|armed| moment.is(armed.moment) && armed.instant == instant)
+    }
+
+    /// Tells whoever waits for this one, and waits for the word how it goes on.
+    pub(super) async fn meet(&self, moment: Moment, instant: Instant) -> Go {
+        let armed = {
+            let mut armed = self.armed.lock().unwrap_or_else(PoisonError::into_inner);
+            match armed.take() {
+                Some(armed) if moment.is(armed.moment) && armed.instant == instant => armed,
+                other => {
+                    *armed = other;
+                    return Go::On;
+                }
+            }
+        };
+        let (go, word) = oneshot::channel();
+        if armed.tell.send(go).is_err() {
+            return Go::On;
+        }
+        timeout(HELD_MAX, word).await.ok().and_then(Result::ok).unwrap_or(Go::On)
+    }
+}
+
+/// What understands a link's bytes.
+pub(super) enum Tap {
+    Postgres(Postgres),
+    Amqp,
+    Http(Http),
+}
+
+impl Tap {
+    fn on(link: Link) -> Self {
+        match link.to {
+            Part::Postgres => Self::Postgres(Postgres::default()),
+            Part::RabbitMq => Self::Amqp,
+            Part::Service(_) => Self::Http(Http::default()),
+        }
+    }
+
+    pub(super) fn frame(&self, from_client: bool, bytes: &[u8]) -> Option<usize> {
+        match self {
+            Self::Postgres(postgres) => postgres.frame(from_client, bytes),
+            Self::Amqp => Amqp::frame(bytes),
+            Self::Http(_) => (!bytes.is_empty()).then_some(bytes.len()),
+        }
+    }
+
+    pub(super) fn see(&mut self, from_client: bool, message: &[u8]) -> Option<Moment> {
+        match self {
+            Self::Postgres(postgres) => postgres.see(from_client, message),
+            Self::Amqp => Amqp::see(from_client, message),
+            Self::Http(http) => http.see(from_client, message),
+        }
+    }
+}
+
+async fn accept(listener: tokio::net::TcpListener, link: Link, port: u16, state: Arc<State>) {
+    while let Ok((client, _)) = listener.accept().await {
+        let state = Arc::clone(&state);
+        tokio::spawn(async move {
+            // Where nobody listens, the client sees its connection closed.
+            if let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await {
+                pump::join(client, server, Tap::on(link), &state).await;
+            }
+        });
+    }
+}

@@ -1,0 +1,50 @@
+//! Asking until there is an answer.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use demo::clients::Reply;
+use demo::eventually;
+
+/// Longer than any harm lasts, and its healing.
+const LIMIT: Duration = Duration::from_secs(90);
+
+/// As [`insist`]; tells also whether a request was lost on the way, which may still be at work somewhere.
+pub(super) async fn insist_and_tell<F>(
+    what: &str,
+    mut send: impl FnMut() -> F,
+) -> anyhow::Result<(Reply, bool)>
+where
+    F: Future<Output = anyhow::Result<Reply>>,
+{
+    let lost = AtomicBool::new(false);
+    let reply = insist(what, || {
+        let sent = send();
+        async {
+            let reply = sent.await;
+            lost.fetch_or(reply.is_err(), Ordering::Relaxed);
+            reply
+        }
+    })
+    .await?;
+    Ok((reply, lost.into_inner()))
+}
+
+/// Sends until the answer is one: neither a failure on the way nor a request to come again.
+pub(super) async fn insist<F>(what: &str, mut send: impl FnMut() -> F) -> anyhow::Result<Reply>
+where
+    F: Future<Output = anyhow::Result<Reply>>,
+{
+    eventually(what, LIMIT, || {
+        let sent = send();
+        // An error is a connection that failed: whether anything was done is unknown, and it is asked again.
+        async { Ok(sent.await.ok().filter(is_final)) }
+    })
+    .await
+}
+
+fn is_final(reply: &Reply) -> bool {
+    let status = reply.status.as_u16();
+    let comes_again = matches!(reply.code(), "idempotency_in_progress" | "order_in_progress");
+    status < 500 && status != 429 && !comes_again
+}

@@ -1,0 +1,84 @@
+//! The callers: shops that place orders and try again, a treasurer who pays in, an office that suspends and revokes. Each
+//! notes what it was told; what it was not told it asks again, as any careful caller would.
+
+mod insist;
+mod office;
+mod order;
+mod ship;
+mod tenant;
+mod treasury;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use domain::Entropy;
+use local_stack::Stack;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use order::{Fate, OrderStory};
+pub(crate) use ship::send;
+pub(crate) use tenant::{Kind, Tenant};
+
+/// Shops at work for each tenant at once.
+const SHOPS: u32 = 3;
+/// Between two orders of a shop.
+const BREATH: Duration = Duration::from_millis(30);
+
+/// What all callers of a round share.
+#[derive(Clone)]
+pub(crate) struct Scene {
+    pub(crate) stack: Arc<Stack>,
+    /// Begins every reference of the round.
+    pub(crate) round: String,
+    pub(crate) chance: Entropy,
+}
+
+/// Works until `stop`, and then until everything that was begun has ended; gives each tenant's orders.
+pub(crate) async fn run(
+    scene: &Scene,
+    tenants: &[Arc<Tenant>],
+    stop: &CancellationToken,
+) -> anyhow::Result<Vec<Vec<OrderStory>>> {
+    let mut shops: JoinSet<anyhow::Result<(usize, Vec<OrderStory>)>> = JoinSet::new();
+    let mut others: JoinSet<anyhow::Result<()>> = JoinSet::new();
+    for (index, tenant) in tenants.iter().enumerate() {
+        for shop in 0..SHOPS {
+            let (scene, tenant, stop) = (scene.clone(), Arc::clone(tenant), stop.clone());
+            shops.spawn(async move { Ok((index, keep_shop(&scene, &tenant, shop, &stop).await?)) });
+        }
+        let (scene, tenant, stop) = (scene.clone(), Arc::clone(tenant), stop.clone());
+        others.spawn(async move {
+            let (paid, interfered) =
+                tokio::join!(treasury::pay_in(&scene, &tenant, &stop), office::interfere(&scene, &tenant));
+            paid.and(interfered)
+        });
+    }
+    let mut stories = vec![Vec::new(); tenants.len()];
+    while let Some(shop) = shops.join_next().await {
+        let (tenant, told) = shop??;
+        stories[tenant].extend(told);
+    }
+    while let Some(other) = others.join_next().await {
+        other??;
+    }
+    Ok(stories)
+}
+
+async fn keep_shop(
+    scene: &Scene,
+    tenant: &Tenant,
+    shop: u32,
+    stop: &CancellationToken,
+) -> anyhow::Result<Vec<OrderStory>> {
+    let mut stories = Vec::new();
+    while !stop.is_cancelled() {
+        let reference = format!("{}-{shop}-{}", scene.round, stories.len());
+        let story = ship::ship(scene, tenant, &reference).await;
+        stories.push(story.with_context(|| format!("order {reference} of {:?}", tenant.kind))?);
+        sleep(BREATH).await;
+    }
+    Ok(stories)
+}

@@ -1,0 +1,121 @@
+//! What the callers know of one order.
+
+use anyhow::ensure;
+use demo::clients::Reply;
+use domain::Entropy;
+use serde_json::{Value, json};
+
+use crate::smallest_order;
+
+/// How an order's delivery is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Waits,
+    Cancelled,
+    FailsBeforePickup,
+    FailsAfterPickup,
+    Delivered,
+}
+
+impl Fate {
+    pub(super) fn draw(chance: &Entropy) -> Self {
+        match chance.below(20) {
+            0..=4 => Self::Cancelled,
+            5..=7 => Self::FailsBeforePickup,
+            8 | 9 => Self::FailsAfterPickup,
+            10..=13 => Self::Delivered,
+            _ => Self::Waits,
+        }
+    }
+
+    /// What the fleet reports of it.
+    pub(super) fn reports(self) -> &'static [&'static str] {
+        match self {
+            Self::Waits | Self::Cancelled => &[],
+            Self::FailsBeforePickup => &["driver.assigned", "order.failed"],
+            Self::FailsAfterPickup => &["driver.assigned", "order.picked_up", "order.failed"],
+            Self::Delivered => &[
+                "driver.assigned",
+                "order.picked_up",
+                "order.out_for_delivery",
+                "order.delivered",
+                "cod.collected",
+            ],
+        }
+    }
+
+    /// Where the delivery stands then.
+    pub(crate) fn status(self) -> &'static str {
+        match self {
+            Self::Waits => "created",
+            Self::Cancelled => "cancelled",
+            Self::FailsBeforePickup | Self::FailsAfterPickup => "failed",
+            Self::Delivered => "delivered",
+        }
+    }
+
+    pub(crate) fn gives_the_fee_back(self) -> bool {
+        matches!(self, Self::Cancelled | Self::FailsBeforePickup)
+    }
+}
+
+/// One order, as its shop tells it.
+#[derive(Clone, Debug)]
+pub(crate) struct OrderStory {
+    pub(crate) reference: String,
+    pub(crate) key: String,
+    pub(crate) body: Value,
+    pub(crate) fee: i64,
+    pub(crate) cash: i64,
+    /// The body of its 201; every one of them.
+    pub(crate) receipt: Option<String>,
+    /// The last word, where it was no.
+    pub(crate) refused: Option<u16>,
+    /// A request was sent whose end nobody knows, so that a refusal is not the last word.
+    pub(crate) was_left: bool,
+    pub(crate) fate: Fate,
+}
+
+impl OrderStory {
+    pub(super) fn begin(reference: &str, chance: &Entropy) -> Self {
+        let fee = i64::from(100 + chance.below(9_900));
+        let cash = i64::from(10_000 + chance.below(90_000));
+        let mut body = smallest_order(reference);
+        body["payment"] = json!({ "paymentType": "cod", "deliveryFeePaise": fee, "codAmountPaise": cash });
+        Self {
+            reference: reference.to_owned(),
+            key: format!("key-{reference}"),
+            body,
+            fee,
+            cash,
+            receipt: None,
+            refused: None,
+            was_left: false,
+            fate: Fate::Waits,
+        }
+    }
+
+    /// Notes an answer, and whether a request was lost before it. Whoever was told that it is placed is told so again in
+    /// the same words, and nothing else.
+    pub(crate) fn note(&mut self, reply: Reply, lost: bool) -> anyhow::Result<()> {
+        let status = reply.status.as_u16();
+        // A key that does not work says nothing of the order, which an earlier request may have been about to place.
+        self.was_left |= lost || status == 401;
+        if let Some(receipt) = &self.receipt {
+            ensure!(status == 201 && *receipt == reply.text, "a replay says {status} {}", reply.text);
+        } else if status == 201 {
+            self.receipt = Some(reply.text);
+            self.refused = None;
+        } else {
+            ensure!(matches!(status, 401..=403), "an order is answered with {status}: {}", reply.text);
+            self.refused = Some(status);
+        }
+        Ok(())
+    }
+
+    /// The id in its receipt.
+    pub(crate) fn id(&self) -> Option<String> {
+        let receipt: Value = serde_json::from_str(self.receipt.as_deref()?).ok()?;
+        receipt["id"].as_str().map(str::to_owned)
+    }
+}

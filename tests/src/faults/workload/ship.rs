@@ -1,0 +1,172 @@
+//! One order from its confirmation to its fate, as shops really send it: once, several times at once, again after hanging
+//! up, under another key by mistake.
+
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use demo::clients::Reply;
+use demo::eventually;
+use futures_util::future::join_all;
+use local_stack::Service;
+use reqwest::Method;
+use tokio::time::{sleep, timeout};
+
+use super::insist::{insist, insist_and_tell};
+use super::order::{Fate, OrderStory};
+use super::tenant::Kind;
+use super::{Scene, Tenant, treasury};
+
+/// A refusal for a reason that may pass is heard this often.
+const TRIES: u32 = 12;
+const RETRY_PAUSE: Duration = Duration::from_millis(250);
+/// How long a client is looked for that cancels what is being placed.
+const HASTE: Duration = Duration::from_secs(10);
+
+pub(super) async fn ship(scene: &Scene, tenant: &Tenant, reference: &str) -> anyhow::Result<OrderStory> {
+    let mut story = OrderStory::begin(reference, &scene.chance);
+    match scene.chance.below(20) {
+        0..=3 => several_at_once(tenant, &mut story).await?,
+        4..=7 => {
+            hang_up(scene, tenant, &mut story).await;
+            place(scene, tenant, &mut story).await?;
+        }
+        8 => {
+            // And nobody comes again.
+            hang_up(scene, tenant, &mut story).await;
+            return Ok(story);
+        }
+        9 => return cancelled_in_haste(scene, tenant, story).await,
+        _ => place(scene, tenant, &mut story).await?,
+    }
+    if story.receipt.is_some() {
+        if scene.chance.below(5) == 0 {
+            mistakes(tenant, &story).await?;
+        }
+        follow_fate(scene, tenant, &mut story).await?;
+    }
+    Ok(story)
+}
+
+/// The request, once. The key is the one of this moment, as it may have been changed.
+pub(crate) async fn send(tenant: &Tenant, story: &OrderStory) -> anyhow::Result<Reply> {
+    tenant.live().create(&story.key, &story.body).await
+}
+
+/// Sends until it is placed, or refused for a reason that stays.
+async fn place(scene: &Scene, tenant: &Tenant, story: &mut OrderStory) -> anyhow::Result<()> {
+    for _ in 0..TRIES {
+        let asked = &*story;
+        let (reply, lost) = insist_and_tell("an order to be answered", || send(tenant, asked)).await?;
+        story.note(reply, lost)?;
+        match story.refused {
+            None => return Ok(()),
+            Some(402) if scene.chance.below(2) == 0 => return Ok(()),
+            Some(402) => {
+                let key = format!("for-{}-{:x}", story.reference, scene.chance.u128());
+                treasury::top_up(tenant, &key, 2 * story.fee).await?;
+            }
+            Some(_) => {
+                ensure!(tenant.kind == Kind::Shaky, "refused with {:?} for no reason", story.refused);
+                sleep(RETRY_PAUSE).await;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn several_at_once(tenant: &Tenant, story: &mut OrderStory) -> anyhow::Result<()> {
+    let asked = &*story;
+    let requests = (0..4).map(|_| insist_and_tell("one of several equal orders", || send(tenant, asked)));
+    let replies: Vec<(Reply, bool)> = join_all(requests).await.into_iter().collect::<Result<_, _>>()?;
+    // One may be refused, and another be placed after money or access came: that is the last word.
+    let (placed, refused): (Vec<_>, Vec<_>) = replies.into_iter().partition(|(reply, _)| reply.status == 201);
+    for (reply, lost) in refused.into_iter().chain(placed) {
+        story.note(reply, lost)?;
+    }
+    Ok(())
+}
+
+/// The client goes away in the middle, at any moment.
+async fn hang_up(scene: &Scene, tenant: &Tenant, story: &mut OrderStory) {
+    let patience = Duration::from_millis(u64::from(1 + scene.chance.below(120)));
+    // Whether it was answered in time or not, nobody looked.
+    let _unread = timeout(patience, send(tenant, story)).await;
+    story.was_left = true;
+}
+
+/// The key again for something else, and the reference again under another key.
+async fn mistakes(tenant: &Tenant, story: &OrderStory) -> anyhow::Result<()> {
+    let mut other = story.body.clone();
+    other["payment"]["deliveryFeePaise"] = (story.fee + 1).into();
+    let reused = insist("a reused key", || async { tenant.live().create(&story.key, &other).await }).await?;
+    ensure!(matches!(reused.status.as_u16(), 422 | 401), "a reused key: {} {}", reused.status, reused.text);
+    let key = format!("{}-other", story.key);
+    let repeated =
+        insist("a reused reference", || async { tenant.live().create(&key, &story.body).await }).await?;
+    let names_it = repeated.body["order"]["id"].as_str().map(str::to_owned) == story.id();
+    let is_refused = repeated.status == 409 && names_it || matches!(repeated.status.as_u16(), 401 | 403);
+    ensure!(is_refused, "a reused reference: {} {}", repeated.status, repeated.text);
+    Ok(())
+}
+
+async fn follow_fate(scene: &Scene, tenant: &Tenant, story: &mut OrderStory) -> anyhow::Result<()> {
+    let id = story.id().context("a receipt names its order")?;
+    story.fate = Fate::draw(&scene.chance);
+    if story.fate == Fate::Cancelled {
+        let twice = 1 + scene.chance.below(2);
+        let cancels = (0..twice).map(|_| cancel(tenant, &id));
+        for reply in join_all(cancels).await {
+            reply?.expect(200)?;
+        }
+    }
+    for event in story.fate.reports() {
+        let fleet = &tenant.business.fleet;
+        insist(event, || fleet.report(&id, event, story.cash)).await?.expect(200)?;
+    }
+    Ok(())
+}
+
+/// Asks until it is answered by a key that works.
+async fn cancel(tenant: &Tenant, id: &str) -> anyhow::Result<Reply> {
+    let path = format!("/{id}/cancel");
+    eventually("a cancellation by a key that works", Duration::from_secs(30), || async {
+        let call = || async { tenant.live().call(Method::POST, &path, None).await };
+        let reply = insist("a cancellation", call).await?;
+        Ok((reply.status != 401).then_some(reply))
+    })
+    .await
+}
+
+/// Somebody cancels while the order is still being paid: it is not there yet, or there and cancelled.
+async fn cancelled_in_haste(
+    scene: &Scene,
+    tenant: &Tenant,
+    mut story: OrderStory,
+) -> anyhow::Result<OrderStory> {
+    let reference = story.reference.clone();
+    let hasty = async {
+        let id = eventually("the order's row", HASTE, || find(scene, tenant, &reference)).await.ok()?;
+        let reply = cancel(tenant, &id).await.ok()?;
+        Some(reply.status.as_u16())
+    };
+    let (placed, hasty) = tokio::join!(place(scene, tenant, &mut story), hasty);
+    placed?;
+    match hasty {
+        Some(200) => story.fate = Fate::Cancelled,
+        Some(404) | None => {}
+        Some(status) => anyhow::bail!("a hasty cancellation is answered with {status}"),
+    }
+    Ok(story)
+}
+
+/// The id that the database already knows, and no caller yet.
+async fn find(scene: &Scene, tenant: &Tenant, reference: &str) -> anyhow::Result<Option<String>> {
+    let business = &tenant.business.portal.business_id;
+    let sql = format!(
+        "SELECT id FROM orders
+         WHERE business_id = '{business}' AND mode = 'live' AND order_reference = '{reference}'"
+    );
+    // A database that is away is asked again.
+    let found = scene.stack.query(Service::OrderApi, &sql).await.unwrap_or_default();
+    Ok(Some(found.trim().to_owned()).filter(|id| !id.is_empty()))
+}
