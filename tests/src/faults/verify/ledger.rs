@@ -1,6 +1,6 @@
-//! The whole ledger.
+//! The whole ledger: sums, and the service's own reconciliation, which must find nothing.
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use local_stack::{Service, Stack};
 
 use super::number;
@@ -20,6 +20,12 @@ pub(super) async fn is_sound(stack: &Stack) -> anyhow::Result<()> {
     ] {
         let found = number(stack, Service::Wallet, sql).await?;
         ensure!(found == 0, "{found} {what}");
+    }
+    let reconciled = stack.run(Service::Wallet, &["reconcile"]).await?;
+    if !reconciled.status.success() {
+        let (out, err) =
+            (String::from_utf8_lossy(&reconciled.stdout), String::from_utf8_lossy(&reconciled.stderr));
+        bail!("the reconciliation ended with {}: {out}{err}", reconciled.status);
     }
     Ok(())
 }
