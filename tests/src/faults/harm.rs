@@ -11,7 +11,7 @@ use super::steps::Step;
 use super::wire::{Go, Wires};
 
 /// How long a step is waited for; a workload that does not come to it has ended.
-const STEP_MAX: Duration = Duration::from_secs(10);
+const STEP_MAX: Duration = Duration::from_secs(5);
 const RESTART_MAX: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug)]

@@ -124,10 +124,8 @@ impl Campaign {
                 continue;
             };
             faults.push(Fault::At(*step, Harm::at(step, chance)));
-            if chance.below(2) == 0 {
-                let wait = Duration::from_millis(u64::from(chance.below(400)));
-                faults.push(Fault::After(wait, Harm::anywhere(chance)));
-            }
+            let wait = Duration::from_millis(u64::from(chance.below(300)));
+            faults.push(Fault::After(wait, Harm::anywhere(chance)));
         }
         faults
     }
