@@ -9,6 +9,7 @@ use postgres::{Apply, Batcher, StoreError};
 
 use super::low_balance_alert;
 use crate::domain::{Debit, DebitJob, DebitRefusal, Decided, Known, Outcome, decide};
+use crate::store::postings::Postings;
 use crate::store::transfers::{Cause, NewTransfer};
 use crate::store::{self, wallets::WalletRecord};
 
@@ -102,11 +103,8 @@ impl ApplyDebits {
             });
             debits.push((*debit, transfer));
         }
-        if !decided.wallets.is_empty() {
-            store::wallets::update(conn, &decided.wallets).await?;
-        }
-        store::transfers::insert(conn, &transfers, now).await?;
-        store::debits::insert(conn, &debits, now).await?;
+        let postings = Postings { wallets: &decided.wallets, transfers: &transfers, debits: &debits };
+        store::postings::write(conn, postings, now).await?;
         if !decided.low_balances.is_empty() {
             // The relay looks by itself often enough for an alert, so nobody rings for it.
             let alerts: Vec<_> = decided

@@ -9,6 +9,7 @@ use postgres::StoreError;
 
 use crate::app::State;
 use crate::domain::{PostingError, WalletEntry};
+use crate::store::postings::Postings;
 use crate::store::transfers::{Cause, NewTransfer};
 use crate::store::{self, wallets::WalletRecord};
 
@@ -32,9 +33,10 @@ pub(super) async fn post(
     let mut wallet = record.wallet;
     let entry = wallet.post(amount)?;
     let id = TransferId::generate(&state.clock, &state.entropy);
-    store::wallets::update(conn, &BTreeMap::from([(record.business, wallet)])).await?;
     let transfer = NewTransfer { id, business: record.business, cause, entry };
-    store::transfers::insert(conn, &[transfer], state.clock.now()).await?;
+    let wallets = BTreeMap::from([(record.business, wallet)]);
+    let postings = Postings { wallets: &wallets, transfers: &[transfer], debits: &[] };
+    store::postings::write(conn, postings, state.clock.now()).await?;
     Ok((id, entry))
 }
 

@@ -1,12 +1,11 @@
 //! Debits: one row for each (order, attempt), written once with its final outcome.
 
-use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, OrderId, Paise, TransferId};
 use postgres::StoreError;
 
-use super::columns::{expect_rows, parse};
+use super::columns::parse;
 use super::predicates::is_posted;
 use super::schema::debits;
 use crate::domain::{Debit, DebitId};
@@ -37,19 +36,6 @@ impl DebitRow {
     }
 }
 
-#[derive(Insertable)]
-#[diesel(table_name = debits)]
-struct NewDebitRow {
-    order_id: String,
-    attempt: i32,
-    business_id: String,
-    amount_paise: i64,
-    outcome: &'static str,
-    transfer_id: Option<String>,
-    balance_after_paise: i64,
-    created_at: DateTime<Utc>,
-}
-
 /// Every debit of these orders, whichever attempt and whichever business: whether an order has paid is asked of the
 /// order alone.
 pub(crate) async fn of_orders(
@@ -60,32 +46,6 @@ pub(crate) async fn of_orders(
     let rows =
         debits::table.filter(debits::order_id.eq_any(ids)).select(DebitRow::as_select()).load(conn).await?;
     rows.into_iter().map(DebitRow::into_debit).collect()
-}
-
-/// Writes debits; a posted one with the transfer that moved the money.
-pub(crate) async fn insert(
-    conn: &mut AsyncPgConnection,
-    new: &[(Debit, Option<TransferId>)],
-    now: DateTime<Utc>,
-) -> Result<(), StoreError> {
-    if new.is_empty() {
-        return Ok(());
-    }
-    let rows: Vec<_> = new
-        .iter()
-        .map(|(debit, transfer)| NewDebitRow {
-            order_id: debit.id.order.to_string(),
-            attempt: debit.id.attempt,
-            business_id: debit.business.to_string(),
-            amount_paise: debit.amount.get(),
-            outcome: debit.outcome.as_str(),
-            transfer_id: transfer.map(|id| id.to_string()),
-            balance_after_paise: debit.balance_after.get(),
-            created_at: now,
-        })
-        .collect();
-    let touched = diesel::insert_into(debits::table).values(&rows).execute(conn).await?;
-    expect_rows("inserting debits", rows.len(), touched)
 }
 
 /// The transfer and the amount of this order's posted debit.

@@ -5,6 +5,7 @@ pub(crate) mod cash_totals;
 mod columns;
 pub(crate) mod debits;
 pub(crate) mod payment_notices;
+pub(crate) mod postings;
 mod predicates;
 pub(crate) mod reconciliation;
 mod schema;

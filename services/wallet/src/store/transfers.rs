@@ -9,7 +9,7 @@ use postgres::StoreError;
 use super::columns::{expect_rows, parse};
 use super::predicates::{is_operator_credit, is_refund};
 use super::schema::{entries, transfers};
-use crate::domain::{CashReport, CashStep, Line, TransferKind, WalletEntry, cash_lines, lines};
+use crate::domain::{CashReport, CashStep, Line, TransferKind, WalletEntry, cash_lines};
 
 /// Why money moves, and what it refers to.
 #[derive(Clone, Debug)]
@@ -82,29 +82,6 @@ struct EntryRow {
     created_at: DateTime<Utc>,
 }
 
-/// Writes transfers with both their lines. The wallets must have been brought up to date before.
-pub(crate) async fn insert(
-    conn: &mut AsyncPgConnection,
-    new: &[NewTransfer],
-    now: DateTime<Utc>,
-) -> Result<(), StoreError> {
-    if new.is_empty() {
-        return Ok(());
-    }
-    // Entries first: the check on transfers looks for them.
-    let rows: Vec<_> = new.iter().flat_map(|transfer| entry_rows(transfer, now)).collect();
-    let touched = diesel::insert_into(entries::table).values(&rows).execute(conn).await?;
-    expect_rows("inserting entries", rows.len(), touched)?;
-    let rows: Vec<_> = new.iter().map(|transfer| transfer_row(transfer, now)).collect();
-    let touched = diesel::insert_into(transfers::table).values(&rows).execute(conn).await?;
-    expect_rows("inserting transfers", rows.len(), touched)
-}
-
-fn entry_rows(transfer: &NewTransfer, now: DateTime<Utc>) -> [EntryRow; 2] {
-    lines(transfer.cause.kind(), &transfer.entry)
-        .map(|line| entry_row(transfer.id, transfer.business, &line, now))
-}
-
 fn entry_row(transfer: TransferId, business: BusinessId, line: &Line, now: DateTime<Utc>) -> EntryRow {
     EntryRow {
         transfer_id: transfer.to_string(),
@@ -140,25 +117,6 @@ pub(crate) async fn insert_cash(
     };
     let touched = diesel::insert_into(transfers::table).values(&row).execute(conn).await?;
     expect_rows("inserting transfers", 1, touched)
-}
-
-fn transfer_row(transfer: &NewTransfer, now: DateTime<Utc>) -> TransferRow {
-    let (order_id, reference, reverses) = match &transfer.cause {
-        Cause::DeliveryFee { order } => (Some(order.to_string()), None, None),
-        Cause::Refund { order, reverses } => (Some(order.to_string()), None, Some(reverses.to_string())),
-        Cause::TopUp { reference } | Cause::OperatorCredit { reference } => {
-            (None, Some(reference.clone()), None)
-        }
-    };
-    TransferRow {
-        id: transfer.id.to_string(),
-        kind: transfer.cause.kind().as_str(),
-        business_id: transfer.business.to_string(),
-        order_id,
-        reference,
-        reverses,
-        created_at: now,
-    }
 }
 
 /// The operator's credit under this reference.

@@ -1,10 +1,7 @@
 //! Wallets: who has how much. A balance is changed under its row's lock only, together with the entry that explains it.
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, Paise};
 use postgres::StoreError;
@@ -91,27 +88,6 @@ pub(crate) async fn lock_or_create(
         .await?;
     let created = lock(conn, &[business]).await?.pop();
     created.ok_or_else(|| StoreError::Corrupt("a wallet is gone as soon as it is made".into()))
-}
-
-/// Writes down how locked wallets stand now.
-pub(crate) async fn update(
-    conn: &mut AsyncPgConnection,
-    changed: &BTreeMap<BusinessId, Wallet>,
-) -> Result<(), StoreError> {
-    let ids: Vec<String> = changed.keys().map(BusinessId::to_string).collect();
-    let balances: Vec<i64> = changed.values().map(|wallet| wallet.balance.get()).collect();
-    let counts: Vec<i64> = changed.values().map(|wallet| wallet.entry_count).collect();
-    let touched = diesel::sql_query(
-        "UPDATE wallets SET balance_paise = changed.balance_paise, entry_count = changed.entry_count \
-         FROM unnest($1, $2, $3) AS changed (business_id, balance_paise, entry_count) \
-         WHERE wallets.business_id = changed.business_id",
-    )
-    .bind::<Array<Text>, _>(ids)
-    .bind::<Array<BigInt>, _>(balances)
-    .bind::<Array<BigInt>, _>(counts)
-    .execute(conn)
-    .await?;
-    expect_rows("updating wallets", changed.len(), touched)
 }
 
 /// Notes when money first came in. True the first time.
