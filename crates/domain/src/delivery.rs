@@ -233,6 +233,86 @@ mod tests {
         assert_eq!(refused.legal, [DriverAssigned, OrderFailed, OrderCancelled]);
     }
 
+    /// Every move that there is, as `design.md` §5 lists them; any other is refused, from whatever state.
+    #[test]
+    fn the_moves_are_those_of_the_design_and_no_other() {
+        use DeliveryStatus as S;
+        let legal = |from: DeliveryState, event: EventKind| {
+            let moved = |to: S| Some((to, from.cod));
+            let cash = |wanted: CodStatus, to: CodStatus| {
+                (from.status == S::Delivered && from.cod == wanted).then_some((S::Delivered, to))
+            };
+            match event {
+                DriverAssigned if from.status == S::Created => moved(S::DriverAssigned),
+                DriverUnassigned if from.status == S::DriverAssigned => moved(S::Created),
+                OrderPickedUp if from.status == S::DriverAssigned => moved(S::PickedUp),
+                OrderOutForDelivery if from.status == S::PickedUp => moved(S::OutForDelivery),
+                OrderDelivered if from.status == S::OutForDelivery => moved(S::Delivered),
+                OrderCancelled if [S::Created, S::DriverAssigned].contains(&from.status) => {
+                    moved(S::Cancelled)
+                }
+                OrderFailed if (from.status as u8) < S::Delivered as u8 => moved(S::Failed),
+                OrderReturned if from.status == S::Failed && from.picked_up => moved(S::Returned),
+                CodCollected => cash(CodStatus::Pending, CodStatus::Collected),
+                CodHandedOver => cash(CodStatus::Collected, CodStatus::HandedOver),
+                CodSettled => cash(CodStatus::HandedOver, CodStatus::Settled),
+                _ => None,
+            }
+        };
+        for (status, cod, picked_up) in S::VARIANTS.iter().flat_map(|status| {
+            CodStatus::VARIANTS
+                .iter()
+                .flat_map(|cod| [false, true].map(|picked_up| (*status, *cod, picked_up)))
+        }) {
+            let from = DeliveryState { status, cod, picked_up };
+            for event in EventKind::VARIANTS {
+                let wanted = legal(from, *event);
+                let went = from.apply(*event);
+                assert_eq!(
+                    went.as_ref().ok().map(|went| (went.to.status, went.to.cod)),
+                    wanted,
+                    "{event}: {from:?}"
+                );
+                match went {
+                    Ok(went) => {
+                        assert_eq!(went.to.picked_up, picked_up || *event == OrderPickedUp);
+                        let ends = matches!(event, OrderCancelled) || (*event == OrderFailed && !picked_up);
+                        assert_eq!(went.refund_due, ends, "{event}: {from:?}");
+                    }
+                    Err(refused) => {
+                        assert_eq!((refused.from, refused.event), (from, *event));
+                        assert_eq!(refused.legal, from.legal());
+                    }
+                }
+            }
+            let can = |event: &&EventKind| legal(from, **event).is_some();
+            assert_eq!(from.legal(), EventKind::VARIANTS.iter().filter(can).copied().collect::<Vec<_>>());
+            assert_eq!(from.can_be_cancelled(), legal(from, OrderCancelled).is_some());
+            let ended_early = status == S::Cancelled || (status == S::Failed && !picked_up);
+            assert_eq!(from.refund_due(), ended_early, "{from:?}");
+        }
+    }
+
+    #[test]
+    fn a_new_delivery_waits_for_a_driver_and_for_its_cash() {
+        for (payment, cod) in
+            [(PaymentType::Cod, CodStatus::Pending), (PaymentType::Prepaid, CodStatus::NotApplicable)]
+        {
+            let new = DeliveryState { status: DeliveryStatus::Created, cod, picked_up: false };
+            assert_eq!(DeliveryState::new(payment), new);
+        }
+    }
+
+    #[test]
+    fn states_are_spelled_alike_in_json_and_in_text() {
+        for status in DeliveryStatus::VARIANTS {
+            assert_eq!(serde_json::to_string(status).unwrap(), format!("\"{}\"", status.as_str()));
+        }
+        for cod in CodStatus::VARIANTS {
+            assert_eq!(serde_json::to_string(cod).unwrap(), format!("\"{}\"", cod.as_str()));
+        }
+    }
+
     proptest! {
         /// Whatever is reported, in whatever order: at most one refund, cash moves only after delivery and never
         /// backwards, and a finished delivery stays finished.

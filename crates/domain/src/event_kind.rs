@@ -110,6 +110,15 @@ mod tests {
     }
 
     #[test]
+    fn what_moves_a_delivery_is_reported_and_a_test_is_not_subscribed_to() {
+        use EventKind::{OrderCreated, WalletLowBalance, WebhookTest};
+        for kind in EventKind::VARIANTS {
+            assert_eq!(kind.is_progress(), ![OrderCreated, WalletLowBalance, WebhookTest].contains(kind));
+            assert_eq!(kind.can_be_subscribed(), *kind != WebhookTest);
+        }
+    }
+
+    #[test]
     fn the_default_subscription_is_the_specification_s_nine_and_order_created() {
         let names: Vec<_> = DEFAULT_SUBSCRIPTION.iter().map(|kind| kind.as_str()).collect();
         assert_eq!(

@@ -72,7 +72,43 @@ impl fmt::Display for Paise {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        /// Sums are exact or refused: never wrapped, never rounded.
+        #[test]
+        fn arithmetic_is_that_of_whole_numbers(left in any::<i64>(), right in any::<i64>()) {
+            let (a, b) = (Paise::new(left), Paise::new(right));
+            let exact = |number: i128| i64::try_from(number).ok().map(Paise::new);
+            prop_assert_eq!(a.checked_add(b), exact(i128::from(left) + i128::from(right)));
+            prop_assert_eq!(a.checked_sub(b), exact(i128::from(left) - i128::from(right)));
+            prop_assert_eq!(a.checked_neg(), exact(-i128::from(left)));
+            prop_assert_eq!(a.is_negative(), left < 0);
+            prop_assert_eq!(a.get(), left);
+            prop_assert_eq!(Paise::positive(left).ok(), (1..=Paise::REQUEST_MAX.get()).contains(&left).then_some(a));
+        }
+
+        /// What is shown reads back as the amount.
+        #[test]
+        fn rupees_and_paise_are_the_amount(paise in any::<i64>()) {
+            let shown = Paise::new(paise).to_string();
+            let (sign, digits) = shown.strip_prefix('-').map_or((1, shown.as_str()), |rest| (-1, rest));
+            let digits: String = digits.chars().filter(char::is_ascii_digit).collect();
+            prop_assert_eq!(sign * digits.parse::<i128>().unwrap(), i128::from(paise));
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_range_are_refused_rather_than_wrapped() {
+        let (least, most, one) = (Paise::new(i64::MIN), Paise::new(i64::MAX), Paise::new(1));
+        assert_eq!((most.checked_add(one), least.checked_sub(one), least.checked_neg()), (None, None, None));
+        assert!(!Paise::ZERO.is_negative() && Paise::new(-1).is_negative());
+        let too_large = Paise::new(Paise::REQUEST_MAX.get() + 1);
+        assert_eq!(Paise::positive(too_large.get()), Err(PaiseError::TooLarge));
+        assert_eq!(Paise::REQUEST_MAX, Paise::new(100_000_000_000));
+    }
 
     #[test]
     fn shows_rupees() {

@@ -130,6 +130,7 @@ impl CashRecord {
 #[cfg(test)]
 mod tests {
     use domain::{Clock, Entropy};
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -170,6 +171,77 @@ mod tests {
                 wanted.map(Paise::new),
                 "{step} {amount}"
             );
+        }
+    }
+
+    #[test]
+    fn cash_is_where_its_last_step_took_it() {
+        use CashStep::{Collected, HandedOver, Settled};
+        let at = |record: &CashRecord| {
+            (
+                record.status(),
+                CashStep::VARIANTS
+                    .iter()
+                    .map(|step| record.reported(*step).map(|reported| reported.amount.get()))
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let pending = record(Some(100), None, None);
+        assert_eq!(at(&pending), (CashStatus::Pending, vec![None, None, None]));
+        let collected = record(Some(100), Some(90), None);
+        assert_eq!(at(&collected), (CashStatus::Collected, vec![Some(90), None, None]));
+        let handed_over = record(Some(100), Some(90), Some(80));
+        assert_eq!(at(&handed_over), (CashStatus::HandedOver, vec![Some(90), Some(80), None]));
+        let settled = Some(Reported { amount: Paise::new(70), at: DateTime::UNIX_EPOCH });
+        let settled = CashRecord { settled, ..pending };
+        assert_eq!(at(&settled), (CashStatus::Settled, vec![None, None, Some(70)]));
+        for (step, name, kind) in [
+            (Collected, "collected", "cod_collected"),
+            (HandedOver, "handed_over", "cod_handed_over"),
+            (Settled, "settled", "cod_settled"),
+        ] {
+            assert_eq!((step.as_str(), step.transfer_kind()), (name, kind));
+        }
+    }
+
+    proptest! {
+        /// Whatever is reported, in whatever order: what the business is owed is what drivers, the operator, and what was
+        /// paid out say together, and an amount is a discrepancy exactly when something says another.
+        #[test]
+        fn any_reports_keep_the_books_of_cash(
+            reports in proptest::collection::vec((0_usize..3, 0_i64..1_000), 0..20),
+            expected in proptest::option::of(0_i64..1_000),
+        ) {
+            let mut sums = std::collections::HashMap::new();
+            let mut record = record(expected, None, None);
+            for (step, amount) in reports {
+                let step = CashStep::VARIANTS[step];
+                let paise = Paise::new(amount);
+                let before = match step {
+                    CashStep::Collected => None,
+                    CashStep::HandedOver => record.collected,
+                    CashStep::Settled => record.handed_over,
+                };
+                let wanted: Vec<i64> = before.map(|before| before.amount.get()).into_iter().chain(expected).collect();
+                let differs = wanted.iter().any(|wanted| *wanted != amount);
+                prop_assert_eq!(record.discrepancy(step, paise).is_some(), differs);
+                prop_assert_ne!(record.discrepancy(step, paise), Some(paise));
+                let lines = cash_lines(step, paise);
+                prop_assert_eq!(lines.is_none(), amount == 0);
+                for line in lines.into_iter().flatten() {
+                    prop_assert!(line.sequence.is_none() && line.balance_after.is_none());
+                    *sums.entry(line.account).or_insert(0) += line.amount.get();
+                }
+                let reported = Some(Reported { amount: paise, at: DateTime::UNIX_EPOCH });
+                match step {
+                    CashStep::Collected => record.collected = reported,
+                    CashStep::HandedOver => record.handed_over = reported,
+                    CashStep::Settled => record.settled = reported,
+                }
+                prop_assert_eq!(record.reported(step), reported);
+            }
+            prop_assert_eq!(sums.values().sum::<i64>(), 0);
+            prop_assert!(!sums.contains_key(&Account::BusinessWallet));
         }
     }
 

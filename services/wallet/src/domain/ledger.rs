@@ -142,6 +142,26 @@ mod tests {
     }
 
     #[test]
+    fn the_other_end_of_a_transfer_is_that_of_its_kind() {
+        let entry = WalletEntry { amount: Paise::new(-5), sequence: 2, balance_after: Paise::ZERO };
+        for (kind, account) in [
+            (TransferKind::DeliveryFee, "fee_income"),
+            (TransferKind::Refund, "refunds"),
+            (TransferKind::TopUp, "top_up_clearing"),
+            (TransferKind::OperatorCredit, "operator_credits"),
+        ] {
+            let [wallet, other] = lines(kind, &entry);
+            assert_eq!((wallet.account, other.account.as_str()), (Account::BusinessWallet, account));
+            assert_eq!((wallet.amount, other.amount), (Paise::new(-5), Paise::new(5)));
+            assert_eq!((wallet.sequence, wallet.balance_after), (Some(2), Some(Paise::ZERO)));
+            assert_eq!((other.sequence, other.balance_after), (None, None));
+            assert_eq!(kind.as_str().parse(), Ok(kind));
+        }
+        let mut full = Wallet { balance: Paise::ZERO, entry_count: i64::MAX };
+        assert_eq!(full.post(Paise::new(1)), Err(PostingError::TooMuch));
+    }
+
+    #[test]
     fn a_wallet_refuses_what_it_cannot_express() {
         let full = Wallet { balance: Paise::new(i64::MAX), entry_count: 3 };
         let mut wallet = full;

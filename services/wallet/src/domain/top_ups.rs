@@ -136,6 +136,7 @@ pub(crate) fn next_check(age: TimeDelta) -> Option<TimeDelta> {
 #[cfg(test)]
 mod tests {
     use domain::{Clock, Entropy};
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -175,6 +176,69 @@ mod tests {
             (Failed, None, payment("pay_1", 0, "INR"), Verdict::Mismatch),
         ] {
             assert_eq!(top_up(status, credited).judge(&payment), verdict, "{status} {payment:?}");
+        }
+    }
+
+    proptest! {
+        /// Whatever a provider says, however often and in whatever order, and whether or not the top-up was given up
+        /// meanwhile: it is credited once at most, by a payment of what was asked for.
+        #[test]
+        fn any_payments_credit_once_at_most(
+            payments in proptest::collection::vec(
+                (0_usize..3, prop_oneof![Just(50_000_i64), 49_999_i64..50_002, any::<i64>()], any::<bool>(), any::<bool>()),
+                0..30,
+            ),
+        ) {
+            let mut top_up = top_up(Status::Pending, None);
+            let mut credits = 0;
+            for (which, amount, is_rupees, given_up) in payments {
+                if given_up && top_up.status == Status::Pending {
+                    top_up.status = Status::Failed;
+                }
+                let currency = if is_rupees { CURRENCY } else { "USD" }.to_owned();
+                let payment = Payment { reference: format!("pay_{which}"), amount: Paise::new(amount), currency };
+                let fits = amount == 50_000 && is_rupees;
+                let is_the_credited = top_up.payment_reference.as_ref() == Some(&payment.reference);
+                match top_up.judge(&payment) {
+                    Verdict::Credit => {
+                        prop_assert!(fits && top_up.status != Status::Succeeded);
+                        credits += 1;
+                        top_up.status = Status::Succeeded;
+                        top_up.payment_reference = Some(payment.reference);
+                    }
+                    Verdict::SettledBefore => prop_assert!(fits && is_the_credited),
+                    Verdict::Mismatch => prop_assert!(!fits || (credits == 1 && !is_the_credited)),
+                }
+            }
+            prop_assert!(credits <= 1);
+            prop_assert_eq!(credits == 1, top_up.status == Status::Succeeded);
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_the_database_and_only_a_real_provider_is_real() {
+        for provider in [Provider::Sandbox, Provider::Razorpay] {
+            assert_eq!(provider.as_str().parse(), Ok(provider));
+            assert_eq!(provider.is_real(), provider == Provider::Razorpay);
+        }
+        for status in [Status::Pending, Status::Succeeded, Status::Failed] {
+            assert_eq!(status.as_str().parse(), Ok(status));
+        }
+        for outcome in [NoticeOutcome::Credited, NoticeOutcome::SettledBefore, NoticeOutcome::Mismatch] {
+            assert_eq!(outcome.as_str().parse(), Ok(outcome));
+        }
+    }
+
+    #[test]
+    fn the_pause_between_two_questions_grows_at_these_ages() {
+        let (second, minute, hour) = (TimeDelta::seconds(1), TimeDelta::minutes(1), TimeDelta::hours(1));
+        for (age, pause, next) in [
+            (minute * 10, second * 30, Some(minute * 5)),
+            (hour, minute * 5, Some(hour)),
+            (hour * 24, hour, Some(hour * 6)),
+            (hour * 24 * 7, hour * 6, None),
+        ] {
+            assert_eq!((next_check(age - second), next_check(age)), (Some(pause), next), "{age}");
         }
     }
 
