@@ -5,11 +5,12 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 PROGRAMS := $(or $(CARGO_TARGET_DIR),target)/debug
 TOOLS := $(or $(CARGO_TARGET_DIR),target)/tools
 DENY := $(TOOLS)/bin/cargo-deny
+MUTANTS := $(TOOLS)/bin/cargo-mutants
 SCHEMATHESIS := $(TOOLS)/schemathesis/bin/schemathesis
 DENY_OPTIONS := --all-features --config .deny.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-api test-faults bench openapi lint fmt audit packages toolchain programs
+.PHONY: help run reset test test-api test-faults mutants bench openapi lint fmt audit packages toolchain programs
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -33,6 +34,9 @@ openapi: toolchain ## Write proto-docs/openapi/ anew, from the code
 test-faults: programs ## Kills on and on, towards a thousand, and holds a model against the databases; KILLS=n for fewer
 	$(PROGRAMS)/test-faults $(if $(KILLS),--kills $(KILLS))
 
+mutants: packages toolchain $(MUTANTS) ## Changes what decides about money and states, and sees whether a test notices; takes half an hour
+	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)
+
 bench: packages toolchain ## Orders and debits per second beside pgbench; ONLY=orders, debits or live-orders; ORDERS=5000000 adds a grown table
 	cargo build --release --workspace --bins
 	cargo bench --package waybill-tests --bench beside_pgbench -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS))
@@ -54,6 +58,9 @@ audit: packages toolchain $(DENY) ## Licences, bans and sources of dependencies;
 
 $(DENY):
 	cargo install --locked --root $(TOOLS) cargo-deny@0.20.2
+
+$(MUTANTS):
+	cargo install --locked --root $(TOOLS) cargo-mutants@27.1.0
 
 # In a private environment, which nothing else uses and which goes with the target folder.
 $(SCHEMATHESIS): tests/api/requirements.txt

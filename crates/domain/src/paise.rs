@@ -114,6 +114,7 @@ mod tests {
     fn shows_rupees() {
         assert_eq!(Paise::new(4_905).to_string(), "₹49.05");
         assert_eq!(Paise::new(-50).to_string(), "-₹0.50");
+        assert_eq!(Paise::ZERO.to_string(), "₹0.00");
         assert_eq!(Paise::new(i64::MIN).to_string(), "-₹92233720368547758.08");
     }
 
