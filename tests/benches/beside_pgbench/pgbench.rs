@@ -17,8 +17,10 @@ pub(crate) struct Baseline {
     url: String,
     script: PathBuf,
     variables: Vec<String>,
-    runs: AtomicU64,
 }
+
+/// Of all scripts, since several may write into the same tables.
+static RUNS: AtomicU64 = AtomicU64::new(0);
 
 /// What pgbench reports.
 pub(crate) struct Pgbench {
@@ -38,11 +40,11 @@ impl Baseline {
         let path = stack.directory().join(format!("{}.sql", script.name));
         std::fs::write(&path, script.sql)?;
         let variables = script.variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        Ok(Self { url: url.to_owned(), script: path, variables, runs: AtomicU64::new(0) })
+        Ok(Self { url: url.to_owned(), script: path, variables })
     }
 
     pub(crate) async fn run(&self, clients: usize, time: Duration) -> anyhow::Result<Pgbench> {
-        let run = self.runs.fetch_add(1, Ordering::Relaxed);
+        let run = RUNS.fetch_add(1, Ordering::Relaxed);
         let mut command = Command::new(local_stack::postgres_program("pgbench")?);
         command
             .env("PGOPTIONS", PLANNER)

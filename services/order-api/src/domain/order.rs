@@ -132,3 +132,62 @@ impl Order {
         self.cash.discrepancy(self.cod_amount)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeZone;
+    use domain::Entropy;
+    use serde_json::json;
+
+    use super::*;
+
+    fn placed(cod_amount: i64) -> Order {
+        let entropy = Entropy::seeded(1);
+        let created_at = Utc.timestamp_opt(1_800_000_000, 0).unwrap();
+        NewOrder {
+            id: OrderId::first_of(created_at),
+            business_id: BusinessId::first_of(created_at),
+            mode: Mode::Live,
+            order_reference: "SHOP-1".into(),
+            idempotency_key: "key-1".into(),
+            fingerprint: Fingerprint::of(&json!({})),
+            tracking_code: TrackingCode::generate(Mode::Live, &entropy),
+            order_source: "shop".into(),
+            payment_type: PaymentType::Cod,
+            delivery_fee: Paise::new(4_900),
+            cod_amount: Paise::new(cod_amount),
+            details: Arc::new(json!({ "notes": "ring twice" })),
+            receipt: Vec::new(),
+            created_at,
+        }
+        .into_placed()
+    }
+
+    #[test]
+    fn placements_have_the_names_of_the_column() {
+        for (placement, name) in [
+            (Placement::PendingPayment, "pending_payment"),
+            (Placement::Placed, "placed"),
+            (Placement::Released, "released"),
+        ] {
+            assert_eq!(placement.as_str(), name);
+            assert_eq!(name.parse(), Ok(placement));
+        }
+    }
+
+    #[test]
+    fn a_new_order_has_its_first_event_and_no_cash() {
+        let order = placed(25_000);
+        assert_eq!((order.sequence, order.cash, order.cod_discrepancy()), (1, CashReports::default(), None));
+        assert_eq!((order.delivery_fee, order.cod_amount), (Paise::new(4_900), Paise::new(25_000)));
+    }
+
+    #[test]
+    fn cash_is_held_against_what_this_order_was_to_collect() {
+        let mut order = placed(25_000);
+        order.cash.note(EventKind::CodCollected, Some(Paise::new(24_000)));
+        assert_eq!(order.cod_discrepancy(), Some(Paise::new(24_000)));
+        order.cash.note(EventKind::CodCollected, Some(Paise::new(25_000)));
+        assert_eq!(order.cod_discrepancy(), None);
+    }
+}

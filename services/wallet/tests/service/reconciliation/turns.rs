@@ -10,7 +10,7 @@ async fn scene() -> Scene {
     Scene::start_with(|settings| {
         settings.reconciliation.interval_seconds = 1;
         settings.reconciliation.chunk_rows = 2;
-        settings.reconciliation.sweep_rows = 3;
+        settings.reconciliation.sweep_rows = 6;
     })
     .await
 }
