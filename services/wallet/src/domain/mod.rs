@@ -15,3 +15,44 @@ pub(crate) use ledger::{Line, PostingError, TransferKind, Wallet, WalletEntry, l
 pub(crate) use reconciliation::{BooksSide, Check, DebitSide, Doubt, Finding, OrderSide, UNDER_WAY, compare};
 pub use top_ups::Provider;
 pub(crate) use top_ups::{CURRENCY, NoticeOutcome, Payment, Status, TopUp, Verdict, next_check};
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    use super::ledger::Account;
+    use super::*;
+
+    fn named<T: FromStr + Display>(as_str: fn(T) -> &'static str, names: &[&str]) {
+        for name in names {
+            let Ok(value) = name.parse::<T>() else { panic!("{name} means nothing") };
+            assert_eq!(value.to_string(), *name);
+            assert_eq!(as_str(value), *name);
+        }
+    }
+
+    /// The tables hold these names: none may ever change.
+    #[test]
+    fn words_have_the_names_that_are_stored() {
+        named(
+            Account::as_str,
+            &[
+                "business_wallet",
+                "fee_income",
+                "refunds",
+                "top_up_clearing",
+                "operator_credits",
+                "cod_payable",
+            ],
+        );
+        named(Account::as_str, &["cod_with_drivers", "cod_with_operator"]);
+        named(TransferKind::as_str, &["delivery_fee", "refund", "top_up", "operator_credit"]);
+        named(CashStep::as_str, &["collected", "handed_over", "settled"]);
+        named(Outcome::as_str, &["posted", "rejected", "voided"]);
+        named(Provider::as_str, &["sandbox", "razorpay"]);
+        named(Status::as_str, &["pending", "succeeded", "failed"]);
+        named(NoticeOutcome::as_str, &["credited", "settled_before", "noted", "mismatch", "ignored"]);
+        named(Check::as_str, &["wallet_balance_wrong", "order_without_debit", "refund_missing"]);
+    }
+}
