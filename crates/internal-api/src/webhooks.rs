@@ -47,7 +47,16 @@ pub struct EndpointView {
     pub status: EndpointStatus,
     pub last_delivery: LastDelivery,
     pub connection_test: ConnectionTest,
+    /// Present while the secret is being rotated.
+    pub next_secret: Option<NextSecret>,
     pub created_at: DateTime<Utc>,
+}
+
+/// A new signing secret, which signs beside the present one until then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NextSecret {
+    pub activates_at: DateTime<Utc>,
 }
 
 /// The portal's “last delivery” indicator: the label is `Never` until the first (`spec.md` §2.6).
@@ -59,7 +68,7 @@ pub struct LastDelivery {
     pub label: String,
 }
 
-/// The one answer to create that carries the signing secret.
+/// The one answer to create, or to rotate, that carries the signing secret.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct CreatedEndpoint {
     #[serde(flatten)]
@@ -233,6 +242,27 @@ impl WebhooksClient {
     /// `POST …/webhook-endpoints/{endpoint}/test`
     pub async fn test(&self, business: BusinessId, endpoint: &str) -> Result<TestResult, CallError> {
         let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "test"];
+        self.0.send(Method::POST, &path, &Value::Null).await
+    }
+
+    /// `POST …/webhook-endpoints/{endpoint}/secret/rotate` with the caller's `{graceSeconds?, replaceStaged?}`, or nothing
+    pub async fn rotate_secret(
+        &self,
+        business: BusinessId,
+        endpoint: &str,
+        body: &Value,
+    ) -> Result<CreatedEndpoint, CallError> {
+        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "secret", "rotate"];
+        self.0.send(Method::POST, &path, body).await
+    }
+
+    /// `POST …/webhook-endpoints/{endpoint}/secret/activate`
+    pub async fn activate_secret(
+        &self,
+        business: BusinessId,
+        endpoint: &str,
+    ) -> Result<EndpointView, CallError> {
+        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "secret", "activate"];
         self.0.send(Method::POST, &path, &Value::Null).await
     }
 

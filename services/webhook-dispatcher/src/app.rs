@@ -14,7 +14,7 @@ use crate::domain::RetrySchedule;
 use crate::secrets::SecretBox;
 use crate::sender::{self, Exchange, InHand, Names, Recorder, Sender};
 use crate::settings::Settings;
-use crate::{routes, sweeper};
+use crate::{routes, secret_keeper, sweeper};
 
 /// Owners' tests under way at once; each is a call to somebody else's server that a request waits for.
 const TESTS_MAX: usize = 16;
@@ -45,7 +45,7 @@ impl App {
     fn new(settings: &Settings, chassis: &Chassis) -> anyhow::Result<Self> {
         let webhooks = &settings.webhooks;
         let (database, clock) = (chassis.database.clone(), chassis.clock.clone());
-        let secrets = SecretBox::new(&settings.secrets.key)?;
+        let secrets = SecretBox::new(&settings.secrets.key, &settings.secrets.previous_keys)?;
         let names = Names::of_system(webhooks.policy());
         let exchange =
             Exchange::new(names.clone(), &settings.brand, webhooks.timeout(), webhooks.per_endpoint)?;
@@ -80,4 +80,5 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
     chassis.worker("sweep", |stop| sweeper::sweep(app.clone(), stop));
     let tasks = chassis.tasks.clone();
     chassis.start(routes::internal(app, settings.internal.clone(), tasks))
+    chassis.worker("keep-secrets", |stop| secret_keeper::keep(app.clone(), stop));
 }

@@ -6,7 +6,9 @@ mod commands;
 mod consumers;
 mod domain;
 mod queries;
+mod rewrap;
 mod routes;
+mod secret_keeper;
 mod secrets;
 mod sender;
 mod settings;
@@ -15,5 +17,6 @@ mod sweeper;
 
 pub use app::start;
 pub use domain::{AddressRanges, RetrySchedule};
+pub use rewrap::main as rewrap;
 pub use settings::{Secrets, Settings, Webhooks};
 pub use store::MIGRATIONS;

@@ -33,13 +33,20 @@ pub struct Settings {
 #[serde(default)]
 pub struct Secrets {
     /// Base64 of the 32 bytes that signing secrets are encrypted with; or, in a local stack, any text that begins with
-    /// `local-`. With another key no webhook can be signed any more.
+    /// `local-`. With another key no webhook can be signed any more, unless this one is among the previous.
     pub key: Secret,
+    /// Former keys, separated by commas, which only open what they encrypted. To change the key: give the new one to all
+    /// instances as a previous one; then make it the key, and the old one previous; run `webhook-dispatcher rewrap`; then
+    /// leave the old one out.
+    pub previous_keys: Secret,
 }
 
 impl Default for Secrets {
     fn default() -> Self {
-        Self { key: Secret::new("local-key-for-signing-secrets-of-the-local-stack") }
+        Self {
+            key: Secret::new("local-key-for-signing-secrets-of-the-local-stack"),
+            previous_keys: Secret::new(""),
+        }
     }
 }
 
@@ -118,6 +125,8 @@ impl settings::Settings for Settings {
 
 impl ServiceSettings for Settings {
     const SERVICE: &'static str = "webhook-dispatcher";
+        } else if let Err(fault) = SecretBox::new(&self.secrets.key, &self.secrets.previous_keys) {
+            faults.add("WAYBILL_SECRETS__PREVIOUS_KEYS", format!("each {fault}"));
 
     fn sections(&self) -> Sections<'_> {
         Sections {
@@ -199,6 +208,7 @@ mod tests {
             let refused = load(&[(variable, value)]).unwrap_err();
             assert!(refused.contains(variable), "{refused}");
         }
+            ("WAYBILL_SECRETS__PREVIOUS_KEYS", "local-former,AAECAwQ="),
         assert!(load(&[("WAYBILL_WEBHOOKS__ALLOWED_RANGES", "everything")]).is_err());
         assert!(load(&[("WAYBILL_WEBHOOKS__RETRY_SECONDS", "soon")]).is_err());
     }

@@ -56,6 +56,7 @@ pub(crate) async fn create_endpoint(app: &App, new: NewEndpoint) -> Result<Creat
         url: new.url_text,
         events: new.events,
         modes: new.modes,
+        next_secret_from: None,
         created_at: app.clock.now(),
         facts: EndpointFacts {
             paused: false,

@@ -6,7 +6,7 @@ use postgres::StoreError;
 
 use crate::app::App;
 use crate::domain::{Attempt, WebhookEvent};
-use crate::secrets::{Sealed, Unreadable};
+use crate::secrets::{SealedSecrets, Unreadable};
 use crate::sender::{LEASE, Webhook};
 use crate::store::{self, NewDelivery, Outcome, Then};
 
@@ -50,10 +50,16 @@ pub(crate) async fn test_endpoint(
     let delivery = WebhookDeliveryId::generate(&app.clock, &app.entropy);
     let token = i64::from_le_bytes(app.entropy.bytes());
     let _hold = app.in_hand.take(delivery, endpoint, token);
-    let (url, secret) = prepare(app, &event, endpoint, delivery, token).await?;
+    let (url, secrets) = prepare(app, &event, endpoint, delivery, token).await?;
 
-    let webhook =
-        Webhook { endpoint, url: &url, secret: &secret, event: event.id, mode: event.mode, body: event.body };
+    let webhook = Webhook {
+        endpoint,
+        url: &url,
+        secrets: &secrets,
+        event: event.id,
+        mode: event.mode,
+        body: event.body,
+    };
     let attempted = app.sender.attempt(webhook).await?;
     let outcome = Outcome {
         delivery,
@@ -81,7 +87,7 @@ async fn prepare(
     endpoint: EndpointId,
     delivery: WebhookDeliveryId,
     token: i64,
-) -> Result<(String, Sealed), TestError> {
+) -> Result<(String, SealedSecrets), TestError> {
     let now = app.clock.now();
     let new = NewDelivery { id: delivery, event, endpoint, lease: Some((token, now + LEASE)) };
     app.database

@@ -16,6 +16,8 @@ pub(crate) struct Endpoint {
     pub url: String,
     pub events: Vec<EventKind>,
     pub modes: Vec<Mode>,
+    /// When the secret that was made last becomes the one; none, or past, when there is but one.
+    pub next_secret_from: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
     pub facts: EndpointFacts,
 }

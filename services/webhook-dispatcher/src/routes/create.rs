@@ -18,15 +18,18 @@ pub(super) async fn create(
 ) -> Result<HttpResponse, ApiError> {
     let new = read(path::business(&business)?, &body)?;
     let app = app.into_inner();
+    let now = app.clock.now();
     let created =
         tasks.run(async move { commands::create_endpoint(&app, new).await }).await?.map_err(from_create)?;
-    Ok(HttpResponse::Created().json(view::of_created(created)))
+    Ok(HttpResponse::Created().json(view::of_created(created, now)))
 }
 
 fn read(business: BusinessId, body: &JsonBody) -> Result<NewEndpoint, ApiError> {
     let faults = FaultList::default();
-    let given = Fields::of_body(&body.0, &faults)
-        .map(|fields| (input::required_url(&fields), input::events(&fields), input::modes(&fields)));
+    let given = Fields::of_body(&body.0, &faults).map(|fields| {
+        input::refuse_unknown(&fields, &["url", "events", "modes"]);
+        (input::required_url(&fields), input::events(&fields), input::modes(&fields))
+    });
     match given {
         Some((Some((url_text, url)), events, modes)) if faults.is_empty() => Ok(NewEndpoint {
             business,

@@ -1,10 +1,11 @@
 //! What each refusal is over HTTP.
 
 use actix_web::http::StatusCode;
+use chrono::SecondsFormat;
 use postgres::StoreError;
 use web::ApiError;
 
-use crate::commands::{CreateError, RedeliverError, TestError, UpdateError};
+use crate::commands::{ActivateError, CreateError, RedeliverError, RotateError, TestError, UpdateError};
 use crate::domain::{ENDPOINTS_MAX, Refused};
 use crate::queries::LogError;
 
@@ -41,6 +42,33 @@ pub(super) fn from_update(error: UpdateError) -> ApiError {
         UpdateError::NotFound => endpoint_not_found(),
         UpdateError::Refused(refused) => url_refused(&refused),
         UpdateError::Store(error) => from_store(error),
+    }
+}
+
+pub(super) fn from_rotate(error: RotateError) -> ApiError {
+    match error {
+        RotateError::NotFound => endpoint_not_found(),
+        RotateError::UnderWay { until } => {
+            let until = until.to_rfc3339_opts(SecondsFormat::Secs, true);
+            let message = format!(
+                "A new secret is staged already, and becomes the one at {until}. Activate it first; or, if it was lost, \
+                 send replaceStaged: true; or replace both at once with graceSeconds: 0."
+            );
+            ApiError::new(StatusCode::CONFLICT, "webhook_secret_rotation_under_way", message)
+        }
+        RotateError::Secret(error) => ApiError::internal(error),
+        RotateError::Store(error) => from_store(error),
+    }
+}
+
+pub(super) fn from_activate(error: ActivateError) -> ApiError {
+    match error {
+        ActivateError::NotFound => endpoint_not_found(),
+        ActivateError::NothingStaged => {
+            let message = "No new secret is staged: rotate first, or its time has come already.";
+            ApiError::new(StatusCode::CONFLICT, "webhook_secret_not_staged", message)
+        }
+        ActivateError::Store(error) => from_store(error),
     }
 }
 

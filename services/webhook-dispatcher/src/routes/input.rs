@@ -15,6 +15,13 @@ const URL: TextRule = TextRule::line(2_048);
 /// Enough to name a fault in each; there are fewer kinds than this.
 const WORDS_MAX: usize = 50;
 
+/// A field that we do not know is a fault: who misspells `events` must not be sent everything.
+pub(super) fn refuse_unknown(fields: &Fields<'_>, known: &[&str]) {
+    for field in fields.unknown(known) {
+        fields.fault(&field, "unknown_field", format!("{field} is no field of this request."));
+    }
+}
+
 /// The URL as it was written and as it was understood.
 pub(super) fn url(fields: &Fields<'_>) -> Option<(String, Url)> {
     let text = fields.optional_text("url", URL)?;

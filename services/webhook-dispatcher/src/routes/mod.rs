@@ -10,6 +10,7 @@ mod input;
 mod of_order;
 mod path;
 mod redeliver;
+mod secret;
 mod summary;
 mod test;
 mod update;
@@ -51,6 +52,8 @@ pub(crate) fn internal(
                 )
                 .service(resource(format!("{ENDPOINT}/test")).route(post().to(test::test)))
                 .service(resource(format!("{ENDPOINT}/deliveries")).route(get().to(deliveries::list)))
+                .service(resource(format!("{ENDPOINT}/secret/rotate")).route(post().to(secret::rotate)))
+                .service(resource(format!("{ENDPOINT}/secret/activate")).route(post().to(secret::activate)))
                 .service(resource(OF_ORDER).route(get().to(of_order::list)))
                 .service(resource(format!("{OF_ORDER}/{{delivery}}")).route(get().to(of_order::show)))
                 .service(resource(DELIVERY).route(get().to(delivery::show)))

@@ -18,22 +18,26 @@ pub(super) async fn update(
 ) -> Result<HttpResponse, ApiError> {
     let update = read(path::endpoint(&ids)?, &body)?;
     let app = app.into_inner();
+    let now = app.clock.now();
     let endpoint = tasks
         .run(async move { commands::update_endpoint(&app, update).await })
         .await?
         .map_err(from_update)?;
-    Ok(HttpResponse::Ok().json(view::of_endpoint(endpoint)))
+    Ok(HttpResponse::Ok().json(view::of_endpoint(endpoint, now)))
 }
 
 fn read((business, endpoint): (BusinessId, EndpointId), body: &JsonBody) -> Result<EndpointUpdate, ApiError> {
     let faults = FaultList::default();
-    let update = Fields::of_body(&body.0, &faults).map(|fields| EndpointUpdate {
-        business,
-        endpoint,
-        url: input::url(&fields),
-        events: input::events(&fields),
-        modes: input::modes(&fields),
-        activity: input::activity(&fields),
+    let update = Fields::of_body(&body.0, &faults).map(|fields| {
+        input::refuse_unknown(&fields, &["url", "events", "modes", "status"]);
+        EndpointUpdate {
+            business,
+            endpoint,
+            url: input::url(&fields),
+            events: input::events(&fields),
+            modes: input::modes(&fields),
+            activity: input::activity(&fields),
+        }
     });
     match update {
         Some(update) if faults.is_empty() => Ok(update),

@@ -1,15 +1,18 @@
 //! What is shown of endpoints and deliveries.
 
+use chrono::{DateTime, Utc};
 use internal_api::webhooks::{
-    AttemptView, CreatedEndpoint as CreatedView, DeliveryDetails, DeliveryView, EndpointView,
+    AttemptView, CreatedEndpoint as CreatedView, DeliveryDetails, DeliveryView, EndpointView, NextSecret,
     OrderDeliveryView, TestResult,
 };
 
 use crate::commands::{CreatedEndpoint, TestOutcome};
 use crate::domain::{Attempt, Delivery, Endpoint, OrderDelivery, last_delivery, status};
 
-pub(super) fn of_endpoint(endpoint: Endpoint) -> EndpointView {
+pub(super) fn of_endpoint(endpoint: Endpoint, now: DateTime<Utc>) -> EndpointView {
+    let staged = endpoint.next_secret_from.filter(|from| *from > now);
     EndpointView {
+        next_secret: staged.map(|activates_at| NextSecret { activates_at }),
         status: status(&endpoint.facts),
         last_delivery: last_delivery(&endpoint.facts),
         connection_test: endpoint.facts.connection_test,
@@ -21,8 +24,8 @@ pub(super) fn of_endpoint(endpoint: Endpoint) -> EndpointView {
     }
 }
 
-pub(super) fn of_created(created: CreatedEndpoint) -> CreatedView {
-    CreatedView { view: of_endpoint(created.endpoint), secret: created.secret.expose().to_owned() }
+pub(super) fn of_created(created: CreatedEndpoint, now: DateTime<Utc>) -> CreatedView {
+    CreatedView { view: of_endpoint(created.endpoint, now), secret: created.secret.expose().to_owned() }
 }
 
 pub(super) fn of_delivery(delivery: Delivery) -> DeliveryView {

@@ -9,7 +9,7 @@ use settings::Brand;
 use super::exchange::{Answer, Exchange};
 use super::signed::{HeaderNames, logged};
 use crate::domain::{Attempt, Failure, retry_after};
-use crate::secrets::{Sealed, SecretBox, Unreadable};
+use crate::secrets::{SealedSecrets, SecretBox, Unreadable};
 
 /// Makes attempts; writes nothing.
 #[derive(Clone)]
@@ -24,7 +24,7 @@ pub(crate) struct Sender {
 pub(crate) struct Webhook<'a> {
     pub endpoint: EndpointId,
     pub url: &'a str,
-    pub secret: &'a Sealed,
+    pub secrets: &'a SealedSecrets,
     pub event: EventId,
     pub mode: Mode,
     pub body: Vec<u8>,
@@ -58,15 +58,15 @@ impl Sender {
     }
 
     /// # Errors
-    /// When the endpoint's secret does not open; nothing was sent then.
+    /// When a secret of the endpoint does not open; nothing was sent then.
     pub(crate) async fn attempt(&self, webhook: Webhook<'_>) -> Result<Attempted, Unreadable> {
-        let secret = self.secrets.open(webhook.endpoint, webhook.secret)?;
         let (started_at, clock) = (self.clock.now(), Instant::now());
         let headers = self
             .headers
-            .signed(webhook.event, webhook.mode, started_at.timestamp(), &secret, &webhook.body)
+            .signed(webhook.event, webhook.mode, started_at.timestamp(), &secrets, &webhook.body)
             .map_err(|_| Unreadable::Damaged)?;
         let request_headers = logged(&headers);
+        let secrets = self.secrets.open_all(webhook.endpoint, webhook.secrets, started_at)?;
         let (answer, failure) = self.exchange.post(webhook.url, headers, webhook.body).await;
         let took = clock.elapsed();
         measure(took, failure.as_ref());

@@ -144,7 +144,7 @@ async fn outcome_of(app: &App, claimed: Claimed) -> Outcome {
     let webhook = Webhook {
         endpoint: claimed.endpoint_id,
         url: &claimed.url,
-        secret: &claimed.secret,
+        secrets: &claimed.secrets,
         event: claimed.event_id,
         mode: claimed.mode,
         body: claimed.body,

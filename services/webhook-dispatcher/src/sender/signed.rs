@@ -5,13 +5,16 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, InvalidH
 use serde_json::{Map, Value};
 use settings::Brand;
 use telemetry::TraceContext;
-use webhook_signature::{MalformedSecret, Secret, sign, standard};
+use webhook_signature::{MalformedSecret, sign, standard};
+
+use crate::secrets::Secrets;
 
 /// The names that carry the operator's brand.
 #[derive(Clone)]
 pub(super) struct HeaderNames {
     timestamp: HeaderName,
     signature: HeaderName,
+    signature_next: HeaderName,
     event_id: HeaderName,
     mode: HeaderName,
 }
@@ -29,36 +32,39 @@ impl HeaderNames {
         Ok(Self {
             timestamp: name("Timestamp")?,
             signature: name("Signature")?,
+            signature_next: name("Signature-Next")?,
             event_id: name("Event-Id")?,
             mode: name("Mode")?,
         })
     }
 
-    /// The headers for one attempt at `timestamp` (Unix seconds): signed over the very bytes that are sent.
+    /// The headers for one attempt at `timestamp` (Unix seconds): signed over the very bytes that are sent. While the
+    /// secret is being rotated, the next one signs as well, so that a receiver may know either of them.
     ///
     /// # Errors
-    /// When the secret is not one.
+    /// When a secret is not one.
     pub(super) fn signed(
         &self,
         event: EventId,
         mode: Mode,
         timestamp: i64,
-        secret: &Secret,
+        secrets: &Secrets,
         body: &[u8],
     ) -> Result<HeaderMap, MalformedSecret> {
         let id = event.to_string();
-        let standard = standard::sign(secret.expose(), &id, timestamp, body)?;
         let mut headers = HeaderMap::with_capacity(10);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(self.timestamp.clone(), HeaderValue::from(timestamp));
         headers.insert(WEBHOOK_TIMESTAMP, HeaderValue::from(timestamp));
         headers.insert(self.mode.clone(), HeaderValue::from_static(mode.as_str()));
-        let texts = [
-            (self.signature.clone(), sign(secret.expose(), timestamp, body)),
-            (WEBHOOK_SIGNATURE, standard),
-            (self.event_id.clone(), id.clone()),
-            (WEBHOOK_ID, id),
-        ];
+        let mut standard = standard::sign(secrets.present.expose(), &id, timestamp, body)?;
+        let mut texts = vec![(self.signature.clone(), sign(secrets.present.expose(), timestamp, body))];
+        if let Some(next) = &secrets.next {
+            standard.push(' ');
+            standard.push_str(&standard::sign(next.expose(), &id, timestamp, body)?);
+            texts.push((self.signature_next.clone(), sign(next.expose(), timestamp, body)));
+        }
+        texts.extend([(WEBHOOK_SIGNATURE, standard), (self.event_id.clone(), id.clone()), (WEBHOOK_ID, id)]);
         for (name, text) in texts {
             headers.insert(name, HeaderValue::from_str(&text).map_err(|_| MalformedSecret)?);
         }
@@ -111,40 +117,46 @@ pub(super) fn logged(headers: &HeaderMap) -> Value {
 mod tests {
     use domain::{Clock, Entropy};
     use serde_json::json;
+    use webhook_signature::Secret;
 
     use super::*;
 
     #[test]
-    fn both_signatures_verify_over_the_bytes_sent() {
+    fn both_signatures_verify_over_the_bytes_sent_and_those_of_the_next_secret_too() {
         let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
-        let (event, secret) = (EventId::generate(&clock, &entropy), Secret::generate(entropy.bytes()));
+        let event = EventId::generate(&clock, &entropy);
+        let (present, next) = (Secret::generate(entropy.bytes()), Secret::generate(entropy.bytes()));
         let names = HeaderNames::new(&Brand::default()).unwrap();
         let (body, now) = (br#"{"event":"order.delivered"}"#, 1_750_000_000);
-        let headers = names.signed(event, Mode::Live, now, &secret, body).unwrap();
-        let text = |name: &str| headers[name].to_str().unwrap();
-        assert_eq!(text("service-timestamp"), "1750000000");
-        assert_eq!(text("service-mode"), "live");
-        assert_eq!(text("service-event-id"), event.to_string());
-        assert_eq!(text("content-type"), "application/json");
-        let own = webhook_signature::verify(
-            secret.expose(),
-            text("service-timestamp"),
-            text("service-signature"),
-            body,
-            now,
-            5,
-        );
-        assert_eq!(own, Ok(()));
-        let standard = standard::verify(
-            secret.expose(),
-            text("webhook-id"),
-            text("webhook-timestamp"),
-            text("webhook-signature"),
-            body,
-            now,
-            5,
-        );
-        assert_eq!(standard, Ok(()));
+        for staged in [None, Some(next)] {
+            let secrets = Secrets { present: present.clone(), next: staged.clone() };
+            let headers = names.signed(event, Mode::Live, now, &secrets, body).unwrap();
+            let text = |name: &str| headers[name].to_str().unwrap();
+            assert_eq!(text("service-timestamp"), "1750000000");
+            assert_eq!(text("service-mode"), "live");
+            assert_eq!(text("service-event-id"), event.to_string());
+            assert_eq!(text("content-type"), "application/json");
+            assert_eq!(headers.contains_key("service-signature-next"), staged.is_some());
+            let own = |secret: &Secret, name: &str| {
+                webhook_signature::verify(
+                    secret.expose(),
+                    text("service-timestamp"),
+                    text(name),
+                    body,
+                    now,
+                    5,
+                )
+            };
+            let standard = |secret: &Secret| {
+                let (id, at) = (text("webhook-id"), text("webhook-timestamp"));
+                standard::verify(secret.expose(), id, at, text("webhook-signature"), body, now, 5)
+            };
+            assert_eq!((own(&present, "service-signature"), standard(&present)), (Ok(()), Ok(())));
+            if let Some(next) = staged {
+                assert_eq!((own(&next, "service-signature-next"), standard(&next)), (Ok(()), Ok(())));
+                assert!(own(&next, "service-signature").is_err());
+            }
+        }
     }
 
     #[test]

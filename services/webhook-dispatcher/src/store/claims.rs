@@ -9,7 +9,8 @@ use postgres::{StoreError, statement};
 use telemetry::TraceContext;
 
 use super::corrupt;
-use crate::secrets::Sealed;
+use super::secrets::sealed_secrets;
+use crate::secrets::SealedSecrets;
 
 /// What a sender has room for.
 pub(crate) struct Claim<'a> {
@@ -45,7 +46,7 @@ pub(crate) struct Claimed {
     /// Whether the endpoint still subscribes to such events, or was asked to be sent this one.
     pub wanted: bool,
     pub url: String,
-    pub secret: Sealed,
+    pub secrets: SealedSecrets,
     pub body: Vec<u8>,
     pub occurred_at: DateTime<Utc>,
     pub trace: Option<TraceContext>,
@@ -102,7 +103,8 @@ RETURNING deliveries.id, deliveries.business_id, deliveries.endpoint_id, deliver
     deliveries.order_id, deliveries.in_turn, deliveries.attempts, deliveries.earlier_attempts,
     (NOT deliveries.in_turn OR (deliveries.kind = ANY (endpoints.events) AND events.mode = ANY (endpoints.modes))) AS wanted,
     events.mode, events.body, events.occurred_at, events.traceparent, events.tracestate,
-    endpoints.url, endpoints.secret_ciphertext, endpoints.secret_key_id
+    endpoints.url, endpoints.secret_ciphertext, endpoints.secret_key_id,
+    endpoints.next_secret_ciphertext, endpoints.next_secret_key_id, endpoints.next_secret_from
 "#;
 
 #[derive(QueryableByName)]
@@ -143,6 +145,12 @@ struct ClaimedRow {
     secret_ciphertext: Vec<u8>,
     #[diesel(sql_type = Text)]
     secret_key_id: String,
+    #[diesel(sql_type = Nullable<Binary>)]
+    next_secret_ciphertext: Option<Vec<u8>>,
+    #[diesel(sql_type = Nullable<Text>)]
+    next_secret_key_id: Option<String>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    next_secret_from: Option<DateTime<Utc>>,
 }
 
 impl ClaimedRow {
@@ -162,7 +170,10 @@ impl ClaimedRow {
             number_in_schedule: self.attempts - self.earlier_attempts + 1,
             wanted: self.wanted,
             url: self.url,
-            secret: Sealed { key_id: self.secret_key_id, ciphertext: self.secret_ciphertext },
+            secrets: sealed_secrets(
+                (self.secret_ciphertext, self.secret_key_id),
+                (self.next_secret_ciphertext, self.next_secret_key_id, self.next_secret_from),
+            ),
             body: self.body,
             occurred_at: self.occurred_at,
             trace: self.traceparent.map(|traceparent| TraceContext { traceparent, tracestate }),

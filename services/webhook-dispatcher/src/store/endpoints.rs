@@ -21,6 +21,7 @@ struct EndpointRow {
     events: Vec<String>,
     modes: Vec<String>,
     paused: bool,
+    next_secret_from: Option<DateTime<Utc>>,
     created_at: DateTime<Utc>,
 }
 
@@ -68,6 +69,7 @@ fn endpoint((row, health): Rows) -> Result<Endpoint, StoreError> {
         url: row.url,
         events: row.events.iter().map(|kind| kind.parse()).collect::<Result<_, _>>().map_err(corrupt)?,
         modes: row.modes.iter().map(|mode| mode.parse()).collect::<Result<_, _>>().map_err(corrupt)?,
+        next_secret_from: row.next_secret_from,
         created_at: row.created_at,
         facts: EndpointFacts {
             paused: row.paused,
@@ -170,23 +172,6 @@ pub(crate) async fn list_endpoints(
         query = query.filter(endpoints::id.lt(after.to_string()));
     }
     query.load::<Rows>(conn).await?.into_iter().map(endpoint).collect()
-}
-
-/// Where a test of the endpoint goes, and the secret that signs it.
-pub(crate) async fn find_target(
-    conn: &mut AsyncPgConnection,
-    business: BusinessId,
-    id: EndpointId,
-) -> Result<Option<(String, Sealed)>, StoreError> {
-    let row: Option<(String, Vec<u8>, String)> = endpoints::table
-        .filter(endpoints::business_id.eq(business.to_string()))
-        .filter(endpoints::id.eq(id.to_string()))
-        .filter(endpoints::deleted_at.is_null())
-        .select((endpoints::url, endpoints::secret_ciphertext, endpoints::secret_key_id))
-        .first(conn)
-        .await
-        .optional()?;
-    Ok(row.map(|(url, ciphertext, key_id)| (url, Sealed { key_id, ciphertext })))
 }
 
 /// False when there is no such endpoint.

@@ -11,6 +11,7 @@ mod of_order;
 mod queues;
 mod record;
 mod schema;
+mod secrets;
 mod streams;
 mod subscribers;
 mod sweep;
@@ -22,13 +23,17 @@ pub(crate) use deliveries::{
     list_deliveries, send_again,
 };
 pub(crate) use endpoints::{
-    EndpointChange, count_endpoints, delete_endpoint, find_endpoint, find_target, insert_endpoint,
-    list_endpoints, lock_business, update_endpoint,
+    EndpointChange, count_endpoints, delete_endpoint, find_endpoint, insert_endpoint, list_endpoints,
+    lock_business, update_endpoint,
 };
 pub(crate) use events::{body_of, insert_events};
 pub(crate) use health::{enable, forget_test};
 pub(crate) use of_order::{Position, deliveries_of_order, delivery_of_order};
 pub(crate) use queues::{Queue, advance};
+pub(crate) use secrets::{
+    SealedRow, count_sealed_otherwise, find_target, fold_secrets, lock_sealed_otherwise, lock_secrets,
+    write_secrets,
+};
 pub(crate) use record::{Outcome, Then, record};
 pub(crate) use streams::{
     OrderPlace, Stream, advance_streams, begin_streams, lock_streams, park, parked_overview, parked_places,

@@ -1,0 +1,63 @@
+//! `POST …/webhook-endpoints/{endpoint}/secret/rotate` and `…/secret/activate`
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use chrono::TimeDelta;
+use domain::{BusinessId, EndpointId};
+use serde_json::Value;
+use web::{ApiError, FaultList, Fields, JsonBody, Tasks};
+
+use super::errors::{from_activate, from_rotate};
+use super::{input, path, view};
+use crate::app::App;
+use crate::commands::{self, Rotation};
+
+const GRACE_DEFAULT_SECONDS: i64 = 86_400;
+/// A week: long enough for any deployment, and an end to a secret that somebody wanted to be rid of.
+const GRACE_MAX_SECONDS: i64 = 604_800;
+
+pub(super) async fn rotate(
+    app: Data<App>,
+    tasks: Data<Tasks>,
+    ids: Path<(String, String)>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let rotation = read(path::endpoint(&ids)?, &body.0)?;
+    let app = app.into_inner();
+    let now = app.clock.now();
+    let rotated = tasks.run(async move { commands::rotate_secret(&app, rotation).await }).await?;
+    Ok(HttpResponse::Ok().json(view::of_created(rotated.map_err(from_rotate)?, now)))
+}
+
+pub(super) async fn activate(
+    app: Data<App>,
+    tasks: Data<Tasks>,
+    ids: Path<(String, String)>,
+) -> Result<HttpResponse, ApiError> {
+    let (business, endpoint) = path::endpoint(&ids)?;
+    let app = app.into_inner();
+    let now = app.clock.now();
+    let work = async move { commands::activate_secret(&app, business, endpoint).await };
+    Ok(HttpResponse::Ok().json(view::of_endpoint(tasks.run(work).await?.map_err(from_activate)?, now)))
+}
+
+/// No body is an empty one.
+fn read((business, endpoint): (BusinessId, EndpointId), body: &Value) -> Result<Rotation, ApiError> {
+    let faults = FaultList::default();
+    let empty = Value::Object(serde_json::Map::new());
+    let body = if body.is_null() { &empty } else { body };
+    let rotation = Fields::of_body(body, &faults).map(|fields| {
+        input::refuse_unknown(&fields, &["graceSeconds", "replaceStaged"]);
+        let grace = fields.optional_integer("graceSeconds", 0, GRACE_MAX_SECONDS);
+        Rotation {
+            business,
+            endpoint,
+            grace: TimeDelta::seconds(grace.unwrap_or(GRACE_DEFAULT_SECONDS)),
+            replace_staged: fields.optional_boolean("replaceStaged").unwrap_or(false),
+        }
+    });
+    match rotation {
+        Some(rotation) if faults.is_empty() => Ok(rotation),
+        _ => Err(ApiError::invalid(faults)),
+    }
+}
