@@ -12,7 +12,7 @@ use crate::commands::Intake;
 use crate::consumers::WebhookEvents;
 use crate::domain::RetrySchedule;
 use crate::secrets::SecretBox;
-use crate::sender::{self, Exchange, InHand, Names, Recorder, Sender};
+use crate::sender::{self, Exchange, InHand, Loads, Names, Recorder, Sender};
 use crate::settings::Settings;
 use crate::{routes, secret_keeper, sweeper};
 
@@ -33,6 +33,7 @@ pub(crate) struct App {
     pub recorder: Recorder,
     pub intake: Intake,
     pub in_hand: InHand,
+    pub loads: Loads,
     pub schedule: RetrySchedule,
     pub concurrency: usize,
     pub per_endpoint: i64,
@@ -51,7 +52,7 @@ impl App {
             Exchange::new(names.clone(), &settings.brand, webhooks.timeout(), webhooks.per_endpoint)?;
         Ok(Self {
             sender: Sender::new(exchange, &settings.brand, secrets.clone(), clock.clone())?,
-            recorder: Recorder::start(database.clone(), clock.clone()),
+            recorder: Recorder::start(database.clone(), clock.clone(), chassis.entropy.clone()),
             intake: Intake::start(database.clone(), clock.clone(), chassis.entropy.clone()),
             database,
             clock,
@@ -59,6 +60,7 @@ impl App {
             secrets,
             names,
             in_hand: InHand::default(),
+            loads: Loads::new(webhooks.per_second),
             schedule: webhooks.retry_seconds.clone(),
             concurrency: webhooks.concurrency,
             per_endpoint: i64::try_from(webhooks.per_endpoint)?,
@@ -78,7 +80,7 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
     chassis.worker("dispatch", |stop| sender::dispatch(app.clone(), stop));
     chassis.worker("renew-leases", |stop| sender::renew_leases(app.clone(), stop));
     chassis.worker("sweep", |stop| sweeper::sweep(app.clone(), stop));
+    chassis.worker("keep-secrets", |stop| secret_keeper::keep(app.clone(), stop));
     let tasks = chassis.tasks.clone();
     chassis.start(routes::internal(app, settings.internal.clone(), tasks))
-    chassis.worker("keep-secrets", |stop| secret_keeper::keep(app.clone(), stop));
 }

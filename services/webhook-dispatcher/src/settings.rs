@@ -58,6 +58,8 @@ pub struct Webhooks {
     pub concurrency: usize,
     /// How many of those may go to one endpoint, so that a slow one cannot take all of them.
     pub per_endpoint: usize,
+    /// How many webhooks per second one process sends to one endpoint whose owner set no limit.
+    pub per_second: u32,
     /// The time limit of an attempt, from the look-up of the name to the last byte of the answer.
     pub timeout_seconds: f64,
     /// The waits before the second, third, … attempt, in seconds, separated by commas.
@@ -75,6 +77,7 @@ impl Default for Webhooks {
         Self {
             concurrency: 32,
             per_endpoint: 8,
+            per_second: 5_000,
             timeout_seconds: 10.0,
             retry_seconds: RetrySchedule::default(),
             allow_http: false,
@@ -100,6 +103,9 @@ impl Webhooks {
         if !(1..=self.concurrency).contains(&self.per_endpoint) {
             faults.add("WAYBILL_WEBHOOKS__PER_ENDPOINT", "must be between 1 and the concurrency");
         }
+        if !(1..=100_000).contains(&self.per_second) {
+            faults.add("WAYBILL_WEBHOOKS__PER_SECOND", "must be between 1 and 100000");
+        }
         if !(0.1..=30.0).contains(&self.timeout_seconds) {
             faults.add("WAYBILL_WEBHOOKS__TIMEOUT_SECONDS", "must be between 0.1 and 30");
         }
@@ -116,8 +122,11 @@ impl settings::Settings for Settings {
         self.sections().check(faults);
         self.brand.check(faults);
         self.webhooks.check(self.environment, faults);
-        if let Err(fault) = SecretBox::new(&self.secrets.key) {
+        let none = Secret::new("");
+        if let Err(fault) = SecretBox::new(&self.secrets.key, &none) {
             faults.add("WAYBILL_SECRETS__KEY", fault.to_string());
+        } else if let Err(fault) = SecretBox::new(&self.secrets.key, &self.secrets.previous_keys) {
+            faults.add("WAYBILL_SECRETS__PREVIOUS_KEYS", format!("each {fault}"));
         }
         faults.refuse_default_secret("WAYBILL_SECRETS__KEY", &self.secrets.key, self.environment);
     }
@@ -125,8 +134,6 @@ impl settings::Settings for Settings {
 
 impl ServiceSettings for Settings {
     const SERVICE: &'static str = "webhook-dispatcher";
-        } else if let Err(fault) = SecretBox::new(&self.secrets.key, &self.secrets.previous_keys) {
-            faults.add("WAYBILL_SECRETS__PREVIOUS_KEYS", format!("each {fault}"));
 
     fn sections(&self) -> Sections<'_> {
         Sections {
@@ -201,14 +208,15 @@ mod tests {
         for (variable, value) in [
             ("WAYBILL_SECRETS__KEY", "short"),
             ("WAYBILL_SECRETS__KEY", "AAECAwQ="),
+            ("WAYBILL_SECRETS__PREVIOUS_KEYS", "local-former,AAECAwQ="),
             ("WAYBILL_WEBHOOKS__CONCURRENCY", "0"),
             ("WAYBILL_WEBHOOKS__PER_ENDPOINT", "33"),
+            ("WAYBILL_WEBHOOKS__PER_SECOND", "0"),
             ("WAYBILL_WEBHOOKS__TIMEOUT_SECONDS", "0"),
         ] {
             let refused = load(&[(variable, value)]).unwrap_err();
             assert!(refused.contains(variable), "{refused}");
         }
-            ("WAYBILL_SECRETS__PREVIOUS_KEYS", "local-former,AAECAwQ="),
         assert!(load(&[("WAYBILL_WEBHOOKS__ALLOWED_RANGES", "everything")]).is_err());
         assert!(load(&[("WAYBILL_WEBHOOKS__RETRY_SECONDS", "soon")]).is_err());
     }

@@ -73,6 +73,7 @@ pub(crate) async fn test_endpoint(
         at: app.clock.now(),
         is_test: true,
         disables: attempted.disables(),
+        asked_for: attempted.asked_for(),
     };
     if !app.recorder.record(outcome).await {
         return Err(TestError::NotRecorded);

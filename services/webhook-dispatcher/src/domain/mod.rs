@@ -1,6 +1,7 @@
 //! This service's own pure decisions.
 
 mod addresses;
+mod breaker;
 mod delivery;
 mod endpoint;
 mod failure;
@@ -11,6 +12,7 @@ mod webhook_event;
 
 pub use addresses::AddressRanges;
 pub(crate) use addresses::{Policy, Refused};
+pub(crate) use breaker::{Breaker, Sample};
 pub(crate) use delivery::{Attempt, Delivery, LatestAttempt, OrderDelivery};
 pub(crate) use endpoint::{ENDPOINTS_MAX, Endpoint, EndpointFacts, last_delivery, status, summary};
 pub(crate) use failure::Failure;

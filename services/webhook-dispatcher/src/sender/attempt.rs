@@ -43,6 +43,11 @@ impl Attempted {
     pub(crate) fn disables(&self) -> Option<&'static str> {
         matches!(self.failure, Some(Failure::Status(410))).then_some("it answered 410 Gone")
     }
+
+    /// How long the endpoint as a whole asks to be left alone, and not only with this webhook.
+    pub(crate) fn asked_for(&self) -> Option<Duration> {
+        self.retry_after.filter(|_| matches!(self.failure, Some(Failure::Status(429 | 503))))
+    }
 }
 
 impl Sender {
@@ -61,12 +66,12 @@ impl Sender {
     /// When a secret of the endpoint does not open; nothing was sent then.
     pub(crate) async fn attempt(&self, webhook: Webhook<'_>) -> Result<Attempted, Unreadable> {
         let (started_at, clock) = (self.clock.now(), Instant::now());
+        let secrets = self.secrets.open_all(webhook.endpoint, webhook.secrets, started_at)?;
         let headers = self
             .headers
             .signed(webhook.event, webhook.mode, started_at.timestamp(), &secrets, &webhook.body)
             .map_err(|_| Unreadable::Damaged)?;
         let request_headers = logged(&headers);
-        let secrets = self.secrets.open_all(webhook.endpoint, webhook.secrets, started_at)?;
         let (answer, failure) = self.exchange.post(webhook.url, headers, webhook.body).await;
         let took = clock.elapsed();
         measure(took, failure.as_ref());

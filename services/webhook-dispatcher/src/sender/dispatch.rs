@@ -76,7 +76,7 @@ pub(crate) async fn renew_leases(app: App, stop: CancellationToken) {
 
 async fn take(app: &App, room: usize) -> Result<Vec<(Claimed, Hold)>, postgres::StoreError> {
     let now = app.clock.now();
-    let (busy, leases) = (app.in_hand.by_endpoint(), app.in_hand.leases());
+    let (loads, leases) = (app.loads.of(&app.in_hand.by_endpoint(), Instant::now()), app.in_hand.leases());
     let in_hand: Vec<_> = leases.into_iter().map(|(delivery, _)| delivery).collect();
     let claim = Claim {
         now,
@@ -84,10 +84,12 @@ async fn take(app: &App, room: usize) -> Result<Vec<(Claimed, Hold)>, postgres::
         token: i64::from_le_bytes(app.entropy.bytes()),
         room: i64::try_from(room).unwrap_or(i64::MAX),
         per_endpoint: app.per_endpoint,
-        busy: &busy,
+        per_second: app.loads.per_second(),
+        loads: &loads,
         in_hand: &in_hand,
     };
     let claimed = app.database.read(async |conn| store::claim(conn, &claim).await).await?;
+    app.loads.spend(claimed.iter().map(|one| (one.endpoint_id, one.max_per_second)), Instant::now());
     let held = |claimed: Claimed| {
         let hold = app.in_hand.take(claimed.id, claimed.endpoint_id, claimed.token);
         (claimed, hold)
@@ -137,6 +139,7 @@ async fn outcome_of(app: &App, claimed: Claimed) -> Outcome {
         at: app.clock.now(),
         is_test: claimed.kind == domain::EventKind::WebhookTest,
         disables: None,
+        asked_for: None,
     };
     if !claimed.wanted {
         return outcome;
@@ -157,7 +160,7 @@ async fn outcome_of(app: &App, claimed: Claimed) -> Outcome {
             outcome.then = Then::Again(outcome.at + UNREADABLE_SECRET_PAUSE);
         }
         Ok(attempted) => {
-            outcome.disables = attempted.disables();
+            (outcome.disables, outcome.asked_for) = (attempted.disables(), attempted.asked_for());
             outcome.then = match &attempted.failure {
                 None => Then::Succeeded,
                 // An owner's test tells at once, or not at all.

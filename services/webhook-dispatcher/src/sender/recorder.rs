@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use diesel_async::AsyncPgConnection;
-use domain::Clock;
+use domain::{Clock, Entropy};
 use postgres::{Apply, Batcher, BatcherOptions, Database, StoreError};
 use serde_json::json;
 
@@ -19,7 +19,10 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub(crate) struct Recorder(Batcher<Outcome, bool>);
 
-struct Write(Clock);
+struct Write {
+    clock: Clock,
+    entropy: Entropy,
+}
 
 impl Apply<Outcome, bool> for Write {
     async fn apply(
@@ -27,13 +30,14 @@ impl Apply<Outcome, bool> for Write {
         conn: &mut AsyncPgConnection,
         outcomes: &[Outcome],
     ) -> Result<Vec<bool>, StoreError> {
-        store::record(conn, outcomes, self.0.now()).await
+        store::record(conn, outcomes, self.clock.now(), || self.entropy.jitter()).await
     }
 }
 
 impl Recorder {
-    pub(crate) fn start(database: Database, clock: Clock) -> Self {
-        Self(Batcher::start("webhook-outcomes", database, BatcherOptions::default(), Write(clock)))
+    pub(crate) fn start(database: Database, clock: Clock, entropy: Entropy) -> Self {
+        let write = Write { clock, entropy };
+        Self(Batcher::start("webhook-outcomes", database, BatcherOptions::default(), write))
     }
 
     /// Writes an outcome; while the database is away it keeps trying, since a lost outcome is a webhook sent twice.

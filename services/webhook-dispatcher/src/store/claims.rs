@@ -22,10 +22,20 @@ pub(crate) struct Claim<'a> {
     pub room: i64,
     /// How many may be under way to one endpoint.
     pub per_endpoint: i64,
-    /// How many this process has under way, by endpoint.
-    pub busy: &'a [(EndpointId, i64)],
+    /// The most per second for an endpoint whose owner set no limit.
+    pub per_second: i64,
+    /// What this process knows of endpoints that it sends to.
+    pub loads: &'a [(EndpointId, Load)],
     /// What this process has in hand: its leases may have run out while the database was away, and are still its own.
     pub in_hand: &'a [WebhookDeliveryId],
+}
+
+/// How busy this process is with an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Load {
+    pub under_way: i64,
+    /// How many more its rate allows at this moment.
+    pub allowed: i64,
 }
 
 /// A delivery with all that its attempt needs.
@@ -45,6 +55,8 @@ pub(crate) struct Claimed {
     pub number_in_schedule: i32,
     /// Whether the endpoint still subscribes to such events, or was asked to be sent this one.
     pub wanted: bool,
+    /// The endpoint's own limit, if its owner set one.
+    pub max_per_second: Option<i32>,
     pub url: String,
     pub secrets: SealedSecrets,
     pub body: Vec<u8>,
@@ -53,8 +65,10 @@ pub(crate) struct Claimed {
 }
 
 /// First the endpoints that have anything due, found by skipping from one to the next in the index, so that one with a
-/// backlog costs as little as one without. Then the oldest of each within its room, taken in turns, so that no endpoint
-/// is served twice before another is served once.
+/// backlog costs as little as one without. Of those the ones that may be sent to, each with its room: what its
+/// concurrency and its rate allow, or one to see whether a tripped one works again. Then the oldest of each within its
+/// room, taken in turns: no business is served twice before another is served once, nor an endpoint before another of
+/// the same business. Twice an even share of each suffices to fill the room, unless few are due.
 const CLAIM: &str = r#"
 WITH RECURSIVE queues (endpoint_id) AS (
     (SELECT endpoint_id FROM deliveries WHERE due_at IS NOT NULL ORDER BY endpoint_id LIMIT 1)
@@ -67,26 +81,36 @@ WITH RECURSIVE queues (endpoint_id) AS (
     FROM queues WHERE queues.endpoint_id IS NOT NULL
 ),
 open AS (
-    SELECT endpoints.id, $4 - coalesce(busy.under_way, 0) AS room
+    SELECT endpoints.id, endpoints.business_id, least(
+        $4 - coalesce(load.under_way, 0),
+        coalesce(endpoints.max_per_second, $9),
+        load.allowed,
+        CASE WHEN endpoint_health.tripped_until IS NOT NULL THEN 1 - coalesce(load.under_way, 0) END) AS room
     FROM queues
     JOIN endpoints ON endpoints.id = queues.endpoint_id
     JOIN endpoint_health ON endpoint_health.endpoint_id = endpoints.id
-    LEFT JOIN unnest($5, $6) AS busy (endpoint_id, under_way) ON busy.endpoint_id = endpoints.id
+    LEFT JOIN unnest($5, $6, $10) AS load (endpoint_id, under_way, allowed) ON load.endpoint_id = endpoints.id
     WHERE NOT endpoints.paused AND endpoints.deleted_at IS NULL AND endpoint_health.disabled_at IS NULL
-      AND coalesce(busy.under_way, 0) < $4
+      AND (endpoint_health.tripped_until IS NULL OR endpoint_health.tripped_until <= $1)
 ),
+share AS (SELECT 1 + 2 * $3 / greatest(count(*), 1) AS each FROM open WHERE room > 0),
 candidates AS (
-    SELECT due.id
-    FROM open
-    CROSS JOIN LATERAL (
-        SELECT deliveries.id, deliveries.due_at,
-               row_number() OVER (ORDER BY deliveries.due_at, deliveries.id) AS turn
-        FROM deliveries
-        WHERE deliveries.endpoint_id = open.id AND deliveries.due_at <= $1 AND deliveries.id <> ALL ($7)
-        ORDER BY deliveries.due_at, deliveries.id
-        LIMIT open.room
-    ) AS due
-    ORDER BY due.turn, due.due_at
+    SELECT id FROM (
+        SELECT due.id, due.due_at, row_number() OVER (
+            PARTITION BY open.business_id ORDER BY due.turn, due.due_at, due.id) AS turn
+        FROM open
+        CROSS JOIN share
+        CROSS JOIN LATERAL (
+            SELECT deliveries.id, deliveries.due_at,
+                   row_number() OVER (ORDER BY deliveries.due_at, deliveries.id) AS turn
+            FROM deliveries
+            WHERE deliveries.endpoint_id = open.id AND deliveries.due_at <= $1 AND deliveries.id <> ALL ($7)
+            ORDER BY deliveries.due_at, deliveries.id
+            LIMIT least(open.room, share.each)
+        ) AS due
+        WHERE open.room > 0
+    ) AS of_business
+    ORDER BY turn, due_at
     LIMIT $3
 ),
 locked AS (
@@ -103,7 +127,7 @@ RETURNING deliveries.id, deliveries.business_id, deliveries.endpoint_id, deliver
     deliveries.order_id, deliveries.in_turn, deliveries.attempts, deliveries.earlier_attempts,
     (NOT deliveries.in_turn OR (deliveries.kind = ANY (endpoints.events) AND events.mode = ANY (endpoints.modes))) AS wanted,
     events.mode, events.body, events.occurred_at, events.traceparent, events.tracestate,
-    endpoints.url, endpoints.secret_ciphertext, endpoints.secret_key_id,
+    endpoints.max_per_second, endpoints.url, endpoints.secret_ciphertext, endpoints.secret_key_id,
     endpoints.next_secret_ciphertext, endpoints.next_secret_key_id, endpoints.next_secret_from
 "#;
 
@@ -139,6 +163,8 @@ struct ClaimedRow {
     traceparent: Option<String>,
     #[diesel(sql_type = Nullable<Text>)]
     tracestate: Option<String>,
+    #[diesel(sql_type = Nullable<Integer>)]
+    max_per_second: Option<i32>,
     #[diesel(sql_type = Text)]
     url: String,
     #[diesel(sql_type = Binary)]
@@ -169,6 +195,7 @@ impl ClaimedRow {
             number: self.attempts + 1,
             number_in_schedule: self.attempts - self.earlier_attempts + 1,
             wanted: self.wanted,
+            max_per_second: self.max_per_second,
             url: self.url,
             secrets: sealed_secrets(
                 (self.secret_ciphertext, self.secret_key_id),
@@ -186,17 +213,19 @@ pub(crate) async fn claim(
     conn: &mut AsyncPgConnection,
     claim: &Claim<'_>,
 ) -> Result<Vec<Claimed>, StoreError> {
-    let busy: (Vec<String>, Vec<i64>) = claim.busy.iter().map(|(id, count)| (id.to_string(), *count)).unzip();
+    let loads = || claim.loads.iter();
     let in_hand: Vec<String> = claim.in_hand.iter().map(ToString::to_string).collect();
     let rows: Vec<ClaimedRow> = statement(CLAIM)
         .bind::<Timestamptz, _>(claim.now)
         .bind::<Timestamptz, _>(claim.lease_until)
         .bind::<BigInt, _>(claim.room)
         .bind::<BigInt, _>(claim.per_endpoint)
-        .bind::<Array<Text>, _>(busy.0)
-        .bind::<Array<BigInt>, _>(busy.1)
+        .bind::<Array<Text>, _>(Vec::from_iter(loads().map(|(endpoint, _)| endpoint.to_string())))
+        .bind::<Array<BigInt>, _>(Vec::from_iter(loads().map(|(_, load)| load.under_way)))
         .bind::<Array<Text>, _>(in_hand)
         .bind::<BigInt, _>(claim.token)
+        .bind::<BigInt, _>(claim.per_second)
+        .bind::<Array<BigInt>, _>(Vec::from_iter(loads().map(|(_, load)| load.allowed)))
         .load(conn)
         .await?;
     rows.into_iter().map(|row| row.into_claimed(claim.token)).collect()

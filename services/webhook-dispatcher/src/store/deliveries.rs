@@ -1,8 +1,10 @@
 //! Deliveries: one event for one endpoint.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EndpointId, EventKind, WebhookDeliveryId};
 use internal_api::webhooks::DeliveryState;
@@ -22,25 +24,21 @@ pub(crate) struct NewDelivery<'a> {
     pub lease: Option<(i64, DateTime<Utc>)>,
 }
 
-impl NewDelivery<'_> {
-    /// Deliveries that take turns wait until `advance` makes them due; others are due at once.
-    fn due_at(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-        match (self.lease, self.event.place) {
-            (Some((_, until)), _) => Some(until),
-            (None, None) => Some(now),
-            (None, Some(_)) => None,
-        }
-    }
-}
-
+/// A delivery that takes turns is due when nothing is before it, neither in the table nor among the new ones.
 const INSERT: &str = "
     INSERT INTO deliveries (
-        id, event_id, endpoint_id, business_id, order_id, sequence, kind, due_at, lease_token, in_turn, state,
+        id, event_id, endpoint_id, business_id, order_id, sequence, kind, lease_token, due_at, in_turn, state,
         attempts, earlier_attempts, created_at)
-    SELECT new.*, new.order_id IS NOT NULL, 'pending', 0, 0, $10
-    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) AS new (
-        id, event_id, endpoint_id, business_id, order_id, sequence, kind, due_at, lease_token)";
+    SELECT new.id, new.event_id, new.endpoint_id, new.business_id, new.order_id, new.sequence, new.kind, new.lease_token,
+        CASE WHEN new.leads AND NOT EXISTS (
+            SELECT 1 FROM deliveries AS earlier
+            WHERE earlier.endpoint_id = new.endpoint_id AND earlier.order_id = new.order_id
+              AND earlier.state = 'pending' AND earlier.in_turn) THEN new.due_at END,
+        new.order_id IS NOT NULL, 'pending', 0, 0, $11
+    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS new (
+        id, event_id, endpoint_id, business_id, order_id, sequence, kind, lease_token, due_at, leads)";
 
+/// Wants the locks of the orders' streams, and the deliveries of one endpoint and order in their sequence.
 pub(crate) async fn insert_deliveries(
     conn: &mut AsyncPgConnection,
     new: &[NewDelivery<'_>],
@@ -50,6 +48,12 @@ pub(crate) async fn insert_deliveries(
         return Ok(());
     }
     let events = || new.iter().map(|delivery| delivery.event);
+    let mut led = HashSet::new();
+    // Whether it comes before all others of its endpoint and order that are in the list.
+    let leads = |delivery: &NewDelivery<'_>| {
+        delivery.event.place.is_none_or(|place| led.insert((delivery.endpoint, place.order_id)))
+    };
+    let due_at = |delivery: &NewDelivery<'_>| delivery.lease.map_or(now, |(_, until)| until);
     statement(INSERT)
         .bind::<Array<Text>, _>(Vec::from_iter(new.iter().map(|delivery| delivery.id.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(events().map(|event| event.id.to_string())))
@@ -62,12 +66,11 @@ pub(crate) async fn insert_deliveries(
             events().map(|event| event.place.map(|place| place.sequence)),
         ))
         .bind::<Array<Text>, _>(Vec::from_iter(events().map(|event| event.kind.as_str())))
-        .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(
-            new.iter().map(|delivery| delivery.due_at(now)),
-        ))
         .bind::<Array<Nullable<BigInt>>, _>(Vec::from_iter(
             new.iter().map(|delivery| delivery.lease.map(|(token, _)| token)),
         ))
+        .bind::<Array<Timestamptz>, _>(Vec::from_iter(new.iter().map(due_at)))
+        .bind::<Array<Bool>, _>(Vec::from_iter(new.iter().map(leads)))
         .bind::<Timestamptz, _>(now)
         .execute(conn)
         .await?;

@@ -1,4 +1,9 @@
-//! How endpoints fare, as far as their owners change it; what senders write is in `record`.
+//! How endpoints fare: what attempts tell of them, and what their owners change. What attempts tell serves all
+//! businesses.
+
+mod attempts;
+
+pub(super) use attempts::note_attempts;
 
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -7,7 +12,7 @@ use postgres::StoreError;
 
 use super::schema::endpoint_health;
 
-/// Takes back that we disabled the endpoint.
+/// Takes back that we disabled the endpoint, or leave it alone.
 pub(crate) async fn enable(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -19,6 +24,11 @@ pub(crate) async fn enable(
         .set((
             endpoint_health::disabled_at.eq(None::<chrono::DateTime<chrono::Utc>>),
             endpoint_health::disabled_reason.eq(None::<String>),
+            // What it failed by before is forgiven: otherwise it would be disabled again at once.
+            endpoint_health::failing_since.eq(None::<chrono::DateTime<chrono::Utc>>),
+            endpoint_health::failures_in_a_row.eq(0),
+            endpoint_health::trips.eq(0),
+            endpoint_health::tripped_until.eq(None::<chrono::DateTime<chrono::Utc>>),
         ))
         .execute(conn)
         .await?;

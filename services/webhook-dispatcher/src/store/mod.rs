@@ -17,7 +17,7 @@ mod subscribers;
 mod sweep;
 
 pub(crate) use attempts::attempts_of;
-pub(crate) use claims::{Claim, Claimed, claim, release, renew};
+pub(crate) use claims::{Claim, Claimed, Load, claim, release, renew};
 pub(crate) use deliveries::{
     DeliveryFilter, NewDelivery, bring_forward, find_delivery, find_for_redelivery, insert_deliveries,
     list_deliveries, send_again,
@@ -29,12 +29,11 @@ pub(crate) use endpoints::{
 pub(crate) use events::{body_of, insert_events};
 pub(crate) use health::{enable, forget_test};
 pub(crate) use of_order::{Position, deliveries_of_order, delivery_of_order};
-pub(crate) use queues::{Queue, advance};
+pub(crate) use record::{Outcome, Then, record};
 pub(crate) use secrets::{
     SealedRow, count_sealed_otherwise, find_target, fold_secrets, lock_sealed_otherwise, lock_secrets,
     write_secrets,
 };
-pub(crate) use record::{Outcome, Then, record};
 pub(crate) use streams::{
     OrderPlace, Stream, advance_streams, begin_streams, lock_streams, park, parked_overview, parked_places,
     take_parked,

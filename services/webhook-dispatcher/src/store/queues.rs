@@ -1,5 +1,5 @@
 //! The rule that keeps one order's events in order: of the deliveries of one endpoint and order that take turns, only
-//! the head is due. It stands here and nowhere else.
+//! the head is due. It stands here, and for those that are new in `deliveries`.
 
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{Array, Text, Timestamptz};
@@ -28,7 +28,7 @@ CROSS JOIN LATERAL (
 WHERE head.id = first.id AND head.due_at IS NULL";
 
 /// Makes the head of each queue due, unless it has been a head before and has a time of its own. To be called whenever
-/// a queue has got a new last or has lost its head. Wants the locks of the orders' streams. Serves all businesses.
+/// a queue has lost its head; a new one in an empty queue is due from the start (`insert_deliveries`). Wants the locks of the orders' streams. Serves all businesses.
 pub(crate) async fn advance(
     conn: &mut AsyncPgConnection,
     queues: &[Queue],

@@ -1,16 +1,18 @@
 //! What came of attempts: the log, the deliveries' next states, the queues behind them and the endpoints' health, for a
 //! batch of attempts in one transaction. Serves all businesses.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EndpointId, OrderId, WebhookDeliveryId};
 use postgres::{StoreError, statement};
 
 use super::attempts::insert_attempts;
+use super::health::note_attempts;
 use super::queues::{Queue, advance};
 use super::streams;
 use crate::domain::Attempt;
@@ -33,6 +35,8 @@ pub(crate) struct Outcome {
     pub is_test: bool,
     /// The endpoint must not be called any more, and why.
     pub disables: Option<&'static str>,
+    /// The receiver asked to be left alone so long.
+    pub asked_for: Option<Duration>,
 }
 
 /// Where the delivery stands now.
@@ -71,10 +75,13 @@ impl Then {
 
 /// Tells for each outcome whether the delivery was still ours to write: not when its lease had run out and another
 /// sender took it, or when this very outcome was written before.
+///
+/// `jitter` gives numbers between -1 and 1.
 pub(crate) async fn record(
     conn: &mut AsyncPgConnection,
     outcomes: &[Outcome],
     now: DateTime<Utc>,
+    jitter: impl Fn() -> f64 + Send,
 ) -> Result<Vec<bool>, StoreError> {
     lock_streams(conn, outcomes).await?;
     let written = write_states(conn, outcomes).await?;
@@ -87,7 +94,8 @@ pub(crate) async fn record(
         .filter_map(|outcome| Some(Queue { order: outcome.order_in_turn?, endpoint: outcome.endpoint }))
         .collect();
     advance(conn, &freed.into_iter().collect::<Vec<_>>(), now).await?;
-    write_health(conn, &ours).await?;
+    note_failures(conn, &ours).await?;
+    note_attempts(conn, &ours, now, jitter).await?;
     Ok(outcomes.iter().map(|outcome| written.contains(&outcome.delivery.to_string())).collect())
 }
 
@@ -147,82 +155,31 @@ async fn write_states(
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
-/// What the latest of an endpoint's attempts in a batch says of it, and what any of them decided.
-#[derive(Clone, Copy)]
-struct News {
-    at: DateTime<Utc>,
-    succeeded: bool,
-    test: Option<bool>,
-    disables: Option<&'static str>,
-}
-
-fn news(outcomes: &[&Outcome]) -> BTreeMap<String, News> {
-    let mut by_endpoint: BTreeMap<String, News> = BTreeMap::new();
-    for outcome in outcomes {
-        let Some(attempt) = &outcome.attempt else { continue };
-        let succeeded = attempt.succeeded();
-        let test = outcome.is_test.then_some(succeeded);
-        let this = News { at: outcome.at, succeeded, test, disables: outcome.disables };
-        by_endpoint
-            .entry(outcome.endpoint.to_string())
-            .and_modify(|known| {
-                let (test, disables) = (this.test.or(known.test), this.disables.or(known.disables));
-                let latest = if this.at >= known.at { this } else { *known };
-                *known = News { test, disables, ..latest };
-            })
-            .or_insert(this);
-    }
-    by_endpoint
-}
-
-/// An endpoint that simply goes on as before is noted once a second, not once per attempt.
-const LOCK_HEALTH: &str = r#"
-SELECT health.endpoint_id AS id
-FROM endpoint_health AS health
-JOIN unnest($1, $2, $3, $4) AS news (endpoint_id, at, succeeded, decides) ON news.endpoint_id = health.endpoint_id
-WHERE news.decides
-   OR health.last_delivery_succeeded IS DISTINCT FROM news.succeeded
-   OR health.last_delivery_at < news.at - interval '1 second'
-ORDER BY health.endpoint_id
-FOR UPDATE OF health
+/// Only heads that failed; whether the endpoint takes other webhooks meanwhile tells an event that it does not take from
+/// an endpoint that takes nothing.
+const NOTE_FAILURES: &str = r#"
+UPDATE deliveries
+SET first_failed_at = coalesce(deliveries.first_failed_at, failed.at),
+    last_failed_at = failed.at,
+    endpoint_was_up = coalesce(health.last_success_at > deliveries.first_failed_at, false)
+FROM unnest($1, $2, $3) AS failed (id, endpoint_id, at)
+JOIN endpoint_health AS health ON health.endpoint_id = failed.endpoint_id
+WHERE deliveries.id = failed.id
 "#;
 
-const WRITE_HEALTH: &str = r#"
-UPDATE endpoint_health AS health
-SET last_delivery_at = greatest(health.last_delivery_at, news.at),
-    last_delivery_succeeded = news.succeeded,
-    failing_since = CASE WHEN NOT news.succeeded THEN coalesce(health.failing_since, news.at) END,
-    disabled_at = coalesce(health.disabled_at, CASE WHEN news.disables IS NOT NULL THEN news.at END),
-    disabled_reason = coalesce(health.disabled_reason, news.disables),
-    connection_test = CASE news.test WHEN true THEN 'passed' WHEN false THEN 'failed' ELSE health.connection_test END,
-    connection_tested_at = CASE WHEN news.test IS NULL THEN health.connection_tested_at ELSE news.at END
-FROM unnest($1, $2, $3, $4, $5) AS news (endpoint_id, at, succeeded, test, disables)
-WHERE health.endpoint_id = news.endpoint_id
-"#;
-
-async fn write_health(conn: &mut AsyncPgConnection, outcomes: &[&Outcome]) -> Result<(), StoreError> {
-    let mut news = news(outcomes);
-    if news.is_empty() {
+async fn note_failures(conn: &mut AsyncPgConnection, outcomes: &[&Outcome]) -> Result<(), StoreError> {
+    let failed = |outcome: &&&Outcome| {
+        let made = outcome.attempt.as_ref().is_some_and(|attempt| !attempt.succeeded());
+        made && !outcome.then.is_end() && outcome.order_in_turn.is_some()
+    };
+    let failed: Vec<_> = outcomes.iter().filter(failed).collect();
+    if failed.is_empty() {
         return Ok(());
     }
-    let decides = |news: &News| news.test.is_some() || news.disables.is_some();
-    let locked: Vec<IdRow> = statement(LOCK_HEALTH)
-        .bind::<Array<Text>, _>(news.keys().cloned().collect::<Vec<_>>())
-        .bind::<Array<Timestamptz>, _>(news.values().map(|news| news.at).collect::<Vec<_>>())
-        .bind::<Array<Bool>, _>(news.values().map(|news| news.succeeded).collect::<Vec<_>>())
-        .bind::<Array<Bool>, _>(news.values().map(decides).collect::<Vec<_>>())
-        .load(conn)
-        .await?;
-    if locked.is_empty() {
-        return Ok(());
-    }
-    news.retain(|endpoint, _| locked.iter().any(|row| row.id == *endpoint));
-    statement(WRITE_HEALTH)
-        .bind::<Array<Text>, _>(news.keys().cloned().collect::<Vec<_>>())
-        .bind::<Array<Timestamptz>, _>(news.values().map(|news| news.at).collect::<Vec<_>>())
-        .bind::<Array<Bool>, _>(news.values().map(|news| news.succeeded).collect::<Vec<_>>())
-        .bind::<Array<Nullable<Bool>>, _>(news.values().map(|news| news.test).collect::<Vec<_>>())
-        .bind::<Array<Nullable<Text>>, _>(news.values().map(|news| news.disables).collect::<Vec<_>>())
+    statement(NOTE_FAILURES)
+        .bind::<Array<Text>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.delivery.to_string())))
+        .bind::<Array<Text>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.endpoint.to_string())))
+        .bind::<Array<Timestamptz>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.at)))
         .execute(conn)
         .await?;
     Ok(())

@@ -30,6 +30,11 @@ diesel::table! {
         disabled_reason -> Nullable<Text>,
         connection_test -> Text,
         connection_tested_at -> Nullable<Timestamptz>,
+        failures_in_a_row -> Integer,
+        trips -> Integer,
+        tripped_until -> Nullable<Timestamptz>,
+        last_success_at -> Nullable<Timestamptz>,
+        set_aside_fate -> Nullable<Text>,
     }
 }
 

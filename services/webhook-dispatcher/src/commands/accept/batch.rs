@@ -12,7 +12,7 @@ use postgres::{Apply, StoreError};
 
 use super::{Bell, Refused};
 use crate::domain::{Incoming, Plan, Source, Subject, WebhookEvent, plan};
-use crate::store::{self, NewDelivery, OrderPlace, Queue, Stream};
+use crate::store::{self, NewDelivery, OrderPlace, Stream};
 
 const CONSUMER: &str = "webhooks";
 
@@ -80,11 +80,6 @@ impl AcceptBatch {
             })
             .collect();
         store::insert_deliveries(conn, &deliveries, now).await?;
-        let queue = |new: &NewDelivery<'_>| {
-            new.event.place.map(|place| Queue { order: place.order_id, endpoint: new.endpoint })
-        };
-        let queues: BTreeSet<Queue> = deliveries.iter().filter_map(queue).collect();
-        store::advance(conn, &Vec::from_iter(queues), now).await?;
         Ok(deliveries.len())
     }
 }
