@@ -168,6 +168,7 @@ mod tests {
             (Failed, None, payment("pay_1", 50_000, "INR"), Verdict::Credit),
             (Succeeded, Some("pay_1"), payment("pay_1", 50_000, "INR"), Verdict::SettledBefore),
             (Succeeded, None, payment("pay_1", 50_000, "INR"), Verdict::SettledBefore),
+            (Succeeded, None, payment("pay_1", 49_999, "INR"), Verdict::Mismatch),
             (Succeeded, Some("pay_1"), payment("pay_2", 50_000, "INR"), Verdict::Mismatch),
             (Succeeded, Some("pay_1"), payment("pay_1", 49_999, "INR"), Verdict::Mismatch),
             (Pending, None, payment("pay_1", 49_999, "INR"), Verdict::Mismatch),
