@@ -132,6 +132,43 @@ mod tests {
         assert_eq!(Change::parse(""), Change { at: DateTime::UNIX_EPOCH, order: None });
     }
 
+    /// The cursors are stored by these names: none may ever change.
+    #[test]
+    fn feeds_have_the_names_that_are_stored_and_their_parts() {
+        let feeds = Feed::VARIANTS.iter().map(|feed| (feed.name(), feed.has_recent(), feed.has_sweep()));
+        let stored = [
+            ("wallets", false, true),
+            ("transfers", true, true),
+            ("debits", true, true),
+            ("cash", true, true),
+            ("top_ups", true, true),
+            ("orders", true, true),
+            ("order_debits", true, true),
+            ("order_transfers", true, false),
+        ];
+        assert_eq!(Vec::from_iter(feeds), stored);
+    }
+
+    #[test]
+    fn what_is_new_begins_with_the_ids_of_its_time() {
+        let since = DateTime::from_timestamp(1_769_851_800, 0).unwrap();
+        for feed in Feed::VARIANTS {
+            assert_eq!(feed.start(None), "", "{feed}");
+        }
+        for (feed, start) in [
+            (Feed::Wallets, String::new()),
+            (Feed::Transfers, TransferId::first_of(since).to_string()),
+            (Feed::OrderTransfers, TransferId::first_of(since).to_string()),
+            (Feed::Debits, OrderId::first_of(since).to_string()),
+            (Feed::OrderDebits, OrderId::first_of(since).to_string()),
+            (Feed::Cash, OrderId::first_of(since).to_string()),
+            (Feed::TopUps, TopUpId::first_of(since).to_string()),
+            (Feed::Orders, "1769851800000000".to_owned()),
+        ] {
+            assert_eq!(feed.start(Some(since)), start, "{feed}");
+        }
+    }
+
     #[test]
     fn each_finding_within_the_books_is_found_again_in_one_feed() {
         for check in Check::VARIANTS {
