@@ -49,7 +49,37 @@ pub struct EndpointView {
     pub connection_test: ConnectionTest,
     /// Present while the secret is being rotated.
     pub next_secret: Option<NextSecret>,
+    /// The most per second that its owner wants; the operator's limit when null.
+    pub max_per_second: Option<i32>,
+    /// Deliveries that came or waited while it was disabled; 100000 stands for more.
+    pub parked_deliveries: i64,
+    /// Present while every attempt fails, or it is disabled.
+    pub trouble: Option<Trouble>,
     pub created_at: DateTime<Utc>,
+}
+
+/// What is wrong with an endpoint, and what will come of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Trouble {
+    pub failing_since: Option<DateTime<Utc>>,
+    /// Then it is disabled, if every attempt fails until then.
+    pub disables_at: Option<DateTime<Utc>>,
+    /// Nothing is sent to it until then, since it only fails; afterwards one webhook at a time, to see.
+    pub resting_until: Option<DateTime<Utc>>,
+    pub disabled_at: Option<DateTime<Utc>>,
+    pub disabled_reason: Option<String>,
+    /// Newest first.
+    pub notices: Vec<Notice>,
+}
+
+/// So much of the time that an endpoint may only fail had passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Notice {
+    /// 50, 80 or 100.
+    pub percent: i32,
+    pub at: DateTime<Utc>,
 }
 
 /// A new signing secret, which signs beside the present one until then.
@@ -89,6 +119,8 @@ pub enum DeliveryState {
     Failed,
     /// Called off: its endpoint was deleted or no longer wants the event.
     Discarded,
+    /// Kept while its endpoint is disabled, until its owner has it replayed or discarded.
+    Parked,
 }
 
 /// One event for one endpoint.
@@ -231,6 +263,17 @@ impl WebhooksClient {
     ) -> Result<EndpointView, CallError> {
         let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint];
         self.0.send(Method::PATCH, &path, body).await
+    }
+
+    /// `POST …/webhook-endpoints/{endpoint}/parked/{replay|discard}`
+    pub async fn decide_parked(
+        &self,
+        business: BusinessId,
+        endpoint: &str,
+        decision: &str,
+    ) -> Result<EndpointView, CallError> {
+        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "parked", decision];
+        self.0.send(Method::POST, &path, &Value::Null).await
     }
 
     /// `DELETE …/webhook-endpoints/{endpoint}`

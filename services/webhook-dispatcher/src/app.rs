@@ -13,7 +13,7 @@ use crate::consumers::WebhookEvents;
 use crate::domain::RetrySchedule;
 use crate::secrets::SecretBox;
 use crate::sender::{self, Exchange, InHand, Loads, Names, Recorder, Sender};
-use crate::settings::Settings;
+use crate::settings::{Patience, Settings};
 use crate::{routes, secret_keeper, sweeper};
 
 /// Owners' tests under way at once; each is a call to somebody else's server that a request waits for.
@@ -35,6 +35,7 @@ pub(crate) struct App {
     pub in_hand: InHand,
     pub loads: Loads,
     pub schedule: RetrySchedule,
+    pub patience: Patience,
     pub concurrency: usize,
     pub per_endpoint: i64,
     /// Rung after a commit that made a delivery due.
@@ -47,7 +48,7 @@ impl App {
         let webhooks = &settings.webhooks;
         let (database, clock) = (chassis.database.clone(), chassis.clock.clone());
         let secrets = SecretBox::new(&settings.secrets.key, &settings.secrets.previous_keys)?;
-        let names = Names::of_system(webhooks.policy());
+        let names = Names::asking(&webhooks.name_servers, webhooks.policy())?;
         let exchange =
             Exchange::new(names.clone(), &settings.brand, webhooks.timeout(), webhooks.per_endpoint)?;
         Ok(Self {
@@ -62,6 +63,7 @@ impl App {
             in_hand: InHand::default(),
             loads: Loads::new(webhooks.per_second),
             schedule: webhooks.retry_seconds.clone(),
+            patience: webhooks.patience(),
             concurrency: webhooks.concurrency,
             per_endpoint: i64::try_from(webhooks.per_endpoint)?,
             bell: Arc::new(Notify::new()),

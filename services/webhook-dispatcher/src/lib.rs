@@ -16,7 +16,7 @@ mod store;
 mod sweeper;
 
 pub use app::start;
-pub use domain::{AddressRanges, RetrySchedule};
+pub use domain::{AddressRanges, NameServers, RetrySchedule};
 pub use rewrap::main as rewrap;
 pub use settings::{Secrets, Settings, Webhooks};
 pub use store::MIGRATIONS;

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use chassis::{Sections, ServiceSettings};
+use chrono::TimeDelta;
 use serde::Deserialize;
 use settings::{Brand, Broker, Database, Environment, Faults, Http, Internal, Secret, Telemetry};
 
-use crate::domain::{AddressRanges, Policy, RetrySchedule};
+use crate::domain::{AddressRanges, NameServers, Policy, RetrySchedule};
 use crate::secrets::SecretBox;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -60,6 +61,12 @@ pub struct Webhooks {
     pub per_endpoint: usize,
     /// How many webhooks per second one process sends to one endpoint whose owner set no limit.
     pub per_second: u32,
+    /// How long an event that its endpoint does not take, while it takes others, holds up later ones of its order.
+    pub step_aside_seconds: u32,
+    /// How long an endpoint may only fail before it is disabled.
+    pub disable_after_seconds: u32,
+    /// How often the sweeper looks for what nobody else comes by.
+    pub sweep_seconds: f64,
     /// The time limit of an attempt, from the look-up of the name to the last byte of the answer.
     pub timeout_seconds: f64,
     /// The waits before the second, third, … attempt, in seconds, separated by commas.
@@ -70,6 +77,8 @@ pub struct Webhooks {
     pub allow_http_in_production: bool,
     /// Ranges outside the public internet that webhooks may be sent to, as `10.1.0.0/16, fd00::/8`.
     pub allowed_ranges: AddressRanges,
+    /// Who is asked where endpoints are, as `10.0.0.2, [2001:db8::1]:5353`; those of `/etc/resolv.conf` when left out.
+    pub name_servers: NameServers,
 }
 
 impl Default for Webhooks {
@@ -78,13 +87,28 @@ impl Default for Webhooks {
             concurrency: 32,
             per_endpoint: 8,
             per_second: 5_000,
+            step_aside_seconds: 300,
+            disable_after_seconds: 5 * 86_400,
+            sweep_seconds: 5.0,
             timeout_seconds: 10.0,
             retry_seconds: RetrySchedule::default(),
             allow_http: false,
             allow_http_in_production: false,
             allowed_ranges: AddressRanges::default(),
+            name_servers: NameServers::default(),
         }
     }
+}
+
+/// How long the sweeper lets things be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// Between two rounds.
+    pub sweep: Duration,
+    /// With an event that holds up its order.
+    pub step_aside: TimeDelta,
+    /// With an endpoint that only fails.
+    pub disable: TimeDelta,
 }
 
 impl Webhooks {
@@ -96,6 +120,14 @@ impl Webhooks {
         Policy { allow_http: self.allow_http, allowed_ranges: self.allowed_ranges.clone() }
     }
 
+    pub(crate) fn patience(&self) -> Patience {
+        Patience {
+            sweep: Duration::from_secs_f64(self.sweep_seconds),
+            step_aside: TimeDelta::seconds(self.step_aside_seconds.into()),
+            disable: TimeDelta::seconds(self.disable_after_seconds.into()),
+        }
+    }
+
     fn check(&self, environment: Environment, faults: &mut Faults) {
         if !(1..=1_000).contains(&self.concurrency) {
             faults.add("WAYBILL_WEBHOOKS__CONCURRENCY", "must be between 1 and 1000");
@@ -105,6 +137,15 @@ impl Webhooks {
         }
         if !(1..=100_000).contains(&self.per_second) {
             faults.add("WAYBILL_WEBHOOKS__PER_SECOND", "must be between 1 and 100000");
+        }
+        if !(1..=86_400).contains(&self.step_aside_seconds) {
+            faults.add("WAYBILL_WEBHOOKS__STEP_ASIDE_SECONDS", "must be between 1 and 86400");
+        }
+        if !(1..=31_536_000).contains(&self.disable_after_seconds) {
+            faults.add("WAYBILL_WEBHOOKS__DISABLE_AFTER_SECONDS", "must be between 1 and 31536000");
+        }
+        if !(0.1..=60.0).contains(&self.sweep_seconds) {
+            faults.add("WAYBILL_WEBHOOKS__SWEEP_SECONDS", "must be between 0.1 and 60");
         }
         if !(0.1..=30.0).contains(&self.timeout_seconds) {
             faults.add("WAYBILL_WEBHOOKS__TIMEOUT_SECONDS", "must be between 0.1 and 30");
@@ -212,6 +253,9 @@ mod tests {
             ("WAYBILL_WEBHOOKS__CONCURRENCY", "0"),
             ("WAYBILL_WEBHOOKS__PER_ENDPOINT", "33"),
             ("WAYBILL_WEBHOOKS__PER_SECOND", "0"),
+            ("WAYBILL_WEBHOOKS__STEP_ASIDE_SECONDS", "0"),
+            ("WAYBILL_WEBHOOKS__DISABLE_AFTER_SECONDS", "0"),
+            ("WAYBILL_WEBHOOKS__SWEEP_SECONDS", "0"),
             ("WAYBILL_WEBHOOKS__TIMEOUT_SECONDS", "0"),
         ] {
             let refused = load(&[(variable, value)]).unwrap_err();

@@ -111,6 +111,14 @@ fn webhooks(config: &mut ServiceConfig) {
         )
         .service(resource("/webhook-endpoints/{id}/test").route(post().to(webhook_endpoints::test)))
         .service(
+            resource("/webhook-endpoints/{id}/parked/replay")
+                .route(post().to(webhook_endpoints::replay_parked)),
+        )
+        .service(
+            resource("/webhook-endpoints/{id}/parked/discard")
+                .route(post().to(webhook_endpoints::discard_parked)),
+        )
+        .service(
             resource("/webhook-endpoints/{id}/deliveries").route(get().to(webhook_deliveries::of_endpoint)),
         )
         .service(resource("/webhook-deliveries/{id}").route(get().to(webhook_deliveries::read)))

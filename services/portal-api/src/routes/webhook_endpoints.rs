@@ -67,6 +67,38 @@ pub(super) async fn remove(
     Ok(HttpResponse::NoContent().finish())
 }
 
+/// Sends what was parked while the endpoint was disabled.
+pub(super) async fn replay_parked(
+    app: Data<App>,
+    session: ReqData<Session>,
+    endpoint: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    decide_parked(&app, &session, &endpoint, "replay").await
+}
+
+/// Gives up what was parked while the endpoint was disabled.
+pub(super) async fn discard_parked(
+    app: Data<App>,
+    session: ReqData<Session>,
+    endpoint: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    decide_parked(&app, &session, &endpoint, "discard").await
+}
+
+async fn decide_parked(
+    app: &App,
+    session: &Session,
+    endpoint: &str,
+    decision: &'static str,
+) -> Result<HttpResponse, ApiError> {
+    let endpoint_id = endpoint_id(endpoint)?;
+    let view = app.peers.webhooks.decide_parked(session.business, &endpoint_id.to_string(), decision).await?;
+    tracing::info!(
+        business_id = %session.business, user_id = %session.user, %endpoint_id, decision, "parked webhooks were decided on"
+    );
+    Ok(HttpResponse::Accepted().json(view))
+}
+
 /// Sends a test event right away and tells what came of it; as slow as the endpoint, within bounds.
 pub(super) async fn test(
     app: Data<App>,

@@ -1,6 +1,6 @@
 DROP TABLE endpoint_notices;
-UPDATE deliveries SET state = 'discarded', completed_at = now() WHERE state = 'set_aside';
-DROP INDEX deliveries_set_aside, deliveries_stuck;
+UPDATE deliveries SET state = 'discarded', completed_at = now() WHERE state = 'parked';
+DROP INDEX deliveries_parked, deliveries_stuck;
 ALTER TABLE deliveries
     DROP CONSTRAINT deliveries_completed_check,
     DROP CONSTRAINT deliveries_state_check,
@@ -13,7 +13,7 @@ ALTER TABLE deliveries
 ALTER TABLE endpoints DROP COLUMN max_per_second;
 DROP INDEX endpoint_health_fate, endpoint_health_disabled, endpoint_health_failing;
 ALTER TABLE endpoint_health
-    DROP COLUMN set_aside_fate,
+    DROP COLUMN parked_fate,
     DROP COLUMN last_success_at,
     DROP COLUMN tripped_until,
     DROP COLUMN trips,

@@ -5,13 +5,13 @@ ALTER TABLE endpoint_health
     -- Nothing is sent before; afterwards one webhook at a time, until one is received.
     ADD COLUMN tripped_until     TIMESTAMPTZ,
     ADD COLUMN last_success_at   TIMESTAMPTZ,
-    -- What its owner wants done with the deliveries that were set aside while it was disabled.
-    ADD COLUMN set_aside_fate    TEXT CHECK (set_aside_fate IN ('replay', 'discard'));
+    -- What its owner wants done with the deliveries that were parked while it was disabled.
+    ADD COLUMN parked_fate    TEXT CHECK (parked_fate IN ('replay', 'discard'));
 UPDATE endpoint_health SET last_success_at = last_delivery_at WHERE last_delivery_succeeded;
 -- Endpoints that fail, for the warnings to their owners; those that succeed, for orders that one event holds up.
 CREATE INDEX endpoint_health_failing ON endpoint_health (failing_since) WHERE failing_since IS NOT NULL;
 CREATE INDEX endpoint_health_disabled ON endpoint_health (endpoint_id) WHERE disabled_at IS NOT NULL;
-CREATE INDEX endpoint_health_fate ON endpoint_health (endpoint_id) WHERE set_aside_fate IS NOT NULL;
+CREATE INDEX endpoint_health_fate ON endpoint_health (endpoint_id) WHERE parked_fate IS NOT NULL;
 
 -- The most webhooks per second that its owner wants; the operator's limit when none.
 ALTER TABLE endpoints ADD COLUMN max_per_second INTEGER CHECK (max_per_second BETWEEN 1 AND 1000);
@@ -25,14 +25,14 @@ ALTER TABLE deliveries
     ADD COLUMN stepped_aside_at TIMESTAMPTZ,
     DROP CONSTRAINT deliveries_state_check,
     DROP CONSTRAINT deliveries_check5,
-    -- Set aside: it came, or waited, while its endpoint was disabled.
+    -- Parked: it came, or waited, while its endpoint was disabled.
     ADD CONSTRAINT deliveries_state_check
-        CHECK (state IN ('pending', 'succeeded', 'failed', 'discarded', 'set_aside')),
+        CHECK (state IN ('pending', 'succeeded', 'failed', 'discarded', 'parked')),
     ADD CONSTRAINT deliveries_completed_check
-        CHECK ((state IN ('pending', 'set_aside')) = (completed_at IS NULL));
+        CHECK ((state IN ('pending', 'parked')) = (completed_at IS NULL));
 CREATE INDEX deliveries_stuck ON deliveries (endpoint_id, first_failed_at)
     WHERE state = 'pending' AND in_turn AND first_failed_at IS NOT NULL;
-CREATE INDEX deliveries_set_aside ON deliveries (endpoint_id, id) WHERE state = 'set_aside';
+CREATE INDEX deliveries_parked ON deliveries (endpoint_id, id) WHERE state = 'parked';
 
 -- What an owner was told of an endpoint that only fails.
 CREATE TABLE endpoint_notices (

@@ -7,7 +7,7 @@ use url::Url;
 use webhook_signature::Secret;
 
 use crate::app::App;
-use crate::domain::{ENDPOINTS_MAX, Endpoint, EndpointFacts, Refused};
+use crate::domain::{ENDPOINTS_MAX, Endpoint, EndpointFacts, Refused, Trouble};
 use crate::secrets::Unreadable;
 use crate::store;
 
@@ -20,6 +20,7 @@ pub(crate) struct NewEndpoint {
     pub url: Url,
     pub events: Vec<EventKind>,
     pub modes: Vec<Mode>,
+    pub max_per_second: Option<i32>,
 }
 
 /// An endpoint with its secret, which is shown now and never again.
@@ -57,6 +58,7 @@ pub(crate) async fn create_endpoint(app: &App, new: NewEndpoint) -> Result<Creat
         events: new.events,
         modes: new.modes,
         next_secret_from: None,
+        max_per_second: new.max_per_second,
         created_at: app.clock.now(),
         facts: EndpointFacts {
             paused: false,
@@ -65,6 +67,7 @@ pub(crate) async fn create_endpoint(app: &App, new: NewEndpoint) -> Result<Creat
             last_delivery_succeeded: None,
             connection_test: ConnectionTest::NotTested,
         },
+        trouble: Trouble::default(),
     };
     let secret = Secret::generate(app.entropy.bytes());
     let sealed = app.secrets.seal(endpoint.id, &secret, &app.entropy)?;

@@ -3,6 +3,7 @@
 mod accept;
 mod activate_secret;
 mod create_endpoint;
+mod decide_parked;
 mod delete_endpoint;
 mod redeliver;
 mod rotate_secret;
@@ -12,6 +13,7 @@ mod update_endpoint;
 pub(crate) use accept::{AcceptError, Intake, accept};
 pub(crate) use activate_secret::{ActivateError, activate_secret};
 pub(crate) use create_endpoint::{CreateError, CreatedEndpoint, NewEndpoint, create_endpoint};
+pub(crate) use decide_parked::{ParkedError, decide_parked};
 pub(crate) use delete_endpoint::delete_endpoint;
 pub(crate) use redeliver::{RedeliverError, redeliver};
 pub(crate) use rotate_secret::{RotateError, Rotation, rotate_secret};

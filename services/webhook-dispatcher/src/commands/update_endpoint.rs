@@ -26,6 +26,7 @@ pub(crate) struct EndpointUpdate {
     pub events: Option<Vec<EventKind>>,
     pub modes: Option<Vec<Mode>>,
     pub activity: Option<Activity>,
+    pub max_per_second: Option<Option<i32>>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +57,7 @@ pub(crate) async fn update_endpoint(app: &App, update: EndpointUpdate) -> Result
         events: update.events.map(|kinds| kinds.iter().map(ToString::to_string).collect()),
         modes: update.modes.map(|modes| modes.iter().map(ToString::to_string).collect()),
         paused: update.activity.map(|activity| activity == Activity::Paused),
+        max_per_second: update.max_per_second,
         updated_at: app.clock.now(),
     };
     let endpoint = app

@@ -74,14 +74,22 @@ impl Policy {
         let address = match url.host() {
             Some(Host::Ipv4(address)) => IpAddr::V4(address),
             Some(Host::Ipv6(address)) => IpAddr::V6(address),
-            // Always this machine (RFC 6761 §6.3), whether or not the resolver knows it.
-            Some(Host::Domain(name)) if is_localhost(name) => {
-                return self.vet(name, &[Ipv4Addr::LOCALHOST.into()]);
-            }
-            Some(Host::Domain(_)) => return Ok(()),
+            Some(Host::Domain(name)) => return self.local_addresses(name).map_or(Ok(()), |local| local.map(drop)),
             None => return Err(Refused::NotPublic { host: String::new() }),
         };
         self.vet(&address.to_string(), &[address])
+    }
+
+    /// `localhost` and the names below it are always this machine (RFC 6761 §6.3), whatever a name server says: those of its
+    /// loopback addresses that are allowed. None for any other name.
+    pub fn local_addresses(&self, name: &str) -> Option<Result<Vec<IpAddr>, Refused>> {
+        if !is_localhost(name) {
+            return None;
+        }
+        let loopback = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)];
+        let allowed: Vec<_> = loopback.into_iter().filter(|address| self.allows(*address)).collect();
+        let refused = || Refused::NotPublic { host: name.to_owned() };
+        Some(if allowed.is_empty() { Err(refused()) } else { Ok(allowed) })
     }
 
     /// Checks what a name resolved to. One address that is not allowed refuses all: which of them a connection would

@@ -18,8 +18,33 @@ pub(crate) struct Endpoint {
     pub modes: Vec<Mode>,
     /// When the secret that was made last becomes the one; none, or past, when there is but one.
     pub next_secret_from: Option<DateTime<Utc>>,
+    /// The most per second that its owner wants; the operator's limit when none.
+    pub max_per_second: Option<i32>,
     pub created_at: DateTime<Utc>,
     pub facts: EndpointFacts,
+    pub trouble: Trouble,
+}
+
+/// What its owner should know when things go wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    /// Since when every attempt has failed.
+    pub failing_since: Option<DateTime<Utc>>,
+    /// Until then it is left alone.
+    pub tripped_until: Option<DateTime<Utc>>,
+    pub disabled_at: Option<DateTime<Utc>>,
+    pub disabled_reason: Option<String>,
+    /// Deliveries that came or waited while it was disabled.
+    pub parked: i64,
+    /// What its owner was told, newest first.
+    pub notices: Vec<Told>,
+}
+
+/// So much of the time that an endpoint may only fail had passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub percent: i32,
+    pub at: DateTime<Utc>,
 }
 
 /// What the status of an endpoint follows from.

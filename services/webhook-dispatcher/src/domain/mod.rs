@@ -4,17 +4,23 @@ mod addresses;
 mod breaker;
 mod delivery;
 mod endpoint;
+mod failing;
 mod failure;
+mod name_servers;
 mod retry;
 mod sequence;
 mod url_rule;
 mod webhook_event;
 
 pub use addresses::AddressRanges;
+pub use name_servers::NameServers;
 pub(crate) use addresses::{Policy, Refused};
 pub(crate) use breaker::{Breaker, Sample};
 pub(crate) use delivery::{Attempt, Delivery, LatestAttempt, OrderDelivery};
-pub(crate) use endpoint::{ENDPOINTS_MAX, Endpoint, EndpointFacts, last_delivery, status, summary};
+pub(crate) use endpoint::{
+    ENDPOINTS_MAX, Endpoint, EndpointFacts, Told, Trouble, last_delivery, status, summary,
+};
+pub(crate) use failing::{DISABLED_PERCENT, ParkedFate, notices_due};
 pub(crate) use failure::Failure;
 pub use retry::RetrySchedule;
 pub(crate) use retry::retry_after;

@@ -18,26 +18,30 @@ pub(super) async fn create(
 ) -> Result<HttpResponse, ApiError> {
     let new = read(path::business(&business)?, &body)?;
     let app = app.into_inner();
-    let now = app.clock.now();
+    let moment = view::Moment::of(&app);
     let created =
         tasks.run(async move { commands::create_endpoint(&app, new).await }).await?.map_err(from_create)?;
-    Ok(HttpResponse::Created().json(view::of_created(created, now)))
+    Ok(HttpResponse::Created().json(view::of_created(created, moment)))
 }
 
 fn read(business: BusinessId, body: &JsonBody) -> Result<NewEndpoint, ApiError> {
     let faults = FaultList::default();
     let given = Fields::of_body(&body.0, &faults).map(|fields| {
-        input::refuse_unknown(&fields, &["url", "events", "modes"]);
-        (input::required_url(&fields), input::events(&fields), input::modes(&fields))
+        input::refuse_unknown(&fields, &["url", "events", "modes", "maxPerSecond"]);
+        let limit = input::max_per_second(&fields).flatten();
+        (input::required_url(&fields), input::events(&fields), input::modes(&fields), limit)
     });
     match given {
-        Some((Some((url_text, url)), events, modes)) if faults.is_empty() => Ok(NewEndpoint {
-            business,
-            url_text,
-            url,
-            events: events.unwrap_or_else(|| DEFAULT_SUBSCRIPTION.to_vec()),
-            modes: modes.unwrap_or_else(|| vec![Mode::Live, Mode::Test]),
-        }),
+        Some((Some((url_text, url)), events, modes, max_per_second)) if faults.is_empty() => {
+            Ok(NewEndpoint {
+                business,
+                url_text,
+                url,
+                events: events.unwrap_or_else(|| DEFAULT_SUBSCRIPTION.to_vec()),
+                modes: modes.unwrap_or_else(|| vec![Mode::Live, Mode::Test]),
+                max_per_second,
+            })
+        }
         _ => Err(ApiError::invalid(faults)),
     }
 }

@@ -20,13 +20,14 @@ pub(super) async fn list(
     let unknown = || unknown_start("webhook endpoint of this list");
     let after = page.starting_after.map(|id| id.parse().map_err(|_| unknown())).transpose()?;
     let endpoints = queries::endpoints(&app, business, after, page.limit).await.map_err(from_store)?;
-    let (page, now) = (Page::cut(endpoints.ok_or_else(unknown)?, page.limit), app.clock.now());
-    Ok(HttpResponse::Ok().json(page.map(|endpoint| view::of_endpoint(endpoint, now))))
+    let page = Page::cut(endpoints.ok_or_else(unknown)?, page.limit);
+    let moment = view::Moment::of(&app);
+    Ok(HttpResponse::Ok().json(page.map(|endpoint| view::of_endpoint(endpoint, moment))))
 }
 
 pub(super) async fn show(app: Data<App>, ids: Path<(String, String)>) -> Result<HttpResponse, ApiError> {
     let (business, endpoint) = path::endpoint(&ids)?;
     let endpoint = queries::endpoint(&app, business, endpoint).await.map_err(from_store)?;
     let endpoint = endpoint.ok_or_else(endpoint_not_found)?;
-    Ok(HttpResponse::Ok().json(view::of_endpoint(endpoint, app.clock.now())))
+    Ok(HttpResponse::Ok().json(view::of_endpoint(endpoint, view::Moment::of(&app))))
 }

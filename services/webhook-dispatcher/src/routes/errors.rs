@@ -5,7 +5,9 @@ use chrono::SecondsFormat;
 use postgres::StoreError;
 use web::ApiError;
 
-use crate::commands::{ActivateError, CreateError, RedeliverError, RotateError, TestError, UpdateError};
+use crate::commands::{
+    ActivateError, CreateError, ParkedError, RedeliverError, RotateError, TestError, UpdateError,
+};
 use crate::domain::{ENDPOINTS_MAX, Refused};
 use crate::queries::LogError;
 
@@ -94,6 +96,18 @@ pub(super) fn from_redeliver(error: RedeliverError) -> ApiError {
             "The endpoint of this delivery was deleted, so that there is nowhere to send it.",
         ),
         RedeliverError::Store(error) => from_store(error),
+    }
+}
+
+pub(super) fn from_parked(error: ParkedError) -> ApiError {
+    match error {
+        ParkedError::NotFound => endpoint_not_found(),
+        ParkedError::Disabled => ApiError::new(
+            StatusCode::CONFLICT,
+            "webhook_endpoint_disabled",
+            "The endpoint is disabled. Set its status to active, then have what is parked replayed.",
+        ),
+        ParkedError::Store(error) => from_store(error),
     }
 }
 

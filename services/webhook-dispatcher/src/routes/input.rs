@@ -14,6 +14,8 @@ use crate::domain::{UrlFault, parse_url};
 const URL: TextRule = TextRule::line(2_048);
 /// Enough to name a fault in each; there are fewer kinds than this.
 const WORDS_MAX: usize = 50;
+/// What an owner may set; 0 takes the limit away.
+const MAX_PER_SECOND: i64 = 1_000;
 
 /// A field that we do not know is a fault: who misspells `events` must not be sent everything.
 pub(super) fn refuse_unknown(fields: &Fields<'_>, known: &[&str]) {
@@ -64,6 +66,12 @@ pub(super) fn modes(fields: &Fields<'_>) -> Option<Vec<Mode>> {
 /// None when it is absent or wrong.
 pub(super) fn activity(fields: &Fields<'_>) -> Option<Activity> {
     fields.optional_word("status", "active or paused")
+}
+
+/// Some of none when the endpoint is to have no limit of its own; none when it is absent or wrong.
+pub(super) fn max_per_second(fields: &Fields<'_>) -> Option<Option<i32>> {
+    let limit = fields.optional_integer("maxPerSecond", 0, MAX_PER_SECOND)?;
+    Some(i32::try_from(limit).ok().filter(|limit| *limit > 0))
 }
 
 /// A list that says something, and nothing twice.

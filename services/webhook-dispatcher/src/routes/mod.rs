@@ -8,6 +8,7 @@ mod endpoints;
 mod errors;
 mod input;
 mod of_order;
+mod parked;
 mod path;
 mod redeliver;
 mod secret;
@@ -51,6 +52,8 @@ pub(crate) fn internal(
                         .route(delete().to(delete::delete)),
                 )
                 .service(resource(format!("{ENDPOINT}/test")).route(post().to(test::test)))
+                .service(resource(format!("{ENDPOINT}/parked/replay")).route(post().to(parked::replay)))
+                .service(resource(format!("{ENDPOINT}/parked/discard")).route(post().to(parked::discard)))
                 .service(resource(format!("{ENDPOINT}/deliveries")).route(get().to(deliveries::list)))
                 .service(resource(format!("{ENDPOINT}/secret/rotate")).route(post().to(secret::rotate)))
                 .service(resource(format!("{ENDPOINT}/secret/activate")).route(post().to(secret::activate)))

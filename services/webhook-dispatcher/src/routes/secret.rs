@@ -24,9 +24,9 @@ pub(super) async fn rotate(
 ) -> Result<HttpResponse, ApiError> {
     let rotation = read(path::endpoint(&ids)?, &body.0)?;
     let app = app.into_inner();
-    let now = app.clock.now();
+    let moment = view::Moment::of(&app);
     let rotated = tasks.run(async move { commands::rotate_secret(&app, rotation).await }).await?;
-    Ok(HttpResponse::Ok().json(view::of_created(rotated.map_err(from_rotate)?, now)))
+    Ok(HttpResponse::Ok().json(view::of_created(rotated.map_err(from_rotate)?, moment)))
 }
 
 pub(super) async fn activate(
@@ -36,9 +36,9 @@ pub(super) async fn activate(
 ) -> Result<HttpResponse, ApiError> {
     let (business, endpoint) = path::endpoint(&ids)?;
     let app = app.into_inner();
-    let now = app.clock.now();
+    let moment = view::Moment::of(&app);
     let work = async move { commands::activate_secret(&app, business, endpoint).await };
-    Ok(HttpResponse::Ok().json(view::of_endpoint(tasks.run(work).await?.map_err(from_activate)?, now)))
+    Ok(HttpResponse::Ok().json(view::of_endpoint(tasks.run(work).await?.map_err(from_activate)?, moment)))
 }
 
 /// No body is an empty one.

@@ -18,18 +18,18 @@ pub(super) async fn update(
 ) -> Result<HttpResponse, ApiError> {
     let update = read(path::endpoint(&ids)?, &body)?;
     let app = app.into_inner();
-    let now = app.clock.now();
+    let moment = view::Moment::of(&app);
     let endpoint = tasks
         .run(async move { commands::update_endpoint(&app, update).await })
         .await?
         .map_err(from_update)?;
-    Ok(HttpResponse::Ok().json(view::of_endpoint(endpoint, now)))
+    Ok(HttpResponse::Ok().json(view::of_endpoint(endpoint, moment)))
 }
 
 fn read((business, endpoint): (BusinessId, EndpointId), body: &JsonBody) -> Result<EndpointUpdate, ApiError> {
     let faults = FaultList::default();
     let update = Fields::of_body(&body.0, &faults).map(|fields| {
-        input::refuse_unknown(&fields, &["url", "events", "modes", "status"]);
+        input::refuse_unknown(&fields, &["url", "events", "modes", "status", "maxPerSecond"]);
         EndpointUpdate {
             business,
             endpoint,
@@ -37,6 +37,7 @@ fn read((business, endpoint): (BusinessId, EndpointId), body: &JsonBody) -> Resu
             events: input::events(&fields),
             modes: input::modes(&fields),
             activity: input::activity(&fields),
+            max_per_second: input::max_per_second(&fields),
         }
     });
     match update {

@@ -3,14 +3,29 @@
 use chrono::{DateTime, Utc};
 use internal_api::webhooks::{
     AttemptView, CreatedEndpoint as CreatedView, DeliveryDetails, DeliveryView, EndpointView, NextSecret,
-    OrderDeliveryView, TestResult,
+    Notice, OrderDeliveryView, TestResult, Trouble as TroubleView,
 };
 
+use crate::app::App;
 use crate::commands::{CreatedEndpoint, TestOutcome};
-use crate::domain::{Attempt, Delivery, Endpoint, OrderDelivery, last_delivery, status};
+use crate::domain::{Attempt, Delivery, Endpoint, OrderDelivery, Told, Trouble, last_delivery, status};
+use crate::settings::Patience;
 
-pub(super) fn of_endpoint(endpoint: Endpoint, now: DateTime<Utc>) -> EndpointView {
-    let staged = endpoint.next_secret_from.filter(|from| *from > now);
+/// What a view depends on beside what is shown.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    now: DateTime<Utc>,
+    patience: Patience,
+}
+
+impl Moment {
+    pub(super) fn of(app: &App) -> Self {
+        Self { now: app.clock.now(), patience: app.patience }
+    }
+}
+
+pub(super) fn of_endpoint(endpoint: Endpoint, moment: Moment) -> EndpointView {
+    let staged = endpoint.next_secret_from.filter(|from| *from > moment.now);
     EndpointView {
         next_secret: staged.map(|activates_at| NextSecret { activates_at }),
         status: status(&endpoint.facts),
@@ -20,12 +35,32 @@ pub(super) fn of_endpoint(endpoint: Endpoint, now: DateTime<Utc>) -> EndpointVie
         url: endpoint.url,
         events: endpoint.events,
         modes: endpoint.modes,
+        max_per_second: endpoint.max_per_second,
+        parked_deliveries: endpoint.trouble.parked,
+        trouble: of_trouble(endpoint.trouble, moment),
         created_at: endpoint.created_at,
     }
 }
 
-pub(super) fn of_created(created: CreatedEndpoint, now: DateTime<Utc>) -> CreatedView {
-    CreatedView { view: of_endpoint(created.endpoint, now), secret: created.secret.expose().to_owned() }
+/// None while all is well.
+fn of_trouble(trouble: Trouble, Moment { now, patience }: Moment) -> Option<TroubleView> {
+    if trouble.failing_since.is_none() && trouble.disabled_at.is_none() {
+        return None;
+    }
+    let failing = trouble.failing_since.filter(|_| trouble.disabled_at.is_none());
+    let notice = |told: Told| Notice { percent: told.percent, at: told.at };
+    Some(TroubleView {
+        failing_since: trouble.failing_since,
+        disables_at: failing.map(|since| since + patience.disable),
+        resting_until: trouble.tripped_until.filter(|until| *until > now),
+        disabled_at: trouble.disabled_at,
+        disabled_reason: trouble.disabled_reason,
+        notices: trouble.notices.into_iter().map(notice).collect(),
+    })
+}
+
+pub(super) fn of_created(created: CreatedEndpoint, moment: Moment) -> CreatedView {
+    CreatedView { view: of_endpoint(created.endpoint, moment), secret: created.secret.expose().to_owned() }
 }
 
 pub(super) fn of_delivery(delivery: Delivery) -> DeliveryView {

@@ -40,7 +40,7 @@ impl Bucket {
 
     fn whole_tokens(&self) -> i64 {
         // Never more than the rate, which is a u32.
-        #[allow(clippy::cast_possible_truncation, reason = "a float between -u32::MAX and u32::MAX")]
+        #[expect(clippy::cast_possible_truncation, reason = "a float between -u32::MAX and u32::MAX")]
         let whole = self.tokens.floor() as i64;
         whole.max(0)
     }

@@ -8,14 +8,24 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hickory_resolver::config::{LookupIpStrategy, NameServerConfig, ResolverConfig};
+use hickory_resolver::net::NetError;
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::proto::rr::Name as DnsName;
+use hickory_resolver::{Resolver, TokioResolver};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
-use crate::domain::{Policy, Refused};
+use crate::domain::{NameServers, Policy, Refused};
 
-/// How long an owner waits for the look-up while an endpoint is set up. When it is called, the limit of the whole attempt
-/// holds.
-const LOOK_UP_MAX: Duration = Duration::from_secs(2);
+/// How long a look-up may take. No webhook waits longer for name servers that do not answer, nor does an owner who sets
+/// up an endpoint.
+const LOOK_UP_MAX: Duration = Duration::from_secs(4);
+/// Of one question to one name server, which is asked twice.
+const QUESTION_MAX: Duration = Duration::from_millis(1_500);
+const QUESTIONS_MAX: usize = 2;
+/// More addresses are vetted, and not tried: a connection would be tried to each of them in turn.
+const ADDRESSES_MAX: usize = 8;
 
 type Looking = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 type LookUp = Arc<dyn Fn(String) -> Looking + Send + Sync>;
@@ -37,12 +47,22 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// With the operating system's resolver.
-    pub(crate) fn of_system(policy: Policy) -> Self {
-        Self::new(policy, |name| async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            Ok(found.map(|address| address.ip()).collect())
-        })
+    /// Asks the name servers, or those of `/etc/resolv.conf` where there are none.
+    ///
+    /// # Errors
+    /// When `/etc/resolv.conf` is needed and cannot be read.
+    pub(crate) fn asking(servers: &NameServers, policy: Policy) -> Result<Self, NetError> {
+        let resolver = resolver(servers)?;
+        Ok(Self::new(policy, move |name| {
+            let resolver = resolver.clone();
+            async move {
+                // As it stands: a search list would lead to names that nobody wrote.
+                let mut name = DnsName::from_utf8(&name).map_err(io::Error::other)?;
+                name.set_fqdn(true);
+                let found = resolver.lookup_ip(name).await.map_err(io::Error::other)?;
+                Ok(found.iter().collect())
+            }
+        }))
     }
 
     fn new<F>(policy: Policy, look_up: impl Fn(String) -> F + Send + Sync + 'static) -> Self
@@ -68,21 +88,50 @@ impl Names {
     pub(crate) async fn vet_target(&self, url: &Url) -> Result<(), Refused> {
         self.vet_url(url)?;
         let Some(Host::Domain(name)) = url.host() else { return Ok(()) };
-        match tokio::time::timeout(LOOK_UP_MAX, self.addresses(name)).await {
-            Ok(Ok(_)) | Ok(Err(NameError::Unknown(_))) | Err(_) => Ok(()),
-            Ok(Err(NameError::Refused(refused))) => Err(refused),
+        match self.addresses(name).await {
+            Ok(_) | Err(NameError::Unknown(_)) => Ok(()),
+            Err(NameError::Refused(refused)) => Err(refused),
         }
     }
 
     async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, NameError> {
         let unknown = || NameError::Unknown(name.to_owned());
-        let addresses = (self.look_up)(name.to_owned()).await.map_err(|_| unknown())?;
+        // No name server is asked for this machine: what it says of it would be as good as any other address.
+        let mut addresses = match self.policy.local_addresses(name) {
+            Some(addresses) => addresses?,
+            None => tokio::time::timeout(LOOK_UP_MAX, (self.look_up)(name.to_owned()))
+                .await
+                .map_err(|_| unknown())?
+                .map_err(|_| unknown())?,
+        };
         if addresses.is_empty() {
             return Err(unknown());
         }
         self.policy.vet(name, &addresses)?;
+        addresses.truncate(ADDRESSES_MAX);
         Ok(addresses)
     }
+}
+
+/// Both kinds of addresses are always asked for, and nothing is kept: what counts is what a name leads to now.
+fn resolver(servers: &NameServers) -> Result<TokioResolver, NetError> {
+    let mut builder = if servers.is_empty() {
+        Resolver::builder_tokio()?
+    } else {
+        let servers = servers.iter().map(|server| {
+            let mut config = NameServerConfig::udp_and_tcp(server.ip());
+            config.connections.iter_mut().for_each(|connection| connection.port = server.port());
+            config
+        });
+        let config = ResolverConfig::from_name_servers(servers.collect());
+        Resolver::builder_with_config(config, TokioRuntimeProvider::default())
+    };
+    let options = builder.options_mut();
+    options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
+    options.cache_size = 0;
+    options.timeout = QUESTION_MAX;
+    options.attempts = QUESTIONS_MAX;
+    builder.build()
 }
 
 impl Resolve for Names {

@@ -8,8 +8,10 @@ use domain::{BusinessId, EndpointId};
 use postgres::{StoreError, statement};
 
 use super::corrupt;
+use super::failing::told;
+use super::parked::count_parked;
 use super::schema::{endpoint_health, endpoints};
-use crate::domain::{Endpoint, EndpointFacts};
+use crate::domain::{Endpoint, EndpointFacts, Trouble};
 use crate::secrets::Sealed;
 
 #[derive(Queryable, Selectable)]
@@ -22,6 +24,7 @@ struct EndpointRow {
     modes: Vec<String>,
     paused: bool,
     next_secret_from: Option<DateTime<Utc>>,
+    max_per_second: Option<i32>,
     created_at: DateTime<Utc>,
 }
 
@@ -30,7 +33,10 @@ struct EndpointRow {
 struct HealthRow {
     last_delivery_at: Option<DateTime<Utc>>,
     last_delivery_succeeded: Option<bool>,
+    failing_since: Option<DateTime<Utc>>,
+    tripped_until: Option<DateTime<Utc>>,
     disabled_at: Option<DateTime<Utc>>,
+    disabled_reason: Option<String>,
     connection_test: String,
 }
 
@@ -43,6 +49,7 @@ struct NewEndpointRow<'a> {
     events: Vec<&'static str>,
     modes: Vec<&'static str>,
     paused: bool,
+    max_per_second: Option<i32>,
     secret_ciphertext: &'a [u8],
     secret_key_id: &'a str,
     created_at: DateTime<Utc>,
@@ -57,6 +64,8 @@ pub struct EndpointChange {
     pub events: Option<Vec<String>>,
     pub modes: Option<Vec<String>>,
     pub paused: Option<bool>,
+    /// Some of none takes the limit away.
+    pub max_per_second: Option<Option<i32>>,
     pub updated_at: DateTime<Utc>,
 }
 
@@ -70,6 +79,7 @@ fn endpoint((row, health): Rows) -> Result<Endpoint, StoreError> {
         events: row.events.iter().map(|kind| kind.parse()).collect::<Result<_, _>>().map_err(corrupt)?,
         modes: row.modes.iter().map(|mode| mode.parse()).collect::<Result<_, _>>().map_err(corrupt)?,
         next_secret_from: row.next_secret_from,
+        max_per_second: row.max_per_second,
         created_at: row.created_at,
         facts: EndpointFacts {
             paused: row.paused,
@@ -77,6 +87,13 @@ fn endpoint((row, health): Rows) -> Result<Endpoint, StoreError> {
             last_delivery_at: health.last_delivery_at,
             last_delivery_succeeded: health.last_delivery_succeeded,
             connection_test: health.connection_test.parse().map_err(corrupt)?,
+        },
+        trouble: Trouble {
+            failing_since: health.failing_since,
+            tripped_until: health.tripped_until,
+            disabled_at: health.disabled_at,
+            disabled_reason: health.disabled_reason,
+            ..Trouble::default()
         },
     })
 }
@@ -118,6 +135,7 @@ pub(crate) async fn insert_endpoint(
         events: new.events.iter().map(|kind| kind.as_str()).collect(),
         modes: new.modes.iter().map(|mode| mode.as_str()).collect(),
         paused: new.facts.paused,
+        max_per_second: new.max_per_second,
         secret_ciphertext: &secret.ciphertext,
         secret_key_id: &secret.key_id,
         created_at: new.created_at,
@@ -150,7 +168,9 @@ pub(crate) async fn find_endpoint(
         .first(conn)
         .await
         .optional()?;
-    rows.map(endpoint).transpose()
+    let mut found = Vec::from_iter(rows.map(endpoint).transpose()?);
+    add_troubles(conn, business, &mut found).await?;
+    Ok(found.pop())
 }
 
 /// Newest first, after the given one; `limit` of them.
@@ -171,7 +191,26 @@ pub(crate) async fn list_endpoints(
     if let Some(after) = after {
         query = query.filter(endpoints::id.lt(after.to_string()));
     }
-    query.load::<Rows>(conn).await?.into_iter().map(endpoint).collect()
+    let rows: Vec<Rows> = query.load(conn).await?;
+    let mut endpoints: Vec<Endpoint> = rows.into_iter().map(endpoint).collect::<Result<_, _>>()?;
+    add_troubles(conn, business, &mut endpoints).await?;
+    Ok(endpoints)
+}
+
+/// What is parked for them, and what their owner was told.
+async fn add_troubles(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    endpoints: &mut [Endpoint],
+) -> Result<(), StoreError> {
+    let ids: Vec<String> = endpoints.iter().map(|endpoint| endpoint.id.to_string()).collect();
+    let mut parked = count_parked(conn, business, &ids).await?;
+    let mut told = told(conn, business, &ids).await?;
+    for endpoint in endpoints {
+        endpoint.trouble.parked = parked.remove(&endpoint.id).unwrap_or_default();
+        endpoint.trouble.notices = told.remove(&endpoint.id).unwrap_or_default();
+    }
+    Ok(())
 }
 
 /// False when there is no such endpoint.

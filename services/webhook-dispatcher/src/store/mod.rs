@@ -6,13 +6,16 @@ mod claims;
 mod deliveries;
 mod endpoints;
 mod events;
+mod failing;
 mod health;
 mod of_order;
+mod parked;
 mod queues;
 mod record;
 mod schema;
 mod secrets;
 mod streams;
+mod stuck;
 mod subscribers;
 mod sweep;
 
@@ -27,8 +30,10 @@ pub(crate) use endpoints::{
     lock_business, update_endpoint,
 };
 pub(crate) use events::{body_of, insert_events};
+pub(crate) use failing::{Notice, breakers, failing_endpoints, oldest_due, tell};
 pub(crate) use health::{enable, forget_test};
 pub(crate) use of_order::{Position, deliveries_of_order, delivery_of_order};
+pub(crate) use parked::{decide_parked, discard_parked, forget_fates, park_of_disabled, replay_parked};
 pub(crate) use record::{Outcome, Then, record};
 pub(crate) use secrets::{
     SealedRow, count_sealed_otherwise, find_target, fold_secrets, lock_sealed_otherwise, lock_secrets,
@@ -38,6 +43,7 @@ pub(crate) use streams::{
     OrderPlace, Stream, advance_streams, begin_streams, lock_streams, park, parked_overview, parked_places,
     take_parked,
 };
+pub(crate) use stuck::step_aside;
 pub(crate) use subscribers::subscribers;
 pub(crate) use sweep::discard_of_deleted;
 

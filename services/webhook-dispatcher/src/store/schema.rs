@@ -12,6 +12,7 @@ diesel::table! {
         secret_key_id -> Text,
         next_secret_ciphertext -> Nullable<Binary>,
         next_secret_key_id -> Nullable<Text>,
+        max_per_second -> Nullable<Integer>,
         next_secret_from -> Nullable<Timestamptz>,
         created_at -> Timestamptz,
         updated_at -> Timestamptz,
@@ -34,7 +35,7 @@ diesel::table! {
         trips -> Integer,
         tripped_until -> Nullable<Timestamptz>,
         last_success_at -> Nullable<Timestamptz>,
-        set_aside_fate -> Nullable<Text>,
+        parked_fate -> Nullable<Text>,
     }
 }
 

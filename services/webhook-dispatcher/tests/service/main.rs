@@ -12,6 +12,7 @@ mod harness;
 mod isolation;
 mod log;
 mod order;
+mod outages;
 mod owner_tests;
 mod process;
 mod receiver;

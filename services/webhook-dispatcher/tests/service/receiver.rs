@@ -1,7 +1,7 @@
 //! An integrator's web server: it keeps what it is sent and answers as the test wants.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::dev::ServerHandle;
 use actix_web::http::StatusCode;
@@ -12,6 +12,7 @@ use serde_json::Value;
 /// One request as it arrived.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
+    pub at: Instant,
     pub path: String,
     /// Lower-case names.
     pub headers: Vec<(String, String)>,
@@ -125,6 +126,7 @@ impl Drop for Receiver {
 async fn receive(shared: Data<Shared>, request: HttpRequest, body: Bytes) -> HttpResponse {
     let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
     let received = Received {
+        at: Instant::now(),
         path: request.uri().to_string(),
         headers: request
             .headers()

@@ -1,0 +1,276 @@
+//! Endpoints that fail: the breaker, who may be overtaken and who not, and being disabled in the end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use domain::{Clock, EventKind, Mode};
+use events::Envelope;
+use internal_api::webhooks::{CreatedEndpoint, DeliveryState, EndpointStatus};
+use serde_json::json;
+
+use crate::harness::{Harness, LIFE, TestOrder, refusal, retries, until};
+use crate::receiver::{Receiver, reply};
+
+/// Works or fails as the test wants.
+#[derive(Clone, Default)]
+struct Switch(Arc<AtomicBool>);
+
+impl Switch {
+    fn turn(&self, on: bool) {
+        self.0.store(on, Ordering::SeqCst);
+    }
+
+    fn receiver(&self) -> Receiver {
+        let on = self.0.clone();
+        Receiver::start(move |_, _| reply(if on.load(Ordering::SeqCst) { 200 } else { 500 }))
+    }
+}
+
+async fn harness(adjust: impl FnOnce(&mut webhook_dispatcher::Webhooks)) -> Harness {
+    let adjust = |settings: &mut webhook_dispatcher::Settings| {
+        settings.webhooks.sweep_seconds = 0.2;
+        settings.webhooks.retry_seconds = retries(&["0.2"; 40].join(","));
+        adjust(&mut settings.webhooks);
+    };
+    Harness::start_with(adjust, Clock::system()).await
+}
+
+fn life(harness: &Harness, order: &TestOrder, length: usize) -> Vec<Envelope> {
+    let kinds = (1..).zip(LIFE.into_iter().take(length));
+    kinds.map(|(sequence, kind)| harness.envelope(order, sequence, kind)).collect()
+}
+
+async fn parked(harness: &Harness, endpoint: &CreatedEndpoint) -> i64 {
+    harness.view(endpoint).await.parked_deliveries
+}
+
+#[tokio::test]
+async fn an_endpoint_that_only_fails_is_left_alone_and_goes_on_from_each_head() {
+    let harness = harness(|_| {}).await;
+    let switch = Switch::default();
+    let receiver = switch.receiver();
+    let endpoint = harness.endpoint(&receiver).await;
+    let orders: Vec<_> = (0..30).map(|_| harness.new_order(Mode::Live)).collect();
+    for order in &orders {
+        harness.publish(&life(&harness, order, 2)).await;
+    }
+    let resting =
+        async || harness.view(&endpoint).await.trouble.is_some_and(|one| one.resting_until.is_some());
+    until("it is left alone", resting).await;
+    // What was under way when it tripped ends; then nothing comes until the pause is over, whatever is due.
+    let tried = receiver.count();
+    assert!((10..40).contains(&tried), "{tried} attempts");
+    let view = harness.view(&endpoint).await;
+    let trouble = view.trouble.expect("trouble");
+    assert_eq!(view.status, EndpointStatus::Failing);
+    assert!(trouble.disables_at.is_some() && trouble.disabled_at.is_none(), "{trouble:?}");
+
+    switch.turn(true);
+    until("all have arrived", async || {
+        let log = harness.deliveries(&endpoint).await;
+        log.len() == 60 && log.iter().all(|one| one.status == DeliveryState::Succeeded)
+    })
+    .await;
+    assert_eq!(harness.view(&endpoint).await.trouble, None);
+    for order in &orders {
+        let mut sequences = receiver.sequences(&order.reference);
+        sequences.dedup();
+        assert_eq!(sequences, [1, 2], "{}", order.reference);
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_is_never_taken_lets_others_pass_while_the_endpoint_takes_others() {
+    let harness = harness(|webhooks| webhooks.step_aside_seconds = 1).await;
+    let poisoned = harness.new_order(Mode::Live);
+    let reference = poisoned.reference.clone();
+    let receiver = Receiver::start(move |received, _| {
+        let poison = received.reference() == reference && received.sequence() == 2;
+        reply(if poison { 422 } else { 200 })
+    });
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.publish(&life(&harness, &poisoned, 4)).await;
+    until("later ones pass, while others are taken", async || {
+        harness.publish_created(&harness.new_order(Mode::Live)).await;
+        receiver.sequences(&poisoned.reference).contains(&4)
+    })
+    .await;
+    let sequences = receiver.sequences(&poisoned.reference);
+    let others: Vec<i64> = sequences.iter().copied().filter(|sequence| *sequence != 2).collect();
+    assert_eq!(others, [1, 3, 4], "the rest keeps its order");
+    let tried = sequences.iter().take_while(|sequence| **sequence != 3).filter(|one| **one == 2).count();
+    assert!(tried >= 2, "it was tried more than once before");
+    let log = harness.deliveries(&endpoint).await;
+    let poison = log.iter().find(|one| one.event == LIFE[1]).expect("the second event");
+    assert_eq!(poison.status, DeliveryState::Pending, "it goes on with its retries");
+}
+
+#[tokio::test]
+async fn nobody_passes_while_the_endpoint_is_down() {
+    let harness = harness(|webhooks| webhooks.step_aside_seconds = 1).await;
+    let switch = Switch::default();
+    switch.turn(true);
+    let receiver = switch.receiver();
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("it works", async || harness.succeeded(&endpoint).await).await;
+
+    switch.turn(false);
+    let order = harness.new_order(Mode::Live);
+    harness.publish(&life(&harness, &order, 4)).await;
+    // Long enough to step aside, were it not for the outage: the breaker opens after ten failures, two seconds.
+    let resting =
+        async || harness.view(&endpoint).await.trouble.is_some_and(|one| one.resting_until.is_some());
+    until("it is left alone", resting).await;
+    switch.turn(true);
+    until("all arrive", async || receiver.sequences(&order.reference).contains(&4)).await;
+    let mut sequences = receiver.sequences(&order.reference);
+    sequences.dedup();
+    assert_eq!(sequences, [1, 2, 3, 4]);
+}
+
+#[tokio::test]
+async fn an_owner_s_test_that_is_received_ends_the_pause() {
+    let harness = harness(|_| {}).await;
+    let switch = Switch::default();
+    let receiver = switch.receiver();
+    let endpoint = harness.endpoint(&receiver).await;
+    let orders: Vec<_> =
+        (0..20).map(|_| harness.envelope(&harness.new_order(Mode::Live), 1, LIFE[0])).collect();
+    harness.publish(&orders).await;
+    let resting =
+        async || harness.view(&endpoint).await.trouble.is_some_and(|one| one.resting_until.is_some());
+    until("it is left alone", resting).await;
+    switch.turn(true);
+    let id = endpoint.view.id.to_string();
+    assert!(harness.hooks.test(harness.business, &id).await.expect("a test").succeeded);
+    assert_eq!(harness.view(&endpoint).await.trouble, None);
+}
+
+/// Fails until it is disabled; then two orders' events come.
+async fn disabled(harness: &Harness, receiver: &Receiver, orders: &[TestOrder]) -> CreatedEndpoint {
+    let endpoint = harness.endpoint(receiver).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    let status = async || harness.view(&endpoint).await.status;
+    until("it is disabled", async || status().await == EndpointStatus::Disabled).await;
+    for order in orders {
+        harness.publish(&life(harness, order, 3)).await;
+    }
+    let expected = i64::try_from(orders.len() * 3 + 1).expect("a few");
+    until("all are parked", async || parked(harness, &endpoint).await == expected).await;
+    endpoint
+}
+
+#[tokio::test]
+async fn what_only_fails_is_disabled_with_warnings_and_its_events_are_parked_and_replayed() {
+    let harness = harness(|webhooks| webhooks.disable_after_seconds = 2).await;
+    let switch = Switch::default();
+    let receiver = switch.receiver();
+    let orders = [harness.new_order(Mode::Live), harness.new_order(Mode::Live)];
+    let endpoint = disabled(&harness, &receiver, &orders).await;
+    let trouble = harness.view(&endpoint).await.trouble.expect("trouble");
+    let percents: Vec<i32> = trouble.notices.iter().map(|notice| notice.percent).collect();
+    assert_eq!(percents, [100, 80, 50]);
+    assert_eq!(trouble.disabled_reason.as_deref(), Some("every attempt failed for too long"));
+    let id = endpoint.view.id.to_string();
+    let early = refusal(harness.hooks.decide_parked(harness.business, &id, "replay").await);
+    assert_eq!((early.status, early.code.as_str()), (409, "webhook_endpoint_disabled"));
+
+    switch.turn(true);
+    let before = receiver.count();
+    let active = harness.patch(&endpoint, json!({"status": "active"})).await;
+    assert_ne!(active.status, EndpointStatus::Disabled);
+    assert_eq!(active.parked_deliveries, 7, "nothing is sent before its owner wants it");
+    assert_eq!(receiver.count(), before);
+    let log = harness.deliveries(&endpoint).await;
+    assert!(log.iter().all(|one| one.status == DeliveryState::Parked), "{log:?}");
+    harness.hooks.decide_parked(harness.business, &id, "replay").await.expect("accepted");
+    until("all arrive", async || parked(&harness, &endpoint).await == 0 && receiver.count() == before + 7)
+        .await;
+    for order in &orders {
+        assert_eq!(receiver.sequences(&order.reference), [1, 2, 3]);
+    }
+}
+
+#[tokio::test]
+async fn what_is_parked_can_be_discarded_and_goes_with_its_endpoint() {
+    let harness = harness(|webhooks| webhooks.disable_after_seconds = 2).await;
+    let receiver = Switch::default().receiver();
+    let first = disabled(&harness, &receiver, &[harness.new_order(Mode::Live)]).await;
+    let id = first.view.id.to_string();
+    harness.hooks.decide_parked(harness.business, &id, "discard").await.expect("accepted");
+    until("nothing is parked", async || parked(&harness, &first).await == 0).await;
+    let log = harness.deliveries(&first).await;
+    assert!(log.iter().all(|one| one.status == DeliveryState::Discarded), "{log:?}");
+
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("one more is parked", async || parked(&harness, &first).await == 1).await;
+    let delivery = harness.deliveries(&first).await.remove(0);
+    harness.hooks.delete(harness.business, &id).await.expect("deleted");
+    let discarded = async || harness.details(&delivery).await.view.status == DeliveryState::Discarded;
+    until("it is called off", discarded).await;
+}
+
+#[tokio::test]
+async fn an_endpoint_is_sent_no_more_per_second_than_its_owner_wants() {
+    let harness = harness(|_| {}).await;
+    let receiver = Receiver::kind();
+    harness.create(json!({"url": receiver.url(), "maxPerSecond": 10})).await;
+    let events: Vec<_> = (0..40)
+        .map(|_| harness.envelope(&harness.new_order(Mode::Live), 1, EventKind::OrderCreated))
+        .collect();
+    harness.publish(&events).await;
+    until("all arrive", async || receiver.count() == 40).await;
+    let times: Vec<_> = receiver.received().iter().map(|received| received.at).collect();
+    // A second's worth at once, then ten a second: no 25 within a second, however late some of them were.
+    let quickest = times.windows(25).map(|window| window[24] - window[0]).min().expect("windows");
+    assert!(quickest.as_secs_f64() > 1.0, "{quickest:?}");
+}
+
+#[tokio::test]
+async fn a_receiver_that_asks_for_time_is_left_alone_at_once() {
+    let harness = harness(|_| {}).await;
+    let receiver = Receiver::start(|_, before| {
+        let mut reply = reply(if before == 0 { 429 } else { 200 });
+        reply.headers = vec![("retry-after", "3".to_owned())];
+        reply
+    });
+    harness.endpoint(&receiver).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("it was asked", async || receiver.count() == 1).await;
+    let orders: Vec<_> =
+        (0..5).map(|_| harness.envelope(&harness.new_order(Mode::Live), 1, LIFE[0])).collect();
+    harness.publish(&orders).await;
+    until("all arrive", async || receiver.count() >= 7).await;
+    let times: Vec<_> = receiver.received().iter().map(|received| received.at).collect();
+    // Whatever was taken before the answer was written down may still have come.
+    let late = times.iter().filter(|at| (**at - times[0]).as_secs_f64() >= 3.0).count();
+    assert!(late >= 5, "{late} of {}", times.len());
+}
+
+#[tokio::test]
+async fn a_business_with_many_endpoints_takes_no_more_turns_than_another() {
+    let harness = harness(|webhooks| {
+        webhooks.concurrency = 4;
+        webhooks.per_endpoint = 4;
+    })
+    .await;
+    let slow = Receiver::start(|_, _| {
+        let mut reply = reply(200);
+        reply.after = std::time::Duration::from_millis(100);
+        reply
+    });
+    for _ in 0..4 {
+        harness.endpoint(&slow).await;
+    }
+    let mut orders: Vec<_> =
+        (0..30).map(|_| harness.envelope(&harness.new_order(Mode::Live), 1, LIFE[0])).collect();
+    let other = TestOrder { business: harness.new_business(), ..harness.new_order(Mode::Live) };
+    let quick = Receiver::kind();
+    harness.hooks.create(other.business, &json!({"url": quick.url()})).await.expect("an endpoint");
+    orders.push(harness.envelope(&other, 1, LIFE[0]));
+    harness.publish(&orders).await;
+    until("the other has its one", async || quick.count() == 1).await;
+    assert!(slow.count() < 60, "{} of 120 came before", slow.count());
+    until("all arrive", async || slow.count() == 120).await;
+}
