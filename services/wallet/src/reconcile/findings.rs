@@ -46,3 +46,40 @@ impl Findings {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(number: usize) -> Finding {
+        Finding { check: Check::WalletBalanceWrong, subject: format!("biz_{number}"), detail: String::new() }
+    }
+
+    #[test]
+    fn each_thing_is_found_once_and_told_with_its_latest_words() {
+        let mut findings = Findings::default();
+        assert_eq!(findings.total(), 0);
+        findings.add(finding(1));
+        findings.add(Finding { detail: "again".to_owned(), ..finding(1) });
+        findings.add(finding(2));
+        assert_eq!(findings.total(), 2);
+        let kept: Vec<_> = findings.kept().map(|one| (one.check, one.subject, one.detail)).collect();
+        let wrong = Check::WalletBalanceWrong;
+        let expected =
+            [(wrong, "biz_1".to_owned(), "again".to_owned()), (wrong, "biz_2".to_owned(), String::new())];
+        assert_eq!(kept, expected);
+        assert!(findings.contains(&finding(1)) && !findings.contains(&finding(3)));
+        assert!(!findings.contains(&Finding { check: Check::RefundMissing, ..finding(1) }));
+    }
+
+    #[test]
+    fn what_is_more_than_can_be_shown_is_counted() {
+        let mut findings = Findings::default();
+        (0..KEPT_MAX + 5).for_each(|number| findings.add(finding(number)));
+        // Known ones are not counted again, whether or not there is room.
+        findings.add(finding(0));
+        findings.add_all(Found { findings: vec![finding(1), finding(KEPT_MAX + 9)], total: 12 });
+        assert_eq!(findings.kept().count(), KEPT_MAX);
+        assert_eq!(findings.total(), i64::try_from(KEPT_MAX).unwrap() + 5 + 10 + 1);
+    }
+}
