@@ -37,7 +37,7 @@ test-faults: programs ## Kills on and on, towards a thousand, and holds a model 
 mutants: packages toolchain $(MUTANTS) ## Changes what decides about money and states, and sees whether a test notices; takes half an hour
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)
 
-bench: packages toolchain ## Orders and debits per second beside pgbench; ONLY=orders, debits or live-orders; ORDERS=5000000 adds a grown table
+bench: packages toolchain ## Orders and debits beside pgbench, and webhooks; ONLY=orders, debits, live-orders, webhooks or webhooks-drain; ORDERS=5000000 adds a grown table
 	cargo build --release --workspace --bins
 	cargo bench --package waybill-tests --bench beside_pgbench -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS))
 

@@ -20,6 +20,11 @@ pub(crate) struct Cpu {
 impl Cpu {
     /// Since each process began.
     pub(crate) fn of(stack: &Stack) -> Self {
+        Self::with_child(stack, None)
+    }
+
+    /// With a child of this process beside it, by its name and id.
+    pub(crate) fn with_child(stack: &Stack, child: Option<(&'static str, u32)>) -> Self {
         let processes = processes();
         let services = Service::ALL.into_iter().map(Part::from);
         let parts = [Part::Postgres, Part::RabbitMq].into_iter().chain(services);
@@ -29,8 +34,17 @@ impl Cpu {
         // Tools: what this process ran and waited for, pgbench and psql.
         parts.push(("caller", ourselves.map_or(0.0, |process| process.own)));
         parts.push(("tools", ourselves.map_or(0.0, |process| process.ended)));
+        parts.extend(child.map(|(name, pid)| (name, tree(&processes, pid))));
         let (busy, passed) = machine();
         Self { parts, busy, passed }
+    }
+
+    /// As [`Cpu::since`], where this part has been another process since.
+    pub(crate) fn since_restart(&self, before: &Self, restarted: impl Into<Part>) -> Self {
+        let restarted = restarted.into().name();
+        let then =
+            before.parts.iter().map(|(part, then)| (*part, if *part == restarted { 0.0 } else { *then }));
+        self.since(&Self { parts: then.collect(), busy: before.busy, passed: before.passed })
     }
 
     pub(crate) fn since(&self, before: &Self) -> Self {

@@ -11,18 +11,34 @@ mod orders;
 mod pgbench;
 mod report;
 mod tally;
+mod webhooks;
 
 use anyhow::ensure;
 use local_stack::{Service, Stack, StackOptions, say};
 
 /// What can be measured, each on a stack of its own.
-const BENCHES: [&str; 3] = ["orders", "debits", "live-orders"];
+const BENCHES: [&str; 4] = ["orders", "debits", "live-orders", "webhooks"];
 
-#[tokio::main]
-async fn main() -> anyhow::Result<()> {
+fn main() -> anyhow::Result<()> {
+    // The receiver of the webhooks is this program once more, so that it is counted apart.
+    if std::env::args().any(|argument| argument == "--receiver") {
+        return webhooks::serve_receiver();
+    }
+    tokio::runtime::Runtime::new()?.block_on(run())
+}
+
+async fn run() -> anyhow::Result<()> {
     let only = argument("--only");
+    // `webhooks-drain` is one group of `webhooks`.
+    let group = only.as_deref().and_then(|only| only.strip_prefix("webhooks-"));
     let known = only.as_ref().is_none_or(|only| BENCHES.contains(&only.as_str()));
-    ensure!(known, "--only is one of {}", BENCHES.join(", "));
+    let known = known || group.is_some_and(|group| webhooks::GROUPS.contains(&group));
+    ensure!(
+        known,
+        "--only is one of {}, or webhooks- and one of {}",
+        BENCHES.join(", "),
+        webhooks::GROUPS.join(", ")
+    );
     let wanted = |name: &str| only.as_ref().is_none_or(|only| only == name);
     let mut reports = Vec::new();
     if wanted("orders") {
@@ -35,6 +51,9 @@ async fn main() -> anyhow::Result<()> {
         reports.push(live_orders::run().await?);
     }
     reports.iter().for_each(report::show);
+    if wanted("webhooks") || group.is_some() {
+        webhooks::run(group).await?;
+    }
     Ok(())
 }
 

@@ -56,7 +56,7 @@ async fn compare(
     comparison.run(async |calls| stored.grew_by(calls).await).await
 }
 
-async fn test_key(stack: &Stack) -> anyhow::Result<String> {
+pub(crate) async fn test_key(stack: &Stack) -> anyhow::Result<String> {
     let portal =
         Portal::sign_up(&stack.portal_api(), "Bench", "bench@example.com", "a-long-password").await?;
     let key = portal.post("/api-keys", &json!({ "mode": "test", "name": "bench" })).await?.expect(201)?;
@@ -64,7 +64,7 @@ async fn test_key(stack: &Stack) -> anyhow::Result<String> {
 }
 
 /// A database beside order-api's with the same tables.
-async fn baseline(stack: &Stack) -> anyhow::Result<Baseline> {
+pub(crate) async fn baseline(stack: &Stack) -> anyhow::Result<Baseline> {
     let url = stack.create_database("bench_orders").await?;
     pgbench::copy_tables(stack, Service::OrderApi, &url).await?;
     let sql = crate::order::fill_in(stack, include_str!("baseline.sql")).await?;

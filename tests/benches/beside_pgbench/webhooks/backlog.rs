@@ -1,0 +1,67 @@
+//! What a backlog of 100,000 for one endpoint needs of memory, and what it does to those beside it.
+
+use std::fs;
+use std::time::Duration;
+
+use anyhow::Context;
+use domain::Mode;
+use local_stack::{Service, say};
+
+use super::events::by_sequence;
+use super::received::Received;
+use super::{Bench, Row, isolation, now_micros, seconds, steady};
+
+const BACKLOG: usize = 100_000;
+const PER_SECOND: u32 = 100;
+/// What a fresh process does at its start is over by then.
+const REST: Duration = Duration::from_secs(3);
+
+pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
+    let healthy = isolation::endpoints(bench, "/healthy/b").await?;
+    let used = resident(bench)?;
+    bench.stack.restart(Service::WebhookDispatcher).await?;
+    tokio::time::sleep(REST).await;
+    let idle = resident(bench)?;
+
+    steady::run(bench, &healthy, (PER_SECOND, Duration::from_secs(1)), "/healthy/").await?;
+    bench.hooks.forget().await?;
+    let mut received = Received::default();
+    let alone = isolation::measure(bench, &healthy, PER_SECOND, &mut received).await?;
+
+    say(&format!("{BACKLOG} events for an endpoint that is paused"));
+    let endpoint = bench.endpoint(bench.new_business(), Mode::Test, "/backlog").await?;
+    bench.set_status(&endpoint, "paused").await?;
+    let orders: Vec<_> =
+        (0..BACKLOG).map(|_| bench.source.order(endpoint.business, Mode::Test, &endpoint.path)).collect();
+    let begun = now_micros();
+    bench.source.publish(&by_sequence(&orders, &vec![1; BACKLOG])).await?;
+    bench.accepted(std::slice::from_ref(&endpoint), BACKLOG).await?;
+    let accepted = BACKLOG as f64 / seconds(now_micros() - begun);
+    let waiting = resident(bench)?;
+    let asleep = isolation::measure(bench, &healthy, PER_SECOND, &mut received).await?;
+
+    say("The endpoint is resumed");
+    bench.set_status(&endpoint, "active").await?;
+    let draining = isolation::measure(bench, &healthy, PER_SECOND, &mut received).await?;
+    let left = bench.pending(std::slice::from_ref(&endpoint)).await?;
+    let drained = resident(bench)?;
+    bench.delete(&[endpoint]).await?;
+    bench.delete(&healthy).await?;
+    let memory = format!(
+        "idle {idle:.1} MB after its start, {used:.1} MB after the groups before; {waiting:.1} MB with the backlog waiting, {drained:.1} MB while it is sent ({left} left); accepted at {accepted:.0}/s"
+    );
+    Ok(vec![
+        Row::plain("resident memory of the dispatcher", memory, "idle ≤ 20 MB"),
+        isolation::compared("healthy beside a backlog that is paused", alone.clone(), asleep, received),
+        isolation::compared("healthy beside a backlog that is being sent", alone, draining, received),
+    ])
+}
+
+/// In megabytes.
+fn resident(bench: &Bench) -> anyhow::Result<f64> {
+    let pid = bench.stack.pid(Service::WebhookDispatcher).context("the dispatcher does not run")?;
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+    let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
+    Ok(kilobytes * 1_024.0 / 1_000_000.0)
+}

@@ -1,0 +1,89 @@
+//! The receiver as the bench sees it: a child process that is asked what has come.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::Context;
+use demo::clients::Api;
+use demo::eventually;
+use reqwest::Method;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+/// A running receiver; it ends with this.
+pub(crate) struct Hooks {
+    process: Child,
+    api: Api,
+}
+
+/// One webhook as it came.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) path: String,
+    /// Microseconds since 1970.
+    pub(crate) at: i64,
+    /// Without its prefix, as is the order.
+    pub(crate) event: String,
+    pub(crate) order: String,
+    pub(crate) sequence: i64,
+}
+
+impl Hooks {
+    pub(crate) async fn start() -> anyhow::Result<Self> {
+        let mut process = Command::new(std::env::current_exe()?)
+            .arg("--receiver")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let output = process.stdout.take().context("the receiver's output")?;
+        let port = BufReader::new(output).lines().next_line().await?.context("the receiver told no port")?;
+        let api = Api::new(format!("http://127.0.0.1:{}", port.trim()))?;
+        Ok(Self { process, api })
+    }
+
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.process.id()
+    }
+
+    pub(crate) fn origin(&self) -> &str {
+        self.api.base()
+    }
+
+    pub(crate) async fn count(&self) -> anyhow::Result<usize> {
+        Ok(self.ask("/count").await?.parse()?)
+    }
+
+    pub(crate) async fn forget(&self) -> anyhow::Result<()> {
+        self.ask("/forget").await.map(drop)
+    }
+
+    /// All that came since it last forgot, in the order of arrival.
+    pub(crate) async fn arrivals(&self) -> anyhow::Result<Vec<Arrival>> {
+        self.ask("/lines").await?.lines().map(parse).collect()
+    }
+
+    /// Waits until so many have come; tells whether they have within `patience`.
+    pub(crate) async fn reaches(&self, count: usize, patience: Duration) -> anyhow::Result<bool> {
+        let reached = eventually("the webhooks to arrive", patience, || async {
+            Ok((self.count().await? >= count).then_some(()))
+        });
+        Ok(reached.await.is_ok())
+    }
+
+    async fn ask(&self, path: &str) -> anyhow::Result<String> {
+        Ok(self.api.send(self.api.request(Method::GET, path)).await?.text)
+    }
+}
+
+fn parse(line: &str) -> anyhow::Result<Arrival> {
+    let mut words = line.split(' ').map(str::to_owned);
+    let mut next = || words.next().with_context(|| format!("a short line: {line}"));
+    Ok(Arrival {
+        path: next()?,
+        at: next()?.parse()?,
+        event: next()?,
+        order: next()?,
+        sequence: next()?.parse().unwrap_or_default(),
+    })
+}

@@ -1,0 +1,95 @@
+//! What endpoints that hang do to those beside them.
+
+use std::time::Duration;
+
+use domain::Mode;
+use local_stack::say;
+
+use super::events::places;
+use super::received::Received;
+use super::report::percentile;
+use super::{Bench, Endpoint, Row, steady};
+
+/// Of each kind.
+const ENDPOINTS: usize = 10;
+const PER_SECOND: u32 = 100;
+const TIME: Duration = Duration::from_secs(10);
+/// Without and with, in turns, so that what else the machine does meets both.
+const ROUNDS: usize = 2;
+const HEALTHY: &str = "/healthy/";
+
+pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
+    let healthy = endpoints(bench, HEALTHY).await?;
+    // A second, so that connections stand.
+    steady::run(bench, &healthy, (PER_SECOND, Duration::from_secs(1)), HEALTHY).await?;
+    let (mut alone, mut beside) = (Vec::new(), Vec::new());
+    let mut received = Received::default();
+    for round in 0..ROUNDS {
+        bench.hooks.forget().await?;
+        alone.extend(measure(bench, &healthy, PER_SECOND, &mut received).await?);
+        let hung = endpoints(bench, &format!("/after/15000/{round}/")).await?;
+        say(&format!("{PER_SECOND} a second to {ENDPOINTS} endpoints that answer after 15 s"));
+        let both: Vec<_> =
+            healthy.iter().zip(&hung).flat_map(|(one, other)| [one.clone(), other.clone()]).collect();
+        beside.extend(measure(bench, &both, 2 * PER_SECOND, &mut received).await?);
+        bench.delete(&hung).await?;
+    }
+    bench.delete(&healthy).await?;
+    Ok(vec![compared(
+        &format!("{PER_SECOND}/s to healthy endpoints beside {PER_SECOND}/s to hung ones"),
+        alone,
+        beside,
+        received,
+    )])
+}
+
+/// Two sides of latencies as one row.
+pub(super) fn compared(what: &str, mut alone: Vec<f64>, mut beside: Vec<f64>, received: Received) -> Row {
+    alone.sort_unstable_by(f64::total_cmp);
+    beside.sort_unstable_by(f64::total_cmp);
+    let [p50, p99] = [0.5, 0.99].map(|part| (percentile(&alone, part), percentile(&beside, part)));
+    Row {
+        what: what.to_owned(),
+        found: format!(
+            "healthy alone: p50 {:.1} ms, p99 {:.1} ms; beside: p50 {:.1} ms, p99 {:.1} ms = {:.2} ×",
+            p50.0,
+            p99.0,
+            p50.1,
+            p99.1,
+            p99.1 / p99.0
+        ),
+        target: "p99 ≤ 1.2 ×",
+        cost: None,
+        received: Some(received),
+    }
+}
+
+/// Latencies of the healthy ones among them, whose webhooks must all have come.
+pub(super) async fn measure(
+    bench: &Bench,
+    endpoints: &[Endpoint],
+    per_second: u32,
+    received: &mut Received,
+) -> anyhow::Result<Vec<f64>> {
+    let found = steady::run(bench, endpoints, (per_second, TIME), HEALTHY).await?;
+    let healthy: Vec<_> = found
+        .orders
+        .iter()
+        .filter(|order| order.path().starts_with(HEALTHY))
+        .map(|order| (order, 1))
+        .collect();
+    let arrivals = bench.hooks.arrivals().await?;
+    let arrivals: Vec<_> = arrivals.into_iter().filter(|arrival| arrival.path.starts_with(HEALTHY)).collect();
+    received.add(Received::of(&places(&healthy), &arrivals));
+    bench.hooks.forget().await?;
+    Ok(found.latencies)
+}
+
+/// Of different businesses.
+pub(super) async fn endpoints(bench: &Bench, path: &str) -> anyhow::Result<Vec<Endpoint>> {
+    let mut endpoints = Vec::new();
+    for number in 0..ENDPOINTS {
+        endpoints.push(bench.endpoint(bench.new_business(), Mode::Test, &format!("{path}{number}")).await?);
+    }
+    Ok(endpoints)
+}

@@ -1,0 +1,100 @@
+//! How soon a webhook comes at a steady 200 events a second: orders placed by the API at a fixed pace, whether or not the ones
+//! before have been answered.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use demo::clients::Integration;
+use domain::Mode;
+use local_stack::Service;
+use tokio::task::JoinSet;
+use waybill_tests::text;
+
+use super::report::percentile;
+use super::{Bench, Row, events, now_micros, orders, steady};
+
+const PER_SECOND: u32 = 200;
+const TIME: Duration = Duration::from_secs(15);
+
+pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
+    let (portal, key) = orders::sign_up(bench, "latency").await?;
+    let endpoint = bench.endpoint(portal.business_id.parse()?, Mode::Test, "/latency").await?;
+    let shop = Arc::new(Integration::new(&bench.stack.order_api(), key)?);
+    // So that connections stand and statements are prepared.
+    place(&shop, "latency-warm", Duration::from_secs(2)).await?;
+    bench.settled(std::slice::from_ref(&endpoint)).await?;
+    bench.hooks.forget().await?;
+
+    let before = bench.cpu();
+    let answered = place(&shop, "latency", TIME).await?;
+    bench.hooks.reaches(answered.len(), super::PATIENCE).await?;
+    bench.settled(std::slice::from_ref(&endpoint)).await?;
+    let cost = bench.cpu().since(&before);
+
+    let occurred = occurred(bench, &portal.business_id).await?;
+    let arrivals = bench.hooks.arrivals().await?;
+    let millis = |micros: i64| micros as f64 / 1_000.0;
+    let mut since_event: Vec<_> = arrivals
+        .iter()
+        .filter_map(|arrival| Some(millis(arrival.at - occurred.get(&arrival.event)?)))
+        .collect();
+    let mut since_answer: Vec<_> = arrivals
+        .iter()
+        .filter_map(|arrival| Some(millis(arrival.at - answered.get(&arrival.order)?)))
+        .collect();
+    since_event.sort_unstable_by(f64::total_cmp);
+    since_answer.sort_unstable_by(f64::total_cmp);
+    let expected = answered.keys().map(|order| (endpoint.path.clone(), order.clone(), 1)).collect();
+    let (received, _) = bench.received(&expected).await?;
+    bench.delete(&[endpoint]).await?;
+    let found = format!(
+        "p50 {:.1} ms, p99 {:.1} ms, max {:.1} ms from when the event occurred, which is before the order's commit; after the caller has its 201: p50 {:.1} ms, p99 {:.1} ms",
+        percentile(&since_event, 0.5),
+        percentile(&since_event, 0.99),
+        since_event.last().copied().unwrap_or_default(),
+        percentile(&since_answer, 0.5),
+        percentile(&since_answer, 0.99),
+    );
+    Ok(vec![Row {
+        what: format!("orders at {PER_SECOND}/s to webhooks"),
+        found,
+        target: "p50 ≤ 5 ms, p99 ≤ 15 ms; CPU ≤ 1.2",
+        cost: Some((cost, answered.len())),
+        received: Some(received),
+    }])
+}
+
+/// Places orders at the pace; tells when each was answered, by the order's id without its prefix.
+async fn place(shop: &Arc<Integration>, name: &str, time: Duration) -> anyhow::Result<HashMap<String, i64>> {
+    let mut calls = JoinSet::new();
+    let mut sample = serde_json::to_value(reference_shop::NewOrder::sample(""))?;
+    let mut pace = steady::Pace::new(PER_SECOND);
+    for number in 0..pace.count(time) {
+        pace.next().await;
+        let reference = format!("{name}-{number}");
+        sample["orderReference"] = reference.clone().into();
+        let (shop, body) = (Arc::clone(shop), sample.clone());
+        calls.spawn(async move {
+            let created = shop.create(&reference, &body).await?.expect(201)?;
+            anyhow::Ok((events::bare(&text(&created, "id")?), now_micros()))
+        });
+    }
+    let mut answered = HashMap::new();
+    while let Some(call) = calls.join_next().await {
+        let (order, at) = call??;
+        answered.insert(order, at);
+    }
+    Ok(answered)
+}
+
+/// When each event of a business occurred, in microseconds, by its id without the prefix.
+async fn occurred(bench: &Bench, business: &str) -> anyhow::Result<HashMap<String, i64>> {
+    let sql = format!(
+        "SELECT event_id || ' ' || (extract(epoch FROM occurred_at) * 1000000)::bigint FROM events
+         WHERE business_id = '{business}'"
+    );
+    let rows = bench.stack.query(Service::WebhookDispatcher, &sql).await?;
+    let pairs = rows.lines().filter_map(|row| row.split_once(' '));
+    pairs.map(|(event, at)| Ok((events::bare(event), at.parse()?))).collect()
+}

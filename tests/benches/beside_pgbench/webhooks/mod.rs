@@ -1,0 +1,198 @@
+//! From an event to its webhook: how many, how soon, at what cost, and what one endpoint's trouble does to the others. What a
+//! peer does on a machine of this size stands beside it as the target; what this machine can do at all is measured in the
+//! same run.
+
+mod backlog;
+mod calibrate;
+mod drain;
+mod events;
+mod hooks;
+mod isolation;
+mod kill;
+mod latency;
+mod orders;
+mod received;
+mod receiver;
+mod report;
+mod sequence;
+mod steady;
+
+use std::collections::HashSet;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, ensure};
+use demo::clients::Api;
+use demo::eventually;
+use domain::{BusinessId, EndpointId, Mode};
+use local_stack::{Service, Stack, say};
+use reqwest::Method;
+use serde_json::json;
+use waybill_tests::text;
+
+use crate::cpu::Cpu;
+use calibrate::Calibration;
+use events::Source;
+use hooks::Hooks;
+use received::{Place, Received};
+use report::Row;
+
+pub(crate) use receiver::serve as serve_receiver;
+
+/// In the order in which they run: what leaves much behind comes last.
+pub(crate) const GROUPS: [&str; 7] =
+    ["orders", "latency", "drain", "sequence", "isolation", "kill", "backlog"];
+/// How long webhooks that were published may take to arrive, and their outcomes to be written.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What every group works with.
+pub(crate) struct Bench {
+    stack: Stack,
+    hooks: Hooks,
+    source: Source,
+    /// The dispatcher's own endpoints.
+    dispatcher: Api,
+    calibration: Calibration,
+}
+
+/// An endpoint at the receiver.
+#[derive(Clone)]
+struct Endpoint {
+    id: EndpointId,
+    business: BusinessId,
+    mode: Mode,
+    path: String,
+}
+
+/// All groups, or one.
+pub(crate) async fn run(only: Option<&str>) -> anyhow::Result<()> {
+    let stack = crate::start_stack().await?;
+    let hooks = Hooks::start().await?;
+    let source = Source::new(stack.broker_url())?;
+    let dispatcher = Api::new(stack.internal_url(Service::WebhookDispatcher))?;
+    let calibration = calibrate::calibrate(&stack, &hooks).await?;
+    say(&calibration.text());
+    let bench = Bench { stack, hooks, source, dispatcher, calibration };
+    let mut rows = Vec::new();
+    for group in GROUPS.into_iter().filter(|group| only.is_none_or(|only| only == *group)) {
+        say(&format!("\nWebhooks: {group}"));
+        bench.hooks.forget().await?;
+        let found = match group {
+            "orders" => orders::run(&bench).await,
+            "latency" => latency::run(&bench).await,
+            "drain" => drain::run(&bench).await,
+            "sequence" => sequence::run(&bench).await,
+            "isolation" => isolation::run(&bench).await,
+            "kill" => kill::run(&bench).await,
+            _ => backlog::run(&bench).await,
+        };
+        let found = found.with_context(|| format!("webhooks: {group}"))?;
+        found.iter().for_each(|row| say(&row.line()));
+        rows.extend(found);
+    }
+    report::show(&bench.calibration, &rows);
+    bench.stack.shut_down().await?;
+    let wrong = rows.iter().filter(|row| row.is_wrong()).count();
+    ensure!(wrong == 0, "{wrong} rows show webhooks that were lost, made up or out of order");
+    Ok(())
+}
+
+impl Bench {
+    /// Of the stack, this process and the receiver.
+    fn cpu(&self) -> Cpu {
+        Cpu::with_child(&self.stack, self.hooks.pid().map(|pid| ("receiver", pid)))
+    }
+
+    fn new_business(&self) -> BusinessId {
+        BusinessId::generate(&self.source.clock, &self.source.entropy)
+    }
+
+    async fn endpoint(&self, business: BusinessId, mode: Mode, path: &str) -> anyhow::Result<Endpoint> {
+        let url = format!("{}{path}", self.hooks.origin());
+        let body = json!({ "url": url, "modes": [mode] });
+        let call = format!("/internal/businesses/{business}/webhook-endpoints");
+        let request = self.dispatcher.request(Method::POST, &call).bearer_auth(self.stack.internal_token());
+        let created = self.dispatcher.send(request.json(&body)).await?.expect(201)?;
+        Ok(Endpoint { id: text(&created, "id")?.parse()?, business, mode, path: path.to_owned() })
+    }
+
+    async fn set_status(&self, endpoint: &Endpoint, status: &str) -> anyhow::Result<()> {
+        let Endpoint { business, id, .. } = endpoint;
+        let call = format!("/internal/businesses/{business}/webhook-endpoints/{id}");
+        let request = self.dispatcher.request(Method::PATCH, &call).bearer_auth(self.stack.internal_token());
+        self.dispatcher.send(request.json(&json!({ "status": status }))).await?.expect(200).map(drop)
+    }
+
+    /// Endpoints at which nothing more arrives.
+    async fn delete(&self, endpoints: &[Endpoint]) -> anyhow::Result<()> {
+        for Endpoint { business, id, .. } in endpoints {
+            let call = format!("/internal/businesses/{business}/webhook-endpoints/{id}");
+            let request =
+                self.dispatcher.request(Method::DELETE, &call).bearer_auth(self.stack.internal_token());
+            self.dispatcher.send(request).await?.expect(204)?;
+        }
+        Ok(())
+    }
+
+    /// How many deliveries to these endpoints are not over.
+    async fn pending(&self, endpoints: &[Endpoint]) -> anyhow::Result<usize> {
+        let ids: Vec<_> = endpoints.iter().map(|endpoint| format!("'{}'", endpoint.id)).collect();
+        let ids = ids.join(", ");
+        let sql =
+            format!("SELECT count(*) FROM deliveries WHERE state = 'pending' AND endpoint_id IN ({ids})");
+        Ok(self.stack.query(Service::WebhookDispatcher, &sql).await?.parse()?)
+    }
+
+    /// Waits until so many deliveries are waiting.
+    async fn accepted(&self, endpoints: &[Endpoint], count: usize) -> anyhow::Result<()> {
+        eventually("the events to be accepted", PATIENCE, || async {
+            Ok((self.pending(endpoints).await? >= count).then_some(()))
+        })
+        .await
+    }
+
+    /// Waits until every outcome is written.
+    async fn settled(&self, endpoints: &[Endpoint]) -> anyhow::Result<()> {
+        eventually("the outcomes to be written", PATIENCE, || async {
+            Ok((self.pending(endpoints).await? == 0).then_some(()))
+        })
+        .await
+    }
+
+    /// What came of what was to come, once it is all there or `PATIENCE` is over; then the receiver forgets.
+    async fn received(&self, expected: &HashSet<Place>) -> anyhow::Result<(Received, Span)> {
+        self.hooks.reaches(expected.len(), PATIENCE).await?;
+        let arrivals = self.hooks.arrivals().await?;
+        self.hooks.forget().await?;
+        let times = || arrivals.iter().map(|arrival| arrival.at);
+        let span = Span {
+            first: times().min().unwrap_or_default(),
+            last: times().max().unwrap_or_default(),
+            count: arrivals.len(),
+        };
+        Ok((Received::of(expected, &arrivals), span))
+    }
+}
+
+/// From the first arrival to the last, in microseconds since 1970.
+#[derive(Clone, Copy)]
+struct Span {
+    first: i64,
+    last: i64,
+    count: usize,
+}
+
+impl Span {
+    fn per_second(self) -> f64 {
+        self.count.saturating_sub(1) as f64 / seconds(self.last - self.first)
+    }
+}
+
+fn seconds(micros: i64) -> f64 {
+    micros as f64 / 1_000_000.0
+}
+
+/// Microseconds since 1970.
+pub(crate) fn now_micros() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_micros()).unwrap_or(i64::MAX)
+}

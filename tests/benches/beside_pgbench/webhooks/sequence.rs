@@ -1,0 +1,48 @@
+//! Whether the events of an order arrive in their sequence when many come close together and not in theirs, as they do when
+//! several relays publish.
+
+use domain::Mode;
+
+use super::events::{EVENTS_MAX, Event, places};
+use super::{Bench, Row};
+
+const ORDERS: usize = 2_000;
+/// Orders whose events are mixed with each other.
+const MIXED: usize = 25;
+
+pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
+    let endpoint = bench.endpoint(bench.new_business(), Mode::Test, "/sequence").await?;
+    let orders: Vec<_> =
+        (0..ORDERS).map(|_| bench.source.order(endpoint.business, endpoint.mode, &endpoint.path)).collect();
+    let mut events: Vec<Event<'_>> = Vec::new();
+    for orders in orders.chunks(MIXED) {
+        let mut block: Vec<Event<'_>> =
+            orders.iter().flat_map(|order| (1..=EVENTS_MAX).map(move |sequence| (order, sequence))).collect();
+        shuffle(bench, &mut block);
+        events.extend(block);
+    }
+    let before = bench.cpu();
+    bench.source.publish(&events).await?;
+    let (received, span) = bench.received(&places(&events)).await?;
+    bench.settled(std::slice::from_ref(&endpoint)).await?;
+    let cost = bench.cpu().since(&before);
+    bench.delete(&[endpoint]).await?;
+    Ok(vec![Row {
+        what: format!("{ORDERS} orders of {EVENTS_MAX} events, shuffled, one endpoint"),
+        found: format!(
+            "{} out of order; {}",
+            received.out_of_order,
+            bench.calibration.beside(span.per_second())
+        ),
+        target: "0 out of order",
+        cost: Some((cost, events.len())),
+        received: Some(received),
+    }])
+}
+
+fn shuffle(bench: &Bench, events: &mut [Event<'_>]) {
+    for last in (1..events.len()).rev() {
+        let below = u32::try_from(last + 1).unwrap_or(u32::MAX);
+        events.swap(last, bench.source.entropy.below(below) as usize);
+    }
+}
