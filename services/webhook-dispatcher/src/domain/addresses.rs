@@ -74,7 +74,9 @@ impl Policy {
         let address = match url.host() {
             Some(Host::Ipv4(address)) => IpAddr::V4(address),
             Some(Host::Ipv6(address)) => IpAddr::V6(address),
-            Some(Host::Domain(name)) => return self.local_addresses(name).map_or(Ok(()), |local| local.map(drop)),
+            Some(Host::Domain(name)) => {
+                return self.local_addresses(name).map_or(Ok(()), |local| local.map(drop));
+            }
             None => return Err(Refused::NotPublic { host: String::new() }),
         };
         self.vet(&address.to_string(), &[address])

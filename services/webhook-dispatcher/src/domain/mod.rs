@@ -13,7 +13,6 @@ mod url_rule;
 mod webhook_event;
 
 pub use addresses::AddressRanges;
-pub use name_servers::NameServers;
 pub(crate) use addresses::{Policy, Refused};
 pub(crate) use breaker::{Breaker, Sample};
 pub(crate) use delivery::{Attempt, Delivery, LatestAttempt, OrderDelivery};
@@ -22,6 +21,7 @@ pub(crate) use endpoint::{
 };
 pub(crate) use failing::{DISABLED_PERCENT, ParkedFate, notices_due};
 pub(crate) use failure::Failure;
+pub use name_servers::NameServers;
 pub use retry::RetrySchedule;
 pub(crate) use retry::retry_after;
 pub(crate) use sequence::{PARKED_MAX, Plan, Source, plan};

@@ -9,8 +9,11 @@
 mod batches;
 mod endpoints;
 mod harness;
+mod hostile_names;
+mod hostile_urls;
 mod isolation;
 mod log;
+mod name_server;
 mod order;
 mod outages;
 mod owner_tests;

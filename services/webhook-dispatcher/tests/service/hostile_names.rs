@@ -1,0 +1,236 @@
+//! Names that lead inside, told by a name server in the hands of an attacker. A listener on this machine stands for what must
+//! not be reached: it counts every connection, before any byte is read.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use diesel::sql_types::Text;
+use domain::Clock;
+use internal_api::webhooks::CreatedEndpoint;
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use crate::harness::{Harness, faulty_fields, refusal};
+use crate::name_server::{NameServer, Said};
+use crate::receiver::Receiver;
+
+/// Public, and never called here: each of these answers has an address that is refused beside it, or in its place.
+const PUBLIC: &str = "1.1.1.1";
+const PUBLIC_V6: &str = "2606:4700::1111";
+/// Attempts and look-ups end long before.
+const BOUND: Duration = Duration::from_secs(20);
+
+fn addresses(texts: &[&str]) -> Vec<IpAddr> {
+    texts.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+fn are(texts: &[&str]) -> Said {
+    Said::Addresses(addresses(texts))
+}
+
+/// What is said at the first question of a kind, and what at all others.
+fn zone(name: &str, before: usize) -> Said {
+    match name {
+        "loopback.test" => are(&["127.0.0.1"]),
+        "other-loopback.test" => are(&["127.99.0.1"]),
+        "loopback-v6.test" => are(&["::1"]),
+        "this-host.test" => are(&["0.0.0.0"]),
+        "unspecified.test" => are(&["::"]),
+        "mapped.test" => are(&["::ffff:127.0.0.1"]),
+        "compatible.test" => are(&["::127.0.0.1"]),
+        "nat64.test" => are(&["64:ff9b::7f00:1"]),
+        "local-nat64.test" => are(&["64:ff9b:1::7f00:1"]),
+        "six-to-four.test" => are(&["2002:7f00:1::1"]),
+        "teredo.test" => are(&["2001:0:7f00:1::1"]),
+        "metadata.test" => are(&["169.254.169.254"]),
+        "metadata-v6.test" => are(&["fd00:ec2::254"]),
+        "private.test" => are(&["10.0.0.1"]),
+        "carrier.test" => are(&["100.64.0.1"]),
+        "mixed.test" => are(&[PUBLIC, "127.0.0.1"]),
+        "mixed-first.test" => are(&["127.0.0.1", PUBLIC]),
+        "public-v4-private-v6.test" => are(&[PUBLIC, "::1"]),
+        "public-v6-private-v4.test" => are(&["127.0.0.1", PUBLIC_V6]),
+        // The one that matters comes last of far more than one datagram takes.
+        "huge.test" => {
+            let mut many = vec![PUBLIC; 400];
+            many.push("127.0.0.1");
+            are(&many)
+        }
+        "alias.test" => Said::Alias("inside.test", addresses(&["127.0.0.1"])),
+        "bare-alias.test" => Said::Alias("inside.test", Vec::new()),
+        "inside.test" => are(&["127.0.0.1"]),
+        "alias-of-localhost.test" => Said::Alias("localhost", addresses(&[PUBLIC])),
+        "alias-of-literal.test" => Said::Alias("127.0.0.1", Vec::new()),
+        // First a public address, for whoever checks; then a private one, for whoever calls.
+        "rebinding.test" if before == 0 => are(&[PUBLIC]),
+        "rebinding.test" => are(&["127.0.0.1"]),
+        "circle.test" => Said::Alias("circle.test", Vec::new()),
+        "poisoned.test" => Said::Others("loopback.test", addresses(&["127.0.0.1"])),
+        "empty.test" => are(&[]),
+        "silent.test" => Said::Silence,
+        _ => Said::Nothing,
+    }
+}
+
+const LEAD_INSIDE: [&str; 24] = [
+    "loopback.test",
+    "other-loopback.test",
+    "loopback-v6.test",
+    "this-host.test",
+    "unspecified.test",
+    "mapped.test",
+    "compatible.test",
+    "nat64.test",
+    "local-nat64.test",
+    "six-to-four.test",
+    "teredo.test",
+    "metadata.test",
+    "metadata-v6.test",
+    "private.test",
+    "carrier.test",
+    "mixed.test",
+    "mixed-first.test",
+    "public-v4-private-v6.test",
+    "public-v6-private-v4.test",
+    "huge.test",
+    "alias.test",
+    "bare-alias.test",
+    "LoopBack.TEST.",
+    "inside.test.",
+];
+/// Whatever comes of them, it is no connection.
+const LEAD_NOWHERE: [&str; 7] = [
+    "alias-of-localhost.test",
+    "alias-of-literal.test",
+    "circle.test",
+    "poisoned.test",
+    "empty.test",
+    "unknown.test",
+    "silent.test",
+];
+
+/// What must not be reached: on 127.0.0.1 and, where this machine speaks IPv6, on ::1.
+pub(crate) struct Inside {
+    pub port: u16,
+    connections: Arc<AtomicUsize>,
+}
+
+impl Inside {
+    pub(crate) async fn listen() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let connections = Arc::new(AtomicUsize::new(0));
+        let listeners = [Some(listener), TcpListener::bind(("::1", port)).await.ok()];
+        for listener in listeners.into_iter().flatten() {
+            let counted = Arc::clone(&connections);
+            tokio::spawn(async move {
+                while listener.accept().await.is_ok() {
+                    counted.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        Self { port, connections }
+    }
+
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+}
+
+/// A service that asks this name server, and may call nothing private but 127.9.9.9.
+async fn harness(server: &NameServer) -> Harness {
+    let name_servers = server.address.to_string();
+    let adjust = move |settings: &mut webhook_dispatcher::Settings| {
+        settings.webhooks.allowed_ranges = "127.9.9.9/32".parse().unwrap();
+        settings.webhooks.name_servers = name_servers.parse().unwrap();
+    };
+    Harness::start_with(adjust, Clock::system()).await
+}
+
+/// Gives an endpoint a URL that its owner could not, and has a test sent to it; why that failed.
+pub(crate) async fn sent_to(harness: &Harness, endpoint: &CreatedEndpoint, url: &str) -> String {
+    let mut conn = harness.connection().await;
+    let update = diesel::sql_query("UPDATE endpoints SET url = $1 WHERE id = $2")
+        .bind::<Text, _>(url)
+        .bind::<Text, _>(endpoint.view.id.to_string());
+    diesel_async::RunQueryDsl::execute(update, &mut conn).await.unwrap();
+    let result = harness.hooks.test(harness.business, &endpoint.view.id.to_string()).await.unwrap();
+    assert!(!result.succeeded, "{url}");
+    result.error.unwrap()
+}
+
+#[tokio::test]
+async fn names_that_lead_inside_are_refused_by_the_api_and_by_the_sender() {
+    let (server, inside) = (NameServer::start(zone).await, Inside::listen().await);
+    let harness = harness(&server).await;
+    let endpoint = harness.create(json!({"url": "http://127.9.9.9/"})).await;
+    for name in LEAD_INSIDE {
+        let url = format!("http://{name}:{}/hook", inside.port);
+        let created = harness.hooks.create(harness.business, &json!({ "url": url })).await;
+        let id = endpoint.view.id.to_string();
+        let patched = harness.hooks.update(harness.business, &id, &json!({ "url": url })).await;
+        assert!(created.is_err() && patched.is_err(), "{name} was taken");
+        for refused in [refusal(created), refusal(patched)] {
+            assert_eq!((refused.status, faulty_fields(&refused)), (400, vec!["url"]), "{name}");
+        }
+        let error = sent_to(&harness, &endpoint, &url).await;
+        assert!(error.contains("not public"), "{name}: {error}");
+    }
+    assert_eq!(inside.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_name_that_leads_elsewhere_when_it_is_called_is_refused_then() {
+    let (server, inside) = (NameServer::start(zone).await, Inside::listen().await);
+    let harness = harness(&server).await;
+    let url = format!("http://rebinding.test:{}/hook", inside.port);
+    let endpoint = harness.create(json!({ "url": url })).await;
+    assert_eq!(server.asked("rebinding.test"), 1);
+    for call in 2..=4 {
+        let result = harness.hooks.test(harness.business, &endpoint.view.id.to_string()).await.unwrap();
+        assert!(result.error.unwrap().contains("not public"));
+        assert_eq!(server.asked("rebinding.test"), call, "it is looked up anew for every call");
+    }
+    assert_eq!(inside.connections(), 0);
+}
+
+#[tokio::test]
+async fn names_without_a_good_answer_are_called_nowhere_and_waited_for_a_bounded_time() {
+    let (server, inside) = (NameServer::start(zone).await, Inside::listen().await);
+    let harness = harness(&server).await;
+    for name in LEAD_NOWHERE {
+        let url = format!("http://{name}:{}/hook", inside.port);
+        let endpoint = harness.create(json!({"url": "http://127.9.9.9/"})).await;
+        let begun = Instant::now();
+        // It may be set up later, so that an owner may name it already.
+        let patch = json!({ "url": url });
+        let taken = harness.hooks.update(harness.business, &endpoint.view.id.to_string(), &patch).await;
+        let error = sent_to(&harness, &endpoint, &url).await;
+        assert!(begun.elapsed() < BOUND, "{name} took {:?}", begun.elapsed());
+        let refused = taken.is_err() && error.contains("not public");
+        assert!(refused || error.contains("resolve"), "{name}: {error}");
+    }
+    assert_eq!(inside.connections(), 0);
+}
+
+/// That the cases above could fail: the same names are called where the operator allows it.
+#[tokio::test]
+async fn the_same_names_are_called_where_the_operator_allows_it() {
+    let (server, receiver) = (NameServer::start(zone).await, Receiver::kind());
+    let name_servers = server.address.to_string();
+    let adjust = move |settings: &mut webhook_dispatcher::Settings| {
+        settings.webhooks.name_servers = name_servers.parse().unwrap();
+    };
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    for (count, name) in
+        (1..).zip(["loopback.test", "alias.test", "bare-alias.test", "mapped.test", "localhost"])
+    {
+        let url = format!("http://{name}:{}/hook", receiver.port);
+        let endpoint = harness.create(json!({ "url": url })).await;
+        let result = harness.hooks.test(harness.business, &endpoint.view.id.to_string()).await.unwrap();
+        assert!(result.succeeded, "{name}: {:?}", result.error);
+        assert_eq!(receiver.count(), count);
+    }
+}
