@@ -6,13 +6,14 @@ use chassis::{Chassis, Running};
 use domain::{Clock, Entropy};
 use messaging::topology;
 use postgres::Database;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::commands::Intake;
 use crate::consumers::WebhookEvents;
 use crate::domain::RetrySchedule;
 use crate::secrets::SecretBox;
-use crate::sender::{self, Exchange, InHand, Loads, Names, Recorder, Sender};
+use crate::sender::{self, Exchange, Express, InHand, Loads, Names, Recorder, Sender, Taken};
 use crate::settings::{Patience, Settings};
 use crate::{routes, secret_keeper, sweeper};
 
@@ -32,6 +33,7 @@ pub(crate) struct App {
     pub sender: Sender,
     pub recorder: Recorder,
     pub intake: Intake,
+    pub express: Express,
     pub in_hand: InHand,
     pub loads: Loads,
     pub schedule: RetrySchedule,
@@ -44,31 +46,43 @@ pub(crate) struct App {
 }
 
 impl App {
-    fn new(settings: &Settings, chassis: &Chassis) -> anyhow::Result<Self> {
+    /// And what is taken in to be sent at once.
+    fn new(settings: &Settings, chassis: &Chassis) -> anyhow::Result<(Self, UnboundedReceiver<Taken>)> {
         let webhooks = &settings.webhooks;
         let (database, clock) = (chassis.database.clone(), chassis.clock.clone());
         let secrets = SecretBox::new(&settings.secrets.key, &settings.secrets.previous_keys)?;
         let names = Names::asking(&webhooks.name_servers, webhooks.policy())?;
         let exchange =
             Exchange::new(names.clone(), &settings.brand, webhooks.timeout(), webhooks.per_endpoint)?;
-        Ok(Self {
+        let (in_hand, loads) = (InHand::default(), Loads::new(webhooks.per_second));
+        let entropy = chassis.entropy.clone();
+        let per_endpoint = i64::try_from(webhooks.per_endpoint)?;
+        let (express, taken) = Express::new(
+            (in_hand.clone(), loads.clone()),
+            (clock.clone(), entropy.clone()),
+            (per_endpoint, webhooks.concurrency),
+        );
+        let bell = Arc::new(Notify::new());
+        let app = Self {
             sender: Sender::new(exchange, &settings.brand, secrets.clone(), clock.clone())?,
-            recorder: Recorder::start(database.clone(), clock.clone(), chassis.entropy.clone()),
-            intake: Intake::start(database.clone(), clock.clone(), chassis.entropy.clone()),
+            recorder: Recorder::start(database.clone(), clock.clone(), entropy.clone(), bell.clone()),
+            intake: Intake::start(database.clone(), clock.clone(), entropy.clone(), express.clone()),
+            express,
             database,
             clock,
-            entropy: chassis.entropy.clone(),
+            entropy,
             secrets,
             names,
-            in_hand: InHand::default(),
-            loads: Loads::new(webhooks.per_second),
+            in_hand,
+            loads,
             schedule: webhooks.retry_seconds.clone(),
             patience: webhooks.patience(),
             concurrency: webhooks.concurrency,
-            per_endpoint: i64::try_from(webhooks.per_endpoint)?,
-            bell: Arc::new(Notify::new()),
+            per_endpoint,
+            bell,
             tests: Arc::new(Semaphore::new(TESTS_MAX)),
-        })
+        };
+        Ok((app, taken))
     }
 }
 
@@ -77,9 +91,9 @@ impl App {
 /// # Errors
 /// When an address cannot be bound or a setting is not usable.
 pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Running> {
-    let app = App::new(settings, &chassis)?;
+    let (app, taken) = App::new(settings, &chassis)?;
     chassis.consume("events", topology::webhook_events(), CONSUMER_PARALLEL, WebhookEvents(app.clone()));
-    chassis.worker("dispatch", |stop| sender::dispatch(app.clone(), stop));
+    chassis.worker("dispatch", |stop| sender::dispatch(app.clone(), taken, stop));
     chassis.worker("renew-leases", |stop| sender::renew_leases(app.clone(), stop));
     chassis.worker("sweep", |stop| sweeper::sweep(app.clone(), stop));
     chassis.worker("keep-secrets", |stop| secret_keeper::keep(app.clone(), stop));

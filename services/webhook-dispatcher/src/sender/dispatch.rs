@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::attempt::Webhook;
+use super::express::Taken;
 use super::in_hand::{Hold, LEASE};
 use crate::app::App;
 use crate::domain::Failure;
@@ -23,40 +25,74 @@ const DRAIN: Duration = Duration::from_secs(3);
 /// A secret that does not open is a fault of ours, which costs the delivery time but no attempt.
 const UNREADABLE_SECRET_PAUSE: TimeDelta = TimeDelta::seconds(60);
 
-pub(crate) async fn dispatch(app: App, stop: CancellationToken) {
+pub(crate) async fn dispatch(app: App, mut express: UnboundedReceiver<Taken>, stop: CancellationToken) {
     let mut sending = JoinSet::new();
-    let mut pause = None;
+    let mut next = Next::default();
     while !stop.is_cancelled() {
         while sending.try_join_next().is_some() {}
-        metrics::gauge!("webhook_in_flight").set(count(sending.len()));
-        let room = app.concurrency.saturating_sub(sending.len());
+        metrics::gauge!("webhook_in_flight").set(count(app.in_hand.len()));
+        let room = app.concurrency.saturating_sub(app.in_hand.len());
         if room > 0 {
             match take(&app, room).await {
                 Ok(claimed) => {
-                    pause = None;
-                    for (claimed, hold) in claimed {
-                        let span = span_of(&claimed);
-                        sending.spawn(deliver(app.clone(), claimed, hold).instrument(span));
+                    next = Next { pause: None, more: !claimed.is_empty() };
+                    for taken in claimed {
+                        start(&app, &mut sending, taken);
                     }
                 }
                 Err(error) => {
-                    let longer = pause.map_or(POLL, |pause: Duration| (pause * 2).min(PAUSE_MAX));
-                    if pause.replace(longer).is_none() {
+                    let longer = next.pause.map_or(POLL, |pause: Duration| (pause * 2).min(PAUSE_MAX));
+                    if next.pause.replace(longer).is_none() {
                         tracing::warn!(%error, "due webhooks cannot be taken; trying until they can");
                     }
                 }
             }
         }
-        let until = Instant::now() + pause.unwrap_or(POLL);
-        let full = sending.len() >= app.concurrency;
-        tokio::select! {
-            () = stop.cancelled() => {}
-            () = app.bell.notified(), if !full && pause.is_none() => {}
-            Some(_) = sending.join_next() => {}
-            () = tokio::time::sleep_until(until), if !full => {}
-        }
+        wait(&app, &mut express, &mut sending, next, &stop).await;
     }
     drain(&app, sending).await;
+}
+
+/// What the latest look at what is due says of the next.
+#[derive(Clone, Copy, Default)]
+struct Next {
+    /// The database did not answer: nothing but time helps.
+    pause: Option<Duration>,
+    /// Something was due, so that more may be, for which there was no room.
+    more: bool,
+}
+
+fn start(app: &App, sending: &mut JoinSet<()>, (claimed, hold): Taken) {
+    let span = span_of(&claimed);
+    sending.spawn(deliver(app.clone(), claimed, hold).instrument(span));
+}
+
+/// Until it is worth while to look again: something became due, a place is free for what waits, or time is up. What
+/// comes by express is sent meanwhile.
+async fn wait(
+    app: &App,
+    express: &mut UnboundedReceiver<Taken>,
+    sending: &mut JoinSet<()>,
+    Next { pause, mut more }: Next,
+    stop: &CancellationToken,
+) {
+    let until = Instant::now() + pause.unwrap_or(POLL);
+    let has_room = || app.in_hand.len() < app.concurrency;
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = app.bell.notified(), if pause.is_none() => more = true,
+            Some(taken) = express.recv() => {
+                start(app, sending, taken);
+                continue;
+            }
+            Some(_) = sending.join_next() => {}
+            () = tokio::time::sleep_until(until) => return,
+        }
+        if more && pause.is_none() && has_room() {
+            return;
+        }
+    }
 }
 
 /// Extends the leases of what is under way, also of tests that an owner waits for.
@@ -74,7 +110,7 @@ pub(crate) async fn renew_leases(app: App, stop: CancellationToken) {
     }
 }
 
-async fn take(app: &App, room: usize) -> Result<Vec<(Claimed, Hold)>, postgres::StoreError> {
+async fn take(app: &App, room: usize) -> Result<Vec<Taken>, postgres::StoreError> {
     let now = app.clock.now();
     let (loads, leases) = (app.loads.of(&app.in_hand.by_endpoint(), Instant::now()), app.in_hand.leases());
     let in_hand: Vec<_> = leases.into_iter().map(|(delivery, _)| delivery).collect();
@@ -90,6 +126,8 @@ async fn take(app: &App, room: usize) -> Result<Vec<(Claimed, Hold)>, postgres::
     };
     let claimed = app.database.read(async |conn| store::claim(conn, &claim).await).await?;
     app.loads.spend(claimed.iter().map(|one| (one.endpoint_id, one.max_per_second)), Instant::now());
+    let taken_over = claimed.iter().filter(|one| one.taken_over).count();
+    metrics::counter!("webhook_taken_over_total").increment(taken_over as u64);
     let held = |claimed: Claimed| {
         let hold = app.in_hand.take(claimed.id, claimed.endpoint_id, claimed.token);
         (claimed, hold)
@@ -201,8 +239,7 @@ async fn drain(app: &App, mut sending: JoinSet<()>) {
     }
     let held = app.in_hand.leases();
     sending.abort_all();
-    let now = app.clock.now();
-    match app.database.read(async |conn| store::release(conn, &held, now).await).await {
+    match app.database.read(async |conn| store::release(conn, &held).await).await {
         Ok(released) => tracing::info!(released, "webhooks under way were given back"),
         Err(error) => tracing::warn!(%error, "webhooks under way are taken up again when their leases end"),
     }

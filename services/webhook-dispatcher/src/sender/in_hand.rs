@@ -1,6 +1,6 @@
 //! What this process is sending at this moment.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -8,11 +8,17 @@ use domain::{EndpointId, WebhookDeliveryId};
 
 /// How long a lease runs unless it is renewed. Renewed every quarter of it while the attempt lasts, so that a process that
 /// dies is succeeded within seconds, and a slow endpoint is not called twice.
-pub(crate) const LEASE: Duration = Duration::from_secs(6);
+pub(crate) const LEASE: Duration = Duration::from_secs(4);
 
 /// The deliveries under way, with their leases. Clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct InHand(Arc<Mutex<HashMap<WebhookDeliveryId, Held>>>);
+pub(crate) struct InHand(Arc<Mutex<All>>);
+
+#[derive(Default)]
+struct All {
+    held: HashMap<WebhookDeliveryId, Held>,
+    by_endpoint: HashMap<EndpointId, i64>,
+}
 
 #[derive(Clone, Copy)]
 struct Held {
@@ -32,27 +38,61 @@ impl InHand {
         Hold { all: self.clone(), delivery }
     }
 
+    /// The same, unless so many are in hand already, of this endpoint or in all.
+    pub(crate) fn take_within(
+        &self,
+        (of_endpoint, in_all): (i64, usize),
+        (delivery, endpoint, token): (WebhookDeliveryId, EndpointId, i64),
+    ) -> Option<Hold> {
+        let mut all = self.lock();
+        let busy = all.by_endpoint.get(&endpoint).copied().unwrap_or_default();
+        if busy >= of_endpoint || all.held.len() >= in_all {
+            return None;
+        }
+        all.insert(delivery, Held { endpoint, token });
+        Some(Hold { all: self.clone(), delivery })
+    }
+
     /// Each delivery with the token of its lease.
     pub(crate) fn leases(&self) -> Vec<(WebhookDeliveryId, i64)> {
-        self.lock().iter().map(|(delivery, held)| (*delivery, held.token)).collect()
+        self.lock().held.iter().map(|(delivery, held)| (*delivery, held.token)).collect()
     }
 
     /// How many are under way to each endpoint.
     pub(crate) fn by_endpoint(&self) -> Vec<(EndpointId, i64)> {
-        let mut counts: BTreeMap<EndpointId, i64> = BTreeMap::new();
-        for held in self.lock().values() {
-            *counts.entry(held.endpoint).or_default() += 1;
-        }
-        counts.into_iter().collect()
+        self.lock().by_endpoint.iter().map(|(endpoint, count)| (*endpoint, *count)).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<WebhookDeliveryId, Held>> {
+    pub(crate) fn len(&self) -> usize {
+        self.lock().held.len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, All> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl All {
+    fn insert(&mut self, delivery: WebhookDeliveryId, held: Held) {
+        // Taken anew with another token while it is in hand: it counts once.
+        self.remove(delivery);
+        self.held.insert(delivery, held);
+        *self.by_endpoint.entry(held.endpoint).or_default() += 1;
+    }
+
+    fn remove(&mut self, delivery: WebhookDeliveryId) {
+        let Some(held) = self.held.remove(&delivery) else { return };
+        if let Some(count) = self.by_endpoint.get_mut(&held.endpoint) {
+            *count -= 1;
+            if *count == 0 {
+                self.by_endpoint.remove(&held.endpoint);
+            }
+        }
     }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        self.all.lock().remove(&self.delivery);
+        self.all.lock().remove(self.delivery);
     }
 }

@@ -1,14 +1,16 @@
 //! Writes outcomes, those of many attempts in shared transactions, until they are written.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use diesel_async::AsyncPgConnection;
 use domain::{Clock, Entropy};
 use postgres::{Apply, Batcher, BatcherOptions, Database, StoreError};
 use serde_json::json;
+use tokio::sync::Notify;
 
 use crate::domain::Attempt;
-use crate::store::{self, Outcome};
+use crate::store::{self, Outcome, Recorded};
 
 /// An outcome that still cannot be written after this time is let go: its lease ends, and the webhook is sent again.
 const GIVE_UP: Duration = Duration::from_secs(120);
@@ -17,27 +19,32 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// Clones share one queue.
 #[derive(Clone)]
-pub(crate) struct Recorder(Batcher<Outcome, bool>);
+pub(crate) struct Recorder {
+    batcher: Batcher<Outcome, Recorded>,
+    /// Rung when an end makes another due.
+    bell: Arc<Notify>,
+}
 
 struct Write {
     clock: Clock,
     entropy: Entropy,
 }
 
-impl Apply<Outcome, bool> for Write {
+impl Apply<Outcome, Recorded> for Write {
     async fn apply(
         &self,
         conn: &mut AsyncPgConnection,
         outcomes: &[Outcome],
-    ) -> Result<Vec<bool>, StoreError> {
+    ) -> Result<Vec<Recorded>, StoreError> {
         store::record(conn, outcomes, self.clock.now(), || self.entropy.jitter()).await
     }
 }
 
 impl Recorder {
-    pub(crate) fn start(database: Database, clock: Clock, entropy: Entropy) -> Self {
+    pub(crate) fn start(database: Database, clock: Clock, entropy: Entropy, bell: Arc<Notify>) -> Self {
         let write = Write { clock, entropy };
-        Self(Batcher::start("webhook-outcomes", database, BatcherOptions::default(), write))
+        let batcher = Batcher::start("webhook-outcomes", database, BatcherOptions::default(), write);
+        Self { batcher, bell }
     }
 
     /// Writes an outcome; while the database is away it keeps trying, since a lost outcome is a webhook sent twice.
@@ -47,10 +54,14 @@ impl Recorder {
         let mut may_have_been_written = false;
         let mut reduced = false;
         loop {
-            match self.0.submit(outcome.clone()).await {
-                Ok(true) => return true,
-                Ok(false) if may_have_been_written => return true,
-                Ok(false) => {
+            let recorded = self.batcher.submit(outcome.clone()).await;
+            if recorded.as_ref().is_ok_and(|recorded| recorded.freed) {
+                self.bell.notify_one();
+            }
+            match recorded {
+                Ok(Recorded { ours: true, .. }) => return true,
+                Ok(_) if may_have_been_written => return true,
+                Ok(_) => {
                     metrics::counter!("webhook_outcomes_fenced_total").increment(1);
                     tracing::warn!(delivery_id = %outcome.delivery, "another sender took this delivery over");
                     return false;

@@ -53,6 +53,8 @@ pub(crate) struct Claimed {
     pub number: i32,
     /// Its number since the retry schedule last began.
     pub number_in_schedule: i32,
+    /// Whether another sender had it, whose lease ended: the receiver may have it already.
+    pub taken_over: bool,
     /// Whether the endpoint still subscribes to such events, or was asked to be sent this one.
     pub wanted: bool,
     /// The endpoint's own limit, if its owner set one.
@@ -104,7 +106,8 @@ candidates AS (
             SELECT deliveries.id, deliveries.due_at,
                    row_number() OVER (ORDER BY deliveries.due_at, deliveries.id) AS turn
             FROM deliveries
-            WHERE deliveries.endpoint_id = open.id AND deliveries.due_at <= $1 AND deliveries.id <> ALL ($7)
+            WHERE deliveries.endpoint_id = open.id AND deliveries.due_at <= $1
+              AND (deliveries.lease_until IS NULL OR deliveries.lease_until <= $1) AND deliveries.id <> ALL ($7)
             ORDER BY deliveries.due_at, deliveries.id
             LIMIT least(open.room, share.each)
         ) AS due
@@ -114,16 +117,16 @@ candidates AS (
     LIMIT $3
 ),
 locked AS (
-    SELECT deliveries.id FROM deliveries
+    SELECT deliveries.id, deliveries.lease_token IS NOT NULL AS taken_over FROM deliveries
     JOIN candidates ON candidates.id = deliveries.id
-    WHERE deliveries.due_at <= $1
+    WHERE deliveries.due_at <= $1 AND (deliveries.lease_until IS NULL OR deliveries.lease_until <= $1)
     FOR UPDATE OF deliveries SKIP LOCKED
 )
 UPDATE deliveries
-SET due_at = $2, lease_token = $8
+SET lease_until = $2, lease_token = $8
 FROM locked, events, endpoints
 WHERE deliveries.id = locked.id AND events.event_id = deliveries.event_id AND endpoints.id = deliveries.endpoint_id
-RETURNING deliveries.id, deliveries.business_id, deliveries.endpoint_id, deliveries.event_id, deliveries.kind,
+RETURNING locked.taken_over, deliveries.id, deliveries.business_id, deliveries.endpoint_id, deliveries.event_id, deliveries.kind,
     deliveries.order_id, deliveries.in_turn, deliveries.attempts, deliveries.earlier_attempts,
     (NOT deliveries.in_turn OR (deliveries.kind = ANY (endpoints.events) AND events.mode = ANY (endpoints.modes))) AS wanted,
     events.mode, events.body, events.occurred_at, events.traceparent, events.tracestate,
@@ -133,6 +136,8 @@ RETURNING deliveries.id, deliveries.business_id, deliveries.endpoint_id, deliver
 
 #[derive(QueryableByName)]
 struct ClaimedRow {
+    #[diesel(sql_type = Bool)]
+    taken_over: bool,
     #[diesel(sql_type = Text)]
     id: String,
     #[diesel(sql_type = Text)]
@@ -194,6 +199,7 @@ impl ClaimedRow {
             token,
             number: self.attempts + 1,
             number_in_schedule: self.attempts - self.earlier_attempts + 1,
+            taken_over: self.taken_over,
             wanted: self.wanted,
             max_per_second: self.max_per_second,
             url: self.url,
@@ -233,7 +239,7 @@ pub(crate) async fn claim(
 
 /// Rows that a recorder holds at this moment are passed over: they need no lease any more.
 const EXTEND: &str = r#"
-UPDATE deliveries SET due_at = $3
+UPDATE deliveries SET lease_until = $3
 FROM (
     SELECT deliveries.id FROM deliveries
     JOIN unnest($1, $2) AS held (id, token) ON held.id = deliveries.id
@@ -249,11 +255,17 @@ pub(crate) async fn renew(
     held: &[(WebhookDeliveryId, i64)],
     until: DateTime<Utc>,
 ) -> Result<usize, StoreError> {
-    on_leases(conn, EXTEND, held, until).await
+    let (ids, tokens) = columns(held);
+    Ok(statement(EXTEND)
+        .bind::<Array<Text>, _>(ids)
+        .bind::<Array<BigInt>, _>(tokens)
+        .bind::<Timestamptz, _>(until)
+        .execute(conn)
+        .await?)
 }
 
 const RELEASE: &str = r#"
-UPDATE deliveries SET due_at = $3, lease_token = NULL
+UPDATE deliveries SET lease_until = NULL, lease_token = NULL
 FROM (
     SELECT deliveries.id FROM deliveries
     JOIN unnest($1, $2) AS held (id, token) ON held.id = deliveries.id
@@ -267,23 +279,11 @@ WHERE deliveries.id = ours.id
 pub(crate) async fn release(
     conn: &mut AsyncPgConnection,
     held: &[(WebhookDeliveryId, i64)],
-    now: DateTime<Utc>,
 ) -> Result<usize, StoreError> {
-    on_leases(conn, RELEASE, held, now).await
+    let (ids, tokens) = columns(held);
+    Ok(statement(RELEASE).bind::<Array<Text>, _>(ids).bind::<Array<BigInt>, _>(tokens).execute(conn).await?)
 }
 
-async fn on_leases(
-    conn: &mut AsyncPgConnection,
-    sql: &'static str,
-    held: &[(WebhookDeliveryId, i64)],
-    at: DateTime<Utc>,
-) -> Result<usize, StoreError> {
-    let (ids, tokens): (Vec<String>, Vec<i64>) =
-        held.iter().map(|(id, token)| (id.to_string(), *token)).unzip();
-    Ok(statement(sql)
-        .bind::<Array<Text>, _>(ids)
-        .bind::<Array<BigInt>, _>(tokens)
-        .bind::<Timestamptz, _>(at)
-        .execute(conn)
-        .await?)
+fn columns(held: &[(WebhookDeliveryId, i64)]) -> (Vec<String>, Vec<i64>) {
+    held.iter().map(|(id, token)| (id.to_string(), *token)).unzip()
 }

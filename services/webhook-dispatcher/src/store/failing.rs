@@ -210,7 +210,7 @@ JOIN endpoint_health AS health
     ON health.endpoint_id = queues.endpoint_id AND health.disabled_at IS NULL AND health.tripped_until IS NULL
 CROSS JOIN LATERAL (
     SELECT due_at FROM deliveries
-    WHERE endpoint_id = queues.endpoint_id AND due_at <= $1
+    WHERE endpoint_id = queues.endpoint_id AND due_at <= $1 AND lease_token IS NULL
     ORDER BY due_at LIMIT 1
 ) AS oldest";
 

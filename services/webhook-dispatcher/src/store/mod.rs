@@ -34,7 +34,7 @@ pub(crate) use failing::{Notice, breakers, failing_endpoints, oldest_due, tell};
 pub(crate) use health::{enable, forget_test};
 pub(crate) use of_order::{Position, deliveries_of_order, delivery_of_order};
 pub(crate) use parked::{decide_parked, discard_parked, forget_fates, park_of_disabled, replay_parked};
-pub(crate) use record::{Outcome, Then, record};
+pub(crate) use record::{Outcome, Recorded, Then, record};
 pub(crate) use secrets::{
     SealedRow, count_sealed_otherwise, find_target, fold_secrets, lock_sealed_otherwise, lock_secrets,
     write_secrets,
@@ -44,7 +44,7 @@ pub(crate) use streams::{
     take_parked,
 };
 pub(crate) use stuck::step_aside;
-pub(crate) use subscribers::subscribers;
+pub(crate) use subscribers::{Subscriber, subscribers};
 pub(crate) use sweep::discard_of_deleted;
 
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};

@@ -27,23 +27,23 @@ CROSS JOIN LATERAL (
 ) AS first
 WHERE head.id = first.id AND head.due_at IS NULL";
 
-/// Makes the head of each queue due, unless it has been a head before and has a time of its own. To be called whenever
-/// a queue has lost its head; a new one in an empty queue is due from the start (`insert_deliveries`). Wants the locks of the orders' streams. Serves all businesses.
+/// Makes the head of each queue due, unless it has been a head before and has a time of its own; tells how many. To be
+/// called whenever a queue has lost its head; a new one in an empty queue is due from the start (`insert_deliveries`).
+/// Wants the locks of the orders' streams. Serves all businesses.
 pub(crate) async fn advance(
     conn: &mut AsyncPgConnection,
     queues: &[Queue],
     now: DateTime<Utc>,
-) -> Result<(), StoreError> {
+) -> Result<usize, StoreError> {
     if queues.is_empty() {
-        return Ok(());
+        return Ok(0);
     }
     let endpoints: Vec<String> = queues.iter().map(|queue| queue.endpoint.to_string()).collect();
     let orders: Vec<String> = queues.iter().map(|queue| queue.order.to_string()).collect();
-    statement(ADVANCE)
+    Ok(statement(ADVANCE)
         .bind::<Array<Text>, _>(endpoints)
         .bind::<Array<Text>, _>(orders)
         .bind::<Timestamptz, _>(now)
         .execute(conn)
-        .await?;
-    Ok(())
+        .await?)
 }

@@ -73,6 +73,14 @@ impl Then {
     }
 }
 
+/// What became of an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    pub ours: bool,
+    /// Others that waited behind a delivery of the same batch are due now.
+    pub freed: bool,
+}
+
 /// Tells for each outcome whether the delivery was still ours to write: not when its lease had run out and another
 /// sender took it, or when this very outcome was written before.
 ///
@@ -82,7 +90,7 @@ pub(crate) async fn record(
     outcomes: &[Outcome],
     now: DateTime<Utc>,
     jitter: impl Fn() -> f64 + Send,
-) -> Result<Vec<bool>, StoreError> {
+) -> Result<Vec<Recorded>, StoreError> {
     lock_streams(conn, outcomes).await?;
     let written = write_states(conn, outcomes).await?;
     let ours: Vec<&Outcome> =
@@ -93,10 +101,11 @@ pub(crate) async fn record(
         .filter(|outcome| outcome.then.is_end())
         .filter_map(|outcome| Some(Queue { order: outcome.order_in_turn?, endpoint: outcome.endpoint }))
         .collect();
-    advance(conn, &freed.into_iter().collect::<Vec<_>>(), now).await?;
+    let freed = advance(conn, &freed.into_iter().collect::<Vec<_>>(), now).await? > 0;
     note_failures(conn, &ours).await?;
     note_attempts(conn, &ours, now, jitter).await?;
-    Ok(outcomes.iter().map(|outcome| written.contains(&outcome.delivery.to_string())).collect())
+    let ours = |outcome: &Outcome| written.contains(&outcome.delivery.to_string());
+    Ok(outcomes.iter().map(|outcome| Recorded { ours: ours(outcome), freed }).collect())
 }
 
 /// Whoever comes behind a head that ends here waits for this lock, or is seen by `advance`.
@@ -113,6 +122,7 @@ SET state = outcome.state,
     attempts = deliveries.attempts + outcome.made,
     due_at = outcome.due_at,
     lease_token = NULL,
+    lease_until = NULL,
     last_error = CASE WHEN outcome.made = 1 THEN outcome.error ELSE coalesce(outcome.error, deliveries.last_error) END,
     completed_at = CASE WHEN outcome.due_at IS NULL THEN outcome.at END
 FROM unnest($1, $2, $3, $4, $5, $6, $7) AS outcome (id, token, state, made, due_at, error, at)

@@ -91,6 +91,7 @@ diesel::table! {
         earlier_attempts -> Integer,
         due_at -> Nullable<Timestamptz>,
         lease_token -> Nullable<BigInt>,
+        lease_until -> Nullable<Timestamptz>,
         last_error -> Nullable<Text>,
         created_at -> Timestamptz,
         completed_at -> Nullable<Timestamptz>,

@@ -2,44 +2,99 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
-use diesel::sql_types::{Array, BigInt, Text};
+use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::EndpointId;
 use postgres::{StoreError, statement};
 
 use super::corrupt;
+use super::secrets::sealed_secrets;
 use crate::domain::{ENDPOINTS_MAX, Subject};
+use crate::secrets::SealedSecrets;
 
 const SUBSCRIBERS: &str = "
-    SELECT wanted.business_id, wanted.kind, wanted.mode, subscriber.id
+    SELECT wanted.kind AS wanted_kind, wanted.mode AS wanted_mode, subscriber.*
     FROM unnest($1, $2, $3) AS wanted (business_id, kind, mode)
     CROSS JOIN LATERAL (
-        SELECT id FROM endpoints
-        WHERE business_id = wanted.business_id AND deleted_at IS NULL
+        SELECT endpoints.business_id, endpoints.id, url, max_per_second, secret_ciphertext, secret_key_id,
+            next_secret_ciphertext, next_secret_key_id, next_secret_from,
+            NOT paused AND health.disabled_at IS NULL AND health.tripped_until IS NULL AS open
+        FROM endpoints
+        JOIN endpoint_health AS health ON health.endpoint_id = endpoints.id
+        WHERE endpoints.business_id = wanted.business_id AND deleted_at IS NULL
             AND wanted.kind = ANY (events) AND wanted.mode = ANY (modes)
         ORDER BY id
         LIMIT $4
     ) AS subscriber";
 
+/// An endpoint that wants an event, with what sending it at once would need.
+#[derive(Clone)]
+pub(crate) struct Subscriber {
+    pub endpoint: EndpointId,
+    /// Nothing keeps it from being sent to at this moment.
+    pub open: bool,
+    pub max_per_second: Option<i32>,
+    pub url: String,
+    pub secrets: SealedSecrets,
+}
+
 #[derive(QueryableByName)]
 struct Row {
     #[diesel(sql_type = Text)]
+    wanted_kind: String,
+    #[diesel(sql_type = Text)]
+    wanted_mode: String,
+    #[diesel(sql_type = Text)]
     business_id: String,
     #[diesel(sql_type = Text)]
-    kind: String,
-    #[diesel(sql_type = Text)]
-    mode: String,
-    #[diesel(sql_type = Text)]
     id: String,
+    #[diesel(sql_type = Text)]
+    url: String,
+    #[diesel(sql_type = Nullable<Integer>)]
+    max_per_second: Option<i32>,
+    #[diesel(sql_type = Binary)]
+    secret_ciphertext: Vec<u8>,
+    #[diesel(sql_type = Text)]
+    secret_key_id: String,
+    #[diesel(sql_type = Nullable<Binary>)]
+    next_secret_ciphertext: Option<Vec<u8>>,
+    #[diesel(sql_type = Nullable<Text>)]
+    next_secret_key_id: Option<String>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    next_secret_from: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Bool)]
+    open: bool,
+}
+
+impl Row {
+    fn read(self) -> Result<(Subject, Subscriber), StoreError> {
+        let subject = Subject {
+            business_id: self.business_id.parse().map_err(corrupt)?,
+            kind: self.wanted_kind.parse().map_err(corrupt)?,
+            mode: self.wanted_mode.parse().map_err(corrupt)?,
+        };
+        let subscriber = Subscriber {
+            endpoint: self.id.parse().map_err(corrupt)?,
+            open: self.open,
+            max_per_second: self.max_per_second,
+            url: self.url,
+            secrets: sealed_secrets(
+                (self.secret_ciphertext, self.secret_key_id),
+                (self.next_secret_ciphertext, self.next_secret_key_id, self.next_secret_from),
+            ),
+        };
+        Ok((subject, subscriber))
+    }
 }
 
 /// The endpoints that want events of these businesses, kinds and modes; a subject that nobody wants is left out.
 pub(crate) async fn subscribers(
     conn: &mut AsyncPgConnection,
     subjects: &BTreeSet<Subject>,
-) -> Result<HashMap<Subject, Vec<EndpointId>>, StoreError> {
-    let mut by_subject: HashMap<Subject, Vec<EndpointId>> = HashMap::new();
+) -> Result<HashMap<Subject, Vec<Subscriber>>, StoreError> {
+    let mut by_subject: HashMap<Subject, Vec<Subscriber>> = HashMap::new();
     if subjects.is_empty() {
         return Ok(by_subject);
     }
@@ -52,12 +107,8 @@ pub(crate) async fn subscribers(
         .load(conn)
         .await?;
     for row in rows {
-        let subject = Subject {
-            business_id: row.business_id.parse().map_err(corrupt)?,
-            kind: row.kind.parse().map_err(corrupt)?,
-            mode: row.mode.parse().map_err(corrupt)?,
-        };
-        by_subject.entry(subject).or_default().push(row.id.parse().map_err(corrupt)?);
+        let (subject, subscriber) = row.read()?;
+        by_subject.entry(subject).or_default().push(subscriber);
     }
     Ok(by_subject)
 }

@@ -76,7 +76,7 @@ async fn an_outcome_is_written_by_whoever_holds_the_lease() {
     // Another sender takes the delivery over, and gives it back.
     let mut conn = harness.connection().await;
     let taken = diesel::sql_query(
-        "UPDATE deliveries SET lease_token = lease_token + 1, due_at = now() + interval '2 s'",
+        "UPDATE deliveries SET lease_token = lease_token + 1, lease_until = now() + interval '2 s'",
     );
     assert_eq!(taken.execute(&mut conn).await.unwrap(), 1);
     until("it is sent again", async || receiver.count() == 2).await;

@@ -10,23 +10,26 @@ use domain::{Clock, Entropy, EventId, OrderId, WebhookDeliveryId};
 use events::Body;
 use postgres::{Apply, StoreError};
 
-use super::{Bell, Refused};
+use super::{Handed, Refused};
 use crate::domain::{Incoming, Plan, Source, Subject, WebhookEvent, plan};
-use crate::store::{self, NewDelivery, OrderPlace, Stream};
+use crate::sender::{Express, Reservation, Taken};
+use crate::store::{self, Claimed, NewDelivery, OrderPlace, Stream, Subscriber};
+use telemetry::TraceContext;
 
 const CONSUMER: &str = "webhooks";
 
 pub(super) struct AcceptBatch {
     pub clock: Clock,
     pub entropy: Entropy,
+    pub express: Express,
 }
 
-impl Apply<Incoming, Result<Bell, Refused>> for AcceptBatch {
+impl Apply<Incoming, Result<Handed, Refused>> for AcceptBatch {
     async fn apply(
         &self,
         conn: &mut AsyncPgConnection,
         jobs: &[Incoming],
-    ) -> Result<Vec<Result<Bell, Refused>>, StoreError> {
+    ) -> Result<Vec<Result<Handed, Refused>>, StoreError> {
         let now = self.clock.now();
         let ids: Vec<EventId> = jobs.iter().map(|job| job.envelope.id).collect();
         let mut unseen = outbox::first_times(conn, CONSUMER, &ids, now).await?;
@@ -36,51 +39,103 @@ impl Apply<Incoming, Result<Bell, Refused>> for AcceptBatch {
         if !refused.is_empty() {
             outbox::forget(conn, CONSUMER, &Vec::from_iter(refused.keys().copied())).await?;
         }
-        let deliveries = self.fan_out(conn, &due, now).await?;
-        let mut bell = if deliveries > 0 { Bell::Rings } else { Bell::Silent };
+        let mut handed = self.fan_out(conn, &due, now).await?;
         let outcome = |id| match refused.get(id) {
             Some(refused) => Err(*refused),
-            None => Ok(std::mem::take(&mut bell)),
+            None => Ok(std::mem::take(&mut handed)),
         };
         Ok(ids.iter().map(outcome).collect())
     }
 }
 
 impl AcceptBatch {
-    /// One delivery for each event and endpoint that subscribed to it. Gives their number.
+    /// One delivery for each event and endpoint that subscribed to it.
     async fn fan_out(
         &self,
         conn: &mut AsyncPgConnection,
         due: &[Cow<'_, Incoming>],
         now: DateTime<Utc>,
-    ) -> Result<usize, StoreError> {
+    ) -> Result<Handed, StoreError> {
         let subjects: BTreeSet<Subject> =
             due.iter().filter_map(|event| Subject::of(&event.envelope)).collect();
         let subscribers = store::subscribers(conn, &subjects).await?;
         let mut told = Vec::new();
         for incoming in due {
             let wanted = Subject::of(&incoming.envelope).and_then(|subject| subscribers.get(&subject));
-            let Some(endpoints) = wanted else { continue };
+            let Some(to) = wanted else { continue };
             if let Some(event) = WebhookEvent::of(&incoming.envelope).map_err(unreadable)? {
-                told.push((event, incoming.trace.as_ref(), endpoints));
+                told.push((event, incoming.trace.as_ref(), to));
             }
         }
         if told.is_empty() {
-            return Ok(0);
+            return Ok(Handed::default());
         }
         let events: Vec<_> = told.iter().map(|(event, trace, _)| (event, *trace)).collect();
         let new = store::insert_events(conn, &events).await?;
-        let deliveries: Vec<_> = told
-            .iter()
-            .filter(|(event, ..)| new.contains(&event.id))
-            .flat_map(|(event, _, endpoints)| endpoints.iter().map(move |endpoint| (event, *endpoint)))
-            .map(|(event, endpoint)| {
-                let id = WebhookDeliveryId::generate(&self.clock, &self.entropy);
-                NewDelivery { id, event, endpoint, lease: None }
-            })
+        let new = told.iter().filter(|(event, ..)| new.contains(&event.id));
+        let planned: Vec<Planned<'_>> = new
+            .flat_map(|(event, trace, to)| to.iter().map(move |subscriber| (event, *trace, subscriber)))
+            .map(|(event, trace, subscriber)| self.plan(event, trace, subscriber))
             .collect();
-        store::insert_deliveries(conn, &deliveries, now).await?;
-        Ok(deliveries.len())
+        let deliveries: Vec<_> = planned.iter().map(Planned::delivery).collect();
+        let leased = store::insert_deliveries(conn, &deliveries, now).await?;
+        let rings = leased.len() < planned.len();
+        let taken = planned.into_iter().filter(|planned| leased.contains(&planned.id));
+        Ok(Handed { taken: taken.filter_map(Planned::into_taken).collect(), rings })
+    }
+
+    fn plan<'a>(
+        &self,
+        event: &'a WebhookEvent,
+        trace: Option<&'a TraceContext>,
+        subscriber: &'a Subscriber,
+    ) -> Planned<'a> {
+        let id = WebhookDeliveryId::generate(&self.clock, &self.entropy);
+        Planned { id, event, trace, subscriber, reservation: self.express.reserve(id, subscriber) }
+    }
+}
+
+/// A delivery that is about to be stored.
+struct Planned<'a> {
+    id: WebhookDeliveryId,
+    event: &'a WebhookEvent,
+    trace: Option<&'a TraceContext>,
+    subscriber: &'a Subscriber,
+    /// Set when it may be sent as soon as it is stored.
+    reservation: Option<Reservation>,
+}
+
+impl Planned<'_> {
+    fn delivery(&self) -> NewDelivery<'_> {
+        let lease = self.reservation.as_ref().map(|reservation| (reservation.token, reservation.until));
+        NewDelivery { id: self.id, event: self.event, endpoint: self.subscriber.endpoint, lease }
+    }
+
+    /// As a sender would read it from the tables.
+    fn into_taken(self) -> Option<Taken> {
+        let Reservation { hold, token, .. } = self.reservation?;
+        let (event, subscriber) = (self.event, self.subscriber);
+        let claimed = Claimed {
+            id: self.id,
+            business_id: event.business_id,
+            endpoint_id: subscriber.endpoint,
+            event_id: event.id,
+            kind: event.kind,
+            mode: event.mode,
+            order_in_turn: event.place.map(|place| place.order_id),
+            token,
+            number: 1,
+            number_in_schedule: 1,
+            taken_over: false,
+            wanted: true,
+            max_per_second: None,
+            url: subscriber.url.clone(),
+            secrets: subscriber.secrets.clone(),
+            body: event.body.clone(),
+            occurred_at: event.occurred_at,
+            trace: self.trace.cloned(),
+        };
+        Some((claimed, hold))
     }
 }
 

@@ -8,6 +8,7 @@ use postgres::{Batcher, BatcherOptions, Database, StoreError};
 
 use crate::app::App;
 use crate::domain::{Incoming, PARKED_MAX};
+use crate::sender::{Express, Taken};
 
 /// Why an event is refused for good, while the others of its batch are taken in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,19 +29,20 @@ pub(crate) enum AcceptError {
 
 /// Takes events in, those that wait at the same time in one transaction. Clones share the queue.
 #[derive(Clone)]
-pub(crate) struct Intake(Batcher<Incoming, Result<Bell, Refused>>);
+pub(crate) struct Intake(Batcher<Incoming, Result<Handed, Refused>>);
 
-/// Whether the senders are to be told: one of a batch does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Bell {
-    Rings,
-    #[default]
-    Silent,
+/// What the senders are given, or told: one of a batch does so for all.
+#[derive(Default)]
+struct Handed {
+    /// To be sent at once.
+    taken: Vec<Taken>,
+    /// Others are due.
+    rings: bool,
 }
 
 impl Intake {
-    pub(crate) fn start(database: Database, clock: Clock, entropy: Entropy) -> Self {
-        let batch = batch::AcceptBatch { clock, entropy };
+    pub(crate) fn start(database: Database, clock: Clock, entropy: Entropy, express: Express) -> Self {
+        let batch = batch::AcceptBatch { clock, entropy, express };
         Self(Batcher::start("webhook-events", database, BatcherOptions::default(), batch))
     }
 }
@@ -48,7 +50,9 @@ impl Intake {
 /// # Errors
 /// When the event cannot be taken in; nothing of it is kept then, and it may be tried again.
 pub(crate) async fn accept(app: &App, incoming: Incoming) -> Result<(), AcceptError> {
-    if app.intake.0.submit(incoming).await?? == Bell::Rings {
+    let Handed { taken, rings } = app.intake.0.submit(incoming).await??;
+    app.express.send(taken);
+    if rings {
         app.bell.notify_one();
     }
     Ok(())
