@@ -13,6 +13,9 @@ const PHONE_TEXT: TextRule = TextRule::line(40);
 /// With what is forgiven; the code itself has six digits.
 pub const PINCODE_TEXT: TextRule = TextRule::line(20);
 
+/// 2^63: an `i64` holds no number so large.
+const BEYOND_INTEGERS: f64 = 9_223_372_036_854_775_808.0;
+
 /// What is read in place of an object that is missing.
 static EMPTY: OnceLock<Map<String, Value>> = OnceLock::new();
 
@@ -155,7 +158,9 @@ impl<'a> Fields<'a> {
     pub fn optional_integer(&self, name: &str, min: i64, max: i64) -> Option<i64> {
         let value = self.value(name)?;
         let Value::Number(number) = value else { return self.wrong_type(name, "a whole number") };
-        if number.is_f64() {
+        // Digits alone may be too many for an integer: then the reader of JSON has made another number of them.
+        let is_beyond_integers = number.as_f64().is_some_and(|number| number.abs() >= BEYOND_INTEGERS);
+        if number.is_f64() && !is_beyond_integers {
             return self.wrong_type(name, "a whole number, written without a point or exponent");
         }
         match number.as_i64().filter(|integer| (min..=max).contains(integer)) {
@@ -342,7 +347,9 @@ mod tests {
                 faults_of(json!({"fee": bad}), |f| assert_eq!(f.required_integer("fee", 1, 10_000), None));
             assert_eq!(found, [("fee".to_owned(), "invalid_type")], "{bad}");
         }
-        for bad in [json!(0), json!(10_001), json!(u64::MAX)] {
+        let digits = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        let (many, few) = (digits(&format!("1{}", "0".repeat(30))), digits(&format!("-1{}", "0".repeat(30))));
+        for bad in [json!(0), json!(10_001), json!(u64::MAX), many, few] {
             let found =
                 faults_of(json!({"fee": bad}), |f| assert_eq!(f.required_integer("fee", 1, 10_000), None));
             assert_eq!(found, [("fee".to_owned(), "out_of_range")], "{bad}");
