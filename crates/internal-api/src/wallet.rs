@@ -67,7 +67,7 @@ pub struct EntryView {
     pub balance_after_paise: Paise,
     pub order_id: Option<OrderId>,
     /// The business's own name for that order; portal-api adds it, wallet does not know it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub order_reference: Option<String>,
     /// The operator's reference of a credit, the id of a top-up.
     pub reference: Option<String>,
@@ -123,8 +123,6 @@ pub struct CheckoutView {
 #[serde(rename_all = "camelCase")]
 pub struct PaymentNotice {
     pub signature: String,
-    /// The provider's id of the event.
-    pub event_id: Option<String>,
     pub body: String,
 }
 

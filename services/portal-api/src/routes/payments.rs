@@ -10,7 +10,7 @@ use web::{ApiError, read_bytes};
 
 use crate::app::App;
 
-/// Longer than any signature or event id of a provider's.
+/// Longer than any signature of a provider's.
 const HEADER_MAX: usize = 256;
 
 /// 2xx is final; the provider sends everything else again.
@@ -20,24 +20,21 @@ pub(super) async fn webhook(
     request: HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
-    let header = |name| {
-        let value = request.headers().get(name).and_then(|value| value.to_str().ok());
-        value.filter(|value| value.len() <= HEADER_MAX).map(str::to_owned)
-    };
-    let signature = match (provider.as_str(), header("x-razorpay-signature")) {
-        ("razorpay", Some(signature)) => signature,
+    // No other header is passed on: the signature is over the body alone.
+    let signature = request.headers().get("x-razorpay-signature").and_then(|value| value.to_str().ok());
+    let signature = match (provider.as_str(), signature.filter(|value| value.len() <= HEADER_MAX)) {
+        ("razorpay", Some(signature)) => signature.to_owned(),
         ("razorpay", None) => {
             let message = "Send the signature over the body as X-Razorpay-Signature.";
             return Err(ApiError::new(StatusCode::UNAUTHORIZED, "payment_signature_invalid", message));
         }
         _ => return Err(ApiError::not_found("payment_provider_not_found", "payment provider")),
     };
-    let event_id = header("x-razorpay-event-id");
     let bytes = read_bytes(&request, payload).await?;
     let body = String::from_utf8(bytes.to_vec()).map_err(|_| {
         ApiError::new(StatusCode::BAD_REQUEST, "payment_notice_unreadable", "The notice is not valid UTF-8.")
     })?;
-    let notice = PaymentNotice { signature, event_id, body };
+    let notice = PaymentNotice { signature, body };
     let answer = app.peers.wallet.payment_notice(&provider, &notice).await?;
     Ok(HttpResponse::Ok().json(json!({ "received": true, "outcome": answer.outcome })))
 }

@@ -8,6 +8,7 @@ use actix_web::http::header;
 use actix_web::web::{Data, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
+use chrono::SecondsFormat;
 use domain::{BusinessId, Mode, OrderId};
 use futures_util::stream::try_unfold;
 use internal_api::orders::OrdersQuery;
@@ -27,8 +28,9 @@ const EXPORT_PAGE: usize = 100;
 /// No export takes longer: a client that reads one byte a minute holds a connection.
 const EXPORT_MAX: Duration = Duration::from_secs(600);
 
+/// Named as in JSON.
 const COLUMNS: [&str; 9] = [
-    "entry",
+    "id",
     "createdAt",
     "kind",
     "amountPaise",
@@ -171,7 +173,8 @@ impl Export {
 fn line(entry: &EntryView) -> Vec<u8> {
     let written = [
         entry.id.clone(),
-        entry.created_at.to_rfc3339(),
+        // As JSON has it.
+        entry.created_at.to_rfc3339_opts(SecondsFormat::AutoSi, true),
         entry.kind.clone(),
         entry.amount_paise.get().to_string(),
         entry.balance_after_paise.get().to_string(),

@@ -31,6 +31,10 @@ pub(super) async fn confirm_within(
     match top_up.judge(payment) {
         Verdict::SettledBefore => Ok(Confirmed { outcome: NoticeOutcome::SettledBefore, top_up, balance }),
         Verdict::Mismatch => Ok(Confirmed { outcome: NoticeOutcome::Mismatch, top_up, balance }),
+        // One payment is credited once, whatever it is said to be for.
+        Verdict::Credit if store::top_ups::is_paid_for_another(conn, &top_up, payment).await? => {
+            Ok(Confirmed { outcome: NoticeOutcome::Mismatch, top_up, balance })
+        }
         Verdict::Credit => {
             let cause = Cause::TopUp { reference: top_up.id.to_string() };
             let (transfer, entry) = post_funds(conn, state, record, top_up.amount, cause).await?;

@@ -52,7 +52,15 @@ pub(crate) async fn take_notice(state: &State, raw: &RawNotice) -> Result<Notice
         tracing::info!(kind = notice.kind, "a payment notice is of no top-up of ours");
         return Ok(NoticeOutcome::Ignored);
     };
-    let outcome = record(state, &notice, &top_up).await?;
+    let outcome = match record(state, &notice, &top_up).await {
+        // Another transaction credited this payment for another top-up meanwhile: now that is seen.
+        Err(TakeNoticeError::Store(StoreError::Query(error)))
+            if postgres::violates(&error, store::top_ups::PAYMENT_CONFLICT) =>
+        {
+            record(state, &notice, &top_up).await?
+        }
+        outcome => outcome?,
+    };
     state.doorbell.ring();
     Ok(outcome)
 }

@@ -83,7 +83,8 @@ pub(crate) enum Verdict {
     Credit,
     /// It is the payment that was credited already.
     SettledBefore,
-    /// Another amount or currency, or a second payment: a person must look. Nothing is credited.
+    /// Another amount or currency, or a second payment: a person must look. Nothing is credited. So it is with a payment
+    /// that was credited for another top-up, which only the store knows.
     Mismatch,
 }
 

@@ -5,7 +5,7 @@ use domain::Paise;
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Deserialize;
 use settings::Secret;
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 
 use crate::domain::Payment;
 
@@ -14,14 +14,14 @@ use crate::domain::Payment;
 pub(crate) struct RawNotice {
     /// HMAC-SHA256 of the body, in hexadecimal.
     pub(crate) signature: String,
-    pub(crate) event_id: Option<String>,
     pub(crate) body: String,
 }
 
 /// What a signed notice says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Notice {
-    /// The same however often the provider sends it.
+    /// The same however often the provider sends it, and another one for whatever else it signs: the hash of its bytes.
+    /// What the provider calls the event stands in a header that it does not sign, so nothing is decided by it.
     pub(crate) event_id: String,
     pub(crate) kind: String,
     /// The provider's name for the top-up; `None` when the notice is of none.
@@ -106,18 +106,21 @@ pub(super) fn read(raw: &RawNotice, secret: &Secret) -> Result<Notice, NoticeErr
         return Err(NoticeError::Unreadable);
     }
     let payment_id = payment.as_ref().map_or("", |payment| payment.id.as_str());
-    let event_id = raw.event_id.clone().unwrap_or_else(|| format!("{}:{payment_id}", event.event));
-    if [event_id.as_str(), event.event.as_str(), payment_id].iter().any(|name| name.len() > NAME_MAX) {
+    if [event.event.as_str(), payment_id].iter().any(|name| name.len() > NAME_MAX) {
         return Err(NoticeError::Unreadable);
     }
     let tells_of_money = matches!(event.event.as_str(), "order.paid" | "payment.captured");
     Ok(Notice {
-        event_id,
+        event_id: format!("sha256:{}", to_hex(&Sha256::digest(raw.body.as_bytes()))),
         kind: event.event,
         reference: order.or(of_payment),
         captured: tells_of_money && payment.as_ref().is_some_and(PaymentEntity::is_captured),
         payment: payment.map(PaymentEntity::into_payment),
     })
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Bytes written in lower- or upper-case hexadecimal.
@@ -143,11 +146,11 @@ mod tests {
     fn sign(body: &str) -> String {
         let mut mac = Hmac::<Sha256>::new_from_slice(b"whsec").unwrap();
         mac.update(body.as_bytes());
-        mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+        to_hex(&mac.finalize().into_bytes())
     }
 
     fn raw(body: &str) -> RawNotice {
-        RawNotice { signature: sign(body), event_id: Some("ev_1".into()), body: body.into() }
+        RawNotice { signature: sign(body), body: body.into() }
     }
 
     fn paid(event: &str, status: &str) -> String {
@@ -173,15 +176,26 @@ mod tests {
     #[test]
     fn a_signed_payment_is_read() {
         let notice = read(&raw(&paid("order.paid", "captured")), &secret()).unwrap();
-        assert_eq!((notice.event_id.as_str(), notice.kind.as_str()), ("ev_1", "order.paid"));
+        assert_eq!(notice.kind, "order.paid");
         assert_eq!(notice.reference.as_deref(), Some("order_1"));
         assert!(notice.captured);
         let payment =
             Payment { reference: "pay_1".into(), amount: Paise::new(50_000), currency: "INR".into() };
         assert_eq!(notice.payment, Some(payment));
+    }
 
-        let nameless = RawNotice { event_id: None, ..raw(&paid("payment.captured", "captured")) };
-        assert_eq!(read(&nameless, &secret()).unwrap().event_id, "payment.captured:pay_1");
+    #[test]
+    fn a_notice_is_known_by_the_bytes_that_are_signed() {
+        let id = |body: &str| read(&raw(body), &secret()).unwrap().event_id;
+        // echo -n '{"event":"x"}' | sha256sum
+        assert_eq!(
+            id("{\"event\":\"x\"}"),
+            "sha256:ebc2c4ea03938ee05e18c1a712d9fa02de923d6f2db34b68fe1f8dcf651e479d"
+        );
+        let (order_paid, captured) = (paid("order.paid", "captured"), paid("payment.captured", "captured"));
+        assert_eq!(id(&order_paid), id(&order_paid));
+        assert_ne!(id(&order_paid), id(&captured));
+        assert!(id(&order_paid).len() <= NAME_MAX);
     }
 
     #[test]

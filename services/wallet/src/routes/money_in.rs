@@ -11,8 +11,9 @@ use crate::app::State;
 use crate::commands::{credit, top_up};
 use crate::domain::{CURRENCY, Status, TopUp};
 
-/// In characters; long enough for any invoice number.
-const REFERENCE_MAX: usize = 128;
+/// Long enough for any invoice number. As of an order, two references that look alike are the same one: nothing invisible
+/// may stand in them.
+const REFERENCE: TextRule = TextRule::code(128);
 
 pub(super) async fn top_up(
     state: Data<State>,
@@ -93,7 +94,7 @@ pub(super) async fn credit(
 fn read_credit(body: &JsonBody) -> Result<(Paise, String), ApiError> {
     let faults = FaultList::default();
     let read = Fields::of_body(&body.0, &faults)
-        .map(|fields| (amount(&fields), fields.required_text("reference", TextRule::line(REFERENCE_MAX))));
+        .map(|fields| (amount(&fields), fields.required_text("reference", REFERENCE)));
     match read {
         Some((Some(amount), Some(reference))) => Ok((amount, reference)),
         _ => Err(ApiError::invalid(faults)),

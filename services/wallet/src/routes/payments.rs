@@ -21,7 +21,7 @@ pub(super) async fn notice(
     }
     let notice: PaymentNotice = serde_json::from_value(body.0)
         .map_err(|_| ApiError::invalid_field("", "invalid_type", "The body must be a payment notice."))?;
-    let raw = RawNotice { signature: notice.signature, event_id: notice.event_id, body: notice.body };
+    let raw = RawNotice { signature: notice.signature, body: notice.body };
     let state = state.into_inner();
     let tasks = state.tasks.clone();
     let work = async move { take_notice(&state, &raw).await };

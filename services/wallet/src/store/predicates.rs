@@ -39,6 +39,11 @@ pub(super) fn has_idempotency_key() -> Literal<Bool> {
     literal("top_ups.idempotency_key IS NOT NULL")
 }
 
+/// As in `top_ups_payment_reference`.
+pub(super) fn has_payment_reference() -> Literal<Bool> {
+    literal("top_ups.payment_reference IS NOT NULL")
+}
+
 /// As in `cash_discrepant` and `cash_discrepant_of_a_business`.
 pub(super) fn is_discrepant_cash() -> Literal<Bool> {
     literal("cash.discrepant")

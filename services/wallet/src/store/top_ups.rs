@@ -7,9 +7,12 @@ use domain::{BusinessId, Paise, TopUpId, TransferId};
 use postgres::StoreError;
 
 use super::columns::{expect_rows, parse};
-use super::predicates::{has_idempotency_key, is_pending_top_up};
+use super::predicates::{has_idempotency_key, has_payment_reference, is_pending_top_up};
 use super::schema::top_ups;
 use crate::domain::{Payment, Provider, Status, TopUp};
+
+/// The constraint that two transactions crediting the same payment at once run into.
+pub(crate) const PAYMENT_CONFLICT: &str = "top_ups_payment_reference";
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = top_ups, check_for_backend(diesel::pg::Pg))]
@@ -111,6 +114,21 @@ pub(crate) async fn find_by_reference(
         .await
         .optional()?;
     row.map(TopUpRow::into_top_up).transpose()
+}
+
+/// Whether this payment was credited for a top-up other than this one, whoever's that is: a provider's names of payments
+/// are its own.
+pub(crate) async fn is_paid_for_another(
+    conn: &mut AsyncPgConnection,
+    top_up: &TopUp,
+    payment: &Payment,
+) -> Result<bool, StoreError> {
+    let other = top_ups::table
+        .filter(top_ups::provider.eq(top_up.provider.as_str()))
+        .filter(top_ups::payment_reference.eq(&payment.reference))
+        .filter(has_payment_reference())
+        .filter(top_ups::id.ne(top_up.id.to_string()));
+    Ok(diesel::select(diesel::dsl::exists(other)).get_result(conn).await?)
 }
 
 /// Locks a top-up, so that it is settled once.

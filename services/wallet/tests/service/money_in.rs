@@ -93,6 +93,9 @@ async fn bad_amounts_and_references_are_refused_and_leave_nothing() {
         ["amountPaise", "reference"]
     );
     assert_eq!(fields(json!({"amountPaise": 1, "reference": "a\u{0}b"})).await, ["reference"]);
+    for unseen in ["invoice\u{200B} 7", "\u{202E}7 eciovni", "a\u{200D}b", "a\u{FEFF}b"] {
+        assert_eq!(fields(json!({"amountPaise": 1, "reference": unseen})).await, ["reference"], "{unseen:?}");
+    }
     assert_eq!(fields(json!([])).await, [""]);
     assert_eq!(harness.number("SELECT count(*) FROM wallets").await, 0);
     assert_eq!(harness.number("SELECT count(*) FROM top_ups").await, 0);

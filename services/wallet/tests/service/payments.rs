@@ -24,21 +24,12 @@ async fn pending(harness: &Harness, business: BusinessId, amount: i64) -> (TopUp
 }
 
 /// Posts a webhook; what came of it, or status and code of the refusal.
-async fn post(harness: &Harness, event_id: &str, body: &str) -> Result<String, (u16, String)> {
-    post_signed(harness, event_id, body, &sign(body, WEBHOOK_SECRET)).await
+async fn post(harness: &Harness, body: &str) -> Result<String, (u16, String)> {
+    post_signed(harness, body, &sign(body, WEBHOOK_SECRET)).await
 }
 
-async fn post_signed(
-    harness: &Harness,
-    event_id: &str,
-    body: &str,
-    signature: &str,
-) -> Result<String, (u16, String)> {
-    let notice = PaymentNotice {
-        signature: signature.to_owned(),
-        event_id: Some(event_id.to_owned()),
-        body: body.to_owned(),
-    };
+async fn post_signed(harness: &Harness, body: &str, signature: &str) -> Result<String, (u16, String)> {
+    let notice = PaymentNotice { signature: signature.to_owned(), body: body.to_owned() };
     match harness.wallet.payment_notice("razorpay", &notice).await {
         Ok(answer) => Ok(answer.outcome),
         error => Err(refused(error)),
@@ -69,19 +60,15 @@ async fn a_webhook_credits_a_top_up_once_in_whatever_order_events_come() {
 
     // A first try fails, which is no end; then both events of the payment, the later one first, each twice.
     let failed = razorpay.pay(&order, "pay_0", 50_000, "failed");
-    assert_eq!(post(&harness, "ev_0", &event("payment.failed", &failed)).await.unwrap(), "noted");
+    assert_eq!(post(&harness, &event("payment.failed", &failed)).await.unwrap(), "noted");
     let paid = razorpay.pay(&order, "pay_1", 50_000, "captured");
     let (order_paid, captured) = (event("order.paid", &paid), event("payment.captured", &paid));
-    assert_eq!(post(&harness, "ev_2", &order_paid).await.unwrap(), "credited");
-    assert_eq!(
-        post(&harness, "ev_2", &order_paid).await.unwrap(),
-        "credited",
-        "the answer of the first time"
-    );
-    assert_eq!(post(&harness, "ev_1", &captured).await.unwrap(), "settled_before");
-    assert_eq!(post(&harness, "ev_1", &captured).await.unwrap(), "settled_before");
+    assert_eq!(post(&harness, &order_paid).await.unwrap(), "credited");
+    assert_eq!(post(&harness, &order_paid).await.unwrap(), "credited", "the answer of the first time");
+    assert_eq!(post(&harness, &captured).await.unwrap(), "settled_before");
+    assert_eq!(post(&harness, &captured).await.unwrap(), "settled_before");
     let late = event("payment.authorized", &razorpay.pay(&order, "pay_1", 50_000, "authorized"));
-    assert_eq!(post(&harness, "ev_3", &late).await.unwrap(), "noted");
+    assert_eq!(post(&harness, &late).await.unwrap(), "noted");
     assert_eq!(harness.balance(business).await, 50_000);
     assert_eq!(status(&harness, business, &top_up).await, "succeeded");
     assert_eq!(harness.number("SELECT count(*) FROM payment_notices").await, 4);
@@ -102,7 +89,7 @@ async fn the_same_payment_told_from_everywhere_at_once_is_credited_once() {
     let bodies = [event("order.paid", &paid), event("payment.captured", &paid)];
     let calls = (0..20).map(|turn| {
         let (harness, body) = (&harness, &bodies[turn % 2]);
-        async move { post(harness, &format!("ev_{}", turn % 5), body).await }
+        async move { post(harness, body).await }
     });
     let outcomes: Vec<_> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
     assert!(
@@ -127,7 +114,7 @@ async fn a_lost_webhook_is_made_up_for_by_asking() {
     // The webhook was only late.
     let late =
         json!({"id": "pay_2", "amount": 50_000, "currency": "INR", "status": "captured", "order_id": order});
-    assert_eq!(post(&harness, "ev_1", &event("order.paid", &late)).await.unwrap(), "settled_before");
+    assert_eq!(post(&harness, &event("order.paid", &late)).await.unwrap(), "settled_before");
     assert_eq!(harness.balance(business).await, 50_000);
     assert_sound(&harness).await;
 }
@@ -141,13 +128,13 @@ async fn what_does_not_fit_is_raised_and_never_credited() {
         payment["currency"] = json!("USD");
         payment
     };
-    for (event_id, payment) in [
-        ("ev_1", razorpay.pay(&order, "pay_1", 49_999, "captured")),
-        ("ev_2", razorpay.pay(&order, "pay_2", 50_001, "captured")),
-        ("ev_3", razorpay.pay(&order, "pay_3", -50_000, "captured")),
-        ("ev_4", dollars(razorpay.pay(&order, "pay_4", 50_000, "captured"))),
+    for payment in [
+        razorpay.pay(&order, "pay_1", 49_999, "captured"),
+        razorpay.pay(&order, "pay_2", 50_001, "captured"),
+        razorpay.pay(&order, "pay_3", -50_000, "captured"),
+        dollars(razorpay.pay(&order, "pay_4", 50_000, "captured")),
     ] {
-        let outcome = post(&harness, event_id, &event("order.paid", &payment)).await;
+        let outcome = post(&harness, &event("order.paid", &payment)).await;
         assert_eq!(outcome.unwrap(), "mismatch", "{payment}");
     }
     assert_eq!(harness.balance(business).await, 0);
@@ -155,11 +142,82 @@ async fn what_does_not_fit_is_raised_and_never_credited() {
 
     // Paid as it should be after all; and then once more, which is somebody's money too much.
     let paid = razorpay.pay(&order, "pay_5", 50_000, "captured");
-    assert_eq!(post(&harness, "ev_5", &event("order.paid", &paid)).await.unwrap(), "credited");
+    assert_eq!(post(&harness, &event("order.paid", &paid)).await.unwrap(), "credited");
     let again = razorpay.pay(&order, "pay_6", 50_000, "captured");
-    assert_eq!(post(&harness, "ev_6", &event("order.paid", &again)).await.unwrap(), "mismatch");
+    assert_eq!(post(&harness, &event("order.paid", &again)).await.unwrap(), "mismatch");
     assert_eq!(harness.balance(business).await, 50_000);
     assert_sound(&harness).await;
+}
+
+#[tokio::test]
+async fn a_payment_that_was_credited_pays_for_nothing_else() {
+    let (harness, razorpay) = start().await;
+    let (business, other) = (harness.business(), harness.business());
+    let (_, first) = pending(&harness, business, 50_000).await;
+    let paid = razorpay.pay(&first, "pay_1", 50_000, "captured");
+    assert_eq!(post(&harness, &event("order.paid", &paid)).await.unwrap(), "credited");
+    for owner in [business, other] {
+        let (second, order) = pending(&harness, owner, 50_000).await;
+        let again = razorpay.pay(&order, "pay_1", 50_000, "captured");
+        for _ in 0..2 {
+            // An answer for good, so that the provider does not go on sending it.
+            assert_eq!(post(&harness, &event("order.paid", &again)).await.unwrap(), "mismatch");
+        }
+        assert_eq!(status(&harness, owner, &second).await, "pending");
+        // Nor is it credited when the provider is asked; another payment of it is.
+        look_now(&harness).await;
+        let fresh = razorpay.pay(&order, "pay_2", 50_000, "captured");
+        if owner == business {
+            assert_eq!(post(&harness, &event("order.paid", &fresh)).await.unwrap(), "credited");
+        }
+    }
+    assert_eq!((harness.balance(business).await, harness.balance(other).await), (100_000, 0));
+    let noted =
+        "SELECT count(*) FROM payment_notices WHERE outcome = 'mismatch' AND payment_reference = 'pay_1'";
+    assert_eq!(harness.number(noted).await, 2);
+    assert_sound(&harness).await;
+}
+
+/// Whichever comes first is credited, and nobody is told to try again.
+#[tokio::test]
+async fn one_payment_said_to_be_for_many_top_ups_at_once_is_credited_once() {
+    let (harness, razorpay) = start().await;
+    let mut bodies = Vec::new();
+    for _ in 0..8 {
+        let (_, order) = pending(&harness, harness.business(), 50_000).await;
+        bodies.push(event("order.paid", &razorpay.pay(&order, "pay_1", 50_000, "captured")));
+    }
+    let mut outcomes: Vec<_> = join_all(bodies.iter().map(|body| post(&harness, body)))
+        .await
+        .into_iter()
+        .map(|outcome| outcome.expect("an answer for good"))
+        .collect();
+    outcomes.sort_unstable();
+    assert_eq!(
+        (outcomes.remove(0).as_str(), outcomes.as_slice()),
+        ("credited", ["mismatch"; 7].map(String::from).as_slice())
+    );
+    assert_eq!(harness.number("SELECT count(*) FROM transfers").await, 1);
+    assert_sound(&harness).await;
+}
+
+/// The header with the event's id is not signed: whoever can repeat a notice could change it.
+#[tokio::test]
+async fn an_unsigned_name_of_an_event_keeps_no_other_notice_out() {
+    let (harness, razorpay) = start().await;
+    let business = harness.business();
+    let (_, order) = pending(&harness, business, 50_000).await;
+    let failed = event("payment.failed", &razorpay.pay(&order, "pay_0", 50_000, "failed"));
+    let paid = event("order.paid", &razorpay.pay(&order, "pay_1", 50_000, "captured"));
+    let url = harness.internal.join("/internal/payments/razorpay/notices").expect("a path");
+    for (body, outcome) in [(failed, "noted"), (paid, "credited")] {
+        let notice = json!({"signature": sign(&body, WEBHOOK_SECRET), "eventId": "ev_1", "body": body});
+        let token = harness.settings.internal.token.expose();
+        let sent = reqwest::Client::new().post(url.clone()).bearer_auth(token).json(&notice).send().await;
+        let answer: Value = sent.expect("an answer").json().await.expect("JSON");
+        assert_eq!(answer["outcome"], outcome);
+    }
+    assert_eq!(harness.balance(business).await, 50_000);
 }
 
 #[tokio::test]
@@ -172,20 +230,20 @@ async fn a_call_that_is_not_the_providers_writes_nothing() {
     for signature in
         ["", "00", "x", &sign(&body, "another secret"), &sign(&format!("{body} "), WEBHOOK_SECRET)]
     {
-        assert_eq!(post_signed(&harness, "ev_1", &body, signature).await, unsigned, "{signature}");
+        assert_eq!(post_signed(&harness, &body, signature).await, unsigned, "{signature}");
     }
     let unreadable = Err((400, "payment_notice_unreadable".to_owned()));
-    assert_eq!(post(&harness, "ev_1", "{}").await, unreadable);
-    assert_eq!(post(&harness, "ev_1", "").await, unreadable);
-    let notice = PaymentNotice { signature: String::new(), event_id: None, body: String::new() };
+    assert_eq!(post(&harness, "{}").await, unreadable);
+    assert_eq!(post(&harness, "").await, unreadable);
+    let notice = PaymentNotice { signature: String::new(), body: String::new() };
     for provider in ["sandbox", "stripe", ".."] {
         let unknown = harness.wallet.payment_notice(provider, &notice).await;
         assert_eq!(refused(unknown).0, 404, "{provider}");
     }
     // Signed, and of somebody else's business with the same account.
     let other = event("order.paid", &razorpay.pay("order_77", "pay_7", 50_000, "captured"));
-    assert_eq!(post(&harness, "ev_7", &other).await.unwrap(), "ignored");
-    assert_eq!(post(&harness, "ev_8", "{\"event\": \"settlement.processed\"}").await.unwrap(), "ignored");
+    assert_eq!(post(&harness, &other).await.unwrap(), "ignored");
+    assert_eq!(post(&harness, "{\"event\": \"settlement.processed\"}").await.unwrap(), "ignored");
     assert_eq!(harness.number("SELECT count(*) FROM payment_notices").await, 0);
     assert_eq!(harness.number("SELECT count(*) FROM entries").await, 0);
 }
@@ -209,7 +267,7 @@ async fn a_request_asked_again_under_its_key_pays_once() {
     assert_ne!(ask("k2", 50_000).await.unwrap().id, top_up.id);
 
     let paid = razorpay.pay("order_1", "pay_1", 50_000, "captured");
-    post(&harness, "ev_1", &event("order.paid", &paid)).await.unwrap();
+    post(&harness, &event("order.paid", &paid)).await.unwrap();
     let again = ask("k1", 50_000).await.unwrap();
     assert_eq!((again.id, again.status.as_str(), again.checkout), (top_up.id, "succeeded", None));
     assert_eq!(harness.number("SELECT count(*) FROM top_ups").await, 2);
@@ -241,7 +299,7 @@ async fn what_the_provider_refuses_is_over_and_what_it_does_not_answer_may_be_as
     look_now(&harness).await;
     until("it is given up", async || status(&harness, business, &top_up).await == "failed").await;
     let paid = razorpay.pay(&order, "pay_1", 100, "captured");
-    assert_eq!(post(&harness, "ev_1", &event("order.paid", &paid)).await.unwrap(), "credited");
+    assert_eq!(post(&harness, &event("order.paid", &paid)).await.unwrap(), "credited");
     assert_eq!(
         (status(&harness, business, &top_up).await.as_str(), harness.balance(business).await),
         ("succeeded", 100)
