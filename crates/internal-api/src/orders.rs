@@ -189,6 +189,9 @@ pub struct OrderPayment {
     /// Whether it is anybody's order: a live one is once its debit was posted.
     pub placed: bool,
     pub delivery_fee_paise: Paise,
+    /// The cash to be collected at the door; 0 for a prepaid order. `None` from an order-api that does not say it yet.
+    #[serde(default)]
+    pub cod_amount_paise: Option<Paise>,
     /// The delivery ended before its pickup, so the fee goes back.
     pub refund_due: bool,
     /// The last change of any kind.

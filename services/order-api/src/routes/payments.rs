@@ -58,6 +58,7 @@ fn view(payment: Payment) -> OrderPayment {
         mode: payment.mode,
         placed: payment.placement == Placement::Placed,
         delivery_fee_paise: payment.delivery_fee,
+        cod_amount_paise: Some(payment.cod_amount),
         refund_due: payment.state.refund_due(),
         changed_at: payment.changed_at,
     }

@@ -20,6 +20,7 @@ pub struct Payment {
     pub mode: Mode,
     pub placement: Placement,
     pub delivery_fee: Paise,
+    pub cod_amount: Paise,
     pub state: DeliveryState,
     pub changed_at: DateTime<Utc>,
 }
@@ -32,6 +33,7 @@ struct PaymentRow {
     mode: String,
     placement: String,
     delivery_fee_paise: i64,
+    cod_amount_paise: i64,
     status: String,
     cod_status: String,
     picked_up: bool,
@@ -48,6 +50,7 @@ impl TryFrom<PaymentRow> for Payment {
             mode: row.mode.parse().map_err(|error| corrupt("orders.mode", error))?,
             placement: row.placement.parse().map_err(|error| corrupt("orders.placement", error))?,
             delivery_fee: Paise::new(row.delivery_fee_paise),
+            cod_amount: Paise::new(row.cod_amount_paise),
             state: DeliveryState {
                 status: row.status.parse().map_err(|error| corrupt("orders.status", error))?,
                 cod: row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,

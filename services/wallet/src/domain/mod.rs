@@ -12,7 +12,9 @@ pub(crate) use debits::{
     Action, Debit, DebitId, DebitJob, DebitRefusal, Decided, Known, LowBalance, Outcome, decide,
 };
 pub(crate) use ledger::{Line, PostingError, TransferKind, Wallet, WalletEntry, lines};
-pub(crate) use reconciliation::{BooksSide, Check, DebitSide, Doubt, Finding, OrderSide, UNDER_WAY, compare};
+pub(crate) use reconciliation::{
+    BooksSide, CashSide, Check, DebitSide, Doubt, Finding, OrderSide, UNDER_WAY, compare,
+};
 pub use top_ups::Provider;
 pub(crate) use top_ups::{CURRENCY, NoticeOutcome, Payment, Status, TopUp, Verdict, next_check};
 

@@ -46,6 +46,9 @@ pub(crate) enum Check {
     RefundMissing,
     RefundNotDue,
     TestOrderDebited,
+    /// Cash of another business than its order's, or of another amount than is to be collected, or of an order that is not
+    /// there, not placed, or a test.
+    CashDiffersFromOrder,
 }
 
 impl Check {
@@ -74,6 +77,8 @@ pub(crate) struct OrderSide {
     pub(crate) mode: Mode,
     pub(crate) placed: bool,
     pub(crate) fee: Paise,
+    /// The cash to be collected; unknown where order-api does not say it yet.
+    pub(crate) cash: Option<Paise>,
     pub(crate) refund_due: bool,
     pub(crate) changed_at: DateTime<Utc>,
 }
@@ -87,11 +92,20 @@ pub(crate) struct DebitSide {
     pub(crate) decided_at: DateTime<Utc>,
 }
 
+/// The cash of the order, as the books have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CashSide {
+    pub(crate) business: BusinessId,
+    /// Unknown where no event has told it yet.
+    pub(crate) expected: Option<Paise>,
+}
+
 /// What the books say of an order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BooksSide {
     pub(crate) debits: Vec<DebitSide>,
     pub(crate) refunded: bool,
+    pub(crate) cash: Option<CashSide>,
 }
 
 /// A disagreement.
@@ -152,7 +166,26 @@ pub(crate) fn compare(id: OrderId, order: Option<&OrderSide>, books: &BooksSide)
         }
         _ => {}
     }
+    // An order is placed long before it is delivered, so none of this is ever under way.
+    if let Some(cash) = books.cash.filter(|cash| !agrees(*cash, placed)) {
+        let paise = |amount: Option<Paise>| {
+            amount.map_or_else(|| "unknown".to_owned(), |amount| format!("{} paise", amount.get()))
+        };
+        let of_order = placed.map_or_else(
+            || "there is no such placed live order".to_owned(),
+            |order| format!("the order is of {} of {}", paise(order.cash), order.business),
+        );
+        let detail = format!("{} expected of {}; {of_order}", paise(cash.expected), cash.business);
+        doubt(Check::CashDiffersFromOrder, detail, None);
+    }
     doubts
+}
+
+fn agrees(cash: CashSide, placed: Option<&OrderSide>) -> bool {
+    placed.is_some_and(|order| {
+        let differs = cash.expected.zip(order.cash).is_some_and(|(expected, wanted)| expected != wanted);
+        order.business == cash.business && !differs
+    })
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ use super::feed::{Change, Feed};
 use crate::domain::{BooksSide, Check, Doubt, Finding, OrderSide, compare};
 use crate::settings::Settings;
 use crate::store::reconciliation::{
-    self as store, BooksFeed, Chunk, Found, Span, books_of, orders_moving_money, orders_with_debits,
+    self as store, BooksFeed, Chunk, Found, Span, books_of, orders_moving_money, orders_with_cash,
+    orders_with_debits,
 };
 
 /// order-api reads a thousand orders for an answer, and nobody waits for this but us.
@@ -132,18 +133,22 @@ impl Examiner {
     /// The orders that a piece of our own tables is about.
     async fn look_at_orders_of(&self, feed: Feed, after: &str) -> Result<Look, ExamineError> {
         let limit = i64::from(self.chunk_rows);
+        let table = match feed {
+            Feed::OrderTransfers => BooksFeed::Transfers,
+            Feed::OrderCash => BooksFeed::Cash,
+            _ => BooksFeed::Debits,
+        };
         let (chunk, written) = self
             .database
             .transaction(async |conn| {
                 store::begin(conn).await?;
-                if feed == Feed::OrderTransfers {
-                    let chunk = store::next_chunk(conn, BooksFeed::Transfers, after, limit).await?;
-                    let written = orders_moving_money(conn, &chunk.span).await?;
-                    return Ok::<_, StoreError>((chunk, written));
-                }
-                let chunk = store::next_chunk(conn, BooksFeed::Debits, after, limit).await?;
-                let written = orders_with_debits(conn, &chunk.span).await?;
-                Ok((chunk, written))
+                let chunk = store::next_chunk(conn, table, after, limit).await?;
+                let written = match table {
+                    BooksFeed::Transfers => orders_moving_money(conn, &chunk.span).await?,
+                    BooksFeed::Cash => orders_with_cash(conn, &chunk.span).await?,
+                    _ => orders_with_debits(conn, &chunk.span).await?,
+                };
+                Ok::<_, StoreError>((chunk, written))
             })
             .await?;
         let mut found = Found::default();
@@ -152,7 +157,11 @@ impl Examiner {
             match text.parse() {
                 Ok(id) => ids.push(id),
                 Err(_) => found.findings.push(Finding {
-                    check: Check::DebitWithoutOrder,
+                    check: if table == BooksFeed::Cash {
+                        Check::CashDiffersFromOrder
+                    } else {
+                        Check::DebitWithoutOrder
+                    },
                     subject: text,
                     detail: "this is no id of an order".into(),
                 }),
@@ -249,6 +258,7 @@ fn side(order: OrderPayment) -> OrderSide {
         mode: order.mode,
         placed: order.placed,
         fee: order.delivery_fee_paise,
+        cash: order.cod_amount_paise,
         refund_due: order.refund_due,
         changed_at: order.changed_at,
     }

@@ -22,6 +22,8 @@ pub(crate) enum Feed {
     OrderDebits,
     /// Orders of fees and refunds, by the transfer: the same of what is new in the books, however old its order is.
     OrderTransfers,
+    /// Orders with cash: is it what each is to bring?
+    OrderCash,
 }
 
 impl Feed {
@@ -37,11 +39,11 @@ impl Feed {
             Self::Debits => Some(BooksFeed::Debits),
             Self::Cash => Some(BooksFeed::Cash),
             Self::TopUps => Some(BooksFeed::TopUps),
-            Self::Orders | Self::OrderDebits | Self::OrderTransfers => None,
+            Self::Orders | Self::OrderDebits | Self::OrderTransfers | Self::OrderCash => None,
         }
     }
 
-    /// The feed in which a finding shows; `None` for those that are about an order and its debits.
+    /// The feed in which a finding shows; `None` for those that are about an order and its money.
     pub(crate) fn of(check: Check) -> Option<BooksFeed> {
         match check {
             Check::WalletBalanceWrong => Some(BooksFeed::Wallets),
@@ -63,7 +65,8 @@ impl Feed {
             | Check::DebitWithoutOrder
             | Check::RefundMissing
             | Check::RefundNotDue
-            | Check::TestOrderDebited => None,
+            | Check::TestOrderDebited
+            | Check::CashDiffersFromOrder => None,
         }
     }
 
@@ -84,7 +87,9 @@ impl Feed {
         match self {
             Self::Wallets => String::new(),
             Self::Transfers | Self::OrderTransfers => TransferId::first_of(since).to_string(),
-            Self::Debits | Self::OrderDebits | Self::Cash => OrderId::first_of(since).to_string(),
+            Self::Debits | Self::OrderDebits | Self::Cash | Self::OrderCash => {
+                OrderId::first_of(since).to_string()
+            }
             Self::TopUps => TopUpId::first_of(since).to_string(),
             Self::Orders => Change { at: since, order: None }.to_string(),
         }
@@ -145,6 +150,7 @@ mod tests {
             ("orders", true, true),
             ("order_debits", true, true),
             ("order_transfers", true, false),
+            ("order_cash", true, true),
         ];
         assert_eq!(Vec::from_iter(feeds), stored);
     }
@@ -162,6 +168,7 @@ mod tests {
             (Feed::Debits, OrderId::first_of(since).to_string()),
             (Feed::OrderDebits, OrderId::first_of(since).to_string()),
             (Feed::Cash, OrderId::first_of(since).to_string()),
+            (Feed::OrderCash, OrderId::first_of(since).to_string()),
             (Feed::TopUps, TopUpId::first_of(since).to_string()),
             (Feed::Orders, "1769851800000000".to_owned()),
         ] {

@@ -30,6 +30,7 @@ impl Scene {
             mode: Mode::Live,
             placed: true,
             fee: FEE,
+            cash: Some(Paise::ZERO),
             refund_due: false,
             changed_at: self.now - TimeDelta::seconds(5),
         }
@@ -41,7 +42,8 @@ impl Scene {
     }
 
     fn books(&self, outcomes: &[Outcome], refunded: bool) -> BooksSide {
-        BooksSide { debits: outcomes.iter().map(|outcome| self.debit(*outcome)).collect(), refunded }
+        let debits = outcomes.iter().map(|outcome| self.debit(*outcome)).collect();
+        BooksSide { debits, refunded, cash: None }
     }
 
     /// The checks that fail, each with whether time may heal it.
@@ -95,8 +97,37 @@ fn another_amount_or_business_is_a_disagreement() {
     let more = DebitSide { amount: Paise::new(4_901), ..right.clone() };
     let others = DebitSide { business: scene.other, ..right };
     for debit in [more, others] {
-        let books = BooksSide { debits: vec![debit], refunded: false };
+        let books = BooksSide { debits: vec![debit], ..BooksSide::default() };
         assert_eq!(scene.doubts(Some(&scene.order()), &books), [(Check::DebitDiffersFromOrder, false)]);
+    }
+}
+
+#[test]
+fn cash_is_what_its_order_is_to_bring() {
+    let scene = scene();
+    let to_bring = |paise: Option<i64>| OrderSide { cash: paise.map(Paise::new), ..scene.order() };
+    let expected =
+        |paise: Option<i64>| CashSide { business: scene.business, expected: paise.map(Paise::new) };
+    let order = to_bring(Some(700));
+    let elsewhere = OrderSide { business: scene.other, ..order.clone() };
+    let unplaced = OrderSide { placed: false, ..order.clone() };
+    let test = OrderSide { mode: Mode::Test, ..order.clone() };
+    for (order, cash, is_right) in [
+        (Some(&order), expected(Some(700)), true),
+        (Some(&order), expected(None), true),
+        (Some(&to_bring(None)), expected(Some(700)), true),
+        (Some(&order), expected(Some(699)), false),
+        (Some(&to_bring(Some(0))), expected(Some(700)), false),
+        (Some(&order), CashSide { business: scene.other, ..expected(Some(700)) }, false),
+        (Some(&elsewhere), expected(Some(700)), false),
+        (Some(&unplaced), expected(Some(700)), false),
+        (Some(&test), expected(None), false),
+        (None, expected(None), false),
+    ] {
+        let books = BooksSide { cash: Some(cash), ..BooksSide::default() };
+        let doubts = scene.doubts(order, &books);
+        let found = doubts.contains(&(Check::CashDiffersFromOrder, false));
+        assert_eq!(found, !is_right, "{order:?} {cash:?} {doubts:?}");
     }
 }
 
@@ -132,7 +163,7 @@ proptest! {
         let amount = if same_amount { FEE } else { Paise::new(1) };
         let mut debits = vec![scene.debit(Outcome::Rejected); others];
         debits.extend(vec![DebitSide { amount, ..scene.debit(Outcome::Posted) }; posted]);
-        let silent = compare(scene.id, order.as_ref(), &BooksSide { debits, refunded }).is_empty();
+        let silent = compare(scene.id, order.as_ref(), &BooksSide { debits, refunded, cash: None }).is_empty();
         let agrees = match &order {
             None => posted == 0 && !refunded,
             Some(order) if order.mode == Mode::Test => posted + others == 0 && !refunded,

@@ -11,7 +11,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use postgres::{StoreError, statement};
 
 pub(crate) use checks::{BooksFeed, checks_of};
-pub(crate) use orders::{books_of, orders_moving_money, orders_with_debits};
+pub(crate) use orders::{books_of, orders_moving_money, orders_with_cash, orders_with_debits};
 
 use crate::domain::{Check, Finding};
 

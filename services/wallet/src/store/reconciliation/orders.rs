@@ -9,10 +9,10 @@ use domain::{OrderId, Paise};
 use postgres::StoreError;
 
 use super::Span;
-use crate::domain::{BooksSide, DebitSide};
+use crate::domain::{BooksSide, CashSide, DebitSide};
 use crate::store::columns::parse;
 use crate::store::predicates::{is_refund, moves_an_orders_fee};
-use crate::store::schema::{debits, transfers};
+use crate::store::schema::{cash, debits, transfers};
 
 /// The orders that the span's debits are of, as they are written: what is no id of an order is for the caller to judge.
 pub(crate) async fn orders_with_debits(
@@ -42,7 +42,20 @@ pub(crate) async fn orders_moving_money(
     Ok(orders.load(conn).await?)
 }
 
-/// All debits of these orders, and whether they were refunded. Orders without any are left out.
+/// The orders of the span's cash.
+pub(crate) async fn orders_with_cash(
+    conn: &mut AsyncPgConnection,
+    span: &Span,
+) -> Result<Vec<String>, StoreError> {
+    let orders = cash::table
+        .filter(cash::order_id.gt(&span.after))
+        .filter(cash::order_id.le(&span.until))
+        .select(cash::order_id)
+        .order(cash::order_id);
+    Ok(orders.load(conn).await?)
+}
+
+/// All debits of these orders, whether they were refunded, and their cash. Orders without any are left out.
 pub(crate) async fn books_of(
     conn: &mut AsyncPgConnection,
     orders: &[OrderId],
@@ -78,6 +91,16 @@ pub(crate) async fn books_of(
         .await?;
     for order in refunded {
         books.entry(parse("transfers.order_id", &order)?).or_default().refunded = true;
+    }
+    let of_cash: Vec<(String, String, Option<i64>)> = cash::table
+        .filter(cash::order_id.eq_any(&ids))
+        .select((cash::order_id, cash::business_id, cash::expected_paise))
+        .load(conn)
+        .await?;
+    for (order, business, expected) in of_cash {
+        let business = parse("cash.business_id", &business)?;
+        let side = CashSide { business, expected: expected.map(Paise::new) };
+        books.entry(parse("cash.order_id", &order)?).or_default().cash = Some(side);
     }
     Ok(books)
 }
