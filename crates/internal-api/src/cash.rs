@@ -36,11 +36,13 @@ pub struct CashView {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CashTotals {
-    /// Not yet settled: the three below together.
+    /// What was collected, or is to be, less what was settled: the three below together.
     pub outstanding_paise: Paise,
     /// Delivered, and not yet reported as collected.
     pub pending_paise: Paise,
+    /// Collected and not handed over.
     pub with_drivers_paise: Paise,
+    /// Handed over and not settled, also of orders that were settled short. Negative where more was settled.
     pub with_operator_paise: Paise,
     /// Settled in the last 30 days.
     pub settled_recently_paise: Paise,

@@ -11,7 +11,7 @@ use web::{ApiError, page_query, read_query};
 
 use super::{errors, path};
 use crate::app::State;
-use crate::domain::{CashRecord, CashStatus};
+use crate::domain::CashRecord;
 use crate::store;
 use crate::store::cash::CashFilter;
 use crate::store::cash_totals::{AGES, Totals};
@@ -134,12 +134,7 @@ fn view(record: CashRecord) -> CashView {
 }
 
 fn totals_view(totals: &Totals) -> Result<CashTotals, ApiError> {
-    let of = |status: CashStatus| {
-        let name: &'static str = status.into();
-        totals.by_status.get(name).copied().unwrap_or_default()
-    };
-    let (pending, with_drivers, with_operator) =
-        (of(CashStatus::Pending), of(CashStatus::Collected), of(CashStatus::HandedOver));
+    let (pending, with_drivers, with_operator) = (totals.pending, totals.with_drivers, totals.with_operator);
     let outstanding = pending.checked_add(with_drivers).and_then(|sum| sum.checked_add(with_operator));
     let ages = AGES.iter().zip(totals.by_age);
     Ok(CashTotals {

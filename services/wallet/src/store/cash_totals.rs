@@ -1,5 +1,6 @@
 //! How much cash businesses are owed, where it is, and for how long they have been waiting: sums over what is not yet
-//! settled, which is little beside what once was.
+//! settled, or settled short, which is little beside what once was. They say what the ledger's accounts of cash hold, once
+//! every step is reported; of steps not heard of yet they assume that nothing was lost.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,6 @@ use domain::{BusinessId, Paise};
 use postgres::StoreError;
 
 use super::columns::parse;
-use crate::domain::CashStatus;
 
 /// How far back “recently settled” reaches.
 const RECENT: TimeDelta = TimeDelta::days(30);
@@ -19,10 +19,15 @@ const RECENT: TimeDelta = TimeDelta::days(30);
 /// The spans of days that outstanding cash is sorted into; each ends where the next begins.
 pub(crate) const AGES: [&str; 4] = ["0-1", "1-3", "3-7", "7+"];
 
-/// Orders whose cash is outstanding, by where it is and how old: their number and sum.
+/// The cash that is outstanding, by where it is; and by how old it is, with the number of its orders.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Totals {
-    pub(crate) by_status: BTreeMap<&'static str, Paise>,
+    /// Delivered, and not yet reported as collected.
+    pub(crate) pending: Paise,
+    /// Collected and not handed over.
+    pub(crate) with_drivers: Paise,
+    /// Handed over and not settled. Below zero where more was settled.
+    pub(crate) with_operator: Paise,
     /// In the order of [`AGES`].
     pub(crate) by_age: [(i64, Paise); AGES.len()],
     pub(crate) settled_recently: Paise,
@@ -33,14 +38,16 @@ pub(crate) struct Totals {
 struct OutstandingRow {
     #[diesel(sql_type = Text)]
     business_id: String,
-    #[diesel(sql_type = Text)]
-    status: String,
     #[diesel(sql_type = Integer)]
     age: i32,
     #[diesel(sql_type = BigInt)]
     orders: i64,
     #[diesel(sql_type = BigInt)]
-    amount_paise: i64,
+    pending_paise: i64,
+    #[diesel(sql_type = BigInt)]
+    with_drivers_paise: i64,
+    #[diesel(sql_type = BigInt)]
+    with_operator_paise: i64,
 }
 
 #[derive(QueryableByName)]
@@ -51,16 +58,34 @@ struct SumRow {
     sum: i64,
 }
 
-/// What was collected is owed; until that is reported, what is to be collected.
-const OUTSTANDING: &str = "
-    SELECT business_id,
-        CASE WHEN handed_over_at IS NOT NULL THEN 'handed_over'
-            WHEN collected_at IS NOT NULL THEN 'collected' ELSE 'pending' END AS status,
+/// As in `cash_outstanding`.
+macro_rules! is_outstanding {
+    () => {
+        "(settled_at IS NULL
+            OR settled_paise <> coalesce(collected_paise, expected_paise, handed_over_paise, settled_paise))"
+    };
+}
+
+/// What was collected is owed, less what was settled; until it is reported as collected, what is to be collected. The
+/// drivers hold what they did not hand over, the operator what it did not settle.
+const OUTSTANDING: &str = concat!(
+    "SELECT business_id,
         CASE WHEN due_since > $2 - interval '1 day' THEN 0 WHEN due_since > $2 - interval '3 days' THEN 1
             WHEN due_since > $2 - interval '7 days' THEN 2 ELSE 3 END AS age,
         count(*) AS orders,
-        coalesce(sum(coalesce(collected_paise, expected_paise, handed_over_paise)), 0)::bigint AS amount_paise
-    FROM cash WHERE business_id = ANY($1) AND settled_at IS NULL GROUP BY 1, 2, 3";
+        coalesce(sum(owed) FILTER (WHERE is_pending), 0)::bigint AS pending_paise,
+        coalesce(sum(owed - passed_on) FILTER (WHERE NOT is_pending), 0)::bigint AS with_drivers_paise,
+        coalesce(sum(passed_on - coalesce(settled_paise, 0)) FILTER (WHERE NOT is_pending), 0)::bigint
+            AS with_operator_paise
+    FROM cash
+    CROSS JOIN LATERAL (SELECT
+        coalesce(collected_at, handed_over_at, settled_at) IS NULL AS is_pending,
+        coalesce(collected_paise, expected_paise, handed_over_paise, settled_paise) AS owed,
+        coalesce(handed_over_paise, settled_paise, 0) AS passed_on) AS held
+    WHERE business_id = ANY($1) AND ",
+    is_outstanding!(),
+    " GROUP BY 1, 2"
+);
 const SETTLED: &str = "
     SELECT business_id, sum(settled_paise)::bigint AS sum FROM cash
     WHERE business_id = ANY($1) AND settled_at IS NOT NULL AND settled_at >= $2 GROUP BY 1";
@@ -79,13 +104,16 @@ pub(crate) async fn of_businesses(
     let query = diesel::sql_query(OUTSTANDING).bind::<Array<Text>, _>(&ids).bind::<Timestamptz, _>(now);
     for row in query.load::<OutstandingRow>(conn).await? {
         let of = totals.entry(parse("cash.business_id", &row.business_id)?).or_default();
-        let status: CashStatus = parse("cash status", &row.status)?;
-        let amount = Paise::new(row.amount_paise);
-        add(of.by_status.entry(status.into()).or_default(), amount)?;
+        let held = [row.pending_paise, row.with_drivers_paise, row.with_operator_paise].map(Paise::new);
+        for (sum, amount) in
+            [&mut of.pending, &mut of.with_drivers, &mut of.with_operator].into_iter().zip(held)
+        {
+            add(sum, amount)?;
+        }
         let age = usize::try_from(row.age).ok().and_then(|age| of.by_age.get_mut(age));
         let (orders, sum) = age.ok_or_else(|| StoreError::Corrupt("an age of cash is unknown".into()))?;
         *orders += row.orders;
-        add(sum, amount)?;
+        held.into_iter().try_for_each(|amount| add(sum, amount))?;
     }
     let query = diesel::sql_query(SETTLED).bind::<Array<Text>, _>(&ids);
     for row in query.bind::<Timestamptz, _>(now - RECENT).load::<SumRow>(conn).await? {
@@ -112,10 +140,11 @@ pub(crate) async fn businesses(
     limit: i64,
 ) -> Result<Vec<BusinessId>, StoreError> {
     let after = after.map(|after| after.to_string()).unwrap_or_default();
-    let rows: Vec<BusinessRow> = diesel::sql_query(
-        "SELECT DISTINCT business_id FROM cash WHERE settled_at IS NULL AND business_id > $1 \
-         ORDER BY business_id LIMIT $2",
-    )
+    let rows: Vec<BusinessRow> = diesel::sql_query(concat!(
+        "SELECT DISTINCT business_id FROM cash WHERE business_id > $1 AND ",
+        is_outstanding!(),
+        " ORDER BY business_id LIMIT $2",
+    ))
     .bind::<Text, _>(after)
     .bind::<BigInt, _>(limit)
     .load(conn)

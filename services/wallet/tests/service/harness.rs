@@ -48,6 +48,28 @@ impl Harness {
         Self::over(settings, announced)
     }
 
+    /// With a role that has the rights of `deploy/grants` and owns nothing, as in production.
+    pub(crate) async fn start_with_granted_rights(change: impl FnOnce(&mut Settings)) -> Self {
+        const GRANTS: &str = include_str!("../../../../deploy/grants/wallet.sql");
+        let mut settings = settings().await;
+        change(&mut settings);
+        chassis::migrate(&settings.database, wallet::MIGRATIONS).await.expect("migrations run");
+        let owner = settings.database.url.clone();
+        // A role comes with a database of its own, which nobody needs here.
+        let servers = Servers::for_tests().await.expect("servers");
+        let mut role = Url::parse(&servers.create_database().await.expect("a role")).expect("a URL");
+        let database = Url::parse(owner.expose()).expect("a URL").path().to_owned();
+        role.set_path(&database);
+        let connect =
+            format!("GRANT CONNECT ON DATABASE {} TO {};", database.trim_matches('/'), role.username());
+        let script = connect + &GRANTS.replace(":service", role.username());
+        let mut conn = AsyncPgConnection::establish(owner.expose()).await.expect("a connection");
+        conn.batch_execute(&script).await.expect("the owner gives rights");
+        settings.database.url = Secret::new(role.to_string());
+        let announced = listen(&settings).await;
+        Self::over(settings, announced)
+    }
+
     /// Without a database to be reached.
     pub(crate) async fn start_alone() -> Self {
         let nobody = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port");

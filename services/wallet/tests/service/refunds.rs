@@ -9,7 +9,7 @@ use crate::broker::{dead_letters, publish};
 use crate::harness::{Harness, answer, until};
 
 /// A delivery that ended before the pickup, as order-api announces it.
-fn ended(harness: &Harness, event: EventKind, order: OrderId) -> OrderEvent {
+pub(crate) fn ended(harness: &Harness, event: EventKind, order: OrderId) -> OrderEvent {
     OrderEvent {
         event,
         sequence: 2,
@@ -30,7 +30,7 @@ fn ended(harness: &Harness, event: EventKind, order: OrderId) -> OrderEvent {
     }
 }
 
-fn envelope(harness: &Harness, business_id: BusinessId, event: OrderEvent) -> Envelope {
+pub(crate) fn envelope(harness: &Harness, business_id: BusinessId, event: OrderEvent) -> Envelope {
     Envelope {
         id: EventId::generate(&harness.clock, &harness.entropy),
         business_id,

@@ -40,6 +40,46 @@ async fn orders_and_debits_that_disagree() {
     watch.expect("a test order that was to pay", &[("test_order_debited", &tested)]).await;
 }
 
+#[tokio::test]
+async fn cash_and_orders_that_disagree() {
+    let scene = Scene::start_with(|settings| settings.reconciliation.chunk_rows = 2).await;
+    let harness = &scene.harness;
+    let (business, other) = (harness.funded(10_000).await, harness.business());
+    let mut orders = Vec::new();
+    for _ in 0..5 {
+        let order = scene.paid_order(business).await;
+        scene
+            .sql(&format!(
+                "INSERT INTO cash (order_id, business_id, order_reference, expected_paise, delivered_at)
+                    VALUES ('{order}', '{business}', 'x', 700, now())"
+            ))
+            .await;
+        orders.push(order);
+    }
+    let mut watch = Watch::begin(&scene).await;
+    // The database refuses it; so does what was told at the delivery.
+    let change = format!("UPDATE cash SET expected_paise = 600 WHERE order_id = '{}'", orders[0]);
+    let refused = harness.script(&change).await.expect_err("what was expected stays");
+    assert!(refused.contains("stays"), "{refused}");
+    scene.disarm().await;
+    scene.sql(&change).await;
+    watch.expect("another amount", &[("cash_differs_from_order", &orders[0])]).await;
+    scene.orders.change(orders[1], |order| order.cod_amount_paise = Some(Paise::ZERO));
+    watch.expect("a prepaid order", &[("cash_differs_from_order", &orders[1])]).await;
+    scene.orders.change(orders[2], |order| order.cod_amount_paise = None);
+    watch.expect("an order-api that does not say it", &[]).await;
+    let moved = format!("UPDATE cash SET business_id = '{other}' WHERE order_id = '{}'", orders[3]);
+    scene.sql(&moved).await;
+    watch.expect("another business", &[("cash_differs_from_order", &orders[3])]).await;
+    let nowhere = harness.order();
+    let invented = format!(
+        "INSERT INTO cash (order_id, business_id, order_reference, delivered_at)
+            VALUES ('{nowhere}', '{business}', 'x', now())"
+    );
+    scene.sql(&invented).await;
+    watch.expect("cash without an order", &[("cash_differs_from_order", &nowhere)]).await;
+}
+
 /// Old and new orders alike: what counts is when the money moved.
 #[tokio::test]
 async fn an_old_order_with_a_new_debit_is_among_what_is_new() {

@@ -51,6 +51,7 @@ async fn sound_books_are_clean_in_chunks_of_any_size() {
         "top_ups: 3",
         "orders: 15",
         "order_debits: 15",
+        "order_cash: 3",
     ] {
         assert!(text.contains(&format!("  {line}\n")), "{line}: {text}");
     }

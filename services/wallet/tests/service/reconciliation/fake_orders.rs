@@ -65,6 +65,7 @@ impl FakeOrders {
             mode: Mode::Live,
             placed: true,
             delivery_fee_paise: Paise::new(fee),
+            cod_amount_paise: Some(Paise::new(700)),
             refund_due: false,
             changed_at: now - TimeDelta::minutes(2),
         };

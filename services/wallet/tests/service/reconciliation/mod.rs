@@ -2,6 +2,6 @@
 
 mod across;
 mod books;
-mod fake_orders;
+pub(crate) mod fake_orders;
 mod scene;
 mod turns;

@@ -11,12 +11,13 @@ use crate::harness::Harness;
 
 /// Takes away all that would refuse wrong books: its owner may.
 const DISARM: &str = "
-    GRANT ALL ON entries, debits TO CURRENT_USER;
+    GRANT ALL ON wallets, transfers, entries, debits, cash, top_ups TO CURRENT_USER;
     ALTER TABLE wallets DISABLE TRIGGER USER;
     ALTER TABLE transfers DISABLE TRIGGER USER;
     ALTER TABLE entries DISABLE TRIGGER USER;
     ALTER TABLE debits DISABLE TRIGGER USER;
     ALTER TABLE cash DISABLE TRIGGER USER;
+    ALTER TABLE top_ups DISABLE TRIGGER USER;
     ALTER TABLE entries DROP CONSTRAINT entries_transfer_id_fkey;
     ALTER TABLE transfers DROP CONSTRAINT transfers_reverses_fkey;
     ALTER TABLE top_ups DROP CONSTRAINT top_ups_transfer_id_fkey;

@@ -70,7 +70,7 @@ async fn what_is_old_is_proven_again() {
         orders.push(scene.paid_order(business).await);
     }
     let swept = "SELECT count(*) FROM reconciliation_cursors WHERE swept_at IS NOT NULL";
-    until("every feed to be swept", async || scene.harness.number(swept).await == 7).await;
+    until("every feed to be swept", async || scene.harness.number(swept).await == 8).await;
     assert_eq!(scene.open_in_all().await, 0);
 
     // From now on nothing of this counts as new: another instance has the turn, then this one again.

@@ -1,0 +1,63 @@
+//! The way of the database from version to version, and back.
+
+use crate::books::assert_sound;
+use crate::ledger_sql::with_a_posted_debit;
+
+/// A migration: up and down.
+macro_rules! migration {
+    ($name:literal) => {
+        (
+            include_str!(concat!("../../migrations/", $name, "/up.sql")),
+            include_str!(concat!("../../migrations/", $name, "/down.sql")),
+        )
+    };
+}
+
+/// The migrations of this service, in their order.
+const MIGRATIONS: [(&str, &str); 8] = [
+    migration!("2026-01-20-000200_ledger"),
+    migration!("2026-11-21-000210_payments"),
+    migration!("2026-11-21-000220_cash"),
+    migration!("2026-11-21-000230_reconciliation"),
+    migration!("2026-11-21-000240_wallet_check"),
+    migration!("2026-11-21-000250_fitting_entries"),
+    migration!("2026-11-21-000251_what_stays"),
+    migration!("2026-11-21-000252_cash_still_owed"),
+];
+
+#[test]
+fn no_migration_is_left_out_here() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), MIGRATIONS.len());
+}
+
+#[tokio::test]
+async fn the_migrations_can_be_undone() {
+    let (harness, _) = with_a_posted_debit().await;
+    for (_, down) in MIGRATIONS.iter().rev() {
+        harness.script(down).await.unwrap();
+    }
+    for (up, _) in MIGRATIONS {
+        harness.script(up).await.unwrap();
+    }
+    assert_eq!(harness.number("SELECT count(*) FROM entries").await, 0);
+    // What was undone and done again works as before.
+    let business = harness.funded(1_000).await;
+    harness.debit(business, harness.order(), 1, 100).await.unwrap();
+    assert_sound(&harness).await;
+}
+
+/// A database of the first version, with money in it, becomes one of this version.
+#[tokio::test]
+async fn books_of_the_first_version_are_taken_over() {
+    let (harness, business) = with_a_posted_debit().await;
+    for (_, down) in MIGRATIONS[1..].iter().rev() {
+        harness.script(down).await.unwrap();
+    }
+    for (up, _) in &MIGRATIONS[1..] {
+        harness.script(up).await.unwrap();
+    }
+    assert_eq!(harness.balance(business).await, 900);
+    harness.debit(business, harness.order(), 1, 100).await.unwrap();
+    assert_sound(&harness).await;
+}
