@@ -99,24 +99,29 @@ async fn what_is_broken_is_found(stack: &Stack, cancelled: &str) -> anyhow::Resu
     })
     .await?;
     let revived = |status: &str| format!("UPDATE orders SET status = '{status}' WHERE id = '{cancelled}'");
+    let to_bring = |change: &str| {
+        format!("UPDATE orders SET cod_amount_paise = cod_amount_paise {change} WHERE cod_status = 'settled'")
+    };
     stack.query(Service::OrderApi, &revived("created")).await?;
+    stack.query(Service::OrderApi, &to_bring("+ 1")).await?;
     stack.query(Service::Wallet, "ALTER TABLE wallets DISABLE TRIGGER USER").await?;
     stack.query(Service::Wallet, "UPDATE wallets SET balance_paise = balance_paise + 1").await?;
     let text = reconcile(stack, &[], 1).await?;
     assert!(text.contains(&format!("\nrefund_not_due {cancelled}: ")), "{text}");
     assert!(text.contains("\nwallet_balance_wrong biz_"), "{text}");
-    assert!(text.ends_with("\n2 findings\n"), "{text}");
+    assert!(text.contains("\ncash_differs_from_order ord_"), "{text}");
+    assert!(text.ends_with("\n3 findings\n"), "{text}");
     let findings =
         |check: &str| format!("wallet_reconciliation_findings{{service=\"wallet\",check=\"{check}\"}}");
-    let both = [findings("refund_not_due"), findings("wallet_balance_wrong")];
-    until_shown(stack, "both findings", |metrics| {
-        both.iter().all(|name| value_of(metrics, name) == Some(1.0))
-    })
-    .await?;
+    let all =
+        [findings("refund_not_due"), findings("wallet_balance_wrong"), findings("cash_differs_from_order")];
+    until_shown(stack, "all findings", |metrics| all.iter().all(|name| value_of(metrics, name) == Some(1.0)))
+        .await?;
 
     stack.query(Service::OrderApi, &revived("cancelled")).await?;
+    stack.query(Service::OrderApi, &to_bring("- 1")).await?;
     stack.query(Service::Wallet, "UPDATE wallets SET balance_paise = balance_paise - 1").await?;
-    until_shown(stack, "no finding", |metrics| both.iter().all(|name| value_of(metrics, name) == Some(0.0)))
+    until_shown(stack, "no finding", |metrics| all.iter().all(|name| value_of(metrics, name) == Some(0.0)))
         .await?;
     reconcile(stack, &[], 0).await?;
     Ok(())
@@ -148,8 +153,17 @@ async fn only_services_may_ask(stack: &Stack) -> anyhow::Result<()> {
     let page = http.get(format!("{url}?limit=1")).bearer_auth(&token).send().await?.json::<Value>().await?;
     assert_eq!((page["data"].as_array().map(Vec::len), &page["hasMore"]), (Some(1), &json!(true)), "{page}");
     let first = page["data"][0].as_object().context("an order")?;
-    let known =
-        ["id", "businessId", "mode", "placed", "deliveryFeePaise", "refundDue", "changedAt"].into_iter();
+    let known = [
+        "id",
+        "businessId",
+        "mode",
+        "placed",
+        "deliveryFeePaise",
+        "codAmountPaise",
+        "refundDue",
+        "changedAt",
+    ]
+    .into_iter();
     assert!(first.keys().all(|name| known.clone().any(|known| known == name)), "nothing personal: {page}");
     for bad in ["limit=0", "limit=1001", "changedAfter=yesterday", "startingAfter=x", "business=x"] {
         let answer = http.get(format!("{url}?{bad}")).bearer_auth(&token).send().await?;

@@ -85,7 +85,7 @@ fn test_result() -> Value {
 fn entry() -> Value {
     json!({
         "id": "1", "transferId": "trf_01ARZ3NDEKTSV4RRFFQ69G5FAV", "kind": "top_up", "amountPaise": 100,
-        "balanceAfterPaise": 100, "orderId": null, "reference": null, "createdAt": AT,
+        "balanceAfterPaise": 100, "orderId": null, "orderReference": null, "reference": null, "createdAt": AT,
     })
 }
 
