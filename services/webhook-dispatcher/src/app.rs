@@ -39,7 +39,6 @@ pub(crate) struct App {
     pub schedule: RetrySchedule,
     pub patience: Patience,
     pub concurrency: usize,
-    pub per_endpoint: i64,
     /// Rung after a commit that made a delivery due.
     pub bell: Arc<Notify>,
     pub tests: Arc<Semaphore>,
@@ -54,13 +53,13 @@ impl App {
         let names = Names::asking(&webhooks.name_servers, webhooks.policy())?;
         let exchange =
             Exchange::new(names.clone(), &settings.brand, webhooks.timeout(), webhooks.per_endpoint)?;
-        let (in_hand, loads) = (InHand::default(), Loads::new(webhooks.per_second));
+        let (in_hand, loads) =
+            (InHand::default(), Loads::new(webhooks.per_second, i64::try_from(webhooks.per_endpoint)?));
         let entropy = chassis.entropy.clone();
-        let per_endpoint = i64::try_from(webhooks.per_endpoint)?;
         let (express, taken) = Express::new(
             (in_hand.clone(), loads.clone()),
             (clock.clone(), entropy.clone()),
-            (per_endpoint, webhooks.concurrency),
+            webhooks.concurrency,
         );
         let bell = Arc::new(Notify::new());
         let app = Self {
@@ -78,7 +77,6 @@ impl App {
             schedule: webhooks.retry_seconds.clone(),
             patience: webhooks.patience(),
             concurrency: webhooks.concurrency,
-            per_endpoint,
             bell,
             tests: Arc::new(Semaphore::new(TESTS_MAX)),
         };

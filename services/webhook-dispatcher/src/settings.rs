@@ -57,7 +57,7 @@ impl Default for Secrets {
 pub struct Webhooks {
     /// How many webhooks one process sends at once.
     pub concurrency: usize,
-    /// How many of those may go to one endpoint, so that a slow one cannot take all of them.
+    /// How many of those may go to one endpoint at most; it begins with a few, and gets more as it answers.
     pub per_endpoint: usize,
     /// How many webhooks per second one process sends to one endpoint whose owner set no limit.
     pub per_second: u32,
@@ -84,8 +84,8 @@ pub struct Webhooks {
 impl Default for Webhooks {
     fn default() -> Self {
         Self {
-            concurrency: 32,
-            per_endpoint: 8,
+            concurrency: 512,
+            per_endpoint: 64,
             per_second: 5_000,
             step_aside_seconds: 300,
             disable_after_seconds: 5 * 86_400,
@@ -251,7 +251,7 @@ mod tests {
             ("WAYBILL_SECRETS__KEY", "AAECAwQ="),
             ("WAYBILL_SECRETS__PREVIOUS_KEYS", "local-former,AAECAwQ="),
             ("WAYBILL_WEBHOOKS__CONCURRENCY", "0"),
-            ("WAYBILL_WEBHOOKS__PER_ENDPOINT", "33"),
+            ("WAYBILL_WEBHOOKS__PER_ENDPOINT", "513"),
             ("WAYBILL_WEBHOOKS__PER_SECOND", "0"),
             ("WAYBILL_WEBHOOKS__STEP_ASIDE_SECONDS", "0"),
             ("WAYBILL_WEBHOOKS__DISABLE_AFTER_SECONDS", "0"),

@@ -119,7 +119,7 @@ async fn take(app: &App, room: usize) -> Result<Vec<Taken>, postgres::StoreError
         lease_until: now + LEASE,
         token: i64::from_le_bytes(app.entropy.bytes()),
         room: i64::try_from(room).unwrap_or(i64::MAX),
-        per_endpoint: app.per_endpoint,
+        places_first: app.loads.places_first(),
         per_second: app.loads.per_second(),
         loads: &loads,
         in_hand: &in_hand,
@@ -161,6 +161,9 @@ async fn deliver(app: App, claimed: Claimed, _hold: Hold) {
         metrics::histogram!("webhook_first_attempt_lag_seconds").record(lag);
     }
     let outcome = outcome_of(&app, claimed).await;
+    if let Some(attempt) = &outcome.attempt {
+        app.loads.learn(outcome.endpoint, attempt.succeeded());
+    }
     app.recorder.record(outcome).await;
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Express {
     loads: Loads,
     clock: Clock,
     entropy: Entropy,
-    room: (i64, usize),
+    in_all: usize,
     to_sender: UnboundedSender<Taken>,
 }
 
@@ -34,15 +34,15 @@ pub(crate) struct Reservation {
 }
 
 impl Express {
-    /// The half of an endpoint's places and three quarters of all may be taken this way: the rest is for what waits.
+    /// Half of an endpoint's places and three quarters of all may be taken this way: the rest is for what waits.
     pub(crate) fn new(
         (in_hand, loads): (InHand, Loads),
         (clock, entropy): (Clock, Entropy),
-        (per_endpoint, concurrency): (i64, usize),
+        concurrency: usize,
     ) -> (Self, UnboundedReceiver<Taken>) {
         let (to_sender, taken) = unbounded_channel();
-        let room = ((per_endpoint / 2).max(1), concurrency * 3 / 4);
-        (Self { in_hand, loads, clock, entropy, room, to_sender }, taken)
+        let in_all = concurrency * 3 / 4;
+        (Self { in_hand, loads, clock, entropy, in_all, to_sender }, taken)
     }
 
     /// None when the delivery is to wait like any other.
@@ -52,7 +52,8 @@ impl Express {
             return None;
         }
         let token = i64::from_le_bytes(self.entropy.bytes());
-        let hold = self.in_hand.take_within(self.room, (delivery, to.endpoint, token))?;
+        let room = ((self.loads.places(to.endpoint) / 2).max(1), self.in_all);
+        let hold = self.in_hand.take_within(room, (delivery, to.endpoint, token))?;
         Some(Reservation { hold, token, until: self.clock.now() + LEASE })
     }
 
@@ -91,8 +92,8 @@ mod tests {
     #[test]
     fn only_what_there_is_room_for_goes_the_short_way() {
         let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
-        let shared = (InHand::default(), Loads::new(100));
-        let (express, _taken) = Express::new(shared, (clock.clone(), entropy.clone()), (4, 4));
+        let shared = (InHand::default(), Loads::new(100, 4));
+        let (express, _taken) = Express::new(shared, (clock.clone(), entropy.clone()), 4);
         let (one, other) = (subscriber(&entropy, &clock), subscriber(&entropy, &clock));
         let reserve = |to: &Subscriber| express.reserve(WebhookDeliveryId::generate(&clock, &entropy), to);
         let held: Vec<_> = [&one, &one].into_iter().map(reserve).collect();

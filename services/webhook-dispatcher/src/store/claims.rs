@@ -20,8 +20,8 @@ pub(crate) struct Claim<'a> {
     pub token: i64,
     /// How many deliveries in all.
     pub room: i64,
-    /// How many may be under way to one endpoint.
-    pub per_endpoint: i64,
+    /// How many may be under way to an endpoint that nothing is known of.
+    pub places_first: i64,
     /// The most per second for an endpoint whose owner set no limit.
     pub per_second: i64,
     /// What this process knows of endpoints that it sends to.
@@ -34,7 +34,7 @@ pub(crate) struct Claim<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Load {
     pub under_way: i64,
-    /// How many more its rate allows at this moment.
+    /// How many more it may be sent at this moment.
     pub allowed: i64,
 }
 
@@ -84,9 +84,8 @@ WITH RECURSIVE queues (endpoint_id) AS (
 ),
 open AS (
     SELECT endpoints.id, endpoints.business_id, least(
-        $4 - coalesce(load.under_way, 0),
+        coalesce(load.allowed, $4),
         coalesce(endpoints.max_per_second, $9),
-        load.allowed,
         CASE WHEN endpoint_health.tripped_until IS NOT NULL THEN 1 - coalesce(load.under_way, 0) END) AS room
     FROM queues
     JOIN endpoints ON endpoints.id = queues.endpoint_id
@@ -225,7 +224,7 @@ pub(crate) async fn claim(
         .bind::<Timestamptz, _>(claim.now)
         .bind::<Timestamptz, _>(claim.lease_until)
         .bind::<BigInt, _>(claim.room)
-        .bind::<BigInt, _>(claim.per_endpoint)
+        .bind::<BigInt, _>(claim.places_first)
         .bind::<Array<Text>, _>(Vec::from_iter(loads().map(|(endpoint, _)| endpoint.to_string())))
         .bind::<Array<BigInt>, _>(Vec::from_iter(loads().map(|(_, load)| load.under_way)))
         .bind::<Array<Text>, _>(in_hand)

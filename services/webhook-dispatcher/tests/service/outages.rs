@@ -237,9 +237,11 @@ async fn a_receiver_that_asks_for_time_is_left_alone_at_once() {
     });
     let endpoint = harness.endpoint(&receiver).await;
     harness.publish_created(&harness.new_order(Mode::Live)).await;
-    let resting = async || harness.view(&endpoint).await.trouble.is_some_and(|one| one.resting_until.is_some());
+    let resting =
+        async || harness.view(&endpoint).await.trouble.is_some_and(|one| one.resting_until.is_some());
     until("it is left alone", resting).await;
-    let orders: Vec<_> = (0..5).map(|_| harness.envelope(&harness.new_order(Mode::Live), 1, LIFE[0])).collect();
+    let orders: Vec<_> =
+        (0..5).map(|_| harness.envelope(&harness.new_order(Mode::Live), 1, LIFE[0])).collect();
     harness.publish(&orders).await;
     until("all arrive", async || receiver.count() == 7).await;
     let times: Vec<_> = receiver.received().iter().map(|received| received.at).collect();

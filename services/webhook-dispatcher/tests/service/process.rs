@@ -67,6 +67,7 @@ fn command(harness: &Harness, argument: &str) -> Command {
         .env("WAYBILL_WEBHOOKS__ALLOW_HTTP", "true")
         .env("WAYBILL_WEBHOOKS__ALLOWED_RANGES", "127.0.0.0/8")
         .env("WAYBILL_WEBHOOKS__RETRY_SECONDS", "0.1,0.1,0.1")
+        .env("WAYBILL_WEBHOOKS__PER_ENDPOINT", "8")
         .env("WAYBILL_TELEMETRY__FILTER", "debug,lapin=warn")
         .stdout(Stdio::piped());
     command
