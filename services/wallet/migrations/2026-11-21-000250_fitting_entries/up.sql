@@ -57,7 +57,8 @@ BEGIN
     RETURN NULL;
 END $$;
 
--- A transfer moves money into one account of its business, by its kind, and out of another one. A refund takes back the fee
+-- A transfer moves money into one account of its business, by its kind, and out of another one. Where it has entries and all
+-- of them fit, they are these two: an account is there once, and they sum to zero. A refund takes back the fee
 -- that its own order's debit took, whole.
 CREATE OR REPLACE FUNCTION check_transfers() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -67,10 +68,7 @@ BEGIN
         SELECT
         FROM new_transfers AS transfer
         LEFT JOIN entries AS entry ON entry.transfer_id = transfer.id
-        GROUP BY transfer.id
-        HAVING count(entry.account) <> 2 OR NOT bool_and(
-            entry.business_id = transfer.business_id
-            AND entry.account = CASE WHEN entry.amount_paise > 0 THEN
+        WHERE (entry.business_id = transfer.business_id AND entry.account = CASE WHEN entry.amount_paise > 0 THEN
                 CASE transfer.kind
                     WHEN 'delivery_fee' THEN 'fee_income'
                     WHEN 'cod_collected' THEN 'cod_payable'
@@ -86,7 +84,7 @@ BEGIN
                     WHEN 'cod_collected' THEN 'cod_with_drivers'
                     WHEN 'cod_handed_over' THEN 'cod_with_operator'
                     WHEN 'cod_settled' THEN 'cod_payable' END
-            END)
+            END) IS NOT TRUE
     ) THEN
         RAISE EXCEPTION 'a transfer has not exactly the two entries of its kind'
             USING ERRCODE = 'check_violation', CONSTRAINT = 'transfers_have_entries', TABLE = 'transfers';
