@@ -63,7 +63,7 @@ fn endpoint() -> Value {
     json!({
         "id": ENDPOINT, "url": "https://shop.example/hook", "events": ["order.created"], "modes": ["test"],
         "status": "active", "lastDelivery": { "at": null, "label": "Never" },
-        "connectionTest": "not_tested", "createdAt": AT,
+        "connectionTest": "not_tested", "parkedDeliveries": 0, "createdAt": AT,
     })
 }
 
