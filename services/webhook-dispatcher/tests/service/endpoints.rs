@@ -64,6 +64,7 @@ async fn bad_input_is_refused_with_every_fault() {
         (json!({"url": URL, "events": ["webhook.test"]}), vec!["events"]),
         (json!({"url": URL, "modes": ["staging"]}), vec!["modes[0]"]),
         (json!({"url": "x", "events": [], "modes": []}), vec!["url", "events", "modes"]),
+        (json!({"url": URL, "event": ["order.created"], "status": "paused"}), vec!["event", "status"]),
     ] {
         let refused = refusal(harness.hooks.create(harness.business, &body).await);
         assert_eq!((refused.status, refused.code.as_str()), (400, "invalid_request"), "{body}");
@@ -126,6 +127,7 @@ async fn what_is_not_named_stays_as_it_is() {
         (json!({"status": "disabled"}), "status"),
         (json!({"events": []}), "events"),
         (json!({"url": "http://10.0.0.1/"}), "url"),
+        (json!({"secret": "whsec_x"}), "secret"),
     ] {
         let id = created.view.id.to_string();
         let refused = refusal(harness.hooks.update(harness.business, &id, &body).await);

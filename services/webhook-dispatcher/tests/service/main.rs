@@ -22,5 +22,6 @@ mod receiver;
 mod refused_targets;
 mod restarts;
 mod retries;
+mod rotation;
 mod signatures;
 mod tenants;

@@ -17,6 +17,7 @@ use crate::receiver::{Receiver, reply};
 struct Program {
     child: Child,
     internal: Url,
+    management: Url,
     /// Reads the log to its end, so that the program never waits for a reader.
     log: Option<JoinHandle<String>>,
 }
@@ -31,15 +32,19 @@ impl Drop for Program {
 
 impl Program {
     fn start(harness: &Harness) -> Self {
-        let mut child = command(harness, "serve").spawn().unwrap();
+        Self::spawn(&mut command(harness, "serve"))
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut child = command.spawn().unwrap();
         let mut log = BufReader::new(child.stdout.take().unwrap());
-        let internal = next_address(&mut log);
+        let (internal, management) = (next_address(&mut log), next_address(&mut log));
         let log = thread::spawn(move || {
             let mut rest = Vec::new();
             log.read_to_end(&mut rest).expect("the rest of the log");
             String::from_utf8(rest).expect("UTF-8")
         });
-        Self { child, internal, log: Some(log) }
+        Self { child, internal, management, log: Some(log) }
     }
 
     /// SIGKILL.
@@ -145,4 +150,64 @@ async fn its_logs_hold_no_secret_and_its_webhooks_go_on_with_the_trace() {
     for secret in [key, "hunter2", "local-key-for", "local-internal-token", "sha256="] {
         assert!(!log.contains(secret), "{secret} is in the log");
     }
+}
+
+#[tokio::test]
+async fn another_key_is_taken_into_use_by_rewrapping() {
+    const FORMER: &str = "local-key-for-signing-secrets-of-the-local-stack";
+    const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    let mut harness = Harness::start().await;
+    let receiver = Receiver::kind();
+    let endpoint = harness.endpoint(&receiver).await;
+    let id = endpoint.view.id.to_string();
+    let staged = harness.hooks.rotate_secret(harness.business, &id, &json!({})).await.unwrap();
+    harness.crash().await;
+
+    let rewrap = |previous: &str| {
+        let mut command = command(&harness, "rewrap");
+        command.env("WAYBILL_SECRETS__KEY", KEY).env("WAYBILL_SECRETS__PREVIOUS_KEYS", previous);
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, said) = rewrap("local-some-other-key");
+    assert!(code == Some(1) && said.contains("1 endpoints: no key given opens"), "{said}");
+    let (code, said) = rewrap(&format!("local-some-other-key,{FORMER}"));
+    assert!(code == Some(0) && said.contains("1 endpoints: their secrets are sealed"), "{said}");
+    let (code, said) = rewrap("");
+    assert!(code == Some(0) && said.contains("0 endpoints"), "what is done is done: {said}");
+    let mut broken = command(&harness, "rewrap");
+    broken.env("WAYBILL_DATABASE__URL", "postgres://nobody@127.0.0.1:9/nothing");
+    assert_eq!(broken.output().unwrap().status.code(), Some(2));
+
+    // With the new key alone, both secrets sign.
+    harness.settings.secrets.key = settings::Secret::new(KEY);
+    harness.restart();
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("it arrives", async || receiver.count() == 1).await;
+    let received = receiver.received().remove(0);
+    let (at, now) = (received.header("service-timestamp"), harness.clock.now().timestamp());
+    for (secret, header) in
+        [(&endpoint.secret, "service-signature"), (&staged.secret, "service-signature-next")]
+    {
+        let signature = received.header(header);
+        let verified = webhook_signature::verify(secret, at, signature, &received.body, now, 60);
+        assert_eq!(verified, Ok(()), "{header}");
+    }
+}
+
+#[tokio::test]
+async fn secrets_that_no_key_opens_are_told_of_at_the_start() {
+    let mut harness = Harness::start().await;
+    harness.create(json!({ "url": "http://127.0.0.1:9/hook" })).await;
+    harness.crash().await;
+    let mut command = command(&harness, "serve");
+    let program = Program::spawn(command.env("WAYBILL_SECRETS__KEY", "local-another-key"));
+    let metrics = program.management.join("metrics").unwrap();
+    until("it is counted", async || {
+        let text = reqwest::get(metrics.clone()).await.unwrap().text().await.unwrap();
+        text.lines()
+            .any(|line| line.starts_with("webhook_endpoints_with_unreadable_secret") && line.ends_with(" 1"))
+    })
+    .await;
+    assert!(program.stop().contains("signing secrets are encrypted with a key that is neither"));
 }
