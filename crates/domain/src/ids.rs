@@ -124,6 +124,11 @@ id!(
     "whd_"
 );
 id!(
+    /// A job that sends again what an endpoint missed.
+    RecoveryId,
+    "whr_"
+);
+id!(
     /// A transfer in the ledger.
     TransferId,
     "trf_"

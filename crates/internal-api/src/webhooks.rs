@@ -1,14 +1,15 @@
 //! webhook-dispatcher, asked by portal-api: endpoints, their tests, and the delivery log; asked by order-api: what became
 //! of an order's events.
 
+mod client;
+
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, EndpointId, EventId, EventKind, Mode, OrderId, WebhookDeliveryId};
-use reqwest::Method;
+use domain::{EndpointId, EventId, EventKind, Mode, RecoveryId, WebhookDeliveryId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::{Display, EnumString, IntoStaticStr};
 
-use crate::{CallError, Page, PageQuery, Peer};
+pub use client::WebhooksClient;
 
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr,
@@ -142,6 +143,91 @@ pub struct DeliveryView {
     pub last_error: Option<String>,
 }
 
+/// A page of the log, newest first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeliveriesPage {
+    pub data: Vec<DeliveryView>,
+    /// Whether more may follow: a filter that finds little looks through only so much of the log for one page.
+    pub has_more: bool,
+    /// What to send as `startingAfter` for the next page.
+    pub continue_after: Option<WebhookDeliveryId>,
+}
+
+/// What asking to send a delivery again did.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Redelivery {
+    /// It was over, and is to be sent again.
+    Queued,
+    /// It waited for its next attempt, which is to be made now.
+    BroughtForward,
+    /// It is being sent at this moment, or just about to.
+    UnderWay,
+    /// An earlier event of its order is to be sent before.
+    WaitsItsTurn,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Redelivered {
+    #[serde(flatten)]
+    pub view: DeliveryView,
+    pub redelivery: Redelivery,
+}
+
+/// Where a recovery stands.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum RecoveryState {
+    Running,
+    /// All was handed to the senders.
+    Completed,
+    Cancelled,
+}
+
+/// A job that sends again what an endpoint missed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecoveryView {
+    pub id: RecoveryId,
+    pub endpoint_id: EndpointId,
+    pub status: RecoveryState,
+    pub since: DateTime<Utc>,
+    pub until: DateTime<Utc>,
+    /// In deliveries.
+    pub total: i64,
+    /// How many of them are sent, or about to be.
+    pub done: i64,
+    pub created_at: DateTime<Utc>,
+    pub ended_at: Option<DateTime<Utc>>,
+}
+
+/// Whether a signature fits, and why not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SignatureFindings {
+    pub matches: bool,
+    pub string_to_sign: String,
+    pub expected: String,
+    pub received: String,
+    pub problems: Vec<SignatureProblem>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SignatureProblem {
+    pub code: String,
+    /// What to do about it.
+    pub message: String,
+}
+
 /// A delivery with every try and the body that was sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -157,6 +243,10 @@ pub struct DeliveryDetails {
 #[serde(rename_all = "camelCase")]
 pub struct AttemptView {
     pub number: i32,
+    /// Always `POST`.
+    pub method: String,
+    /// Where it went, which may be elsewhere than where the endpoint is now. Unknown of the oldest attempts.
+    pub url: Option<String>,
     pub started_at: DateTime<Utc>,
     pub duration_ms: i64,
     pub response_status: Option<i32>,
@@ -197,6 +287,11 @@ pub struct DeliveriesQuery {
     pub starting_after: Option<String>,
     pub status: Option<String>,
     pub event: Option<String>,
+    pub mode: Option<String>,
+    pub order_reference: Option<String>,
+    /// By the time at which deliveries came to be; `until` is not included.
+    pub since: Option<String>,
+    pub until: Option<String>,
 }
 
 /// What became of one event of an order at one endpoint.
@@ -228,137 +323,4 @@ pub struct OrderDeliveriesQuery {
     pub limit: usize,
     pub after: Option<DateTime<Utc>>,
     pub after_id: Option<String>,
-}
-
-/// webhook-dispatcher's internal endpoints.
-#[derive(Clone, Debug)]
-pub struct WebhooksClient(pub Peer);
-
-impl WebhooksClient {
-    /// `POST /internal/businesses/{id}/webhook-endpoints` with the caller's `{url, events?, modes?}`
-    pub async fn create(&self, business: BusinessId, body: &Value) -> Result<CreatedEndpoint, CallError> {
-        self.0.send(Method::POST, &endpoints(&business.to_string()), body).await
-    }
-
-    /// `GET /internal/businesses/{id}/webhook-endpoints`
-    pub async fn list(
-        &self,
-        business: BusinessId,
-        page: &PageQuery,
-    ) -> Result<Page<EndpointView>, CallError> {
-        self.0.get_with(&endpoints(&business.to_string()), page).await
-    }
-
-    /// `GET …/webhook-endpoints/{endpoint}`
-    pub async fn get(&self, business: BusinessId, endpoint: &str) -> Result<EndpointView, CallError> {
-        self.0.get(&["businesses", &business.to_string(), "webhook-endpoints", endpoint]).await
-    }
-
-    /// `PATCH …/webhook-endpoints/{endpoint}` with the caller's `{url?, events?, modes?, status?}`
-    pub async fn update(
-        &self,
-        business: BusinessId,
-        endpoint: &str,
-        body: &Value,
-    ) -> Result<EndpointView, CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint];
-        self.0.send(Method::PATCH, &path, body).await
-    }
-
-    /// `POST …/webhook-endpoints/{endpoint}/parked/{replay|discard}`
-    pub async fn decide_parked(
-        &self,
-        business: BusinessId,
-        endpoint: &str,
-        decision: &str,
-    ) -> Result<EndpointView, CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "parked", decision];
-        self.0.send(Method::POST, &path, &Value::Null).await
-    }
-
-    /// `DELETE …/webhook-endpoints/{endpoint}`
-    pub async fn delete(&self, business: BusinessId, endpoint: &str) -> Result<(), CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint];
-        self.0.send(Method::DELETE, &path, &Value::Null).await
-    }
-
-    /// `POST …/webhook-endpoints/{endpoint}/test`
-    pub async fn test(&self, business: BusinessId, endpoint: &str) -> Result<TestResult, CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "test"];
-        self.0.send(Method::POST, &path, &Value::Null).await
-    }
-
-    /// `POST …/webhook-endpoints/{endpoint}/secret/rotate` with the caller's `{graceSeconds?, replaceStaged?}`, or nothing
-    pub async fn rotate_secret(
-        &self,
-        business: BusinessId,
-        endpoint: &str,
-        body: &Value,
-    ) -> Result<CreatedEndpoint, CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "secret", "rotate"];
-        self.0.send(Method::POST, &path, body).await
-    }
-
-    /// `POST …/webhook-endpoints/{endpoint}/secret/activate`
-    pub async fn activate_secret(
-        &self,
-        business: BusinessId,
-        endpoint: &str,
-    ) -> Result<EndpointView, CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "secret", "activate"];
-        self.0.send(Method::POST, &path, &Value::Null).await
-    }
-
-    /// `GET …/webhook-endpoints/{endpoint}/deliveries`, newest first
-    pub async fn deliveries(
-        &self,
-        business: BusinessId,
-        endpoint: &str,
-        query: &DeliveriesQuery,
-    ) -> Result<Page<DeliveryView>, CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "deliveries"];
-        self.0.get_with(&path, query).await
-    }
-
-    /// `GET /internal/businesses/{id}/webhook-deliveries/{delivery}`
-    pub async fn delivery(&self, business: BusinessId, delivery: &str) -> Result<DeliveryDetails, CallError> {
-        self.0.get(&["businesses", &business.to_string(), "webhook-deliveries", delivery]).await
-    }
-
-    /// `POST /internal/businesses/{id}/webhook-deliveries/{delivery}/redeliver`
-    pub async fn redeliver(&self, business: BusinessId, delivery: &str) -> Result<DeliveryView, CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-deliveries", delivery, "redeliver"];
-        self.0.send(Method::POST, &path, &Value::Null).await
-    }
-
-    /// `GET /internal/businesses/{id}/orders/{order}/webhook-deliveries`, oldest first
-    pub async fn of_order(
-        &self,
-        business: BusinessId,
-        order: OrderId,
-        query: &OrderDeliveriesQuery,
-    ) -> Result<Page<OrderDeliveryView>, CallError> {
-        let path = ["businesses", &business.to_string(), "orders", &order.to_string(), "webhook-deliveries"];
-        self.0.get_with(&path, query).await
-    }
-
-    /// `GET /internal/businesses/{id}/orders/{order}/webhook-deliveries/{delivery}`
-    pub async fn one_of_order(
-        &self,
-        business: BusinessId,
-        order: OrderId,
-        delivery: WebhookDeliveryId,
-    ) -> Result<OrderDeliveryView, CallError> {
-        let (business, order, delivery) = (business.to_string(), order.to_string(), delivery.to_string());
-        self.0.get(&["businesses", &business, "orders", &order, "webhook-deliveries", &delivery]).await
-    }
-
-    /// `GET /internal/businesses/{id}/webhooks/summary`
-    pub async fn summary(&self, business: BusinessId) -> Result<WebhookSummary, CallError> {
-        self.0.get(&["businesses", &business.to_string(), "webhooks", "summary"]).await
-    }
-}
-
-fn endpoints(business: &str) -> [&str; 3] {
-    ["businesses", business, "webhook-endpoints"]
 }

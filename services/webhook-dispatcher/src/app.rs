@@ -15,7 +15,7 @@ use crate::domain::RetrySchedule;
 use crate::secrets::SecretBox;
 use crate::sender::{self, Exchange, Express, InHand, Loads, Names, Recorder, Sender, Taken};
 use crate::settings::{Patience, Settings};
-use crate::{routes, secret_keeper, sweeper};
+use crate::{recoverer, retention, routes, secret_keeper, sweeper};
 
 /// Owners' tests under way at once; each is a call to somebody else's server that a request waits for.
 const TESTS_MAX: usize = 16;
@@ -39,6 +39,10 @@ pub(crate) struct App {
     pub schedule: RetrySchedule,
     pub patience: Patience,
     pub concurrency: usize,
+    /// The operator's, of headers.
+    pub header_prefix: String,
+    /// How long the log is kept.
+    pub retention_days: u32,
     /// Rung after a commit that made a delivery due.
     pub bell: Arc<Notify>,
     pub tests: Arc<Semaphore>,
@@ -77,6 +81,8 @@ impl App {
             schedule: webhooks.retry_seconds.clone(),
             patience: webhooks.patience(),
             concurrency: webhooks.concurrency,
+            header_prefix: settings.brand.header_prefix.clone(),
+            retention_days: webhooks.retention_days,
             bell,
             tests: Arc::new(Semaphore::new(TESTS_MAX)),
         };
@@ -95,6 +101,8 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
     chassis.worker("renew-leases", |stop| sender::renew_leases(app.clone(), stop));
     chassis.worker("sweep", |stop| sweeper::sweep(app.clone(), stop));
     chassis.worker("keep-secrets", |stop| secret_keeper::keep(app.clone(), stop));
+    chassis.worker("keep-the-log", |stop| retention::keep(app.clone(), stop));
+    chassis.worker("recover", |stop| recoverer::recover(app.clone(), stop));
     let tasks = chassis.tasks.clone();
     chassis.start(routes::internal(app, settings.internal.clone(), tasks))
 }

@@ -6,6 +6,8 @@ mod commands;
 mod consumers;
 mod domain;
 mod queries;
+mod recoverer;
+mod retention;
 mod rewrap;
 mod routes;
 mod secret_keeper;

@@ -1,12 +1,12 @@
 //! What can be read.
 
-use domain::{BusinessId, EndpointId, OrderId, WebhookDeliveryId};
+use domain::{BusinessId, EndpointId, OrderId, RecoveryId, WebhookDeliveryId};
 use internal_api::webhooks::WebhookSummary;
 use postgres::StoreError;
 
 use crate::app::App;
-use crate::domain::{Attempt, Delivery, ENDPOINTS_MAX, Endpoint, OrderDelivery, summary};
-use crate::store::{self, DeliveryFilter, Position};
+use crate::domain::{Attempt, Delivery, ENDPOINTS_MAX, Endpoint, OrderDelivery, Recovery, summary};
+use crate::store::{self, DeliveryFilter, LogPage, Position};
 
 /// More attempts than a delivery's log shows are made only by sending it again by hand, over and over.
 const ATTEMPTS_SHOWN: i64 = 100;
@@ -51,19 +51,18 @@ pub(crate) async fn webhook_summary(app: &App, business: BusinessId) -> Result<W
 pub(crate) enum LogError {
     #[error("the business has no such endpoint")]
     NoEndpoint,
-    #[error("the page begins after a delivery that is not in the log")]
+    #[error("the page begins after an entry that is not in the list")]
     UnknownStart,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// One more than the filter's limit, which tells whether there are more.
+/// A page of an endpoint's log.
 pub(crate) async fn deliveries(
     app: &App,
     business: BusinessId,
-    mut filter: DeliveryFilter,
-) -> Result<Vec<Delivery>, LogError> {
-    filter.limit += 1;
+    filter: &DeliveryFilter,
+) -> Result<LogPage, LogError> {
     app.database
         .read(async |conn| {
             if store::find_endpoint(conn, business, filter.endpoint).await?.is_none() {
@@ -80,6 +79,38 @@ pub(crate) async fn deliveries(
         .await
 }
 
+/// An endpoint's recoveries; one more than `limit`, which tells whether there are more.
+pub(crate) async fn recoveries(
+    app: &App,
+    business: BusinessId,
+    endpoint: EndpointId,
+    after: Option<RecoveryId>,
+    limit: usize,
+) -> Result<Vec<Recovery>, LogError> {
+    app.database
+        .read(async |conn| {
+            if store::find_endpoint(conn, business, endpoint).await?.is_none() {
+                return Err(LogError::NoEndpoint);
+            }
+            if let Some(after) = after
+                && store::find_recovery(conn, business, endpoint, after).await?.is_none()
+            {
+                return Err(LogError::UnknownStart);
+            }
+            Ok(store::list_recoveries(conn, business, endpoint, after, one_more_than(limit)).await?)
+        })
+        .await
+}
+
+pub(crate) async fn recovery(
+    app: &App,
+    business: BusinessId,
+    endpoint: EndpointId,
+    id: RecoveryId,
+) -> Result<Option<Recovery>, StoreError> {
+    app.database.read(async |conn| store::find_recovery(conn, business, endpoint, id).await).await
+}
+
 /// A delivery, the bytes that are sent, and its attempts with their numbers.
 pub(crate) type DeliveryWithLog = (Delivery, Vec<u8>, Vec<(i32, Attempt)>);
 
@@ -94,7 +125,8 @@ pub(crate) async fn delivery(
             let Some(body) = store::body_of(conn, business, delivery.event_id).await? else {
                 return Ok(None);
             };
-            let attempts = store::attempts_of(conn, business, id, ATTEMPTS_SHOWN).await?;
+            let attempts =
+                store::attempts_of(conn, business, (id, delivery.created_at), ATTEMPTS_SHOWN).await?;
             Ok(Some((delivery, body, attempts)))
         })
         .await

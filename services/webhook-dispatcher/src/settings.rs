@@ -67,6 +67,8 @@ pub struct Webhooks {
     pub disable_after_seconds: u32,
     /// How often the sweeper looks for what nobody else comes by.
     pub sweep_seconds: f64,
+    /// How long the log is kept: attempts, deliveries that are over, and their events.
+    pub retention_days: u32,
     /// The time limit of an attempt, from the look-up of the name to the last byte of the answer.
     pub timeout_seconds: f64,
     /// The waits before the second, third, … attempt, in seconds, separated by commas.
@@ -90,6 +92,7 @@ impl Default for Webhooks {
             step_aside_seconds: 300,
             disable_after_seconds: 5 * 86_400,
             sweep_seconds: 5.0,
+            retention_days: 30,
             timeout_seconds: 10.0,
             retry_seconds: RetrySchedule::default(),
             allow_http: false,
@@ -146,6 +149,9 @@ impl Webhooks {
         }
         if !(0.1..=60.0).contains(&self.sweep_seconds) {
             faults.add("WAYBILL_WEBHOOKS__SWEEP_SECONDS", "must be between 0.1 and 60");
+        }
+        if !(1..=3_650).contains(&self.retention_days) {
+            faults.add("WAYBILL_WEBHOOKS__RETENTION_DAYS", "must be between 1 and 3650");
         }
         if !(0.1..=30.0).contains(&self.timeout_seconds) {
             faults.add("WAYBILL_WEBHOOKS__TIMEOUT_SECONDS", "must be between 0.1 and 30");
@@ -257,6 +263,7 @@ mod tests {
             ("WAYBILL_WEBHOOKS__DISABLE_AFTER_SECONDS", "0"),
             ("WAYBILL_WEBHOOKS__SWEEP_SECONDS", "0"),
             ("WAYBILL_WEBHOOKS__TIMEOUT_SECONDS", "0"),
+            ("WAYBILL_WEBHOOKS__RETENTION_DAYS", "0"),
         ] {
             let refused = load(&[(variable, value)]).unwrap_err();
             assert!(refused.contains(variable), "{refused}");

@@ -20,6 +20,7 @@ mod subscription;
 mod wallet;
 mod webhook_deliveries;
 mod webhook_endpoints;
+mod webhook_tools;
 
 use actix_web::middleware::from_fn;
 use actix_web::web::{Data, ServiceConfig, delete, get, patch, post, put, resource, scope};
@@ -124,6 +125,34 @@ fn webhooks(config: &mut ServiceConfig) {
         .service(resource("/webhook-deliveries/{id}").route(get().to(webhook_deliveries::read)))
         .service(
             resource("/webhook-deliveries/{id}/redeliver").route(post().to(webhook_deliveries::redeliver)),
+        )
+        .configure(webhook_tools);
+}
+
+fn webhook_tools(config: &mut ServiceConfig) {
+    config
+        .service(
+            resource("/webhook-endpoints/{id}/secret/rotate").route(post().to(webhook_tools::rotate_secret)),
+        )
+        .service(
+            resource("/webhook-endpoints/{id}/secret/activate")
+                .route(post().to(webhook_tools::activate_secret)),
+        )
+        .service(resource("/webhook-endpoints/{id}/recover").route(post().to(webhook_tools::recover)))
+        .service(resource("/webhook-endpoints/{id}/recoveries").route(get().to(webhook_tools::recoveries)))
+        .service(
+            resource("/webhook-endpoints/{id}/recoveries/{recovery}")
+                .route(get().to(webhook_tools::recovery)),
+        )
+        .service(
+            resource("/webhook-endpoints/{id}/recoveries/{recovery}/cancel")
+                .route(post().to(webhook_tools::cancel_recovery)),
+        )
+        .service(
+            resource("/webhook-endpoints/{id}/verify-signature")
+                // The body of a webhook is in it.
+                .app_data(BodyLimit(web::BODY_MAX_BYTES))
+                .route(post().to(webhook_tools::verify_signature)),
         );
 }
 

@@ -12,6 +12,7 @@ use crate::domain::Session;
 
 /// Of a filter that webhook-dispatcher judges.
 const PASSED_ON: TextRule = TextRule::line(64);
+const ORDER_REFERENCE: TextRule = TextRule::line(128);
 
 pub(super) async fn of_endpoint(
     app: Data<App>,
@@ -27,6 +28,10 @@ pub(super) async fn of_endpoint(
             starting_after: page.starting_after,
             status: fields.text("status", PASSED_ON),
             event: fields.text("event", PASSED_ON),
+            mode: fields.text("mode", PASSED_ON),
+            order_reference: fields.text("orderReference", ORDER_REFERENCE),
+            since: fields.text("since", PASSED_ON),
+            until: fields.text("until", PASSED_ON),
         }
     })?;
     Ok(HttpResponse::Ok().json(app.peers.webhooks.deliveries(session.business, &endpoint, &query).await?))

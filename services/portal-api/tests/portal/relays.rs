@@ -10,6 +10,7 @@ const KEY: &str = "key_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const ORDER: &str = "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const ENDPOINT: &str = "whe_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const DELIVERY: &str = "whd_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const RECOVERY: &str = "whr_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const AT: &str = "2026-01-01T00:00:00Z";
 
 fn page(of: &Value) -> Value {
@@ -63,7 +64,8 @@ fn endpoint() -> Value {
     json!({
         "id": ENDPOINT, "url": "https://shop.example/hook", "events": ["order.created"], "modes": ["test"],
         "status": "active", "lastDelivery": { "at": null, "label": "Never" },
-        "connectionTest": "not_tested", "parkedDeliveries": 0, "createdAt": AT,
+        "connectionTest": "not_tested", "nextSecret": null, "maxPerSecond": null, "parkedDeliveries": 0,
+        "trouble": null, "createdAt": AT,
     })
 }
 
@@ -73,6 +75,24 @@ fn delivery() -> Value {
         "event": "order.created", "mode": "test", "orderReference": "shop-1", "status": "pending",
         "attempts": 0, "nextAttemptAt": null, "createdAt": AT, "completedAt": null, "lastError": null,
     })
+}
+
+fn recovery() -> Value {
+    json!({
+        "id": RECOVERY, "endpointId": ENDPOINT, "status": "running", "since": AT, "until": AT, "total": 3,
+        "done": 1, "createdAt": AT, "endedAt": null,
+    })
+}
+
+fn findings() -> Value {
+    json!({
+        "matches": false, "stringToSign": "1.{}", "expected": "sha256=a", "received": "sha256=b",
+        "problems": [{ "code": "unexplained", "message": "No usual mistake explains it." }],
+    })
+}
+
+fn deliveries() -> Value {
+    json!({ "data": [delivery()], "hasMore": true, "continueAfter": DELIVERY })
 }
 
 fn test_result() -> Value {
@@ -206,9 +226,14 @@ fn webhook_relays() -> Vec<Relay> {
             (test_result(), 200),
         ),
         relay(
-            ("GET", &path("/webhook-endpoints/{whe}/deliveries?status=pending&event=order.created")),
+            (
+                "GET",
+                &path(
+                    "/webhook-endpoints/{whe}/deliveries?status=pending&event=order.created&mode=live&orderReference=a&since=b&until=c",
+                ),
+            ),
             (hooks, &path("GET /webhook-endpoints/{whe}/deliveries")),
-            (page(&delivery()), 200),
+            (deliveries(), 200),
         ),
         relay(
             ("GET", &path("/webhook-deliveries/{whd}")),
@@ -218,8 +243,26 @@ fn webhook_relays() -> Vec<Relay> {
         relay(
             ("POST", &path("/webhook-deliveries/{whd}/redeliver")),
             (hooks, &path("POST /webhook-deliveries/{whd}/redeliver")),
-            (delivery(), 202),
+            (with(delivery(), "redelivery", "queued"), 202),
         ),
+    ]
+}
+
+fn tool_relays() -> Vec<Relay> {
+    let at = |call: &'static str, path: &str, answer: (Value, u16)| {
+        let path = format!("/webhook-endpoints/{ENDPOINT}{path}");
+        let far = format!("{call} {}", path.split('?').next().unwrap_or_default());
+        relay((call, &path), ("webhook-dispatcher", &far), answer)
+    };
+    let recovery_path = format!("/recoveries/{RECOVERY}");
+    vec![
+        at("POST", "/secret/rotate", (with(endpoint(), "secret", "whsec_y"), 200)),
+        at("POST", "/secret/activate", (endpoint(), 200)),
+        at("POST", "/recover", (recovery(), 202)),
+        at("GET", "/recoveries?limit=5", (page(&recovery()), 200)),
+        at("GET", &recovery_path, (recovery(), 200)),
+        at("POST", &format!("{recovery_path}/cancel"), (recovery(), 200)),
+        at("POST", "/verify-signature", (findings(), 200)),
     ]
 }
 
@@ -236,12 +279,13 @@ async fn each_call_reaches_its_owner_for_the_sessions_business() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     let body = json!({ "mode": "test", "anything": [1, null, "x"] });
-    for relay in relays().into_iter().chain(webhook_relays()) {
+    for relay in relays().into_iter().chain(webhook_relays()).chain(tool_relays()) {
         let far_end = far_end(&relay, &owner.business);
         portal.peers.answer(&far_end, 200, relay.answer.0.clone());
         let (method, path) = (relay.call.0, format!("/v1/portal{}", relay.call.1));
         let method: Method = method.parse().unwrap();
-        let button = ["/revoke", "/test", "/redeliver"].iter().any(|end| path.ends_with(end));
+        let button =
+            ["/revoke", "/test", "/redeliver", "/activate", "/cancel"].iter().any(|end| path.ends_with(end));
         let takes_body = matches!(method, Method::POST | Method::PATCH) && !button;
         let answer = if button {
             owner.client.press(&path).await
@@ -300,6 +344,13 @@ async fn an_id_that_is_none_is_not_found_and_never_reaches_a_peer() {
             (Method::POST, format!("/orders/{id}/simulate"), "order_not_found"),
             (Method::PATCH, format!("/webhook-endpoints/{id}"), "webhook_endpoint_not_found"),
             (Method::GET, format!("/webhook-endpoints/{id}/deliveries"), "webhook_endpoint_not_found"),
+            (Method::POST, format!("/webhook-endpoints/{id}/secret/rotate"), "webhook_endpoint_not_found"),
+            (Method::POST, format!("/webhook-endpoints/{id}/recover"), "webhook_endpoint_not_found"),
+            (
+                Method::GET,
+                format!("/webhook-endpoints/{ENDPOINT}/recoveries/{id}"),
+                "webhook_recovery_not_found",
+            ),
             (Method::GET, format!("/webhook-deliveries/{id}"), "webhook_delivery_not_found"),
         ] {
             let answer =
@@ -359,4 +410,22 @@ async fn a_top_up_is_a_go_live_fact_at_once() {
     assert_eq!(answer.status, 201);
     let missing = portal.ordering(&owner.business).await["missing"].clone();
     assert!(!missing.as_array().unwrap().contains(&json!("wallet_funded")), "{missing}");
+}
+
+#[tokio::test]
+async fn a_secret_is_rotated_without_a_body_too_and_a_webhooks_body_fits_where_it_is_verified() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let base =
+        format!("/webhook-dispatcher/internal/businesses/{}/webhook-endpoints/{ENDPOINT}", owner.business);
+    let (rotate, verify) = (format!("POST {base}/secret/rotate"), format!("POST {base}/verify-signature"));
+    portal.peers.answer(&rotate, 200, with(endpoint(), "secret", "whsec_y"));
+    portal.peers.answer(&verify, 200, findings());
+    let path = |rest: &str| format!("/v1/portal/webhook-endpoints/{ENDPOINT}/{rest}");
+    assert_eq!(owner.client.press(&path("secret/rotate")).await.status, 200);
+    assert_eq!(portal.peers.asked(&rotate)[0].body, Value::Null);
+    let body = |length: usize| json!({ "body": "x".repeat(length) });
+    assert_eq!(owner.client.post(&path("verify-signature"), body(200 * 1024)).await.status, 200);
+    assert_eq!(owner.client.post(&path("verify-signature"), body(300 * 1024)).await.status, 413);
+    assert_eq!(owner.client.post(&path("recover"), body(100 * 1024)).await.status, 413);
 }

@@ -1,12 +1,18 @@
 //! The same event is sent to the same endpoint again, byte for byte, as often as its owner wants.
 
 use domain::{BusinessId, WebhookDeliveryId};
-use internal_api::webhooks::DeliveryState;
+use internal_api::webhooks::{DeliveryState, Redelivery};
 use postgres::StoreError;
 
 use crate::app::App;
 use crate::domain::Delivery;
 use crate::store;
+
+/// A delivery that is going to be sent, and what asking for it did.
+pub(crate) struct Redelivered {
+    pub delivery: Delivery,
+    pub how: Redelivery,
+}
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RedeliverError {
@@ -24,8 +30,8 @@ impl From<diesel::result::Error> for RedeliverError {
     }
 }
 
-/// A delivery that still waits for its next attempt is brought forward; one that is under way, or waits for its turn, is
-/// going to be sent as it is.
+/// A delivery that is going to be sent anyway is not refused: whoever asks wants it to arrive, and it will. He is told
+/// what he gets. One that waits for its next attempt is brought forward.
 ///
 /// # Errors
 /// When there is no such delivery, or its endpoint is gone.
@@ -33,9 +39,9 @@ pub(crate) async fn redeliver(
     app: &App,
     business: BusinessId,
     id: WebhookDeliveryId,
-) -> Result<Delivery, RedeliverError> {
+) -> Result<Redelivered, RedeliverError> {
     let now = app.clock.now();
-    let delivery = app
+    let redelivered = app
         .database
         .transaction(async |conn| {
             let stored =
@@ -43,14 +49,22 @@ pub(crate) async fn redeliver(
             if store::find_endpoint(conn, business, stored.endpoint).await?.is_none() {
                 return Err(RedeliverError::EndpointDeleted);
             }
-            match stored.state {
-                DeliveryState::Pending => store::bring_forward(conn, business, id, now).await?,
-                _ => store::send_again(conn, business, id, now).await?,
+            let how = match stored.state {
+                DeliveryState::Pending if store::bring_forward(conn, business, id, now).await? => {
+                    Redelivery::BroughtForward
+                }
+                DeliveryState::Pending if stored.waits_its_turn => Redelivery::WaitsItsTurn,
+                DeliveryState::Pending => Redelivery::UnderWay,
+                _ => {
+                    store::send_again(conn, business, id, now).await?;
+                    Redelivery::Queued
+                }
             };
-            store::find_delivery(conn, business, id).await?.ok_or(RedeliverError::NotFound)
+            let delivery = store::find_delivery(conn, business, id).await?;
+            Ok(Redelivered { delivery: delivery.ok_or(RedeliverError::NotFound)?, how })
         })
         .await?;
     tracing::info!(business_id = %business, delivery_id = %id, "a delivery is to be sent again");
     app.bell.notify_one();
-    Ok(delivery)
+    Ok(redelivered)
 }

@@ -3,7 +3,6 @@
 use chrono::{DateTime, Utc};
 use domain::{EndpointId, EventId, EventKind, Mode, WebhookDeliveryId};
 use internal_api::webhooks::DeliveryState;
-use serde_json::Value;
 
 /// A delivery as its owner sees it in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,15 +48,17 @@ pub(crate) struct LatestAttempt {
 /// One HTTP try.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Attempt {
+    /// Where it went. Unknown of those that were made before this was kept.
+    pub url: Option<String>,
     pub started_at: DateTime<Utc>,
     pub duration_ms: i64,
     /// None when no answer came.
     pub response_status: Option<u16>,
     /// Why it failed, in words; none when it succeeded.
     pub error: Option<String>,
-    /// Objects of texts, without anything secret.
-    pub request_headers: Value,
-    pub response_headers: Value,
+    /// JSON objects of texts, without anything secret.
+    pub request_headers: String,
+    pub response_headers: String,
     /// The beginning of it, as text.
     pub response_body: Option<String>,
 }

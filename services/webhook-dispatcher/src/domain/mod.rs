@@ -7,8 +7,10 @@ mod endpoint;
 mod failing;
 mod failure;
 mod name_servers;
+mod recovery;
 mod retry;
 mod sequence;
+mod signature_check;
 mod url_rule;
 mod webhook_event;
 
@@ -22,8 +24,10 @@ pub(crate) use endpoint::{
 pub(crate) use failing::{DISABLED_PERCENT, ParkedFate, notices_due};
 pub(crate) use failure::Failure;
 pub use name_servers::NameServers;
+pub(crate) use recovery::Recovery;
 pub use retry::RetrySchedule;
 pub(crate) use retry::retry_after;
 pub(crate) use sequence::{PARKED_MAX, Plan, Source, plan};
+pub(crate) use signature_check::{Evidence, Findings, Problem, Scheme, check as check_signature};
 pub(crate) use url_rule::{UrlFault, parse_url};
 pub(crate) use webhook_event::{Incoming, Subject, WebhookEvent};

@@ -1,9 +1,9 @@
-//! `GET …/webhook-endpoints/{endpoint}/deliveries?status=&event=`
+//! `GET …/webhook-endpoints/{endpoint}/deliveries?status=&event=&mode=&orderReference=&since=&until=`
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
-use internal_api::Page;
-use web::{ApiError, read_query};
+use chrono::{DateTime, Utc};
+use web::{ApiError, QueryFields, TextRule, read_query};
 
 use super::errors::{from_log, unknown_start};
 use super::{path, view};
@@ -11,24 +11,38 @@ use crate::app::App;
 use crate::queries;
 use crate::store::DeliveryFilter;
 
+/// No reference is longer.
+const ORDER_REFERENCE: TextRule = TextRule::code(128);
+
 pub(super) async fn list(
     request: HttpRequest,
     app: Data<App>,
     ids: Path<(String, String)>,
 ) -> Result<HttpResponse, ApiError> {
     let (business, endpoint) = path::endpoint(&ids)?;
-    let (page, state, kind) = read_query(&request, |fields| {
-        let state = fields.parsed("status", "pending, succeeded, failed or discarded");
-        (fields.page(), state, fields.parsed("event", "an event kind, such as order.delivered"))
+    let (page, mut filter) = read_query(&request, |fields| {
+        let page = fields.page();
+        let filter = DeliveryFilter {
+            endpoint,
+            state: fields.parsed("status", "pending, succeeded, failed, discarded or parked"),
+            kind: fields.parsed("event", "an event kind, such as order.delivered"),
+            mode: fields.parsed("mode", "test or live"),
+            order_reference: fields.text("orderReference", ORDER_REFERENCE),
+            since: time(fields, "since"),
+            until: time(fields, "until"),
+            after: None,
+            limit: page.limit,
+        };
+        (page, filter)
     })?;
     let unknown = |_| unknown_start("delivery of this endpoint");
-    let filter = DeliveryFilter {
-        endpoint,
-        state,
-        kind,
-        after: page.starting_after.map(|id| id.parse().map_err(unknown)).transpose()?,
-        limit: i64::try_from(page.limit).unwrap_or(i64::MAX),
-    };
-    let deliveries = queries::deliveries(&app, business, filter).await.map_err(from_log)?;
-    Ok(HttpResponse::Ok().json(Page::cut(deliveries, page.limit).map(view::of_delivery)))
+    filter.after = page.starting_after.map(|id| id.parse().map_err(unknown)).transpose()?;
+    let log = queries::deliveries(&app, business, &filter).await.map_err(from_log)?;
+    Ok(HttpResponse::Ok().json(view::of_log(log)))
+}
+
+fn time(fields: &mut QueryFields, name: &'static str) -> Option<DateTime<Utc>> {
+    fields.parsed_by(name, "a time as RFC 3339 writes it", |text| {
+        DateTime::parse_from_rfc3339(text).ok().map(|time| time.with_timezone(&Utc))
+    })
 }

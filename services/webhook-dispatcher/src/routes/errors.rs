@@ -6,7 +6,8 @@ use postgres::StoreError;
 use web::ApiError;
 
 use crate::commands::{
-    ActivateError, CreateError, ParkedError, RedeliverError, RotateError, TestError, UpdateError,
+    ActivateError, CreateError, ParkedError, RecoverError, RedeliverError, RotateError, TestError,
+    UpdateError, VerifyError,
 };
 use crate::domain::{ENDPOINTS_MAX, Refused};
 use crate::queries::LogError;
@@ -17,6 +18,10 @@ pub(super) fn endpoint_not_found() -> ApiError {
 
 pub(super) fn delivery_not_found() -> ApiError {
     ApiError::not_found("webhook_delivery_not_found", "webhook delivery")
+}
+
+pub(super) fn recovery_not_found() -> ApiError {
+    ApiError::not_found("webhook_recovery_not_found", "webhook recovery")
 }
 
 pub(super) fn from_store(error: StoreError) -> ApiError {
@@ -111,10 +116,35 @@ pub(super) fn from_parked(error: ParkedError) -> ApiError {
     }
 }
 
+pub(super) fn from_recover(error: RecoverError) -> ApiError {
+    let conflict = |code, message: &str| ApiError::new(StatusCode::CONFLICT, code, message);
+    match error {
+        RecoverError::NoEndpoint => endpoint_not_found(),
+        RecoverError::NotFound => recovery_not_found(),
+        RecoverError::UnderWay => conflict(
+            "webhook_recovery_under_way",
+            "A recovery of this endpoint is running. Wait for its end, or cancel it.",
+        ),
+        RecoverError::Completed => conflict(
+            "webhook_recovery_completed",
+            "The recovery has come to its end, so that there is nothing to cancel.",
+        ),
+        RecoverError::Store(error) => from_store(error),
+    }
+}
+
+pub(super) fn from_verify(error: VerifyError) -> ApiError {
+    match error {
+        VerifyError::NotFound => endpoint_not_found(),
+        VerifyError::Secret(error) => ApiError::internal(error),
+        VerifyError::Store(error) => from_store(error),
+    }
+}
+
 pub(super) fn from_log(error: LogError) -> ApiError {
     match error {
         LogError::NoEndpoint => endpoint_not_found(),
-        LogError::UnknownStart => unknown_start("delivery of this endpoint"),
+        LogError::UnknownStart => unknown_start("entry of this list"),
         LogError::Store(error) => from_store(error),
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::str::FromStr;
 
+use chrono::{DateTime, Utc};
 use domain::{EventKind, Mode};
 use url::Url;
 use web::{Fields, TextRule};
@@ -21,6 +22,24 @@ const MAX_PER_SECOND: i64 = 1_000;
 pub(super) fn refuse_unknown(fields: &Fields<'_>, known: &[&str]) {
     for field in fields.unknown(known) {
         fields.fault(&field, "unknown_field", format!("{field} is no field of this request."));
+    }
+}
+
+/// As RFC 3339 writes it.
+pub(super) fn time(fields: &Fields<'_>, name: &str) -> Option<DateTime<Utc>> {
+    let time = |text: &str| DateTime::parse_from_rfc3339(text).ok().map(|time| time.with_timezone(&Utc));
+    let time = fields.value(name)?.as_str().and_then(time);
+    if time.is_none() {
+        let message = format!("{name} must be a time as RFC 3339 writes it, such as 2026-01-31T15:00:00Z.");
+        fields.fault(name, "invalid_format", message);
+    }
+    time
+}
+
+pub(super) fn required_time(fields: &Fields<'_>, name: &str) -> Option<DateTime<Utc>> {
+    match fields.value(name) {
+        None => fields.missing(name),
+        Some(_) => time(fields, name),
     }
 }
 

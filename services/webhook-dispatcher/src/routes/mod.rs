@@ -10,11 +10,13 @@ mod input;
 mod of_order;
 mod parked;
 mod path;
+mod recoveries;
 mod redeliver;
 mod secret;
 mod summary;
 mod test;
 mod update;
+mod verify_signature;
 mod view;
 
 use actix_web::middleware::from_fn;
@@ -26,6 +28,7 @@ use crate::app::App;
 
 const ENDPOINTS: &str = "/businesses/{business}/webhook-endpoints";
 const ENDPOINT: &str = "/businesses/{business}/webhook-endpoints/{endpoint}";
+const RECOVERIES: &str = "/businesses/{business}/webhook-endpoints/{endpoint}/recoveries";
 const OF_ORDER: &str = "/businesses/{business}/orders/{order}/webhook-deliveries";
 const DELIVERY: &str = "/businesses/{business}/webhook-deliveries/{delivery}";
 
@@ -57,6 +60,17 @@ pub(crate) fn internal(
                 .service(resource(format!("{ENDPOINT}/deliveries")).route(get().to(deliveries::list)))
                 .service(resource(format!("{ENDPOINT}/secret/rotate")).route(post().to(secret::rotate)))
                 .service(resource(format!("{ENDPOINT}/secret/activate")).route(post().to(secret::activate)))
+                .service(
+                    resource(format!("{ENDPOINT}/verify-signature"))
+                        .route(post().to(verify_signature::verify)),
+                )
+                .service(resource(format!("{ENDPOINT}/recover")).route(post().to(recoveries::begin)))
+                .service(resource(RECOVERIES).route(get().to(recoveries::list)))
+                .service(resource(format!("{RECOVERIES}/{{recovery}}")).route(get().to(recoveries::show)))
+                .service(
+                    resource(format!("{RECOVERIES}/{{recovery}}/cancel"))
+                        .route(post().to(recoveries::cancel)),
+                )
                 .service(resource(OF_ORDER).route(get().to(of_order::list)))
                 .service(resource(format!("{OF_ORDER}/{{delivery}}")).route(get().to(of_order::show)))
                 .service(resource(DELIVERY).route(get().to(delivery::show)))

@@ -17,6 +17,6 @@ pub(super) async fn redeliver(
     let (business, delivery) = path::delivery(&ids)?;
     let app = app.into_inner();
     let work = async move { commands::redeliver(&app, business, delivery).await };
-    let delivery = tasks.run(work).await?.map_err(from_redeliver)?;
-    Ok(HttpResponse::Ok().json(view::of_delivery(delivery)))
+    let redelivered = tasks.run(work).await?.map_err(from_redeliver)?;
+    Ok(HttpResponse::Ok().json(view::of_redelivered(redelivered)))
 }

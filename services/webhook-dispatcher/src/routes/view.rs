@@ -2,14 +2,20 @@
 
 use chrono::{DateTime, Utc};
 use internal_api::webhooks::{
-    AttemptView, CreatedEndpoint as CreatedView, DeliveryDetails, DeliveryView, EndpointView, NextSecret,
-    Notice, OrderDeliveryView, TestResult, Trouble as TroubleView,
+    AttemptView, CreatedEndpoint as CreatedView, DeliveriesPage, DeliveryDetails, DeliveryView, EndpointView,
+    NextSecret, Notice, OrderDeliveryView, RecoveryView, Redelivered as RedeliveredView, SignatureFindings,
+    SignatureProblem, TestResult, Trouble as TroubleView,
 };
+use serde_json::Value;
 
 use crate::app::App;
-use crate::commands::{CreatedEndpoint, TestOutcome};
-use crate::domain::{Attempt, Delivery, Endpoint, OrderDelivery, Told, Trouble, last_delivery, status};
+use crate::commands::{CreatedEndpoint, Redelivered, TestOutcome};
+use crate::domain::{
+    Attempt, Delivery, Endpoint, Findings, OrderDelivery, Problem, Recovery, Told, Trouble, last_delivery,
+    status,
+};
 use crate::settings::Patience;
+use crate::store::LogPage;
 
 /// What a view depends on beside what is shown.
 #[derive(Clone, Copy)]
@@ -108,15 +114,22 @@ pub(super) fn of_details(delivery: Delivery, body: &[u8], attempts: Vec<(i32, At
 fn of_attempt((number, attempt): (i32, Attempt)) -> AttemptView {
     AttemptView {
         number,
+        succeeded: attempt.succeeded(),
+        method: "POST".to_owned(),
+        url: attempt.url,
         started_at: attempt.started_at,
         duration_ms: attempt.duration_ms,
         response_status: attempt.response_status.map(i32::from),
-        succeeded: attempt.succeeded(),
         error: attempt.error,
-        request_headers: attempt.request_headers,
-        response_headers: attempt.response_headers,
+        request_headers: json_object(&attempt.request_headers),
+        response_headers: json_object(&attempt.response_headers),
         response_body: attempt.response_body,
     }
+}
+
+/// The text is one that was written by us; what cannot be read is shown as it is.
+fn json_object(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
 pub(super) fn of_test(outcome: TestOutcome) -> TestResult {
@@ -126,5 +139,42 @@ pub(super) fn of_test(outcome: TestOutcome) -> TestResult {
         response_status: outcome.attempt.response_status.map(i32::from),
         duration_ms: outcome.attempt.duration_ms,
         error: outcome.attempt.error,
+    }
+}
+
+pub(super) fn of_redelivered(redelivered: Redelivered) -> RedeliveredView {
+    RedeliveredView { view: of_delivery(redelivered.delivery), redelivery: redelivered.how }
+}
+
+pub(super) fn of_log(page: LogPage) -> DeliveriesPage {
+    DeliveriesPage {
+        data: page.deliveries.into_iter().map(of_delivery).collect(),
+        has_more: page.continue_after.is_some(),
+        continue_after: page.continue_after,
+    }
+}
+
+pub(super) fn of_recovery(recovery: Recovery) -> RecoveryView {
+    RecoveryView {
+        id: recovery.id,
+        endpoint_id: recovery.endpoint_id,
+        status: recovery.state,
+        since: recovery.since,
+        until: recovery.until,
+        total: recovery.total,
+        done: recovery.done,
+        created_at: recovery.created_at,
+        ended_at: recovery.ended_at,
+    }
+}
+
+pub(super) fn of_findings(findings: Findings, received: String) -> SignatureFindings {
+    let problem = |found: Problem| SignatureProblem { code: found.code.to_owned(), message: found.message };
+    SignatureFindings {
+        matches: findings.matches,
+        string_to_sign: String::from_utf8_lossy(&findings.string_to_sign).into_owned(),
+        expected: findings.expected,
+        received,
+        problems: findings.problems.into_iter().map(problem).collect(),
     }
 }

@@ -7,7 +7,7 @@ use reqwest::header::{InvalidHeaderName, RETRY_AFTER};
 use settings::Brand;
 
 use super::exchange::{Answer, Exchange};
-use super::signed::{HeaderNames, logged};
+use super::signed::{HeaderNames, logged, logged_request};
 use crate::domain::{Attempt, Failure, retry_after};
 use crate::secrets::{SealedSecrets, SecretBox, Unreadable};
 
@@ -71,13 +71,14 @@ impl Sender {
             .headers
             .signed(webhook.event, webhook.mode, started_at.timestamp(), &secrets, &webhook.body)
             .map_err(|_| Unreadable::Damaged)?;
-        let request_headers = logged(&headers);
+        let request_headers = logged_request(&headers, webhook.url, &webhook.body);
         let (answer, failure) = self.exchange.post(webhook.url, headers, webhook.body).await;
         let took = clock.elapsed();
         measure(took, failure.as_ref());
         Ok(Attempted {
             retry_after: self.asked_for(&answer),
             attempt: Attempt {
+                url: Some(webhook.url.to_owned()),
                 started_at,
                 duration_ms: i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
                 response_status: answer.status,

@@ -1,7 +1,11 @@
 //! The headers of an attempt (`spec.md` §4.2, §5.5; `design.md` §5, “webhook headers”).
 
 use domain::{EventId, Mode};
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, InvalidHeaderName};
+use reqwest::Url;
+use reqwest::header::{
+    ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, InvalidHeaderName,
+    USER_AGENT,
+};
 use serde_json::{Map, Value};
 use settings::Brand;
 use telemetry::TraceContext;
@@ -9,9 +13,10 @@ use webhook_signature::{MalformedSecret, sign, standard};
 
 use crate::secrets::Secrets;
 
-/// The names that carry the operator's brand.
+/// What carries the operator's brand.
 #[derive(Clone)]
 pub(super) struct HeaderNames {
+    user_agent: HeaderValue,
     timestamp: HeaderName,
     signature: HeaderName,
     signature_next: HeaderName,
@@ -29,7 +34,9 @@ impl HeaderNames {
     /// When the brand's prefix cannot stand in a header's name, which the settings' check has ruled out.
     pub(super) fn new(brand: &Brand) -> Result<Self, InvalidHeaderName> {
         let name = |what: &str| HeaderName::try_from(format!("{}-{what}", brand.header_prefix));
+        let user_agent = HeaderValue::from_str(&user_agent(brand));
         Ok(Self {
+            user_agent: user_agent.unwrap_or(HeaderValue::from_static("Webhooks/1")),
             timestamp: name("Timestamp")?,
             signature: name("Signature")?,
             signature_next: name("Signature-Next")?,
@@ -52,8 +59,10 @@ impl HeaderNames {
         body: &[u8],
     ) -> Result<HeaderMap, MalformedSecret> {
         let id = event.to_string();
-        let mut headers = HeaderMap::with_capacity(10);
+        let mut headers = HeaderMap::with_capacity(14);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+        headers.insert(USER_AGENT, self.user_agent.clone());
         headers.insert(self.timestamp.clone(), HeaderValue::from(timestamp));
         headers.insert(WEBHOOK_TIMESTAMP, HeaderValue::from(timestamp));
         headers.insert(self.mode.clone(), HeaderValue::from_static(mode.as_str()));
@@ -85,8 +94,24 @@ pub(super) fn user_agent(brand: &Brand) -> String {
     format!("{name}-Webhooks/1")
 }
 
-/// Headers as the log keeps them: what could open something is left out, and no answer fills the log.
-pub(super) fn logged(headers: &HeaderMap) -> Value {
+/// A request's headers as the log keeps them: with those that the HTTP client adds when it sends them.
+pub(super) fn logged_request(headers: &HeaderMap, url: &str, body: &[u8]) -> String {
+    let mut sent = headers.clone();
+    sent.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+    let host = Url::parse(url).ok().and_then(|url| {
+        let host = url.host_str()?;
+        let text = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        HeaderValue::from_str(&text).ok()
+    });
+    if let Some(host) = host {
+        sent.insert(HOST, host);
+    }
+    logged(&sent)
+}
+
+/// Headers as the log keeps them, as the text of a JSON object: what could open something is left out, and no answer fills
+/// the log.
+pub(super) fn logged(headers: &HeaderMap) -> String {
     const HEADERS_MAX: usize = 64;
     const VALUE_MAX_CHARS: usize = 1_024;
     const SECRET: [&str; 5] =
@@ -110,7 +135,7 @@ pub(super) fn logged(headers: &HeaderMap) -> Value {
             }
         }
     }
-    Value::Object(shown)
+    Value::Object(shown).to_string()
 }
 
 #[cfg(test)]
@@ -176,7 +201,7 @@ mod tests {
         headers.append("x-a", HeaderValue::from_static("2"));
         headers.insert("x-long", HeaderValue::from_str(&"y".repeat(5_000)).unwrap());
         headers.insert("x-raw", HeaderValue::from_bytes(b"\xff").unwrap());
-        let shown = logged(&headers);
+        let shown: Value = serde_json::from_str(&logged(&headers)).unwrap();
         assert_eq!(shown["set-cookie"], json!("(left out)"));
         assert_eq!(shown["x-a"], json!("1, 2"));
         assert_eq!(shown["x-long"].as_str().unwrap().len(), 1_024);

@@ -1,86 +1,106 @@
-//! The log of attempts.
+//! The log of attempts, in a partition per day. Who knows a delivery knows when it came to be, and so which days need
+//! not be looked at.
 
-use chrono::{DateTime, Utc};
-use diesel::prelude::*;
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel::QueryableByName;
+use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, WebhookDeliveryId};
-use postgres::StoreError;
-use serde_json::Value;
+use postgres::{StoreError, statement};
 
 use super::corrupt;
 use super::record::Outcome;
-use super::schema::attempts;
 use crate::domain::Attempt;
 
-#[derive(Insertable)]
-#[diesel(table_name = attempts)]
-struct NewAttemptRow<'a> {
-    delivery_id: String,
-    number: i32,
-    business_id: String,
-    started_at: DateTime<Utc>,
-    duration_ms: i64,
-    response_status: Option<i32>,
-    succeeded: bool,
-    error: Option<&'a str>,
-    request_headers: &'a Value,
-    response_headers: &'a Value,
-    response_body: Option<&'a str>,
-}
+/// An attempt may seem to begin before its delivery came to be: the clocks of two instances differ, by less than this.
+const CLOCKS_DIFFER: TimeDelta = TimeDelta::minutes(5);
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = attempts, check_for_backend(diesel::pg::Pg))]
-struct AttemptRow {
-    number: i32,
-    started_at: DateTime<Utc>,
-    duration_ms: i64,
-    response_status: Option<i32>,
-    error: Option<String>,
-    request_headers: Value,
-    response_headers: Value,
-    response_body: Option<String>,
-}
+/// Headers travel as the text of JSON that they are already.
+const INSERT: &str = "
+    INSERT INTO attempts (
+        delivery_id, number, business_id, started_at, duration_ms, response_status, succeeded, error, response_body, url,
+        request_headers, response_headers)
+    SELECT new.delivery_id, new.number, new.business_id, new.started_at, new.duration_ms, new.response_status,
+        new.succeeded, new.error, new.response_body, new.url, new.request_headers::json, new.response_headers::json
+    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS new (
+        delivery_id, number, business_id, started_at, duration_ms, response_status, succeeded, error, response_body, url,
+        request_headers, response_headers)";
 
 pub(super) async fn insert_attempts(
     conn: &mut AsyncPgConnection,
     outcomes: &[&Outcome],
 ) -> Result<(), StoreError> {
-    let rows: Vec<_> = outcomes
-        .iter()
-        .filter_map(|outcome| Some((outcome, outcome.attempt.as_ref()?)))
-        .map(|(outcome, attempt)| NewAttemptRow {
-            delivery_id: outcome.delivery.to_string(),
-            number: outcome.number,
-            business_id: outcome.business_id.to_string(),
-            started_at: attempt.started_at,
-            duration_ms: attempt.duration_ms,
-            response_status: attempt.response_status.map(i32::from),
-            succeeded: attempt.succeeded(),
-            error: attempt.error.as_deref(),
-            request_headers: &attempt.request_headers,
-            response_headers: &attempt.response_headers,
-            response_body: attempt.response_body.as_deref(),
-        })
-        .collect();
-    if !rows.is_empty() {
-        diesel::insert_into(attempts::table).values(&rows).execute(conn).await?;
+    let made: Vec<(&Outcome, &Attempt)> =
+        outcomes.iter().filter_map(|outcome| Some((*outcome, outcome.attempt.as_ref()?))).collect();
+    if made.is_empty() {
+        return Ok(());
     }
+    let outcomes = || made.iter().map(|(outcome, _)| *outcome);
+    let attempts = || made.iter().map(|(_, attempt)| *attempt);
+    statement(INSERT)
+        .bind::<Array<Text>, _>(Vec::from_iter(outcomes().map(|outcome| outcome.delivery.to_string())))
+        .bind::<Array<Integer>, _>(Vec::from_iter(outcomes().map(|outcome| outcome.number)))
+        .bind::<Array<Text>, _>(Vec::from_iter(outcomes().map(|outcome| outcome.business_id.to_string())))
+        .bind::<Array<Timestamptz>, _>(Vec::from_iter(attempts().map(|attempt| attempt.started_at)))
+        .bind::<Array<BigInt>, _>(Vec::from_iter(attempts().map(|attempt| attempt.duration_ms)))
+        .bind::<Array<Nullable<Integer>>, _>(Vec::from_iter(
+            attempts().map(|attempt| attempt.response_status.map(i32::from)),
+        ))
+        .bind::<Array<Bool>, _>(Vec::from_iter(attempts().map(Attempt::succeeded)))
+        .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(attempts().map(|attempt| attempt.error.as_deref())))
+        .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(
+            attempts().map(|attempt| attempt.response_body.as_deref()),
+        ))
+        .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(attempts().map(|attempt| attempt.url.as_deref())))
+        .bind::<Array<Text>, _>(Vec::from_iter(attempts().map(|attempt| attempt.request_headers.as_str())))
+        .bind::<Array<Text>, _>(Vec::from_iter(attempts().map(|attempt| attempt.response_headers.as_str())))
+        .execute(conn)
+        .await?;
     Ok(())
+}
+
+const OF_DELIVERY: &str = "
+    SELECT number, started_at, duration_ms, response_status, error, response_body, url,
+        request_headers::text AS request_headers, response_headers::text AS response_headers
+    FROM attempts
+    WHERE business_id = $1 AND delivery_id = $2 AND started_at >= $3
+    ORDER BY number DESC
+    LIMIT $4";
+
+#[derive(QueryableByName)]
+struct AttemptRow {
+    #[diesel(sql_type = Integer)]
+    number: i32,
+    #[diesel(sql_type = Timestamptz)]
+    started_at: DateTime<Utc>,
+    #[diesel(sql_type = BigInt)]
+    duration_ms: i64,
+    #[diesel(sql_type = Nullable<Integer>)]
+    response_status: Option<i32>,
+    #[diesel(sql_type = Nullable<Text>)]
+    error: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    response_body: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    url: Option<String>,
+    #[diesel(sql_type = Text)]
+    request_headers: String,
+    #[diesel(sql_type = Text)]
+    response_headers: String,
 }
 
 /// The latest attempts of a delivery with their numbers, in the order they were made; at most `limit`.
 pub(crate) async fn attempts_of(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
-    delivery: WebhookDeliveryId,
+    (delivery, created_at): (WebhookDeliveryId, DateTime<Utc>),
     limit: i64,
 ) -> Result<Vec<(i32, Attempt)>, StoreError> {
-    let rows: Vec<AttemptRow> = attempts::table
-        .filter(attempts::business_id.eq(business.to_string()))
-        .filter(attempts::delivery_id.eq(delivery.to_string()))
-        .select(AttemptRow::as_select())
-        .order(attempts::number.desc())
-        .limit(limit)
+    let rows: Vec<AttemptRow> = statement(OF_DELIVERY)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Text, _>(delivery.to_string())
+        .bind::<Timestamptz, _>(created_at - CLOCKS_DIFFER)
+        .bind::<BigInt, _>(limit)
         .load(conn)
         .await?;
     rows.into_iter().rev().map(attempt).collect()
@@ -88,6 +108,7 @@ pub(crate) async fn attempts_of(
 
 fn attempt(row: AttemptRow) -> Result<(i32, Attempt), StoreError> {
     let attempt = Attempt {
+        url: row.url,
         started_at: row.started_at,
         duration_ms: row.duration_ms,
         response_status: row.response_status.map(u16::try_from).transpose().map_err(corrupt)?,

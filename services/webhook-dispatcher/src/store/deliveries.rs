@@ -7,7 +7,7 @@ use diesel::QueryableByName;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, EndpointId, EventKind, WebhookDeliveryId};
+use domain::{BusinessId, EndpointId, WebhookDeliveryId};
 use internal_api::webhooks::DeliveryState;
 use postgres::{StoreError, statement};
 
@@ -160,47 +160,12 @@ pub(crate) async fn find_delivery(
     row.map(delivery).transpose()
 }
 
-/// Which part of an endpoint's log is wanted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DeliveryFilter {
-    pub endpoint: EndpointId,
-    pub state: Option<DeliveryState>,
-    pub kind: Option<EventKind>,
-    pub after: Option<WebhookDeliveryId>,
-    pub limit: i64,
-}
-
-/// Newest first.
-pub(crate) async fn list_deliveries(
-    conn: &mut AsyncPgConnection,
-    business: BusinessId,
-    filter: DeliveryFilter,
-) -> Result<Vec<Delivery>, StoreError> {
-    let mut query = deliveries::table
-        .inner_join(events::table)
-        .filter(deliveries::business_id.eq(business.to_string()))
-        .filter(deliveries::endpoint_id.eq(filter.endpoint.to_string()))
-        .select(delivery_columns!())
-        .order(deliveries::id.desc())
-        .limit(filter.limit)
-        .into_boxed();
-    if let Some(after) = filter.after {
-        query = query.filter(deliveries::id.lt(after.to_string()));
-    }
-    if let Some(state) = filter.state {
-        let state: &'static str = state.into();
-        query = query.filter(deliveries::state.eq(state));
-    }
-    if let Some(kind) = filter.kind {
-        query = query.filter(deliveries::kind.eq(kind.as_str()));
-    }
-    query.load::<DeliveryRow>(conn).await?.into_iter().map(delivery).collect()
-}
-
 /// Where a delivery stands, locked until the transaction ends.
 pub(crate) struct Stored {
     pub state: DeliveryState,
     pub endpoint: EndpointId,
+    /// An earlier one of its order is to be sent before.
+    pub waits_its_turn: bool,
 }
 
 pub(crate) async fn find_for_redelivery(
@@ -208,16 +173,18 @@ pub(crate) async fn find_for_redelivery(
     business: BusinessId,
     id: WebhookDeliveryId,
 ) -> Result<Option<Stored>, StoreError> {
-    let row: Option<(String, String)> = deliveries::table
+    let row: Option<(String, String, Option<DateTime<Utc>>)> = deliveries::table
         .filter(deliveries::business_id.eq(business.to_string()))
         .filter(deliveries::id.eq(id.to_string()))
-        .select((deliveries::state, deliveries::endpoint_id))
+        .select((deliveries::state, deliveries::endpoint_id, deliveries::due_at))
         .for_update()
         .first(conn)
         .await
         .optional()?;
-    let Some((state, endpoint)) = row else { return Ok(None) };
-    Ok(Some(Stored { state: state.parse().map_err(corrupt)?, endpoint: endpoint.parse().map_err(corrupt)? }))
+    let Some((state, endpoint, due_at)) = row else { return Ok(None) };
+    let state = state.parse().map_err(corrupt)?;
+    let waits_its_turn = state == DeliveryState::Pending && due_at.is_none();
+    Ok(Some(Stored { state, endpoint: endpoint.parse().map_err(corrupt)?, waits_its_turn }))
 }
 
 /// Makes a delivery that is over due again, with a retry schedule that begins anew. It takes no turn: what it tells is

@@ -8,10 +8,13 @@ mod endpoints;
 mod events;
 mod failing;
 mod health;
+mod log;
 mod of_order;
 mod parked;
 mod queues;
 mod record;
+mod recoveries;
+mod retention;
 mod schema;
 mod secrets;
 mod streams;
@@ -22,8 +25,7 @@ mod sweep;
 pub(crate) use attempts::attempts_of;
 pub(crate) use claims::{Claim, Claimed, Load, claim, release, renew};
 pub(crate) use deliveries::{
-    DeliveryFilter, NewDelivery, bring_forward, find_delivery, find_for_redelivery, insert_deliveries,
-    list_deliveries, send_again,
+    NewDelivery, bring_forward, find_delivery, find_for_redelivery, insert_deliveries, send_again,
 };
 pub(crate) use endpoints::{
     EndpointChange, count_endpoints, delete_endpoint, find_endpoint, insert_endpoint, list_endpoints,
@@ -32,9 +34,18 @@ pub(crate) use endpoints::{
 pub(crate) use events::{body_of, insert_events};
 pub(crate) use failing::{Notice, breakers, failing_endpoints, oldest_due, tell};
 pub(crate) use health::{enable, forget_test};
+pub(crate) use log::{DeliveryFilter, LogPage, list_deliveries};
 pub(crate) use of_order::{Position, deliveries_of_order, delivery_of_order};
 pub(crate) use parked::{decide_parked, discard_parked, forget_fates, park_of_disabled, replay_parked};
 pub(crate) use record::{Outcome, Recorded, Then, record};
+pub(crate) use recoveries::{
+    begin_recovery, end_recovery, find_recovery, list_recoveries, lock_due_recovery, put_off_recovery,
+    recover_portion,
+};
+pub(crate) use retention::{
+    add_partition, attempts_without_day, drop_partition, drop_strays, partitions, prune_deliveries,
+    prune_events, try_lock_retention,
+};
 pub(crate) use secrets::{
     SealedRow, count_sealed_otherwise, find_target, fold_secrets, lock_sealed_otherwise, lock_secrets,
     write_secrets,

@@ -2,13 +2,17 @@
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::Timestamptz;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, OrderId, WebhookDeliveryId};
-use postgres::StoreError;
+use postgres::{StoreError, literal};
 
 use super::corrupt;
 use super::schema::{attempts, deliveries, events};
 use crate::domain::{LatestAttempt, OrderDelivery};
+
+/// Days before it need not be looked at; for the margin see `attempts`.
+const EARLIEST: &str = "deliveries.created_at - interval '5 minutes'";
 
 /// A place in the list: the time at which a delivery came to be, and its id for those of the same moment.
 #[derive(Clone, Debug)]
@@ -32,7 +36,8 @@ macro_rules! of_order {
             .left_join(
                 attempts::table.on(attempts::delivery_id
                     .eq(deliveries::id)
-                    .and(attempts::number.eq(deliveries::attempts))),
+                    .and(attempts::number.eq(deliveries::attempts))
+                    .and(attempts::started_at.ge(literal::<Timestamptz>(EARLIEST)))),
             )
             .filter(events::order_id.eq($order.to_string()))
             .filter(events::business_id.eq($business.to_string()))

@@ -111,6 +111,24 @@ diesel::table! {
         request_headers -> Json,
         response_headers -> Json,
         response_body -> Nullable<Text>,
+        url -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    recoveries (id) {
+        id -> Text,
+        business_id -> Text,
+        endpoint_id -> Text,
+        since -> Timestamptz,
+        until -> Timestamptz,
+        state -> Text,
+        total -> BigInt,
+        done -> BigInt,
+        after_id -> Text,
+        due_at -> Nullable<Timestamptz>,
+        created_at -> Timestamptz,
+        ended_at -> Nullable<Timestamptz>,
     }
 }
 

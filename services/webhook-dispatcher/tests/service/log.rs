@@ -1,7 +1,7 @@
 //! The delivery log, and sending again.
 
 use domain::{EventKind, Mode};
-use internal_api::webhooks::{DeliveriesQuery, DeliveryState, OrderDeliveriesQuery};
+use internal_api::webhooks::{DeliveriesQuery, DeliveryState, OrderDeliveriesQuery, Redelivery};
 
 use crate::harness::{Harness, LIFE, faulty_fields, refusal, until};
 use crate::receiver::{Receiver, reply};
@@ -73,7 +73,8 @@ async fn a_delivery_is_sent_again_as_often_as_its_owner_wants() {
     // The second time it fails at first, and is retried like any other; later events do not wait for it.
     for attempts in [2, 4, 5] {
         let again = harness.hooks.redeliver(harness.business, &delivery.id.to_string()).await.unwrap();
-        assert_eq!((again.id, again.status), (delivery.id, DeliveryState::Pending));
+        assert_eq!((again.view.id, again.view.status), (delivery.id, DeliveryState::Pending));
+        assert_eq!(again.redelivery, Redelivery::Queued);
         settled(attempts).await;
     }
     assert_eq!(receiver.sequences(&order.reference), [1, 1, 1, 1, 1]);
@@ -103,7 +104,8 @@ async fn a_failed_delivery_can_be_sent_again_and_one_that_waits_is_brought_forwa
     let delivery = harness.deliveries(&endpoint).await.remove(0);
     let id = delivery.id.to_string();
     let hurried = harness.hooks.redeliver(harness.business, &id).await.unwrap();
-    assert!(hurried.next_attempt_at < delivery.next_attempt_at);
+    assert!(hurried.view.next_attempt_at < delivery.next_attempt_at);
+    assert_eq!(hurried.redelivery, Redelivery::BroughtForward);
     until("it failed for good", async || {
         harness.deliveries(&endpoint).await[0].status == DeliveryState::Failed
     })

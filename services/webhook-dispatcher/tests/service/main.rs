@@ -8,6 +8,7 @@
 
 mod batches;
 mod endpoints;
+mod filters;
 mod harness;
 mod hostile_names;
 mod hostile_urls;
@@ -19,9 +20,12 @@ mod outages;
 mod owner_tests;
 mod process;
 mod receiver;
+mod recoveries;
 mod refused_targets;
 mod restarts;
+mod retention;
 mod retries;
 mod rotation;
 mod signatures;
 mod tenants;
+mod verify;

@@ -1,0 +1,107 @@
+//! What owners of webhook endpoints do about them: rotate the secret, have sent again what was missed, find out why a
+//! signature does not match. Passed on to webhook-dispatcher.
+
+use actix_web::web::{Data, Path, Payload, ReqData};
+use actix_web::{HttpRequest, HttpResponse};
+use domain::RecoveryId;
+use web::{ApiError, JsonBody, page_query, read_optional_json};
+
+use super::webhook_endpoints::endpoint_id;
+use crate::app::App;
+use crate::domain::Session;
+
+/// The one answer that carries the new secret.
+pub(super) async fn rotate_secret(
+    app: Data<App>,
+    session: ReqData<Session>,
+    endpoint: Path<String>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Result<HttpResponse, ApiError> {
+    let endpoint_id = endpoint_id(&endpoint)?;
+    let body = read_optional_json(&request, payload).await?;
+    let rotated = app.peers.webhooks.rotate_secret(session.business, &endpoint_id.to_string(), &body).await?;
+    tracing::info!(
+        business_id = %session.business, user_id = %session.user, %endpoint_id, "a webhook secret was rotated"
+    );
+    Ok(HttpResponse::Ok().json(rotated))
+}
+
+pub(super) async fn activate_secret(
+    app: Data<App>,
+    session: ReqData<Session>,
+    endpoint: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let endpoint_id = endpoint_id(&endpoint)?;
+    let view = app.peers.webhooks.activate_secret(session.business, &endpoint_id.to_string()).await?;
+    tracing::info!(
+        business_id = %session.business, user_id = %session.user, %endpoint_id, "a webhook secret was activated"
+    );
+    Ok(HttpResponse::Ok().json(view))
+}
+
+pub(super) async fn recover(
+    app: Data<App>,
+    session: ReqData<Session>,
+    endpoint: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let endpoint_id = endpoint_id(&endpoint)?;
+    let begun = app.peers.webhooks.recover(session.business, &endpoint_id.to_string(), &body.0).await?;
+    tracing::info!(
+        business_id = %session.business, user_id = %session.user, %endpoint_id, recovery_id = %begun.id,
+        "missed webhooks are to be sent again"
+    );
+    Ok(HttpResponse::Accepted().json(begun))
+}
+
+pub(super) async fn recoveries(
+    app: Data<App>,
+    session: ReqData<Session>,
+    endpoint: Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let endpoint = endpoint_id(&endpoint)?.to_string();
+    let page = page_query(&request)?;
+    Ok(HttpResponse::Ok().json(app.peers.webhooks.recoveries(session.business, &endpoint, &page).await?))
+}
+
+pub(super) async fn recovery(
+    app: Data<App>,
+    session: ReqData<Session>,
+    ids: Path<(String, String)>,
+) -> Result<HttpResponse, ApiError> {
+    let (endpoint, id) = (endpoint_id(&ids.0)?.to_string(), recovery_id(&ids.1)?.to_string());
+    Ok(HttpResponse::Ok().json(app.peers.webhooks.recovery(session.business, &endpoint, &id).await?))
+}
+
+pub(super) async fn cancel_recovery(
+    app: Data<App>,
+    session: ReqData<Session>,
+    ids: Path<(String, String)>,
+) -> Result<HttpResponse, ApiError> {
+    let (endpoint, recovery_id) = (endpoint_id(&ids.0)?.to_string(), recovery_id(&ids.1)?);
+    let id = recovery_id.to_string();
+    let cancelled = app.peers.webhooks.cancel_recovery(session.business, &endpoint, &id).await?;
+    tracing::info!(
+        business_id = %session.business, user_id = %session.user, %recovery_id, "a recovery was cancelled"
+    );
+    Ok(HttpResponse::Ok().json(cancelled))
+}
+
+/// Its answer holds a good signature of what was sent in, which is for the eyes of the secret's owner: it stands behind his
+/// session, and is never logged.
+pub(super) async fn verify_signature(
+    app: Data<App>,
+    session: ReqData<Session>,
+    endpoint: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let endpoint = endpoint_id(&endpoint)?.to_string();
+    let findings = app.peers.webhooks.verify_signature(session.business, &endpoint, &body.0).await?;
+    Ok(HttpResponse::Ok().json(findings))
+}
+
+fn recovery_id(text: &str) -> Result<RecoveryId, ApiError> {
+    text.parse().map_err(|_| ApiError::not_found("webhook_recovery_not_found", "webhook recovery"))
+}

@@ -1,0 +1,2 @@
+DROP INDEX deliveries_unsuccessful;
+DROP INDEX events_by_reference;

@@ -1,0 +1,426 @@
+//! Why a signature does not match, for an owner whose receiver refuses webhooks: what was to be signed, what comes out of
+//! it, and the mistakes that lead to what he has. Pure; it is told the secrets and says nothing of them.
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::Value;
+use sha2::Sha256;
+
+use crate::secrets::Secrets;
+
+/// What receivers are told to accept.
+const TOLERANCE_SECONDS: i64 = 300;
+
+/// Which header the signature comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    /// `Service-Signature`
+    Service,
+    /// `Service-Signature-Next`
+    ServiceNext,
+    /// `webhook-signature`, with the event's id
+    Standard,
+}
+
+/// What a receiver has.
+#[derive(Clone, Debug)]
+pub(crate) struct Evidence {
+    pub scheme: Scheme,
+    /// The headers as they came.
+    pub timestamp: String,
+    pub id: String,
+    pub signature: String,
+    pub body: Vec<u8>,
+    /// The bytes that were sent, if it is known which event this is.
+    pub sent: Option<Vec<u8>>,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub code: &'static str,
+    pub message: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Findings {
+    pub matches: bool,
+    pub string_to_sign: Vec<u8>,
+    pub expected: String,
+    pub problems: Vec<Problem>,
+}
+
+type Digest = [u8; 32];
+
+fn problem(code: &'static str, message: impl Into<String>) -> Problem {
+    Problem { code, message: message.into() }
+}
+
+fn digest(key: &[u8], message: &[u8]) -> Digest {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key)
+        .unwrap_or_else(|_| unreachable!("an HMAC takes a key of any length"));
+    mac.update(message);
+    mac.finalize().into_bytes().into()
+}
+
+fn hex(digest: &Digest) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The key of the specification's signature.
+fn whole(secret: &str) -> Vec<u8> {
+    secret.as_bytes().to_vec()
+}
+
+/// The key of Standard Webhooks.
+fn decoded(secret: &str) -> Vec<u8> {
+    secret.strip_prefix("whsec_").and_then(|text| STANDARD.decode(text).ok()).unwrap_or_default()
+}
+
+pub(crate) fn check(secrets: &Secrets, evidence: &Evidence, now_unix: i64) -> Findings {
+    let mut problems = timestamp_problems(&evidence.timestamp, now_unix);
+    let present = secrets.present.expose();
+    let next = secrets.next.as_ref().map(webhook_signature::Secret::expose);
+    let secret = match evidence.scheme {
+        Scheme::ServiceNext => next.unwrap_or(present),
+        Scheme::Service | Scheme::Standard => present,
+    };
+    let string_to_sign = signed_text(evidence.scheme, evidence, &evidence.timestamp, &evidence.body);
+    let expected = written(evidence.scheme, &digest(&key(evidence.scheme, secret), &string_to_sign));
+    let also = next.filter(|_| evidence.scheme == Scheme::Standard);
+    let also =
+        also.map(|next| written(evidence.scheme, &digest(&key(evidence.scheme, next), &string_to_sign)));
+    let matches = match evidence.scheme {
+        Scheme::Standard => {
+            let mut given = evidence.signature.split(' ');
+            given.any(|one| one == expected || also.as_deref() == Some(one))
+        }
+        Scheme::Service | Scheme::ServiceNext => evidence.signature == expected,
+    };
+    if !matches {
+        let search = Search { evidence, present, next };
+        problems.extend(search.problems());
+    }
+    Findings { matches, string_to_sign, expected, problems }
+}
+
+fn key(scheme: Scheme, secret: &str) -> Vec<u8> {
+    if scheme == Scheme::Standard { decoded(secret) } else { whole(secret) }
+}
+
+fn written(scheme: Scheme, digest: &Digest) -> String {
+    match scheme {
+        Scheme::Standard => format!("v1,{}", STANDARD.encode(digest)),
+        Scheme::Service | Scheme::ServiceNext => format!("sha256={}", hex(digest)),
+    }
+}
+
+fn signed_text(scheme: Scheme, evidence: &Evidence, timestamp: &str, body: &[u8]) -> Vec<u8> {
+    let head = match scheme {
+        Scheme::Standard => format!("{}.{timestamp}.", evidence.id),
+        Scheme::Service | Scheme::ServiceNext => format!("{timestamp}."),
+    };
+    [head.as_bytes(), body].concat()
+}
+
+fn timestamp_problems(timestamp: &str, now_unix: i64) -> Vec<Problem> {
+    let digits = !timestamp.is_empty() && timestamp.bytes().all(|byte| byte.is_ascii_digit());
+    let Some(seconds) = timestamp.parse::<i64>().ok().filter(|_| digits) else {
+        let message = "The timestamp is not a whole number of Unix seconds: take the header's text as it is.";
+        return vec![problem("timestamp_malformed", message)];
+    };
+    if seconds / 1_000 > now_unix / 2 {
+        let message =
+            "The timestamp is in milliseconds; the header is in seconds, and its text is what is signed.";
+        return vec![problem("timestamp_in_milliseconds", message)];
+    }
+    let age = now_unix - seconds;
+    if age > TOLERANCE_SECONDS {
+        let message = format!(
+            "The timestamp is {age} s old. Receivers should refuse what is older than {TOLERANCE_SECONDS} s; each attempt \
+             is signed anew, so take the headers of the latest."
+        );
+        return vec![problem("timestamp_too_old", message)];
+    }
+    if age < -TOLERANCE_SECONDS {
+        return vec![problem(
+            "timestamp_in_the_future",
+            "The timestamp lies in the future: is your clock right?",
+        )];
+    }
+    Vec::new()
+}
+
+/// What a signature says once its form is set aside.
+struct Given {
+    digest: Digest,
+    form: Vec<Problem>,
+}
+
+struct Search<'a> {
+    evidence: &'a Evidence,
+    present: &'a str,
+    next: Option<&'a str>,
+}
+
+impl Search<'_> {
+    fn problems(&self) -> Vec<Problem> {
+        let signature = self.evidence.signature.as_str();
+        let standard = self.evidence.scheme == Scheme::Standard;
+        let tokens: Vec<&str> =
+            if standard { signature.split_whitespace().take(8).collect() } else { vec![signature.trim()] };
+        let given: Vec<Given> = tokens.into_iter().filter_map(|token| read(token, standard)).collect();
+        if given.is_empty() {
+            let wanted = if standard { "v1, and base64 of 32 bytes" } else { "sha256= and 64 digits of hex" };
+            let message = format!("The signature cannot be read: it must be {wanted}.");
+            return vec![problem("signature_malformed", message)];
+        }
+        for one in given {
+            if let Some(mut found) = self.explain(&one.digest) {
+                found.extend(one.form);
+                if found.is_empty() && signature != signature.trim() {
+                    found.push(problem("white_space", "There is white space around the signature."));
+                }
+                return found;
+            }
+        }
+        vec![problem(
+            "unexplained",
+            "No usual mistake explains it: another secret, or another body. Take the raw bytes as they arrived, before \
+             anything parses or decodes them, and the secret of this very endpoint.",
+        )]
+    }
+
+    /// The mistakes that lead to this digest; none of them when only its form is wrong.
+    fn explain(&self, digest: &Digest) -> Option<Vec<Problem>> {
+        self.by_key_and_frame(digest).or_else(|| self.by_body(digest)).or_else(|| self.by_timestamp(digest))
+    }
+
+    fn by_key_and_frame(&self, given: &Digest) -> Option<Vec<Problem>> {
+        let evidence = self.evidence;
+        let frames = [
+            (signed_text(evidence.scheme, evidence, &evidence.timestamp, &evidence.body), None),
+            (self.other_frame(), Some(self.other_frame_problem())),
+            (
+                evidence.body.clone(),
+                Some(problem(
+                    "body_alone_signed",
+                    "The body alone was signed: the timestamp and a dot come before it.",
+                )),
+            ),
+            (
+                [evidence.timestamp.as_bytes(), &evidence.body].concat(),
+                Some(problem("dot_missing", "The dot between the timestamp and the body is missing.")),
+            ),
+        ];
+        for (key, by_key) in self.keys() {
+            for (text, by_frame) in &frames {
+                if digest(&key, text) == *given {
+                    return Some(by_key.into_iter().chain(by_frame.clone()).collect());
+                }
+            }
+        }
+        None
+    }
+
+    /// Each key that a receiver may have taken, and what is wrong with it.
+    fn keys(&self) -> Vec<(Vec<u8>, Option<Problem>)> {
+        let standard = self.evidence.scheme == Scheme::Standard;
+        let right = |secret: &str| key(self.evidence.scheme, secret);
+        let other = |secret: &str| if standard { whole(secret) } else { decoded(secret) };
+        let form = if standard {
+            problem(
+                "key_not_decoded",
+                "The whole secret was taken as the key: for webhook-signature it is the bytes that the base64 after whsec_ stands for.",
+            )
+        } else {
+            problem(
+                "key_decoded",
+                "The secret was decoded: for this header the key is its whole text as it was shown, with whsec_.",
+            )
+        };
+        let bare = problem(
+            "key_without_prefix",
+            "The key is the secret without whsec_: take its whole text as it was shown.",
+        );
+        let stripped = |secret: &str| secret.trim_start_matches("whsec_").as_bytes().to_vec();
+        let mut keys = vec![
+            (right(self.present), None),
+            (other(self.present), Some(form.clone())),
+            (stripped(self.present), Some(bare)),
+        ];
+        if let Some(next) = self.next {
+            let message = match self.evidence.scheme {
+                Scheme::ServiceNext => None,
+                Scheme::Service | Scheme::Standard => Some(problem(
+                    "signed_with_next_secret",
+                    "It is signed with the next secret, which is staged: that stands in the header that ends in \
+                     Signature-Next until it is activated.",
+                )),
+            };
+            keys.push((right(next), message));
+            keys.push((other(next), Some(form)));
+        }
+        if self.evidence.scheme == Scheme::ServiceNext {
+            keys[0].1 = self.next.map(|_| {
+                let message =
+                    "It is signed with the present secret; this header carries the next one's signature.";
+                problem("signed_with_present_secret", message)
+            });
+        }
+        keys
+    }
+
+    fn other_frame(&self) -> Vec<u8> {
+        let other = if self.evidence.scheme == Scheme::Standard { Scheme::Service } else { Scheme::Standard };
+        signed_text(other, self.evidence, &self.evidence.timestamp, &self.evidence.body)
+    }
+
+    fn other_frame_problem(&self) -> Problem {
+        let message = if self.evidence.scheme == Scheme::Standard {
+            "It is signed as the other header is: for webhook-signature the text is <webhook-id>.<webhook-timestamp>.<body>."
+        } else {
+            "It is signed as webhook-signature is: for this header the text is <timestamp>.<body>, without the id."
+        };
+        problem("other_scheme", message)
+    }
+
+    /// The same signature over other bytes.
+    fn by_body(&self, given: &Digest) -> Option<Vec<Problem>> {
+        let evidence = self.evidence;
+        let keys = [Some(self.present), self.next].into_iter().flatten().map(|one| key(evidence.scheme, one));
+        let keys: Vec<Vec<u8>> = keys.collect();
+        let fits = |body: &[u8]| {
+            let text = signed_text(evidence.scheme, evidence, &evidence.timestamp, body);
+            keys.iter().any(|key| digest(key, &text) == *given)
+        };
+        for (body, found) in altered(&evidence.body) {
+            if fits(&body) {
+                return Some(vec![found]);
+            }
+        }
+        if let Some(sent) = evidence.sent.as_deref().filter(|sent| fits(sent)) {
+            return Some(vec![difference(&evidence.body, sent)]);
+        }
+        let again = serde_json::from_slice::<Value>(&evidence.body).ok()?.to_string();
+        fits(again.as_bytes()).then(|| vec![reserialised()])
+    }
+
+    /// The timestamp was read as a number of something else.
+    fn by_timestamp(&self, given: &Digest) -> Option<Vec<Problem>> {
+        let evidence = self.evidence;
+        let seconds = evidence.timestamp.strip_suffix("000")?;
+        let text = signed_text(evidence.scheme, evidence, seconds, &evidence.body);
+        // That it is in milliseconds has been told already.
+        (digest(&key(evidence.scheme, self.present), &text) == *given).then(Vec::new)
+    }
+}
+
+fn reserialised() -> Problem {
+    problem(
+        "body_reserialised",
+        "The body is the same JSON, written anew: what was signed are the raw bytes as they arrived, before they were parsed.",
+    )
+}
+
+fn difference(given: &[u8], sent: &[u8]) -> Problem {
+    let json = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
+    if json(given).is_some() && json(given) == json(sent) {
+        return reserialised();
+    }
+    let message = "The signature is that of the body that we sent; the body given here is another. Is it cut off, or changed on \
+                   its way to where it is verified?";
+    problem("other_body", message)
+}
+
+/// What the body may have been before it was altered on its way.
+fn altered(body: &[u8]) -> Vec<(Vec<u8>, Problem)> {
+    const BOM: &[u8] = b"\xef\xbb\xbf";
+    let newline = || {
+        let message = "The body differs by a line break at its end: take the raw bytes, without adding or trimming any.";
+        problem("trailing_newline", message)
+    };
+    let crlf = || problem("line_breaks_changed", "The body's line breaks were changed (CRLF and LF).");
+    let bom = || {
+        problem("byte_order_mark", "The body has a byte order mark in front that was not sent, or lacks one.")
+    };
+    let text = String::from_utf8_lossy(body);
+    let mut variants = vec![
+        ([body, b"\n".as_slice()].concat(), newline()),
+        ([body, b"\r\n".as_slice()].concat(), newline()),
+        ([BOM, body].concat(), bom()),
+    ];
+    let trimmed = text.trim_end();
+    if trimmed.len() < text.len() {
+        variants.push((trimmed.as_bytes().to_vec(), newline()));
+    }
+    if let Some(rest) = body.strip_prefix(BOM) {
+        variants.push((rest.to_vec(), bom()));
+    }
+    if text.contains('\n') {
+        let unix = text.replace("\r\n", "\n");
+        variants.push((unix.replace('\n', "\r\n").into_bytes(), crlf()));
+        variants.push((unix.into_bytes(), crlf()));
+    }
+    variants
+}
+
+/// Reads a digest in any usual form, and notes what the form should be.
+fn read(token: &str, standard: bool) -> Option<Given> {
+    let mut form = Vec::new();
+    let lower = token.to_ascii_lowercase();
+    let rest = if lower.starts_with("sha256=") {
+        if standard {
+            form.push(problem("wrong_prefix", "This is written as the other header is: webhook-signature begins with v1, and goes on in base64."));
+        } else if !token.starts_with("sha256=") {
+            form.push(problem("wrong_prefix", "The prefix must be sha256= in lower case."));
+        }
+        &token["sha256=".len()..]
+    } else if lower.starts_with("v1,") || lower.starts_with("v1=") {
+        if !standard {
+            form.push(problem("wrong_prefix", "This is written as webhook-signature is: this header begins with sha256= and goes on in hex."));
+        } else if !token.starts_with("v1,") {
+            form.push(problem("wrong_prefix", "The prefix must be v1 and a comma."));
+        }
+        &token["v1,".len()..]
+    } else {
+        let prefix = if standard { "v1," } else { "sha256=" };
+        form.push(problem("prefix_missing", format!("The prefix {prefix} is missing.")));
+        token
+    };
+    if let Some(digest) = from_hex(rest) {
+        if standard {
+            form.push(problem("hex_instead_of_base64", "It is in hex, and must be in base64."));
+        } else if rest.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            form.push(problem("upper_case_hex", "The hex is in upper case, and must be in lower case."));
+        }
+        return Some(Given { digest, form });
+    }
+    let engines = [&STANDARD, &STANDARD_NO_PAD, &URL_SAFE, &URL_SAFE_NO_PAD];
+    let bytes = engines.iter().find_map(|engine| engine.decode(rest).ok())?;
+    let digest = Digest::try_from(bytes).ok()?;
+    if !standard {
+        form.push(problem("base64_instead_of_hex", "It is in base64, and must be in lower-case hex."));
+    } else if STANDARD.encode(digest) != rest {
+        form.push(problem(
+            "other_base64",
+            "It is in another kind of base64: the standard one with padding is meant.",
+        ));
+    }
+    Some(Given { digest, form })
+}
+
+fn from_hex(text: &str) -> Option<Digest> {
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    let mut digest = [0; 32];
+    for (at, byte) in digest.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    Some(digest)
+}
+
+#[cfg(test)]
+mod tests;

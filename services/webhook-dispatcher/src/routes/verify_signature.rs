@@ -1,0 +1,99 @@
+//! `POST …/webhook-endpoints/{endpoint}/verify-signature`
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
+
+use super::errors::from_verify;
+use super::{input, path, view};
+use crate::app::App;
+use crate::commands;
+use crate::domain::{Evidence, Scheme};
+
+/// Longer than any of ours, so that what is too long can still be told what it is.
+const HEADER: TextRule = TextRule::line(1_024);
+
+pub(super) async fn verify(
+    app: Data<App>,
+    ids: Path<(String, String)>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let (business, endpoint) = path::endpoint(&ids)?;
+    let evidence = read(&body, &app.header_prefix)?;
+    let received = evidence.signature.clone();
+    let findings = commands::verify_signature(&app, business, endpoint, evidence).await;
+    Ok(HttpResponse::Ok().json(view::of_findings(findings.map_err(from_verify)?, received)))
+}
+
+fn read(body: &JsonBody, prefix: &str) -> Result<Evidence, ApiError> {
+    let faults = FaultList::default();
+    let evidence = Fields::of_body(&body.0, &faults).and_then(|fields| {
+        input::refuse_unknown(&fields, &["timestamp", "body", "bodyBase64", "signature", "header", "id"]);
+        let timestamp = fields.required_text("timestamp", HEADER);
+        let signature = fields.required_text("signature", HEADER);
+        let (scheme, id) = (scheme(&fields, prefix), fields.optional_text("id", HEADER));
+        if scheme == Some(Scheme::Standard) && id.is_none() {
+            fields.missing::<()>("id");
+        }
+        let body = raw_body(&fields);
+        Some(Evidence {
+            scheme: scheme?,
+            timestamp: timestamp?,
+            id: id.unwrap_or_default(),
+            signature: signature?,
+            body: body?,
+            sent: None,
+        })
+    });
+    match evidence {
+        Some(evidence) if faults.is_empty() => Ok(evidence),
+        _ => Err(ApiError::invalid(faults)),
+    }
+}
+
+/// Header names are the same in any case.
+fn scheme(fields: &Fields<'_>, prefix: &str) -> Option<Scheme> {
+    let Some(name) = fields.value("header") else { return Some(Scheme::Service) };
+    let own = format!("{prefix}-Signature");
+    let next = format!("{own}-Next");
+    let is = |wanted: &str| name.as_str().is_some_and(|name| name.trim().eq_ignore_ascii_case(wanted));
+    match () {
+        () if is(&own) => Some(Scheme::Service),
+        () if is(&next) => Some(Scheme::ServiceNext),
+        () if is("webhook-signature") => Some(Scheme::Standard),
+        () => {
+            let message = format!("header must be {own}, {next} or webhook-signature.");
+            fields.fault("header", "invalid_value", message);
+            None
+        }
+    }
+}
+
+/// Byte for byte: here nothing is trimmed and nothing forbidden. As base64 for what is no text.
+fn raw_body(fields: &Fields<'_>) -> Option<Vec<u8>> {
+    let wrong = |name: &str, message: &str| {
+        fields.fault(name, "invalid_value", message);
+        None
+    };
+    match (fields.value("body"), fields.value("bodyBase64")) {
+        (None, None) => fields.missing("body"),
+        (Some(_), Some(_)) => wrong("bodyBase64", "Either body or bodyBase64 is wanted, not both."),
+        (Some(text), None) => match text.as_str() {
+            Some(text) => Some(text.as_bytes().to_vec()),
+            None => {
+                fields.fault(
+                    "body",
+                    "invalid_type",
+                    "body must be a string: the raw text, not the parsed JSON.",
+                );
+                None
+            }
+        },
+        (None, Some(text)) => match text.as_str().map(|text| STANDARD.decode(text)) {
+            Some(Ok(bytes)) => Some(bytes),
+            Some(Err(_)) | None => wrong("bodyBase64", "bodyBase64 must be a string in standard base64."),
+        },
+    }
+}

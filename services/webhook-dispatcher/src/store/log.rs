@@ -1,0 +1,242 @@
+//! The log of an endpoint, newest first, by filters. What a page costs is bounded, whatever the log's length: each filter
+//! has an index that leads to few, or looks at no more than a window of the log.
+
+use chrono::{DateTime, Utc};
+use diesel::QueryableByName;
+use diesel::sql_types::{BigInt, Integer, Nullable, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, EndpointId, EventKind, Mode, WebhookDeliveryId};
+use internal_api::webhooks::DeliveryState;
+use postgres::{StoreError, statement};
+
+use super::corrupt;
+use crate::domain::Delivery;
+
+/// So many deliveries are looked at for one page; whoever wants to look further goes on from there.
+const WINDOW: i64 = 20_000;
+
+/// Which part of an endpoint's log is wanted.
+#[derive(Clone, Debug)]
+pub(crate) struct DeliveryFilter {
+    pub endpoint: EndpointId,
+    pub state: Option<DeliveryState>,
+    pub kind: Option<EventKind>,
+    pub mode: Option<Mode>,
+    pub order_reference: Option<String>,
+    /// By the time at which deliveries came to be.
+    pub since: Option<DateTime<Utc>>,
+    /// Itself not included.
+    pub until: Option<DateTime<Utc>>,
+    pub after: Option<WebhookDeliveryId>,
+    pub limit: usize,
+}
+
+/// A page of the log.
+pub(crate) struct LogPage {
+    pub deliveries: Vec<Delivery>,
+    /// Where the next page begins, if there may be more.
+    pub continue_after: Option<WebhookDeliveryId>,
+}
+
+/// The window, with a condition that one of the indexes knows: `$1` to `$5` are the business, the endpoint, the ids that it
+/// lies between, and its size.
+macro_rules! window {
+    ($condition:literal) => {
+        concat!(
+            "SELECT * FROM deliveries
+             WHERE business_id = $1 AND endpoint_id = $2 AND id < $3 AND id >= $4 ",
+            $condition,
+            " ORDER BY id DESC LIMIT $5"
+        )
+    };
+}
+
+/// `$6` to `$8` are the filters by state, kind and mode.
+macro_rules! page {
+    ($source:expr, $events:literal, $limit:literal) => {
+        concat!(
+            "SELECT delivery.id, delivery.endpoint_id, delivery.event_id, delivery.kind, delivery.state,
+                delivery.attempts, delivery.due_at, delivery.lease_token, delivery.last_error, delivery.created_at,
+                delivery.completed_at, events.mode, events.order_reference
+             FROM ",
+            $source,
+            $events,
+            " WHERE ($6 IS NULL OR delivery.state = $6) AND ($7 IS NULL OR delivery.kind = $7)
+                AND ($8 IS NULL OR events.mode = $8)
+             ORDER BY delivery.id DESC LIMIT ",
+            $limit
+        )
+    };
+}
+
+macro_rules! page_of_window {
+    ($condition:literal) => {
+        page!(
+            concat!("(", window!($condition), ") AS delivery"),
+            " JOIN events ON events.event_id = delivery.event_id AND events.business_id = $1",
+            "$9"
+        )
+    };
+}
+
+macro_rules! end_of_window {
+    ($condition:literal) => {
+        concat!("SELECT min(id) AS id, count(*) AS count FROM (", window!($condition), ") AS seen")
+    };
+}
+
+/// Where a filter by state finds its deliveries, as the predicates of the partial indexes stand in the migrations.
+struct Source {
+    page: &'static str,
+    end: &'static str,
+}
+
+const ALL: Source = Source { page: page_of_window!(""), end: end_of_window!("") };
+const UNSUCCESSFUL: Source = Source {
+    page: page_of_window!("AND state IN ('failed', 'discarded') AND state = $6"),
+    end: end_of_window!("AND state IN ('failed', 'discarded') AND state = $6"),
+};
+const PARKED: Source =
+    Source { page: page_of_window!("AND state = 'parked'"), end: end_of_window!("AND state = 'parked'") };
+
+/// An order has a few events, so that these need no window.
+const OF_REFERENCE: &str = page!(
+    "events JOIN deliveries AS delivery ON delivery.event_id = events.event_id AND delivery.endpoint_id = $2
+        AND delivery.business_id = $1 AND delivery.id < $3 AND delivery.id >= $4
+        AND events.business_id = $1 AND events.order_reference = $9",
+    "",
+    "$5"
+);
+
+fn source(state: Option<DeliveryState>) -> Source {
+    match state {
+        Some(DeliveryState::Failed | DeliveryState::Discarded) => UNSUCCESSFUL,
+        Some(DeliveryState::Parked) => PARKED,
+        // Most have succeeded, and what is pending is among the newest.
+        Some(DeliveryState::Pending | DeliveryState::Succeeded) | None => ALL,
+    }
+}
+
+#[derive(QueryableByName)]
+struct Row {
+    #[diesel(sql_type = Text)]
+    id: String,
+    #[diesel(sql_type = Text)]
+    endpoint_id: String,
+    #[diesel(sql_type = Text)]
+    event_id: String,
+    #[diesel(sql_type = Text)]
+    kind: String,
+    #[diesel(sql_type = Text)]
+    state: String,
+    #[diesel(sql_type = Integer)]
+    attempts: i32,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    due_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    lease_token: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    last_error: Option<String>,
+    #[diesel(sql_type = Timestamptz)]
+    created_at: DateTime<Utc>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    completed_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Text)]
+    mode: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    order_reference: Option<String>,
+}
+
+impl Row {
+    fn into_delivery(self) -> Result<Delivery, StoreError> {
+        Ok(Delivery {
+            id: self.id.parse().map_err(corrupt)?,
+            endpoint_id: self.endpoint_id.parse().map_err(corrupt)?,
+            event_id: self.event_id.parse().map_err(corrupt)?,
+            kind: self.kind.parse().map_err(corrupt)?,
+            mode: self.mode.parse().map_err(corrupt)?,
+            order_reference: self.order_reference,
+            state: self.state.parse().map_err(corrupt)?,
+            attempts: self.attempts,
+            next_attempt_at: self.due_at.filter(|_| self.lease_token.is_none()),
+            last_error: self.last_error,
+            created_at: self.created_at,
+            completed_at: self.completed_at,
+        })
+    }
+}
+
+#[derive(QueryableByName)]
+struct EndRow {
+    #[diesel(sql_type = Nullable<Text>)]
+    id: Option<String>,
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+/// A page of the log, newest first.
+pub(crate) async fn list_deliveries(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    filter: &DeliveryFilter,
+) -> Result<LogPage, StoreError> {
+    let bounds = Bounds::of(filter);
+    let source = source(filter.state);
+    let state: Option<&'static str> = filter.state.map(Into::into);
+    let limit = i64::try_from(filter.limit).map_err(corrupt)?;
+    let one_more = limit + 1;
+    let (sql, size) = match &filter.order_reference {
+        Some(_) => (OF_REFERENCE, one_more),
+        None => (source.page, WINDOW),
+    };
+    let query = statement(sql)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Text, _>(filter.endpoint.to_string())
+        .bind::<Text, _>(bounds.below.as_str())
+        .bind::<Text, _>(bounds.from.as_str())
+        .bind::<BigInt, _>(size)
+        .bind::<Nullable<Text>, _>(state)
+        .bind::<Nullable<Text>, _>(filter.kind.map(|kind| kind.as_str()))
+        .bind::<Nullable<Text>, _>(filter.mode.map(|mode| mode.as_str()));
+    let rows: Vec<Row> = match &filter.order_reference {
+        Some(reference) => query.bind::<Text, _>(reference.as_str()).load(conn).await?,
+        None => query.bind::<BigInt, _>(one_more).load(conn).await?,
+    };
+    let mut deliveries: Vec<Delivery> = rows.into_iter().map(Row::into_delivery).collect::<Result<_, _>>()?;
+    if deliveries.len() > filter.limit {
+        deliveries.truncate(filter.limit);
+        let continue_after = deliveries.last().map(|last| last.id);
+        return Ok(LogPage { deliveries, continue_after });
+    }
+    let narrowed = filter.state.is_some() || filter.kind.is_some() || filter.mode.is_some();
+    if filter.order_reference.is_some() || !narrowed {
+        return Ok(LogPage { deliveries, continue_after: None });
+    }
+    let end = statement(source.end)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Text, _>(filter.endpoint.to_string())
+        .bind::<Text, _>(bounds.below.as_str())
+        .bind::<Text, _>(bounds.from.as_str())
+        .bind::<BigInt, _>(WINDOW);
+    // A value for which there is no placeholder is an error.
+    let takes_state = source.end.contains("$6");
+    let end = if takes_state { end.bind::<Nullable<Text>, _>(state) } else { end };
+    let end: EndRow = end.get_result(conn).await?;
+    let beyond = end.id.filter(|_| end.count == WINDOW).map(|id| id.parse()).transpose().map_err(corrupt)?;
+    Ok(LogPage { deliveries, continue_after: beyond })
+}
+
+/// Between which ids the log is looked at: they sort by time.
+struct Bounds {
+    from: String,
+    below: String,
+}
+
+impl Bounds {
+    fn of(filter: &DeliveryFilter) -> Self {
+        let first_of = |time: DateTime<Utc>| WebhookDeliveryId::first_of(time).to_string();
+        let until = filter.until.map_or(WebhookDeliveryId::MAX.to_string(), first_of);
+        let after = filter.after.map_or(WebhookDeliveryId::MAX.to_string(), |after| after.to_string());
+        Self { from: filter.since.map(first_of).unwrap_or_default(), below: until.min(after) }
+    }
+}

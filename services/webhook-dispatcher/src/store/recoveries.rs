@@ -1,0 +1,315 @@
+//! Jobs that send again what endpoints missed. What one portion sends again and how far the job came stand in the same
+//! transaction, under the lock of the job's row: whoever dies in the middle has done nothing, and the next one goes on from
+//! there.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use diesel::QueryableByName;
+use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, EndpointId, OrderId, RecoveryId, WebhookDeliveryId};
+use internal_api::webhooks::RecoveryState;
+use postgres::{StoreError, statement};
+
+use super::corrupt;
+use super::queues::{Queue, advance};
+use super::schema::recoveries;
+use super::streams::lock_streams;
+use crate::domain::Recovery;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = recoveries, check_for_backend(diesel::pg::Pg))]
+struct RecoveryRow {
+    id: String,
+    business_id: String,
+    endpoint_id: String,
+    since: DateTime<Utc>,
+    until: DateTime<Utc>,
+    state: String,
+    total: i64,
+    done: i64,
+    created_at: DateTime<Utc>,
+    ended_at: Option<DateTime<Utc>>,
+}
+
+fn recovery(row: RecoveryRow) -> Result<Recovery, StoreError> {
+    Ok(Recovery {
+        id: row.id.parse().map_err(corrupt)?,
+        business_id: row.business_id.parse().map_err(corrupt)?,
+        endpoint_id: row.endpoint_id.parse().map_err(corrupt)?,
+        since: row.since,
+        until: row.until,
+        state: row.state.parse().map_err(corrupt)?,
+        total: row.total,
+        done: row.done,
+        created_at: row.created_at,
+        ended_at: row.ended_at,
+    })
+}
+
+/// What a job sends again: what has failed, and what was called off because the endpoint did not subscribe to it, if it
+/// does now. Not what ended after the job began: that was sent again by it, or by hand. `$1` to `$5` are the business, the
+/// endpoint, the ids that they lie between, and the job's beginning.
+macro_rules! missed {
+    ($columns:literal) => {
+        concat!(
+            "SELECT ",
+            $columns,
+            " FROM deliveries
+              JOIN endpoints ON endpoints.id = deliveries.endpoint_id
+              JOIN events ON events.event_id = deliveries.event_id
+              WHERE deliveries.business_id = $1 AND deliveries.endpoint_id = $2
+                AND deliveries.id >= $3 AND deliveries.id < $4 AND deliveries.completed_at <= $5
+                AND deliveries.state IN ('failed', 'discarded') AND deliveries.kind <> 'webhook.test'
+                AND (deliveries.state = 'failed'
+                    OR (deliveries.last_error = 'not sent: the endpoint no longer subscribes to such events'
+                        AND deliveries.kind = ANY (endpoints.events) AND events.mode = ANY (endpoints.modes)))"
+        )
+    };
+}
+
+const COUNT: &str = missed!("count(*) AS count");
+
+#[derive(QueryableByName)]
+struct CountRow {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+const INSERT: &str = "
+    INSERT INTO recoveries (
+        id, business_id, endpoint_id, since, until, state, total, done, after_id, due_at, created_at)
+    VALUES ($1, $2, $3, $4, $5, 'running', $6, 0, '', $7, $7)
+    ON CONFLICT (endpoint_id) WHERE state = 'running' DO NOTHING";
+
+/// Begins a job; none when another one runs for the endpoint.
+pub(crate) async fn begin_recovery(
+    conn: &mut AsyncPgConnection,
+    (business, endpoint): (BusinessId, EndpointId),
+    id: RecoveryId,
+    (since, until): (DateTime<Utc>, DateTime<Utc>),
+    now: DateTime<Utc>,
+) -> Result<Option<Recovery>, StoreError> {
+    let total: CountRow = statement(COUNT)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Text, _>(endpoint.to_string())
+        .bind::<Text, _>(WebhookDeliveryId::first_of(since).to_string())
+        .bind::<Text, _>(WebhookDeliveryId::first_of(until).to_string())
+        .bind::<Timestamptz, _>(now)
+        .get_result(conn)
+        .await?;
+    let begun = statement(INSERT)
+        .bind::<Text, _>(id.to_string())
+        .bind::<Text, _>(business.to_string())
+        .bind::<Text, _>(endpoint.to_string())
+        .bind::<Timestamptz, _>(since)
+        .bind::<Timestamptz, _>(until)
+        .bind::<BigInt, _>(total.count)
+        .bind::<Timestamptz, _>(now)
+        .execute(conn)
+        .await?;
+    if begun == 0 { Ok(None) } else { find_recovery(conn, business, endpoint, id).await }
+}
+
+pub(crate) async fn find_recovery(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    endpoint: EndpointId,
+    id: RecoveryId,
+) -> Result<Option<Recovery>, StoreError> {
+    let row: Option<RecoveryRow> = recoveries::table
+        .filter(recoveries::business_id.eq(business.to_string()))
+        .filter(recoveries::endpoint_id.eq(endpoint.to_string()))
+        .filter(recoveries::id.eq(id.to_string()))
+        .select(RecoveryRow::as_select())
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(recovery).transpose()
+}
+
+/// Newest first, after the given one; `limit` of them.
+pub(crate) async fn list_recoveries(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    endpoint: EndpointId,
+    after: Option<RecoveryId>,
+    limit: i64,
+) -> Result<Vec<Recovery>, StoreError> {
+    let rows: Vec<RecoveryRow> = recoveries::table
+        .filter(recoveries::business_id.eq(business.to_string()))
+        .filter(recoveries::endpoint_id.eq(endpoint.to_string()))
+        .filter(recoveries::id.lt(after.unwrap_or(RecoveryId::MAX).to_string()))
+        .select(RecoveryRow::as_select())
+        .order(recoveries::id.desc())
+        .limit(limit)
+        .load(conn)
+        .await?;
+    rows.into_iter().map(recovery).collect()
+}
+
+const END: &str = "
+    UPDATE recoveries SET state = $3, ended_at = $4, due_at = NULL
+    WHERE business_id = $1 AND id = $2 AND state = 'running'";
+
+/// False when it was over before.
+pub(crate) async fn end_recovery(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: RecoveryId,
+    state: RecoveryState,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let state: &'static str = state.into();
+    let ended = statement(END)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Text, _>(id.to_string())
+        .bind::<Text, _>(state)
+        .bind::<Timestamptz, _>(now)
+        .execute(conn)
+        .await?;
+    Ok(ended == 1)
+}
+
+/// A job that is due, and what must be known to go on with it.
+pub(crate) struct DueRecovery {
+    pub recovery: Recovery,
+    after: String,
+    pub endpoint_deleted: bool,
+    /// How many more deliveries of the endpoint may be pending.
+    pub room: i64,
+}
+
+const DUE: &str = "
+    SELECT job.id, job.business_id, job.endpoint_id, job.after_id, endpoints.deleted_at IS NOT NULL AS endpoint_deleted,
+        $2 - (SELECT count(*) FROM (
+            SELECT FROM deliveries WHERE endpoint_id = job.endpoint_id AND state = 'pending' LIMIT $2) AS pending) AS room
+    FROM recoveries AS job JOIN endpoints ON endpoints.id = job.endpoint_id
+    WHERE job.state = 'running' AND job.due_at <= $1
+    ORDER BY job.due_at LIMIT 1
+    FOR UPDATE OF job SKIP LOCKED";
+
+#[derive(QueryableByName)]
+struct DueRow {
+    #[diesel(sql_type = Text)]
+    id: String,
+    #[diesel(sql_type = Text)]
+    business_id: String,
+    #[diesel(sql_type = Text)]
+    endpoint_id: String,
+    #[diesel(sql_type = Text)]
+    after_id: String,
+    #[diesel(sql_type = Bool)]
+    endpoint_deleted: bool,
+    #[diesel(sql_type = BigInt)]
+    room: i64,
+}
+
+/// The job that has waited longest, locked until the transaction ends, unless somebody else is at it. There is room while
+/// fewer than `pending_max` deliveries of its endpoint are pending. Serves all businesses.
+pub(crate) async fn lock_due_recovery(
+    conn: &mut AsyncPgConnection,
+    now: DateTime<Utc>,
+    pending_max: i64,
+) -> Result<Option<DueRecovery>, StoreError> {
+    let row: Option<DueRow> = statement(DUE)
+        .bind::<Timestamptz, _>(now)
+        .bind::<BigInt, _>(pending_max)
+        .get_result(conn)
+        .await
+        .optional()?;
+    let Some(row) = row else { return Ok(None) };
+    let business = row.business_id.parse().map_err(corrupt)?;
+    let endpoint = row.endpoint_id.parse().map_err(corrupt)?;
+    let found = find_recovery(conn, business, endpoint, row.id.parse().map_err(corrupt)?).await?;
+    let recovery = found.ok_or_else(|| corrupt("a locked recovery is gone"))?;
+    let (after, endpoint_deleted, room) = (row.after_id, row.endpoint_deleted, row.room);
+    Ok(Some(DueRecovery { recovery, after, endpoint_deleted, room }))
+}
+
+const PORTION: &str = concat!(
+    missed!("deliveries.id, deliveries.order_id"),
+    " AND deliveries.id > $6 ORDER BY deliveries.id LIMIT $7"
+);
+
+#[derive(QueryableByName)]
+struct MissedRow {
+    #[diesel(sql_type = Text)]
+    id: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    order_id: Option<String>,
+}
+
+/// The retry schedule begins anew; what belongs to an order takes its turn in it.
+const SEND_AGAIN: &str = "
+    UPDATE deliveries
+    SET state = 'pending', in_turn = order_id IS NOT NULL, due_at = CASE WHEN order_id IS NULL THEN $3 END,
+        earlier_attempts = attempts, completed_at = NULL, first_failed_at = NULL, last_failed_at = NULL,
+        endpoint_was_up = false, stepped_aside_at = NULL
+    WHERE business_id = $1 AND id = ANY ($2) AND state IN ('failed', 'discarded')";
+
+const GO_ON: &str = "
+    UPDATE recoveries SET after_id = $3, done = done + $4, due_at = $5 WHERE business_id = $1 AND id = $2";
+
+/// Sends the next portion again, as far as there is room; tells how many, or none at the end. Wants the job's lock.
+pub(crate) async fn recover_portion(
+    conn: &mut AsyncPgConnection,
+    due: &DueRecovery,
+    portion_max: i64,
+    now: DateTime<Utc>,
+) -> Result<Option<usize>, StoreError> {
+    let (job, business) = (&due.recovery, due.recovery.business_id.to_string());
+    let rows: Vec<MissedRow> = statement(PORTION)
+        .bind::<Text, _>(business.as_str())
+        .bind::<Text, _>(job.endpoint_id.to_string())
+        .bind::<Text, _>(WebhookDeliveryId::first_of(job.since).to_string())
+        .bind::<Text, _>(WebhookDeliveryId::first_of(job.until).to_string())
+        .bind::<Timestamptz, _>(job.created_at)
+        .bind::<Text, _>(due.after.as_str())
+        .bind::<BigInt, _>(portion_max.min(due.room))
+        .load(conn)
+        .await?;
+    let Some(last) = rows.last().map(|row| row.id.clone()) else { return Ok(None) };
+    let orders: BTreeSet<OrderId> = rows
+        .iter()
+        .filter_map(|row| row.order_id.as_deref())
+        .map(|order| order.parse().map_err(corrupt))
+        .collect::<Result<_, _>>()?;
+    lock_streams(conn, orders.iter().copied()).await?;
+    let sent = statement(SEND_AGAIN)
+        .bind::<Text, _>(business.as_str())
+        .bind::<Array<Text>, _>(Vec::from_iter(rows.into_iter().map(|row| row.id)))
+        .bind::<Timestamptz, _>(now)
+        .execute(conn)
+        .await?;
+    let queue = |order| Queue { order, endpoint: job.endpoint_id };
+    advance(conn, &Vec::from_iter(orders.into_iter().map(queue)), now).await?;
+    statement(GO_ON)
+        .bind::<Text, _>(business)
+        .bind::<Text, _>(job.id.to_string())
+        .bind::<Text, _>(last)
+        .bind::<BigInt, _>(i64::try_from(sent).map_err(corrupt)?)
+        .bind::<Timestamptz, _>(now)
+        .execute(conn)
+        .await?;
+    Ok(Some(sent))
+}
+
+const PUT_OFF: &str = "UPDATE recoveries SET due_at = $3 WHERE business_id = $1 AND id = $2";
+
+/// Lets others take their turn. Wants the job's lock.
+pub(crate) async fn put_off_recovery(
+    conn: &mut AsyncPgConnection,
+    job: &Recovery,
+    until: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    statement(PUT_OFF)
+        .bind::<Text, _>(job.business_id.to_string())
+        .bind::<Text, _>(job.id.to_string())
+        .bind::<Timestamptz, _>(until)
+        .execute(conn)
+        .await?;
+    Ok(())
+}

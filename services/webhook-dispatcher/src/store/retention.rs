@@ -1,0 +1,187 @@
+//! What is kept for a time: attempts, which go a day at a time with their partition; deliveries that are over, and events
+//! that none is left of, which go in portions. Serves all businesses.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use diesel::QueryableByName;
+use diesel::sql_types::{BigInt, Bool, Date, Nullable, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+use domain::{EventId, WebhookDeliveryId};
+use postgres::{StoreError, statement};
+
+use super::corrupt;
+
+/// "retain" read as a number: the advisory lock of whoever makes or drops partitions, or prunes.
+const LOCK: i64 = 0x72_65_74_61_69_6e;
+
+const TRY_LOCK: &str = "SELECT pg_try_advisory_xact_lock($1) AS ours";
+
+#[derive(QueryableByName)]
+struct LockRow {
+    #[diesel(sql_type = Bool)]
+    ours: bool,
+}
+
+/// Whether nobody else is at it; until the transaction ends.
+pub(crate) async fn try_lock_retention(conn: &mut AsyncPgConnection) -> Result<bool, StoreError> {
+    let row: LockRow = statement(TRY_LOCK).bind::<BigInt, _>(LOCK).get_result(conn).await?;
+    Ok(row.ours)
+}
+
+/// A partition of the attempts.
+pub(crate) struct Partition {
+    pub name: String,
+    /// The day after its last one.
+    pub until: DateTime<Utc>,
+}
+
+impl Partition {
+    pub(crate) fn covers(&self, day: NaiveDate) -> bool {
+        self.name == partition_name(day) || (self.name == "attempts_before" && self.until.date_naive() > day)
+    }
+}
+
+/// Besides that of what has no day.
+const PARTITIONS: &str = r"
+    SELECT child.relname::text AS name,
+        substring(pg_get_expr(child.relpartbound, child.oid) FROM 'TO \(''([^'']+)''\)')::timestamptz AS until
+    FROM pg_inherits JOIN pg_class AS child ON child.oid = pg_inherits.inhrelid
+    WHERE pg_inherits.inhparent = 'attempts'::regclass AND child.relname <> 'attempts_default'
+    ORDER BY until";
+
+#[derive(QueryableByName)]
+struct PartitionRow {
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Timestamptz)]
+    until: DateTime<Utc>,
+}
+
+/// The oldest first.
+pub(crate) async fn partitions(conn: &mut AsyncPgConnection) -> Result<Vec<Partition>, StoreError> {
+    let rows: Vec<PartitionRow> = statement(PARTITIONS).load(conn).await?;
+    Ok(rows.into_iter().map(|row| Partition { name: row.name, until: row.until }).collect())
+}
+
+/// Who writes attempts meanwhile waits for it, and it for whoever reads; so it does not wait for long itself.
+const DO_NOT_WAIT: &str = "SET LOCAL lock_timeout = '500ms'";
+
+/// Makes the partition of a day, with what has gathered in the one for what has no day. Only its last step has a lock
+/// that others meet.
+pub(crate) async fn add_partition(conn: &mut AsyncPgConnection, day: NaiveDate) -> Result<(), StoreError> {
+    let next = day.succ_opt().ok_or_else(|| corrupt("a day without a next one"))?;
+    let (name, day, next) = (partition_name(day), day.to_string(), next.to_string());
+    let range = format!("started_at >= '{day} 00:00+00' AND started_at < '{next} 00:00+00'");
+    let sql = format!(
+        "{DO_NOT_WAIT};
+        CREATE TABLE {name} (LIKE attempts INCLUDING ALL, CHECK ({range}));
+        WITH moved AS (DELETE FROM attempts_default WHERE {range} RETURNING *) INSERT INTO {name} SELECT * FROM moved;
+        ALTER TABLE attempts ATTACH PARTITION {name} FOR VALUES FROM ('{day} 00:00+00') TO ('{next} 00:00+00')"
+    );
+    Ok(conn.batch_execute(&sql).await?)
+}
+
+fn partition_name(day: NaiveDate) -> String {
+    format!("attempts_{}", day.format("%Y%m%d"))
+}
+
+pub(crate) async fn drop_partition(
+    conn: &mut AsyncPgConnection,
+    partition: &Partition,
+) -> Result<(), StoreError> {
+    // The name is one that the catalogue gave.
+    let sql = format!("{DO_NOT_WAIT}; DROP TABLE \"{}\"", partition.name.replace('"', "\"\""));
+    Ok(conn.batch_execute(&sql).await?)
+}
+
+const WITHOUT_DAY: &str = "
+    SELECT count(*) AS count, min((started_at AT TIME ZONE 'UTC')::date) AS day
+    FROM (SELECT started_at FROM attempts_default ORDER BY started_at LIMIT 10000) AS strays";
+
+#[derive(QueryableByName)]
+struct StrayRow {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+    #[diesel(sql_type = Nullable<Date>)]
+    day: Option<NaiveDate>,
+}
+
+/// How many attempts have no day of their own, up to 10,000, and the first day that they lack.
+pub(crate) async fn attempts_without_day(
+    conn: &mut AsyncPgConnection,
+) -> Result<(i64, Option<NaiveDate>), StoreError> {
+    let row: StrayRow = statement(WITHOUT_DAY).get_result(conn).await?;
+    Ok((row.count, row.day))
+}
+
+const DROP_STRAYS: &str = "DELETE FROM attempts_default WHERE started_at < $1";
+
+/// Of days that would be dropped at once.
+pub(crate) async fn drop_strays(
+    conn: &mut AsyncPgConnection,
+    before: DateTime<Utc>,
+) -> Result<usize, StoreError> {
+    Ok(statement(DROP_STRAYS).bind::<Timestamptz, _>(before).execute(conn).await?)
+}
+
+/// How far a portion reached, if it was one.
+#[derive(QueryableByName)]
+struct PortionRow {
+    #[diesel(sql_type = Nullable<Text>)]
+    last: Option<String>,
+    #[diesel(sql_type = BigInt)]
+    pruned: i64,
+}
+
+/// Along the primary key, whose ids sort by time. What is pending or parked is passed over, however old, and so is what
+/// ended only lately.
+const PRUNE_DELIVERIES: &str = "
+    WITH portion AS (SELECT id FROM deliveries WHERE id > $1 AND id < $2 ORDER BY id LIMIT $4),
+    gone AS (
+        DELETE FROM deliveries USING portion
+        WHERE deliveries.id = portion.id AND deliveries.completed_at < $3
+          AND deliveries.state IN ('succeeded', 'failed', 'discarded')
+        RETURNING 1)
+    SELECT (SELECT max(id) FROM portion) AS last, (SELECT count(*) FROM gone) AS pruned";
+
+/// Looks at up to `limit` deliveries behind `after`, and deletes those that were over before `ended_before`. Gives the
+/// last one, or none at the end, and how many went.
+pub(crate) async fn prune_deliveries(
+    conn: &mut AsyncPgConnection,
+    after: &str,
+    ended_before: DateTime<Utc>,
+    limit: i64,
+) -> Result<(Option<String>, i64), StoreError> {
+    let row: PortionRow = statement(PRUNE_DELIVERIES)
+        .bind::<Text, _>(after)
+        .bind::<Text, _>(WebhookDeliveryId::first_of(ended_before).to_string())
+        .bind::<Timestamptz, _>(ended_before)
+        .bind::<BigInt, _>(limit)
+        .get_result(conn)
+        .await?;
+    Ok((row.last, row.pruned))
+}
+
+const PRUNE_EVENTS: &str = "
+    WITH portion AS (SELECT event_id FROM events WHERE event_id > $1 AND event_id < $2 ORDER BY event_id LIMIT $3),
+    gone AS (
+        DELETE FROM events USING portion
+        WHERE events.event_id = portion.event_id
+          AND NOT EXISTS (SELECT FROM deliveries WHERE deliveries.event_id = portion.event_id)
+        RETURNING 1)
+    SELECT (SELECT max(event_id) FROM portion) AS last, (SELECT count(*) FROM gone) AS pruned";
+
+/// As [`prune_deliveries`], for events that no delivery is left of.
+pub(crate) async fn prune_events(
+    conn: &mut AsyncPgConnection,
+    after: &str,
+    made_before: DateTime<Utc>,
+    limit: i64,
+) -> Result<(Option<String>, i64), StoreError> {
+    let row: PortionRow = statement(PRUNE_EVENTS)
+        .bind::<Text, _>(after)
+        .bind::<Text, _>(EventId::first_of(made_before).to_string())
+        .bind::<BigInt, _>(limit)
+        .get_result(conn)
+        .await?;
+    Ok((row.last, row.pruned))
+}

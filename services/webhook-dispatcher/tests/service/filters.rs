@@ -1,0 +1,177 @@
+//! Finding deliveries in the log, and what was sent in each attempt.
+
+use std::time::Duration;
+
+use chrono::SecondsFormat;
+use diesel_async::SimpleAsyncConnection;
+use domain::{EventKind, Mode};
+use internal_api::webhooks::{CreatedEndpoint, DeliveriesPage, DeliveriesQuery, DeliveryState, Redelivery};
+use serde_json::{Value, json};
+
+use crate::harness::{Harness, faulty_fields, refusal, until};
+use crate::receiver::{Receiver, reply};
+
+async fn page(harness: &Harness, endpoint: &CreatedEndpoint, query: DeliveriesQuery) -> DeliveriesPage {
+    let id = endpoint.view.id.to_string();
+    harness.hooks.deliveries(harness.business, &id, &query).await.expect("a page")
+}
+
+#[tokio::test]
+async fn the_log_is_filtered_by_all_that_an_owner_asks_for() {
+    let harness = Harness::start().await;
+    let receiver = Receiver::start(|received, _| {
+        reply(if received.json()["event"] == "driver.assigned" { 400 } else { 200 })
+    });
+    let endpoint = harness.endpoint(&receiver).await;
+    let (live, test) = (harness.new_order(Mode::Live), harness.new_order(Mode::Test));
+    harness.publish_created(&test).await;
+    harness.publish_created(&live).await;
+    until("the first two are over", async || {
+        let log = harness.deliveries(&endpoint).await;
+        log.len() == 2 && log.iter().all(|one| one.status == DeliveryState::Succeeded)
+    })
+    .await;
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    let between = harness.clock.now().to_rfc3339_opts(SecondsFormat::Millis, true);
+    harness.publish(&[harness.envelope(&live, 2, EventKind::DriverAssigned)]).await;
+    until("the third is over", async || {
+        harness.deliveries(&endpoint).await[0].status == DeliveryState::Failed
+    })
+    .await;
+
+    let all = harness.deliveries(&endpoint).await;
+    let [failed, created_live, created_test] = [&all[0], &all[1], &all[2]];
+    let some = |text: &str| Some(text.to_owned());
+    let none = DeliveriesQuery::default;
+    for (query, expected) in [
+        (none(), vec![failed, created_live, created_test]),
+        (DeliveriesQuery { mode: some("test"), ..none() }, vec![created_test]),
+        (DeliveriesQuery { mode: some("live"), ..none() }, vec![failed, created_live]),
+        (DeliveriesQuery { mode: some("live"), status: some("succeeded"), ..none() }, vec![created_live]),
+        (DeliveriesQuery { order_reference: some(&live.reference), ..none() }, vec![failed, created_live]),
+        (
+            DeliveriesQuery { order_reference: some(&live.reference), status: some("failed"), ..none() },
+            vec![failed],
+        ),
+        (DeliveriesQuery { order_reference: some("no such order"), ..none() }, vec![]),
+        (DeliveriesQuery { since: some(&between), ..none() }, vec![failed]),
+        (DeliveriesQuery { until: some(&between), ..none() }, vec![created_live, created_test]),
+        (DeliveriesQuery { since: some(&between), until: some(&between), ..none() }, vec![]),
+        (DeliveriesQuery { status: some("failed"), event: some("driver.assigned"), ..none() }, vec![failed]),
+        (DeliveriesQuery { status: some("discarded"), ..none() }, vec![]),
+        (DeliveriesQuery { status: some("parked"), ..none() }, vec![]),
+        (DeliveriesQuery { event: some("order.created"), mode: some("test"), ..none() }, vec![created_test]),
+    ] {
+        let found = page(&harness, &endpoint, query.clone()).await;
+        assert_eq!(found.data.iter().collect::<Vec<_>>(), expected, "{query:?}");
+        assert!(!found.has_more && found.continue_after.is_none(), "{query:?}");
+    }
+    let first = DeliveriesQuery { order_reference: some(&live.reference), limit: Some(1), ..none() };
+    let first = page(&harness, &endpoint, first).await;
+    assert_eq!((first.data.len(), first.has_more, first.continue_after), (1, true, Some(failed.id)));
+    let after = DeliveriesQuery {
+        order_reference: some(&live.reference),
+        starting_after: first.continue_after.map(|id| id.to_string()),
+        ..none()
+    };
+    assert_eq!(page(&harness, &endpoint, after).await.data, std::slice::from_ref(created_live));
+
+    let id = endpoint.view.id.to_string();
+    for (query, field) in [
+        (DeliveriesQuery { mode: some("real"), ..none() }, "mode"),
+        (DeliveriesQuery { since: some("yesterday"), ..none() }, "since"),
+        (DeliveriesQuery { until: some("2026-01-01"), ..none() }, "until"),
+        (DeliveriesQuery { order_reference: some(" "), ..none() }, "orderReference"),
+    ] {
+        let refused = refusal(harness.hooks.deliveries(harness.business, &id, &query).await);
+        assert_eq!((refused.status, faulty_fields(&refused)), (400, vec![field]), "{query:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_filter_that_finds_little_looks_through_so_much_and_goes_on_from_there() {
+    let harness = Harness::start().await;
+    let receiver = Receiver::kind();
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.publish_created(&harness.new_order(Mode::Test)).await;
+    until("it arrives", async || harness.succeeded(&endpoint).await).await;
+    // Twenty-five thousand of another kind, all newer.
+    let mut conn = harness.connection().await;
+    let fill = format!(
+        "INSERT INTO events (event_id, business_id, kind, mode, body, occurred_at)
+         SELECT 'evt_7' || lpad(n::text, 25, '0'), '{business}', 'wallet.low_balance', 'live', '', now()
+         FROM generate_series(1, 25000) AS n;
+         INSERT INTO deliveries (id, event_id, endpoint_id, business_id, kind, in_turn, state, attempts,
+             earlier_attempts, created_at, completed_at)
+         SELECT 'whd_7' || lpad(n::text, 25, '0'), 'evt_7' || lpad(n::text, 25, '0'), '{endpoint}', '{business}',
+             'wallet.low_balance', false, 'succeeded', 1, 0, now(), now()
+         FROM generate_series(1, 25000) AS n",
+        business = harness.business,
+        endpoint = endpoint.view.id,
+    );
+    conn.batch_execute(&fill).await.unwrap();
+    for query in [
+        DeliveriesQuery { mode: Some("test".to_owned()), ..DeliveriesQuery::default() },
+        DeliveriesQuery { event: Some("order.created".to_owned()), ..DeliveriesQuery::default() },
+    ] {
+        let first = page(&harness, &endpoint, query.clone()).await;
+        assert_eq!((first.data.len(), first.has_more), (0, true));
+        let on = first.continue_after.expect("a place to go on from").to_string();
+        assert_eq!(on, format!("whd_7{:025}", 5_001));
+        let second = page(&harness, &endpoint, DeliveriesQuery { starting_after: Some(on), ..query }).await;
+        assert_eq!((second.data.len(), second.has_more, second.continue_after), (1, false, None));
+    }
+}
+
+#[tokio::test]
+async fn each_attempt_shows_the_request_as_it_was_sent() {
+    let harness = Harness::start().await;
+    let (first, second) = (Receiver::start(|_, _| reply(500)), Receiver::kind());
+    let endpoint = harness.endpoint(&first).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("the first attempt failed", async || first.count() >= 1).await;
+    harness.patch(&endpoint, json!({ "url": format!("{}?token=of-the-owner", second.url()) })).await;
+    until("it arrives elsewhere", async || harness.succeeded(&endpoint).await).await;
+
+    let delivery = harness.deliveries(&endpoint).await.remove(0);
+    let details = harness.details(&delivery).await;
+    let (before, last) = (details.attempt_log.first().unwrap(), details.attempt_log.last().unwrap());
+    assert_eq!((before.method.as_str(), before.url.as_deref()), ("POST", Some(first.url().as_str())));
+    let elsewhere = format!("{}?token=of-the-owner", second.url());
+    assert_eq!((last.method.as_str(), last.url.as_deref()), ("POST", Some(elsewhere.as_str())));
+    let arrived = second.received().remove(0);
+    assert_eq!(details.request_body.as_bytes(), arrived.body);
+    let shown = last.request_headers.as_object().expect("headers");
+    let shown: Vec<(String, String)> =
+        shown.iter().map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned())).collect();
+    let mut sent = arrived.headers.clone();
+    sent.sort();
+    assert_eq!(shown, sent, "every header as it arrived, and no other");
+    assert!(last.request_headers["service-signature"] != Value::Null);
+}
+
+#[tokio::test]
+async fn who_asks_for_a_delivery_that_is_on_its_way_is_told_so() {
+    let harness = Harness::start().await;
+    let receiver = Receiver::start(|received, _| {
+        let mut reply = reply(if received.sequence() == 1 { 500 } else { 200 });
+        reply.after = Duration::from_millis(if received.sequence() == 1 { 1_500 } else { 0 });
+        reply
+    });
+    let endpoint = harness.endpoint(&receiver).await;
+    let order = harness.new_order(Mode::Live);
+    harness.publish_created(&order).await;
+    harness.publish(&[harness.envelope(&order, 2, EventKind::DriverAssigned)]).await;
+    until("the first is under way and the second behind it", async || {
+        receiver.count() == 1 && harness.deliveries(&endpoint).await.len() == 2
+    })
+    .await;
+    let log = harness.deliveries(&endpoint).await;
+    let ask = async |kind: EventKind| {
+        let delivery = log.iter().find(|one| one.event == kind).expect("both are in the log");
+        let id = delivery.id.to_string();
+        harness.hooks.redeliver(harness.business, &id).await.expect("an answer").redelivery
+    };
+    assert_eq!(ask(EventKind::OrderCreated).await, Redelivery::UnderWay);
+    assert_eq!(ask(EventKind::DriverAssigned).await, Redelivery::WaitsItsTurn);
+}

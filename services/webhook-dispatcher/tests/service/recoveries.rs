@@ -1,0 +1,266 @@
+//! What an endpoint missed is sent again as a job.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use diesel_async::SimpleAsyncConnection;
+use domain::{EventKind, Mode};
+use internal_api::PageQuery;
+use internal_api::webhooks::{CreatedEndpoint, DeliveryState, RecoveryState, RecoveryView};
+use serde_json::json;
+
+use crate::harness::{Harness, LIFE, TestOrder, faulty_fields, refusal, retries, until};
+use crate::receiver::{Receiver, reply};
+
+fn text(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Micros, true)
+}
+
+/// A receiver that fails everything until it is told not to; for a few, or the endpoint is left alone for a while.
+fn moody() -> (Receiver, Arc<AtomicBool>) {
+    let well = Arc::new(AtomicBool::new(false));
+    let told = well.clone();
+    (Receiver::start(move |_, _| reply(if told.load(Ordering::SeqCst) { 200 } else { 500 })), well)
+}
+
+/// Without retries, so that failures are final at once.
+async fn start() -> Harness {
+    let adjust = |settings: &mut webhook_dispatcher::Settings| {
+        settings.webhooks.retry_seconds = retries("0");
+    };
+    Harness::start_with(adjust, domain::Clock::system()).await
+}
+
+async fn recover(harness: &Harness, endpoint: &CreatedEndpoint, since: DateTime<Utc>) -> RecoveryView {
+    let id = endpoint.view.id.to_string();
+    let body = json!({ "since": text(since) });
+    harness.hooks.recover(harness.business, &id, &body).await.expect("a job")
+}
+
+async fn look(harness: &Harness, job: &RecoveryView) -> RecoveryView {
+    let (endpoint, id) = (job.endpoint_id.to_string(), job.id.to_string());
+    harness.hooks.recovery(harness.business, &endpoint, &id).await.expect("the job")
+}
+
+async fn publish_lives(harness: &Harness, orders: &[TestOrder], events: i64) {
+    for (sequence, kind) in (1..=events).zip(LIFE) {
+        let envelopes: Vec<_> = orders.iter().map(|order| harness.envelope(order, sequence, kind)).collect();
+        harness.publish(&envelopes).await;
+    }
+}
+
+async fn all_are(harness: &Harness, state: &str, count: i64) -> bool {
+    use diesel_async::RunQueryDsl;
+    let sql = format!("(SELECT count(*) FROM deliveries WHERE state = '{state}')");
+    let mut conn = harness.connection().await;
+    let counted = diesel::dsl::sql::<diesel::sql_types::BigInt>(&sql);
+    diesel::select(counted).first::<i64>(&mut conn).await.unwrap() == count
+}
+
+/// As after an outage that outlasted all retries. The endpoint rests meanwhile: one that fails so much would be left alone.
+async fn fail_what_waits(harness: &Harness, endpoint: &CreatedEndpoint, count: i64) {
+    until("all wait", async || all_are(harness, "pending", count).await).await;
+    let fail = "UPDATE deliveries SET state = 'failed', attempts = 2, due_at = NULL, completed_at = now(),
+                last_error = 'it answered 500' WHERE state = 'pending'";
+    harness.connection().await.batch_execute(fail).await.expect("deliveries that failed");
+    harness.patch(endpoint, json!({"status": "active"})).await;
+}
+
+#[tokio::test]
+async fn what_failed_is_sent_again_in_its_order_and_nothing_else() {
+    let harness = start().await;
+    let receiver = Receiver::kind();
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.patch(&endpoint, json!({"status": "paused"})).await;
+    let before = [harness.new_order(Mode::Live), harness.new_order(Mode::Live)];
+    let after: Vec<_> = (0..20).map(|_| harness.new_order(Mode::Live)).collect();
+    publish_lives(&harness, &before, 1).await;
+    until("the early ones wait", async || all_are(&harness, "pending", 2).await).await;
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    let since = harness.clock.now();
+    publish_lives(&harness, &after, 5).await;
+    fail_what_waits(&harness, &endpoint, 102).await;
+    publish_lives(&harness, &[harness.new_order(Mode::Live)], 1).await;
+    until("one succeeds", async || all_are(&harness, "succeeded", 1).await).await;
+
+    let job = recover(&harness, &endpoint, since).await;
+    assert_eq!((job.status, job.total, job.done, job.ended_at), (RecoveryState::Running, 100, 0, None));
+    assert_eq!((job.endpoint_id, text(job.since)), (endpoint.view.id, text(since)));
+    until("the job ends", async || look(&harness, &job).await.status == RecoveryState::Completed).await;
+    until("all have arrived", async || all_are(&harness, "succeeded", 101).await).await;
+    let ended = look(&harness, &job).await;
+    assert!(ended.done == 100 && ended.ended_at.is_some(), "{ended:?}");
+    assert!(all_are(&harness, "failed", 2).await, "what came before stays as it is");
+    let arrived = receiver.received().split_off(1);
+    assert_eq!(arrived.len(), 100);
+    for order in &after {
+        let of_order = |received: &&crate::receiver::Received| received.reference() == order.reference;
+        let sequences: Vec<_> = arrived.iter().filter(of_order).map(|one| one.sequence()).collect();
+        assert_eq!(sequences, [1, 2, 3, 4, 5]);
+    }
+
+    // Again, there is nothing left to do.
+    let again = recover(&harness, &endpoint, since).await;
+    assert_eq!(again.total, 0);
+    until("that is soon done", async || look(&harness, &again).await.status == RecoveryState::Completed)
+        .await;
+    let list = PageQuery { limit: 1, starting_after: None };
+    let id = endpoint.view.id.to_string();
+    let page = harness.hooks.recoveries(harness.business, &id, &list).await.unwrap();
+    assert_eq!((page.data[0].id, page.has_more), (again.id, true));
+    let rest = PageQuery { limit: 10, starting_after: Some(again.id.to_string()) };
+    let page = harness.hooks.recoveries(harness.business, &id, &rest).await.unwrap();
+    assert_eq!((page.data.as_slice(), page.has_more), (&[ended][..], false));
+}
+
+#[tokio::test]
+async fn a_job_survives_crashes_and_does_nothing_twice() {
+    let mut harness = start().await;
+    let receiver = Receiver::kind();
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.patch(&endpoint, json!({"status": "paused"})).await;
+    let since = harness.clock.now() - TimeDelta::minutes(1);
+    let orders: Vec<_> = (0..300).map(|_| harness.new_order(Mode::Live)).collect();
+    publish_lives(&harness, &orders, 4).await;
+    fail_what_waits(&harness, &endpoint, 1_200).await;
+    let job = recover(&harness, &endpoint, since).await;
+    assert_eq!(job.total, 1_200);
+    // In the middle of its portions, and once more in the middle of what they caused.
+    harness.crash_and_restart().await;
+    until("some have arrived", async || receiver.count() > 50).await;
+    harness.crash_and_restart().await;
+    until("the job ends", async || look(&harness, &job).await.status == RecoveryState::Completed).await;
+    until("all have arrived", async || all_are(&harness, "succeeded", 1_200).await).await;
+    assert_eq!(look(&harness, &job).await.done, 1_200);
+    let arrived = receiver.received();
+    let ids: BTreeSet<String> = arrived.iter().map(|one| one.id()).collect();
+    assert_eq!(ids.len(), 1_200);
+    let repeated = arrived.len() - ids.len();
+    let under_way = 2 * harness.settings.webhooks.concurrency;
+    assert!(repeated <= under_way, "{repeated} came twice; only what was under way at the two crashes may");
+}
+
+#[tokio::test]
+async fn one_job_runs_at_a_time_and_can_be_cancelled() {
+    let harness = start().await;
+    let (receiver, well) = moody();
+    let endpoint = harness.endpoint(&receiver).await;
+    let since = harness.clock.now() - TimeDelta::minutes(1);
+    publish_lives(&harness, &[harness.new_order(Mode::Live)], 1).await;
+    until("it has failed", async || all_are(&harness, "failed", 1).await).await;
+    // As many are pending as may be, so that the job waits.
+    harness.patch(&endpoint, json!({"status": "paused"})).await;
+    let mut conn = harness.connection().await;
+    let fill = format!(
+        "INSERT INTO events (event_id, business_id, kind, mode, body, occurred_at)
+         VALUES ('evt_01ARZ3NDEKTSV4RRFFQ69G5FAV', '{business}', 'wallet.low_balance', 'live', '', now());
+         INSERT INTO deliveries (id, event_id, endpoint_id, business_id, kind, in_turn, state, attempts,
+             earlier_attempts, due_at, created_at)
+         SELECT 'whd_0' || lpad(n::text, 25, '0'), 'evt_' || lpad(n::text, 26, '0'), '{endpoint}', '{business}',
+             'wallet.low_balance', false, 'pending', 0, 0, now() + interval '1 hour', now()
+         FROM generate_series(1, 2000) AS n",
+        business = harness.business,
+        endpoint = endpoint.view.id,
+    );
+    let fill =
+        fill.replace("VALUES ('evt_01ARZ3NDEKTSV4RRFFQ69G5FAV',", "SELECT 'evt_' || lpad(n::text, 26, '0'),");
+    let fill = fill.replacen("'', now());", "'', now() FROM generate_series(1, 2000) AS n;", 1);
+    conn.batch_execute(&fill).await.unwrap();
+    let job = recover(&harness, &endpoint, since).await;
+    let (business, id) = (harness.business, endpoint.view.id.to_string());
+    let second = harness.hooks.recover(business, &id, &json!({"since": text(since)})).await;
+    let refused = refusal(second);
+    assert_eq!((refused.status, refused.code.as_str()), (409, "webhook_recovery_under_way"));
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(
+        (look(&harness, &job).await.done, look(&harness, &job).await.status),
+        (0, RecoveryState::Running)
+    );
+
+    let job_id = job.id.to_string();
+    for _ in 0..2 {
+        let cancelled = harness.hooks.cancel_recovery(business, &id, &job_id).await.unwrap();
+        assert_eq!(cancelled.status, RecoveryState::Cancelled);
+        assert!(cancelled.ended_at.is_some());
+    }
+    conn.batch_execute("DELETE FROM deliveries WHERE state = 'pending'").await.unwrap();
+    well.store(true, Ordering::SeqCst);
+    harness.patch(&endpoint, json!({"status": "active"})).await;
+    let next = recover(&harness, &endpoint, since).await;
+    until("the next one ends", async || look(&harness, &next).await.status == RecoveryState::Completed).await;
+    until("it has arrived", async || all_are(&harness, "succeeded", 1).await).await;
+    let over = refusal(harness.hooks.cancel_recovery(business, &id, &next.id.to_string()).await);
+    assert_eq!((over.status, over.code.as_str()), (409, "webhook_recovery_completed"));
+}
+
+#[tokio::test]
+async fn what_was_not_subscribed_to_comes_back_once_it_is() {
+    let harness = start().await;
+    let (receiver, well) = moody();
+    let endpoint =
+        harness.create(json!({"url": receiver.url(), "events": ["order.created", "driver.assigned"]})).await;
+    let since = harness.clock.now() - TimeDelta::minutes(1);
+    harness.patch(&endpoint, json!({"status": "paused"})).await;
+    let order = harness.new_order(Mode::Live);
+    publish_lives(&harness, std::slice::from_ref(&order), 2).await;
+    until("both wait", async || harness.deliveries(&endpoint).await.len() == 2).await;
+    harness.patch(&endpoint, json!({"status": "active", "events": ["order.created"]})).await;
+    until("one has failed and one is called off", async || {
+        all_are(&harness, "failed", 1).await && all_are(&harness, "discarded", 1).await
+    })
+    .await;
+    well.store(true, Ordering::SeqCst);
+    assert_eq!(recover(&harness, &endpoint, since).await.total, 1);
+    until("that one arrives", async || all_are(&harness, "succeeded", 1).await).await;
+    harness.patch(&endpoint, json!({"events": ["order.created", "driver.assigned"]})).await;
+    let id = endpoint.view.id.to_string();
+    until("the next job begins", async || {
+        let begun = harness.hooks.recover(harness.business, &id, &json!({"since": text(since)})).await;
+        begun.is_ok_and(|job| job.total == 1)
+    })
+    .await;
+    until("so does the other", async || all_are(&harness, "succeeded", 2).await).await;
+    let log = harness.deliveries(&endpoint).await;
+    assert!(
+        log.iter()
+            .any(|one| one.event == EventKind::DriverAssigned && one.status == DeliveryState::Succeeded)
+    );
+}
+
+#[tokio::test]
+async fn bad_spans_are_refused_and_jobs_are_their_owners_own() {
+    let harness = start().await;
+    let endpoint = harness.endpoint(&Receiver::kind()).await;
+    let (id, now) = (endpoint.view.id.to_string(), harness.clock.now());
+    let at = |hours: i64| text(now + TimeDelta::hours(hours));
+    for (body, fields) in [
+        (json!({}), vec!["since"]),
+        (json!({"since": "yesterday"}), vec!["since"]),
+        (json!({"since": at(-31 * 24)}), vec!["since"]),
+        (json!({"since": at(1)}), vec!["since"]),
+        (json!({"since": at(-2), "until": at(-3)}), vec!["until"]),
+        (json!({"since": at(-2), "until": at(1)}), vec!["until"]),
+        (json!({"since": at(-2), "form": at(-1)}), vec!["form"]),
+    ] {
+        let refused = refusal(harness.hooks.recover(harness.business, &id, &body).await);
+        assert_eq!((refused.status, faulty_fields(&refused)), (400, fields), "{body}");
+    }
+    let job = recover(&harness, &endpoint, now - TimeDelta::days(29)).await;
+    let (other, job_id) = (harness.new_business(), job.id.to_string());
+    let (hooks, page) = (&harness.hooks, PageQuery { limit: 5, starting_after: None });
+    let since = json!({"since": at(-1)});
+    let refused = [
+        refusal(hooks.recover(other, &id, &since).await),
+        refusal(hooks.recoveries(other, &id, &page).await),
+        refusal(hooks.recovery(other, &id, &job_id).await),
+        refusal(hooks.cancel_recovery(other, &id, &job_id).await),
+        refusal(hooks.recovery(harness.business, &id, "nonsense").await),
+        refusal(hooks.recovery(harness.business, "whe_01ARZ3NDEKTSV4RRFFQ69G5FAV", &job_id).await),
+    ];
+    assert!(refused.iter().all(|one| one.status == 404), "{refused:?}");
+    let start = PageQuery { limit: 5, starting_after: Some("whr_01ARZ3NDEKTSV4RRFFQ69G5FAV".to_owned()) };
+    assert_eq!(refusal(hooks.recoveries(harness.business, &id, &start).await).status, 400);
+}

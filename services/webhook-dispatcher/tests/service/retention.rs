@@ -1,0 +1,117 @@
+//! The log is kept for thirty days, and what still waits is kept until it is over.
+
+use chrono::TimeDelta;
+use diesel::QueryableByName;
+use diesel::sql_types::{BigInt, Text};
+use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
+use domain::{Clock, Mode};
+use internal_api::webhooks::DeliveryState;
+use serde_json::json;
+
+use crate::harness::{Harness, until};
+use crate::receiver::Receiver;
+
+#[derive(QueryableByName)]
+struct Word {
+    #[diesel(sql_type = Text)]
+    word: String,
+}
+
+#[derive(QueryableByName)]
+struct Number {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+}
+
+async fn words(harness: &Harness, sql: &str) -> Vec<String> {
+    let mut conn = harness.connection().await;
+    let rows: Vec<Word> = diesel::sql_query(sql).load(&mut conn).await.unwrap();
+    rows.into_iter().map(|row| row.word).collect()
+}
+
+async fn number(harness: &Harness, sql: &str) -> i64 {
+    let mut conn = harness.connection().await;
+    diesel::sql_query(sql).get_result::<Number>(&mut conn).await.unwrap().number
+}
+
+/// In which partitions attempts are, in the order of their time.
+async fn days(harness: &Harness) -> Vec<String> {
+    words(harness, "SELECT tableoid::regclass::text AS word FROM attempts ORDER BY started_at").await
+}
+
+fn day_of(clock: &Clock) -> String {
+    format!("attempts_{}", clock.now().format("%Y%m%d"))
+}
+
+#[tokio::test]
+async fn what_is_over_goes_after_its_time_and_what_waits_stays() {
+    let clock = Clock::manual(Clock::system().now() + TimeDelta::days(2));
+    let mut harness = Harness::start_with(|_| {}, clock).await;
+    let receiver = Receiver::kind();
+    let endpoint = harness.endpoint(&receiver).await;
+    let resting = harness.create(json!({"url": receiver.url()})).await;
+    harness.patch(&resting, json!({"status": "paused"})).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("it arrives", async || harness.succeeded(&endpoint).await).await;
+    let first_day = day_of(&harness.clock);
+    assert_eq!(days(&harness).await, std::slice::from_ref(&first_day));
+
+    // Nobody has made this day: nothing is lost by it.
+    harness.clock.advance(TimeDelta::days(32));
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("it arrives as well", async || {
+        let log = harness.deliveries(&endpoint).await;
+        log.len() == 2 && log.iter().all(|one| one.status == DeliveryState::Succeeded)
+    })
+    .await;
+    let late = harness.deliveries(&endpoint).await.remove(0);
+    assert_eq!(days(&harness).await, [first_day.clone(), "attempts_default".to_owned()]);
+
+    harness.crash_and_restart().await;
+    until("the first day is gone", async || days(&harness).await == [day_of(&harness.clock)]).await;
+    until("so is its delivery", async || harness.deliveries(&endpoint).await.len() == 1).await;
+    let tables = "SELECT inhrelid::regclass::text AS word FROM pg_inherits \
+                  WHERE inhparent = 'attempts'::regclass ORDER BY 1";
+    assert!(!words(&harness, tables).await.contains(&first_day), "with its table");
+    assert_eq!(harness.details(&late).await.attempt_log.len(), 1);
+    // Two still wait for the endpoint that rests, and so both events are there.
+    let events = "SELECT count(*) AS number FROM events";
+    assert_eq!(number(&harness, events).await, 2);
+    assert_eq!(harness.deliveries(&resting).await.len(), 2);
+    harness.patch(&resting, json!({"status": "active"})).await;
+    until("they arrive at last", async || receiver.count() == 4).await;
+
+    harness.clock.advance(TimeDelta::days(31));
+    harness.crash_and_restart().await;
+    until("nothing is left", async || number(&harness, events).await == 0).await;
+    assert_eq!(harness.deliveries(&resting).await, []);
+}
+
+#[tokio::test]
+async fn the_migration_keeps_what_is_there() {
+    let mut harness = Harness::start().await;
+    let receiver = Receiver::kind();
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("it arrives", async || harness.succeeded(&endpoint).await).await;
+    assert_eq!(days(&harness).await, ["attempts_before"]);
+    harness.crash().await;
+    let mut conn = harness.connection().await;
+    for sql in [
+        include_str!("../../migrations/2026-11-21-000120_attempts_by_day/down.sql"),
+        include_str!("../../migrations/2026-11-21-000120_attempts_by_day/up.sql"),
+    ] {
+        conn.batch_execute(&format!("BEGIN; {sql} ; COMMIT")).await.unwrap();
+        assert_eq!(number(&harness, "SELECT count(*) AS number FROM attempts").await, 1);
+    }
+    harness.restart();
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("the next one arrives", async || {
+        let log = harness.deliveries(&endpoint).await;
+        log.len() == 2 && log[0].status == DeliveryState::Succeeded
+    })
+    .await;
+    for delivery in harness.deliveries(&endpoint).await {
+        assert_eq!(harness.details(&delivery).await.attempt_log.len(), 1);
+    }
+}
