@@ -1,0 +1,130 @@
+//! What a business does about its webhooks, in the portal: another secret without a webhook lost, why a signature does not
+//! match, what was sent, and what was missed.
+
+use demo::eventually;
+use local_stack::Stack;
+use reference_shop::{NewOrder, ReceivedWebhook};
+use reqwest::Method;
+use serde_json::{Value, json};
+use settings::Secret;
+use waybill_tests::{Business, PATIENCE, text};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_business_looks_after_its_webhooks() -> anyhow::Result<()> {
+    let stack = Stack::for_tests().await?;
+    let business = Business::sign_up(&stack).await?;
+    another_secret_and_nothing_lost(&business).await?;
+    why_a_signature_does_not_match(&business).await?;
+    what_was_missed_is_sent_again(&business).await?;
+    what_was_sent_is_shown_and_sent_again(&business).await?;
+    stack.shut_down().await
+}
+
+fn of_endpoint(business: &Business, rest: &str) -> String {
+    format!("/webhook-endpoints/{}{rest}", business.endpoint_id)
+}
+
+async fn first_webhook(business: &Business, reference: &str) -> anyhow::Result<ReceivedWebhook> {
+    business.place(NewOrder::sample(reference)).await?;
+    Ok(business.webhooks_of(reference, 1).await?.remove(0))
+}
+
+async fn another_secret_and_nothing_lost(business: &Business) -> anyhow::Result<()> {
+    let rotate = of_endpoint(business, "/secret/rotate");
+    let rotated = business.portal.post(&rotate, &json!({ "graceSeconds": 3_600 })).await?.expect(200)?;
+    let secret = text(&rotated, "secret")?;
+    assert!(rotated["nextSecret"]["activatesAt"].is_string(), "{rotated}");
+    let again = business.portal.post(&rotate, &json!({})).await?;
+    assert_eq!((again.status.as_u16(), again.code()), (409, "webhook_secret_rotation_under_way"));
+    // The shop takes only what it can verify, and still knows the former secret alone.
+    first_webhook(business, "while-rotating").await?;
+
+    let activated = business.portal.post(&of_endpoint(business, "/secret/activate"), &json!({})).await?;
+    let activated = activated.expect(200)?;
+    assert!(activated["nextSecret"].is_null() && activated.get("secret").is_none(), "{activated}");
+    business.shop.set_webhook_secret(Secret::new(secret));
+    first_webhook(business, "after-rotating").await?;
+    Ok(())
+}
+
+async fn why_a_signature_does_not_match(business: &Business) -> anyhow::Result<()> {
+    let webhook = first_webhook(business, "to-verify").await?;
+    let body = String::from_utf8(webhook.body.clone())?;
+    let path = of_endpoint(business, "/verify-signature");
+    let verify = async |body: &str| {
+        let evidence = json!({
+            "timestamp": webhook.headers["service-timestamp"],
+            "signature": webhook.headers["service-signature"],
+            "body": body,
+        });
+        business.portal.post(&path, &evidence).await?.expect(200)
+    };
+    let good = verify(&body).await?;
+    assert_eq!((&good["matches"], &good["problems"]), (&json!(true), &json!([])));
+    let changed = verify(&format!("{body}\n")).await?;
+    assert_eq!(
+        (&changed["matches"], &changed["problems"][0]["code"]),
+        (&json!(false), &json!("trailing_newline"))
+    );
+    assert_ne!(changed["expected"], changed["received"]);
+    let parsed: Value = serde_json::from_str(&body)?;
+    let written_anew = verify(&serde_json::to_string_pretty(&parsed)?).await?;
+    assert_eq!(written_anew["problems"][0]["code"], "body_reserialised");
+    Ok(())
+}
+
+async fn what_was_missed_is_sent_again(business: &Business) -> anyhow::Result<()> {
+    let (portal, endpoint) = (&business.portal, of_endpoint(business, ""));
+    let change = async |body: Value| portal.call(Method::PATCH, &endpoint, Some(&body)).await?.expect(200);
+    let since = change(json!({ "status": "paused" })).await?["createdAt"].clone();
+    business.place(NewOrder::sample("missed")).await?;
+    let log = of_endpoint(business, "/deliveries?orderReference=missed");
+    let stands = async |status: &str| {
+        eventually("the delivery to stand so", PATIENCE, || async {
+            let found = portal.get(&log).await?;
+            Ok((found["data"][0]["status"] == status).then_some(()))
+        })
+        .await
+    };
+    stands("pending").await?;
+    change(json!({ "events": ["order.delivered"], "status": "active" })).await?;
+    stands("discarded").await?;
+    change(json!({ "events": ["order.created", "order.delivered"] })).await?;
+
+    let recover = of_endpoint(business, "/recover");
+    let job = portal.post(&recover, &json!({ "since": since })).await?.expect(202)?;
+    assert_eq!(job["total"], 1, "{job}");
+    let path = of_endpoint(business, &format!("/recoveries/{}", text(&job, "id")?));
+    eventually("the job to end", PATIENCE, || async {
+        Ok((portal.get(&path).await?["status"] == "completed").then_some(()))
+    })
+    .await?;
+    business.webhooks_of("missed", 1).await?;
+    stands("succeeded").await?;
+    assert_eq!(portal.get(&path).await?["done"], 1);
+    let over = portal.post(&format!("{path}/cancel"), &json!({})).await?;
+    assert_eq!((over.status.as_u16(), over.code()), (409, "webhook_recovery_completed"));
+    let list = portal.get(&of_endpoint(business, "/recoveries")).await?;
+    assert_eq!(list["data"][0]["id"], job["id"]);
+    Ok(())
+}
+
+async fn what_was_sent_is_shown_and_sent_again(business: &Business) -> anyhow::Result<()> {
+    let portal = &business.portal;
+    let found = portal.get(&of_endpoint(business, "/deliveries?orderReference=missed&mode=test")).await?;
+    let delivery = format!("/webhook-deliveries/{}", text(&found["data"][0], "id")?);
+    let webhook = business.webhooks_of("missed", 1).await?.remove(0);
+    let shown = portal.get(&delivery).await?;
+    let attempt = &shown["attemptLog"][0];
+    assert_eq!((&attempt["method"], &attempt["url"]), (&json!("POST"), &json!(business.hook_url)));
+    assert_eq!(attempt["requestHeaders"]["service-signature"], webhook.headers["service-signature"]);
+    assert_eq!(shown["requestBody"].as_str().map(str::as_bytes), Some(webhook.body.as_slice()));
+
+    let again = portal.post(&format!("{delivery}/redeliver"), &json!({})).await?.expect(202)?;
+    assert_eq!(again["redelivery"], "queued");
+    eventually("it to arrive again", PATIENCE, || async {
+        let webhook = business.webhooks_of("missed", 1).await?.remove(0);
+        Ok((webhook.times_received == 2).then_some(()))
+    })
+    .await
+}
