@@ -1,3 +1,5 @@
+//! Every usual mistake is made here, and must be named.
+
 use proptest::prelude::*;
 use webhook_signature::Secret;
 
