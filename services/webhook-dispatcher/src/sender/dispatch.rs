@@ -18,6 +18,8 @@ use crate::store::{self, Claim, Claimed, Outcome, Then};
 
 /// The doorbell only saves this wait; what it does not tell of is found by looking.
 const POLL: Duration = Duration::from_millis(500);
+/// What becomes due, and what ends, within this time is looked at together.
+const GATHER: Duration = Duration::from_millis(5);
 /// While the database is away.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 /// Attempts under way when the service stops get this long; the rest is given back.
@@ -76,21 +78,23 @@ async fn wait(
     Next { pause, mut more }: Next,
     stop: &CancellationToken,
 ) {
-    let until = Instant::now() + pause.unwrap_or(POLL);
+    let looked = Instant::now();
+    let until = looked + pause.unwrap_or(POLL);
+    // A look costs the same for one as for many: it waits until a quarter of what is under way has ended, or a moment.
+    let few_left = app.in_hand.len() * 3 / 4;
     let has_room = || app.in_hand.len() < app.concurrency;
     loop {
+        let may_look = more && pause.is_none() && has_room();
+        if may_look && (app.in_hand.len() <= few_left || looked.elapsed() >= GATHER) {
+            return;
+        }
+        let until = if may_look { until.min(looked + GATHER) } else { until };
         tokio::select! {
             () = stop.cancelled() => return,
             () = app.bell.notified(), if pause.is_none() => more = true,
-            Some(taken) = express.recv() => {
-                start(app, sending, taken);
-                continue;
-            }
+            Some(taken) = express.recv() => start(app, sending, taken),
             Some(_) = sending.join_next() => {}
             () = tokio::time::sleep_until(until) => return,
-        }
-        if more && pause.is_none() && has_room() {
-            return;
         }
     }
 }
