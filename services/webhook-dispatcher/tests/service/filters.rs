@@ -121,6 +121,17 @@ async fn a_filter_that_finds_little_looks_through_so_much_and_goes_on_from_there
         let second = page(&harness, &endpoint, DeliveriesQuery { starting_after: Some(on), ..query }).await;
         assert_eq!((second.data.len(), second.has_more, second.continue_after), (1, false, None));
     }
+
+    // One kind of bad end does not hide behind another either.
+    let spoil =
+        "UPDATE deliveries SET state = CASE WHEN kind = 'order.created' THEN 'discarded' ELSE 'failed' END";
+    conn.batch_execute(spoil).await.unwrap();
+    let query = DeliveriesQuery { status: Some("discarded".to_owned()), ..DeliveriesQuery::default() };
+    let first = page(&harness, &endpoint, query.clone()).await;
+    assert_eq!((first.data.len(), first.has_more), (0, true));
+    let on = first.continue_after.map(|id| id.to_string());
+    let second = page(&harness, &endpoint, DeliveriesQuery { starting_after: on, ..query }).await;
+    assert_eq!((second.data.len(), second.has_more), (1, false));
 }
 
 #[tokio::test]
