@@ -37,9 +37,9 @@ test-faults: programs ## Kills on and on, towards a thousand, and holds a model 
 mutants: packages toolchain $(MUTANTS) ## Changes what decides about money and states, and sees whether a test notices; takes half an hour
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)
 
-bench: packages toolchain ## Orders and debits beside pgbench, and webhooks; ONLY=orders, debits, live-orders, webhooks or webhooks-drain; ORDERS=5000000 adds a grown table
+bench: packages toolchain ## Orders and debits beside pgbench, and webhooks; ONLY=orders, debits, live-orders, webhooks or webhooks-drain; ORDERS=5000000 adds a grown table, ONLY=webhooks-grown makes ten million deliveries
 	cargo build --release --workspace --bins
-	cargo bench --package waybill-tests --bench beside_pgbench -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS))
+	cargo bench --package waybill-tests --bench beside_pgbench -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
 lint: packages toolchain ## Formatting and clippy; warnings are failures
 	cargo fmt --all --check

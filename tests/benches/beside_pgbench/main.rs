@@ -19,6 +19,9 @@ use local_stack::{Service, Stack, StackOptions, say};
 /// What can be measured, each on a stack of its own.
 const BENCHES: [&str; 4] = ["orders", "debits", "live-orders", "webhooks"];
 
+/// A group of webhooks that takes an hour, and so is only run by its name.
+const GROWN: &str = "grown";
+
 fn main() -> anyhow::Result<()> {
     // The receiver of the webhooks is this program once more, so that it is counted apart.
     if std::env::args().any(|argument| argument == "--receiver") {
@@ -32,13 +35,16 @@ async fn run() -> anyhow::Result<()> {
     // `webhooks-drain` is one group of `webhooks`.
     let group = only.as_deref().and_then(|only| only.strip_prefix("webhooks-"));
     let known = only.as_ref().is_none_or(|only| BENCHES.contains(&only.as_str()));
-    let known = known || group.is_some_and(|group| webhooks::GROUPS.contains(&group));
+    let known = known || group.is_some_and(|group| group == GROWN || webhooks::GROUPS.contains(&group));
     ensure!(
         known,
-        "--only is one of {}, or webhooks- and one of {}",
+        "--only is one of {}, or webhooks- and one of {}, {GROWN}",
         BENCHES.join(", "),
         webhooks::GROUPS.join(", ")
     );
+    if group == Some(GROWN) {
+        return webhooks::run_grown(argument("--deliveries").map(|text| text.parse()).transpose()?).await;
+    }
     let wanted = |name: &str| only.as_ref().is_none_or(|only| only == name);
     let mut reports = Vec::new();
     if wanted("orders") {

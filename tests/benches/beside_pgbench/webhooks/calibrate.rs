@@ -19,22 +19,27 @@ const BODY: &str = r#"{"id":"evt_01KAKPXA3M0000000000000000","event":"order.crea
 
 #[derive(Clone, Copy)]
 pub(crate) struct Calibration {
-    pgbench: f64,
+    /// Not where the stack is kept from run to run.
+    pgbench: Option<f64>,
     posts: f64,
 }
 
 impl Calibration {
     pub(crate) fn text(&self) -> String {
+        let pgbench = self.pgbench.map_or(String::new(), |rate| {
+            format!(" pgbench, {PGBENCH_CLIENTS} clients, the commits of an order: {rate:.0}/s;")
+        });
+        let posts = self.posts;
         format!(
-            "Calibration: pgbench, {PGBENCH_CLIENTS} clients, the commits of an order: {:.0}/s; a bare POST loop over {CONNECTIONS} connections to the same receiver: {:.0}/s",
-            self.pgbench, self.posts
+            "Calibration:{pgbench} a bare POST loop over {CONNECTIONS} connections to the same receiver: {posts:.0}/s"
         )
     }
 
     /// A rate beside both.
     pub(crate) fn beside(&self, per_second: f64) -> String {
-        let (posts, pgbench) = (per_second / self.posts, per_second / self.pgbench);
-        format!("{per_second:.0}/s ({posts:.2} × bare POST, {pgbench:.2} × pgbench)")
+        let pgbench =
+            self.pgbench.map_or(String::new(), |rate| format!(", {:.2} × pgbench", per_second / rate));
+        format!("{per_second:.0}/s ({:.2} × bare POST{pgbench})", per_second / self.posts)
     }
 }
 
@@ -44,9 +49,14 @@ pub(crate) async fn calibrate(stack: &Stack, hooks: &Hooks) -> anyhow::Result<Ca
     compare::warm_up(stack, &target).await?;
     say("Calibrating");
     let pgbench = orders::baseline(stack).await?.run(PGBENCH_CLIENTS, TIME).await?.per_second;
+    Ok(Calibration { pgbench: Some(pgbench), ..of_posts(hooks).await? })
+}
+
+/// Without pgbench.
+pub(crate) async fn of_posts(hooks: &Hooks) -> anyhow::Result<Calibration> {
     let posts = bare_posts(&format!("{}/bare", hooks.origin())).await?;
     hooks.forget().await?;
-    Ok(Calibration { pgbench, posts })
+    Ok(Calibration { pgbench: None, posts })
 }
 
 /// The client that the dispatcher uses, without anything around it.

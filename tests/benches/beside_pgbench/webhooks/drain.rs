@@ -4,7 +4,7 @@
 use domain::Mode;
 use local_stack::{Service, say};
 
-use super::events::{Event, Order, by_sequence, mixed, places};
+use super::events::{Order, by_sequence, mixed, places};
 use super::{Bench, Endpoint, Row, now_micros, seconds};
 
 const EVENTS: usize = 20_000;
@@ -16,11 +16,9 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         [(1, "≥ 3,500/s; CPU ≤ 0.45"), (ENDPOINTS_MANY, "≥ 4,000/s; CPU ≤ 0.40 (each event to one)")]
     {
         let endpoints = endpoints(bench, count).await?;
-        // Once through, so that connections stand and statements are prepared.
-        let (orders, lengths) = orders(bench, &endpoints, EVENTS / 20);
-        publish_and_receive(bench, &endpoints, &by_sequence(&orders, &lengths)).await?;
-        rows.push(from_the_broker(bench, &endpoints, target).await?);
-        rows.push(from_paused_endpoints(bench, &endpoints, target).await?);
+        warm_up(bench, &endpoints).await?;
+        rows.push(from_the_broker(bench, &endpoints, target).await?.row);
+        rows.push(from_paused_endpoints(bench, &endpoints, target).await?.row);
         bench.delete(&endpoints).await?;
     }
     Ok(rows)
@@ -47,17 +45,28 @@ fn orders(bench: &Bench, endpoints: &[Endpoint], events: usize) -> (Vec<Order>, 
     })
 }
 
-async fn publish_and_receive(
-    bench: &Bench,
-    endpoints: &[Endpoint],
-    events: &[Event<'_>],
-) -> anyhow::Result<()> {
-    bench.source.publish(events).await?;
-    bench.received(&places(events)).await?;
+/// Once through, so that connections stand and statements are prepared.
+pub(super) async fn warm_up(bench: &Bench, endpoints: &[Endpoint]) -> anyhow::Result<()> {
+    let (orders, lengths) = orders(bench, endpoints, EVENTS / 20);
+    let events = by_sequence(&orders, &lengths);
+    bench.source.publish(&events).await?;
+    bench.received(&places(&events)).await?;
     bench.settled(endpoints).await
 }
 
-async fn from_the_broker(bench: &Bench, endpoints: &[Endpoint], target: &'static str) -> anyhow::Result<Row> {
+/// What one of them found.
+pub(super) struct Drained {
+    pub(super) row: Row,
+    pub(super) per_second: f64,
+    /// Where acceptance was measured apart.
+    pub(super) accepted_per_second: Option<f64>,
+}
+
+pub(super) async fn from_the_broker(
+    bench: &Bench,
+    endpoints: &[Endpoint],
+    target: &'static str,
+) -> anyhow::Result<Drained> {
     say(&format!("{EVENTS} events wait in the broker for {} endpoints", endpoints.len()));
     let (orders, lengths) = orders(bench, endpoints, EVENTS);
     let events = by_sequence(&orders, &lengths);
@@ -69,7 +78,7 @@ async fn from_the_broker(bench: &Bench, endpoints: &[Endpoint], target: &'static
     let (received, span) = bench.received(&places(&events)).await?;
     bench.settled(endpoints).await?;
     let cost = bench.cpu().since_restart(&before, Service::WebhookDispatcher);
-    Ok(Row {
+    let row = Row {
         what: format!("drain from the broker, {} endpoints", endpoints.len()),
         found: format!(
             "{}; the first {:.1} s after the start",
@@ -79,14 +88,15 @@ async fn from_the_broker(bench: &Bench, endpoints: &[Endpoint], target: &'static
         target,
         cost: Some((cost, events.len())),
         received: Some(received),
-    })
+    };
+    Ok(Drained { row, per_second: span.per_second(), accepted_per_second: None })
 }
 
-async fn from_paused_endpoints(
+pub(super) async fn from_paused_endpoints(
     bench: &Bench,
     endpoints: &[Endpoint],
     target: &'static str,
-) -> anyhow::Result<Row> {
+) -> anyhow::Result<Drained> {
     say(&format!("{EVENTS} accepted events wait for {} paused endpoints", endpoints.len()));
     let (orders, lengths) = orders(bench, endpoints, EVENTS);
     let events = by_sequence(&orders, &lengths);
@@ -104,11 +114,12 @@ async fn from_paused_endpoints(
     let (received, span) = bench.received(&places(&events)).await?;
     bench.settled(endpoints).await?;
     let cost = bench.cpu().since(&before);
-    Ok(Row {
+    let row = Row {
         what: format!("drain of accepted events, {} endpoints", endpoints.len()),
         found: format!("{}; accepted before at {accepted:.0}/s", bench.calibration.beside(span.per_second())),
         target,
         cost: Some((cost, events.len())),
         received: Some(received),
-    })
+    };
+    Ok(Drained { row, per_second: span.per_second(), accepted_per_second: Some(accepted) })
 }

@@ -6,6 +6,7 @@ mod backlog;
 mod calibrate;
 mod drain;
 mod events;
+mod grown;
 mod hooks;
 mod isolation;
 mod kill;
@@ -36,6 +37,7 @@ use hooks::Hooks;
 use received::{Place, Received};
 use report::Row;
 
+pub(crate) use grown::run as run_grown;
 pub(crate) use receiver::serve as serve_receiver;
 
 /// In the order in which they run: what leaves much behind comes last.

@@ -31,6 +31,13 @@ impl Row {
         self.received.is_some_and(|received| !received.is_right())
     }
 
+    /// Processor seconds for 1,000 webhooks, of the dispatcher, the database and the broker.
+    pub(crate) fn counted_cost(&self) -> f64 {
+        let Some((cpu, count)) = &self.cost else { return 0.0 };
+        let counted = cpu.parts().iter().filter(|(part, _)| COUNTED.contains(part));
+        counted.map(|(_, seconds)| seconds).sum::<f64>() * 1_000.0 / (*count).max(1) as f64
+    }
+
     pub(crate) fn line(&self) -> String {
         let cost = self.cost.as_ref().map_or(" | | ".to_owned(), |(cpu, count)| cost_text(cpu, *count));
         let received = self.received.as_ref().map(Received::text).unwrap_or_default();

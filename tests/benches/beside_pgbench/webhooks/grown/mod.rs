@@ -1,0 +1,106 @@
+//! Ten million deliveries, once: what is done all the time is measured on a small table and on a grown one, on the same stack.
+//! It takes the better part of an hour and up to 20 GB below `target/`, which are given back at the end. What was interrupted
+//! goes on where it was.
+
+mod fill;
+mod measure;
+mod progress;
+
+use anyhow::ensure;
+use domain::Mode;
+use local_stack::{Service, Stack, StackOptions, say};
+use reqwest::Method;
+use serde_json::json;
+
+use super::drain::Drained;
+use super::{Bench, Endpoint, calibrate, drain, events::Source, hooks::Hooks};
+use demo::clients::Api;
+use measure::Figures;
+use progress::Progress;
+
+const DELIVERIES: u64 = 10_000_000;
+/// What the small table holds.
+const DELIVERIES_SMALL: u64 = 100_000;
+const BUSINESSES: usize = 50;
+/// All of them subscribed to everything, so that each event becomes so many deliveries.
+const ENDPOINTS_EACH: usize = 4;
+
+/// `wanted` is for a try with less.
+pub(crate) async fn run(wanted: Option<u64>) -> anyhow::Result<()> {
+    let wanted = wanted.unwrap_or(DELIVERIES);
+    ensure!(wanted > DELIVERIES_SMALL, "more than {DELIVERIES_SMALL} deliveries, which is the small table");
+    let directory = local_stack::local_stack_directory().with_file_name("bench-grown");
+    say(&format!("Starting the stack in {}", directory.display()));
+    let stack = Stack::start(StackOptions::new(&directory)).await?;
+    let hooks = Hooks::start().await?;
+    let source = Source::new(stack.broker_url())?;
+    let dispatcher = Api::new(stack.internal_url(Service::WebhookDispatcher))?;
+    let calibration = calibrate::of_posts(&hooks).await?;
+    say(&calibration.text());
+    let bench = Bench { stack, hooks, source, dispatcher, calibration };
+
+    let mut progress = Progress::load(&directory)?;
+    let endpoints = endpoints(&bench, &mut progress).await?;
+    fill::fill(&bench, &endpoints, DELIVERIES_SMALL).await?;
+    if progress.small.is_none() {
+        progress.small = Some(figures(&bench, &endpoints).await?);
+        progress.save()?;
+    }
+    fill::fill(&bench, &endpoints, wanted).await?;
+    let grown = figures(&bench, &endpoints).await?;
+    let sizes = fill::sizes(&bench).await?;
+    if let Some(small) = &progress.small {
+        measure::show((DELIVERIES_SMALL, small), (wanted, &grown), &sizes);
+    }
+    bench.stack.shut_down().await?;
+    local_stack::forget(&directory)?;
+    Ok(())
+}
+
+/// Made at the first run. The receiver's port is another in each run, so that they are all told.
+async fn endpoints(bench: &Bench, progress: &mut Progress) -> anyhow::Result<Vec<Endpoint>> {
+    if progress.endpoints.is_empty() {
+        let mut endpoints = Vec::new();
+        for number in 0..BUSINESSES * ENDPOINTS_EACH {
+            let business = if number % ENDPOINTS_EACH == 0 {
+                bench.new_business()
+            } else {
+                endpoints.last().map_or_else(|| bench.new_business(), |last: &Endpoint| last.business)
+            };
+            endpoints.push(bench.endpoint(business, Mode::Test, &format!("/grown/{number}")).await?);
+        }
+        progress.endpoints = endpoints;
+        progress.save()?;
+        return Ok(progress.endpoints.clone());
+    }
+    for Endpoint { business, id, path, .. } in &progress.endpoints {
+        let call = format!("/internal/businesses/{business}/webhook-endpoints/{id}");
+        let request =
+            bench.dispatcher.request(Method::PATCH, &call).bearer_auth(bench.stack.internal_token());
+        let url = format!("{}{path}", bench.hooks.origin());
+        bench.dispatcher.send(request.json(&json!({ "url": url }))).await?.expect(200)?;
+    }
+    Ok(progress.endpoints.clone())
+}
+
+async fn figures(bench: &Bench, endpoints: &[Endpoint]) -> anyhow::Result<Figures> {
+    let mut figures = Figures::default();
+    let own = drain::endpoints(bench, 1).await?;
+    drain::warm_up(bench, &own).await?;
+    for (name, waits) in [("from the broker", true), ("of accepted events", false)] {
+        let Drained { row, per_second, accepted_per_second } = if waits {
+            drain::from_the_broker(bench, &own, "").await?
+        } else {
+            drain::from_paused_endpoints(bench, &own, "").await?
+        };
+        ensure!(!row.is_wrong(), "{}", row.line());
+        figures.add(format!("drain {name}, per second"), per_second);
+        figures.add(format!("drain {name}, CPU s per 1,000"), row.counted_cost());
+        if let Some(accepted) = accepted_per_second {
+            figures.add("acceptance, per second", accepted);
+        }
+    }
+    bench.delete(&own).await?;
+    measure::calls(bench, endpoints, &mut figures).await?;
+    Ok(figures)
+}
