@@ -102,22 +102,24 @@ async fn wait(
 /// Extends the leases of what is under way, also of tests that an owner waits for.
 pub(crate) async fn renew_leases(app: App, stop: CancellationToken) {
     while tokio::time::timeout(LEASE / 4, stop.cancelled()).await.is_err() {
-        let held = app.in_hand.leases();
+        let (began, held) = (std::time::Instant::now(), app.in_hand.leases());
         if held.is_empty() {
+            app.in_hand.renewed(began);
             continue;
         }
         let until = app.clock.now() + LEASE;
         let renewed = app.database.read(async |conn| store::renew(conn, &held, until).await).await;
-        if let Err(error) = renewed {
-            tracing::warn!(%error, held = held.len(), "leases were not renewed");
+        match renewed {
+            Ok(_) => app.in_hand.renewed(began),
+            Err(error) => tracing::warn!(%error, held = held.len(), "leases were not renewed"),
         }
     }
 }
 
 async fn take(app: &App, room: usize) -> Result<Vec<Taken>, postgres::StoreError> {
     let now = app.clock.now();
-    let (loads, leases) = (app.loads.of(&app.in_hand.by_endpoint(), Instant::now()), app.in_hand.leases());
-    let in_hand: Vec<_> = leases.into_iter().map(|(delivery, _)| delivery).collect();
+    let loads = app.loads.of(&app.in_hand.by_endpoint(), Instant::now());
+    let in_hand = app.in_hand.lapsed();
     let claim = Claim {
         now,
         lease_until: now + LEASE,

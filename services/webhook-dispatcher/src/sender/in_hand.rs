@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use domain::{EndpointId, WebhookDeliveryId};
 
@@ -18,6 +18,8 @@ pub(crate) struct InHand(Arc<Mutex<All>>);
 struct All {
     held: HashMap<WebhookDeliveryId, Held>,
     by_endpoint: HashMap<EndpointId, i64>,
+    /// When the leases of all that was in hand were last extended.
+    renewed_at: Option<Instant>,
 }
 
 #[derive(Clone, Copy)]
@@ -56,6 +58,19 @@ impl InHand {
     /// Each delivery with the token of its lease.
     pub(crate) fn leases(&self) -> Vec<(WebhookDeliveryId, i64)> {
         self.lock().held.iter().map(|(delivery, held)| (*delivery, held.token)).collect()
+    }
+
+    /// To be called when all leases that were held at that moment have been extended.
+    pub(crate) fn renewed(&self, at: Instant) {
+        self.lock().renewed_at = Some(at);
+    }
+
+    /// What is in hand while its lease may have run out: the database was away for longer than a lease. Otherwise the
+    /// leases themselves keep others, and us, from taking it again.
+    pub(crate) fn lapsed(&self) -> Vec<WebhookDeliveryId> {
+        let all = self.lock();
+        let extended = all.renewed_at.is_some_and(|at| at.elapsed() < LEASE);
+        if extended { Vec::new() } else { all.held.keys().copied().collect() }
     }
 
     /// How many are under way to each endpoint.
