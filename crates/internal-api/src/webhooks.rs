@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use domain::{EndpointId, EventId, EventKind, Mode, RecoveryId, WebhookDeliveryId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use strum::{Display, EnumString, IntoStaticStr};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 pub use client::WebhooksClient;
 
@@ -109,7 +109,18 @@ pub struct CreatedEndpoint {
 
 /// Where a delivery stands.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]

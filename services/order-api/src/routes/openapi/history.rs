@@ -1,6 +1,8 @@
 //! What answers say of an order's past: its timeline, and the way that its tracking shows.
 
 use domain::{EndpointId, EventId, TransferId, WebhookDeliveryId};
+use internal_api::webhooks::DeliveryState;
+use strum::VariantArray;
 
 use super::components::{event_kind, order_kinds, tracking_code};
 use super::ordered::{Json, object};
@@ -91,7 +93,7 @@ fn money_entry() -> Json {
 }
 
 fn webhook_entry() -> Json {
-    let states = ["pending", "succeeded", "failed", "discarded"];
+    let states = DeliveryState::VARIANTS.iter().map(|state| (*state).into());
     record(
         "What became of a webhook. It stands where the webhook came to be; its outcome changes in place.",
         [
