@@ -2,6 +2,7 @@
 
 use domain::{BusinessId, OrderId, WebhookDeliveryId};
 use reqwest::Method;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
@@ -15,6 +16,18 @@ use crate::{CallError, Page, PageQuery, Peer};
 pub struct WebhooksClient(pub Peer);
 
 impl WebhooksClient {
+    async fn on_endpoint<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        (business, endpoint): (BusinessId, &str),
+        rest: &[&str],
+        body: &Value,
+    ) -> Result<T, CallError> {
+        let business = business.to_string();
+        let path = [&["businesses", &business, "webhook-endpoints", endpoint], rest].concat();
+        self.0.send(method, &path, body).await
+    }
+
     /// `POST /internal/businesses/{id}/webhook-endpoints` with the caller's `{url, events?, modes?}`
     pub async fn create(&self, business: BusinessId, body: &Value) -> Result<CreatedEndpoint, CallError> {
         self.0.send(Method::POST, &endpoints(&business.to_string()), body).await
@@ -41,8 +54,7 @@ impl WebhooksClient {
         endpoint: &str,
         body: &Value,
     ) -> Result<EndpointView, CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint];
-        self.0.send(Method::PATCH, &path, body).await
+        self.on_endpoint(Method::PATCH, (business, endpoint), &[], body).await
     }
 
     /// `POST …/webhook-endpoints/{endpoint}/parked/{replay|discard}`
@@ -52,20 +64,17 @@ impl WebhooksClient {
         endpoint: &str,
         decision: &str,
     ) -> Result<EndpointView, CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "parked", decision];
-        self.0.send(Method::POST, &path, &Value::Null).await
+        self.on_endpoint(Method::POST, (business, endpoint), &["parked", decision], &Value::Null).await
     }
 
     /// `DELETE …/webhook-endpoints/{endpoint}`
     pub async fn delete(&self, business: BusinessId, endpoint: &str) -> Result<(), CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint];
-        self.0.send(Method::DELETE, &path, &Value::Null).await
+        self.on_endpoint(Method::DELETE, (business, endpoint), &[], &Value::Null).await
     }
 
     /// `POST …/webhook-endpoints/{endpoint}/test`
     pub async fn test(&self, business: BusinessId, endpoint: &str) -> Result<TestResult, CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "test"];
-        self.0.send(Method::POST, &path, &Value::Null).await
+        self.on_endpoint(Method::POST, (business, endpoint), &["test"], &Value::Null).await
     }
 
     /// `POST …/webhook-endpoints/{endpoint}/secret/rotate` with the caller's `{graceSeconds?, replaceStaged?}`, or nothing
@@ -75,8 +84,7 @@ impl WebhooksClient {
         endpoint: &str,
         body: &Value,
     ) -> Result<CreatedEndpoint, CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "secret", "rotate"];
-        self.0.send(Method::POST, &path, body).await
+        self.on_endpoint(Method::POST, (business, endpoint), &["secret", "rotate"], body).await
     }
 
     /// `POST …/webhook-endpoints/{endpoint}/secret/activate`
@@ -85,8 +93,7 @@ impl WebhooksClient {
         business: BusinessId,
         endpoint: &str,
     ) -> Result<EndpointView, CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "secret", "activate"];
-        self.0.send(Method::POST, &path, &Value::Null).await
+        self.on_endpoint(Method::POST, (business, endpoint), &["secret", "activate"], &Value::Null).await
     }
 
     /// `POST …/webhook-endpoints/{endpoint}/verify-signature` with the caller's
@@ -97,8 +104,7 @@ impl WebhooksClient {
         endpoint: &str,
         body: &Value,
     ) -> Result<SignatureFindings, CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "verify-signature"];
-        self.0.send(Method::POST, &path, body).await
+        self.on_endpoint(Method::POST, (business, endpoint), &["verify-signature"], body).await
     }
 
     /// `POST …/webhook-endpoints/{endpoint}/recover` with the caller's `{since, until?}`
@@ -108,8 +114,7 @@ impl WebhooksClient {
         endpoint: &str,
         body: &Value,
     ) -> Result<RecoveryView, CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "recover"];
-        self.0.send(Method::POST, &path, body).await
+        self.on_endpoint(Method::POST, (business, endpoint), &["recover"], body).await
     }
 
     /// `GET …/webhook-endpoints/{endpoint}/recoveries`, newest first
