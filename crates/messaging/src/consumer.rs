@@ -8,7 +8,7 @@ use events::Envelope;
 use futures_util::StreamExt;
 use lapin::message::Delivery;
 use lapin::options::{
-    BasicAckOptions, BasicCancelOptions, BasicConsumeOptions, BasicNackOptions, BasicQosOptions,
+    BasicCancelOptions, BasicConsumeOptions, BasicNackOptions, BasicQosOptions,
 };
 use lapin::types::FieldTable;
 use lapin::{Channel, Consumer};
@@ -17,8 +17,10 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
+use crate::acks::Acks;
 use crate::connect::Live;
 use crate::hold::{Verdict, settle};
 use crate::message::{self, Outgoing};
@@ -64,6 +66,7 @@ pub async fn consume(
         );
     }
     if let Some(subscription) = last {
+        subscription.acks.flush().await;
         // An error says that the channel is closed already.
         let _closed = timeout(CANCEL, subscription.channel.close(200, "done".into())).await;
     }
@@ -84,6 +87,8 @@ struct Crew<H> {
 struct Subscription {
     consumer: Consumer,
     channel: Channel,
+    acks: Acks,
+    _acknowledging: AbortOnDropHandle<()>,
     _live: Arc<Live>,
 }
 
@@ -132,7 +137,9 @@ impl<H: Handler> Crew<H> {
             declare::exchange(live.connection()).await?;
             let name = declare::queue(live.connection(), &self.queue).await?;
             let channel = live.connection().create_channel().await?;
-            channel.basic_qos(self.parallel, BasicQosOptions::default()).await?;
+            // The next messages are here before the ones in hand are acknowledged.
+            let prefetch = self.parallel.saturating_mul(2);
+            channel.basic_qos(prefetch, BasicQosOptions::default()).await?;
             let consumer = channel
                 .basic_consume(
                     name,
@@ -141,10 +148,14 @@ impl<H: Handler> Crew<H> {
                     FieldTable::default(),
                 )
                 .await?;
-            Ok((consumer, channel))
+            let acks = Acks::new(channel.clone(), prefetch);
+            Ok((consumer, channel, acks))
         };
         match timeout(SUBSCRIBE, subscribing).await {
-            Ok(Ok((consumer, channel))) => Ok(Subscription { consumer, channel, _live: live }),
+            Ok(Ok((consumer, channel, acks))) => {
+                let acknowledging = AbortOnDropHandle::new(tokio::spawn(acks.clone().run()));
+                Ok(Subscription { consumer, channel, acks, _acknowledging: acknowledging, _live: live })
+            }
             Ok(Err(error)) => Err(error),
             Err(_) => {
                 live.doubt();
@@ -176,9 +187,10 @@ impl<H: Handler> Crew<H> {
                 // The message at hand was not begun; the broker takes it back.
                 () = stop.cancelled() => break,
             };
-            let (crew, ours) = (self.clone(), ours.clone());
+            let (crew, ours, acks) = (self.clone(), ours.clone(), subscription.acks.clone());
+            acks.begin(delivery.delivery_tag);
             in_hand.spawn(async move {
-                crew.take(delivery, ours).await;
+                crew.take(delivery, &acks, ours).await;
                 drop(place);
             });
         }
@@ -190,7 +202,7 @@ impl<H: Handler> Crew<H> {
     }
 
     /// Handles one message and answers the broker.
-    async fn take(self: Arc<Self>, delivery: Delivery, ours: CancellationToken) {
+    async fn take(self: Arc<Self>, delivery: Delivery, acks: &Acks, ours: CancellationToken) {
         let id = message::message_id(&delivery.properties).to_owned();
         let queue = self.queue.name;
         let no_trace = tracing::field::Empty;
@@ -218,33 +230,39 @@ impl<H: Handler> Crew<H> {
             ))),
         };
         histogram!("messages_handled_seconds", "queue" => queue).record(started.elapsed());
-        self.answer(&delivery, verdict.ok()).instrument(span).await;
+        self.answer(&delivery, verdict.ok(), acks).instrument(span).await;
     }
 
     /// No verdict is a handler that panicked; the message goes back to the queue, and in the end to the dead letters.
-    async fn answer(&self, delivery: &Delivery, verdict: Option<Verdict>) {
-        let queue = self.queue.name;
-        let (outcome, answered) = match verdict {
-            Some(Verdict::Handled) => ("handled", delivery.ack(BasicAckOptions::default()).await),
+    async fn answer(&self, delivery: &Delivery, verdict: Option<Verdict>, acks: &Acks) {
+        let (queue, tag) = (self.queue.name, delivery.delivery_tag);
+        let outcome = match verdict {
+            Some(Verdict::Handled) => {
+                acks.handled(tag);
+                "handled"
+            }
             Some(Verdict::Dead(reason)) => {
                 tracing::error!(queue, %reason, "a message goes to the dead letters");
-                ("dead_lettered", reject(delivery, false).await)
+                self.reject(delivery, false, acks).await;
+                "dead_lettered"
             }
-            Some(Verdict::Renew) => ("renewed", self.renew(delivery).await),
-            Some(Verdict::LetGo) => ("let_go", Ok(true)),
+            Some(Verdict::Renew) => {
+                self.renew(delivery, acks).await;
+                "renewed"
+            }
+            // It stays open: nothing that is acknowledged may take it along.
+            Some(Verdict::LetGo) => "let_go",
             None => {
                 tracing::error!(queue, "the handler of a message panicked");
-                ("panicked", reject(delivery, true).await)
+                self.reject(delivery, true, acks).await;
+                "panicked"
             }
         };
         counter!("messages_consumed_total", "queue" => queue, "outcome" => outcome).increment(1);
-        if let Err(error) = answered {
-            tracing::debug!(queue, %error, "a message could not be answered for; it will be delivered again");
-        }
     }
 
     /// Puts a copy into the queue, and then gives up the original: the copy's deliveries are counted from nought.
-    async fn renew(&self, delivery: &Delivery) -> Result<bool, lapin::Error> {
+    async fn renew(&self, delivery: &Delivery, acks: &Acks) {
         let copy = Outgoing {
             routing_key: self.queue.name.to_owned(),
             message_id: message::message_id(&delivery.properties).to_owned(),
@@ -252,12 +270,18 @@ impl<H: Handler> Crew<H> {
             trace: message::trace(&delivery.properties),
         };
         match self.broker.publisher().send("", &[copy]).await {
-            Ok(()) => delivery.ack(BasicAckOptions::default()).await,
-            Err(_) => reject(delivery, true).await,
+            Ok(()) => acks.handled(delivery.delivery_tag),
+            Err(_) => self.reject(delivery, true, acks).await,
         }
     }
-}
 
-async fn reject(delivery: &Delivery, requeue: bool) -> Result<bool, lapin::Error> {
-    delivery.nack(BasicNackOptions { requeue, ..BasicNackOptions::default() }).await
+    async fn reject(&self, delivery: &Delivery, requeue: bool, acks: &Acks) {
+        let queue = self.queue.name;
+        match delivery.nack(BasicNackOptions { requeue, ..BasicNackOptions::default() }).await {
+            Ok(_) => acks.rejected(delivery.delivery_tag),
+            Err(error) => {
+                tracing::debug!(queue, %error, "a message could not be given back; it will be delivered again");
+            }
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! RabbitMQ: one topic exchange, a publisher that waits for confirms, and consumers that acknowledge by hand. Every
 //! connection comes back by itself. Knows the envelope of an event and nothing of what services do with it.
 
+mod acks;
 mod broker;
 mod connect;
 mod consumer;

@@ -42,12 +42,13 @@ struct Seen {
     event_id: String,
 }
 
-/// As [`first_time`], for many events at once: gives those that this consumer had not seen.
+/// As [`first_time`], for many events at once: gives those that this consumer had not seen. May be sent together with
+/// other statements.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn first_times(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     consumer: &str,
     events: &[EventId],
     now: DateTime<Utc>,
@@ -56,7 +57,7 @@ pub async fn first_times(
         .bind::<Text, _>(consumer)
         .bind::<Timestamptz, _>(now)
         .bind::<Array<Text>, _>(sorted(events))
-        .load(conn)
+        .load(&mut conn)
         .await?;
     seen.iter().map(|row| row.event_id.parse().map_err(corrupt)).collect()
 }
@@ -69,11 +70,15 @@ const FORGET: &str = "DELETE FROM inbox WHERE consumer = $1 AND event_id = ANY (
 /// # Errors
 /// When the database cannot answer.
 pub async fn forget(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     consumer: &str,
     events: &[EventId],
 ) -> Result<(), StoreError> {
-    statement(FORGET).bind::<Text, _>(consumer).bind::<Array<Text>, _>(sorted(events)).execute(conn).await?;
+    statement(FORGET)
+        .bind::<Text, _>(consumer)
+        .bind::<Array<Text>, _>(sorted(events))
+        .execute(&mut conn)
+        .await?;
     Ok(())
 }
 

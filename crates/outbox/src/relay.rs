@@ -1,19 +1,19 @@
-//! Carries the outbox to the broker. A row is deleted only after the broker has confirmed its message, so that nothing
+//! Carries the outbox to the broker. A row is gone only after the broker has confirmed its message, so that nothing
 //! is lost; a crash in between sends it again, and consumers drop it by its id.
 
 use std::time::Duration;
 
-use diesel::prelude::*;
+use diesel::QueryableByName;
+use diesel::sql_types::{BigInt, Nullable, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::Clock;
 use messaging::{BrokerError, Outgoing, Publisher};
 use metrics::counter;
-use postgres::{Database, StoreError};
+use postgres::{Database, StoreError, statement};
 use telemetry::TraceContext;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::schema::outbox_messages as outbox;
 use crate::{Doorbell, housekeeping};
 
 /// Messages in one transaction and one round of confirms.
@@ -100,21 +100,18 @@ impl Relay {
         }
     }
 
-    /// Publishes the oldest rows that no other relay holds. The rows stay locked until they are deleted, so that they
-    /// leave once; if we fail in between they are free again, and still there.
+    /// Publishes the oldest rows that no other relay holds. They leave the table when the broker has them; if we fail in
+    /// between they are still there. The commit need not be on disk: a row that comes back is sent again, as after any
+    /// crash in this place.
     async fn carry_batch(&self) -> Result<usize, RelayError> {
         let carried = self
             .database
-            .transaction(async |conn| {
-                let rows = take(conn).await?;
-                if rows.is_empty() {
-                    return Ok(0);
+            .transaction_lost_in_a_crash(async |conn| {
+                let messages = take(conn).await?;
+                if !messages.is_empty() {
+                    self.publisher.publish(&messages).await?;
                 }
-                let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
-                let messages: Vec<Outgoing> = rows.into_iter().map(Row::into_message).collect();
-                self.publisher.publish(&messages).await?;
-                delete(conn, &ids).await?;
-                Ok::<_, RelayError>(ids.len())
+                Ok::<_, RelayError>(messages.len())
             })
             .await?;
         counter!("outbox_published_total").increment(carried as u64);
@@ -122,14 +119,24 @@ impl Relay {
     }
 }
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = outbox)]
+const TAKE: &str = "
+    DELETE FROM outbox_messages
+    WHERE id = ANY (ARRAY(SELECT id FROM outbox_messages ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED))
+    RETURNING id, event_id, routing_key, body, traceparent, tracestate";
+
+#[derive(QueryableByName)]
 struct Row {
+    #[diesel(sql_type = BigInt)]
     id: i64,
+    #[diesel(sql_type = Text)]
     event_id: String,
+    #[diesel(sql_type = Text)]
     routing_key: String,
+    #[diesel(sql_type = Text)]
     body: String,
+    #[diesel(sql_type = Nullable<Text>)]
     traceparent: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
     tracestate: Option<String>,
 }
 
@@ -145,23 +152,9 @@ impl Row {
     }
 }
 
-async fn take(conn: &mut AsyncPgConnection) -> Result<Vec<Row>, StoreError> {
-    let rows = outbox::table
-        .select(Row::as_select())
-        .order(outbox::id)
-        .limit(BATCH_MAX as i64)
-        .for_update()
-        .skip_locked()
-        .load(conn)
-        .await?;
-    Ok(rows)
-}
-
-async fn delete(conn: &mut AsyncPgConnection, ids: &[i64]) -> Result<(), StoreError> {
-    let deleted = diesel::delete(outbox::table.filter(outbox::id.eq_any(ids))).execute(conn).await?;
-    if deleted == ids.len() {
-        Ok(())
-    } else {
-        Err(StoreError::Corrupt(format!("{deleted} of {} published messages left the outbox", ids.len())))
-    }
+/// In the order in which they were written.
+async fn take(conn: &mut AsyncPgConnection) -> Result<Vec<Outgoing>, StoreError> {
+    let mut rows: Vec<Row> = statement(TAKE).bind::<BigInt, _>(BATCH_MAX as i64).load(conn).await?;
+    rows.sort_unstable_by_key(|row| row.id);
+    Ok(rows.into_iter().map(Row::into_message).collect())
 }

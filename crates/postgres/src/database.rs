@@ -135,8 +135,29 @@ impl Database {
         F: for<'r> Work<'r, Result<R, E>>,
         E: From<StoreError> + From<diesel::result::Error>,
     {
+        self.transaction_begun("BEGIN", work).await
+    }
+
+    /// The same, without waiting for the disk at the end: should the server crash within a second, the transaction may
+    /// be undone though it was committed. For work that is done again then, and may be.
+    ///
+    /// # Errors
+    /// As [`Database::transaction`].
+    pub async fn transaction_lost_in_a_crash<R, E, F>(&self, work: F) -> Result<R, E>
+    where
+        F: for<'r> Work<'r, Result<R, E>>,
+        E: From<StoreError> + From<diesel::result::Error>,
+    {
+        self.transaction_begun("BEGIN; SET LOCAL synchronous_commit = off", work).await
+    }
+
+    async fn transaction_begun<R, E, F>(&self, sql: &str, work: F) -> Result<R, E>
+    where
+        F: for<'r> Work<'r, Result<R, E>>,
+        E: From<StoreError> + From<diesel::result::Error>,
+    {
         Self::within(TRANSACTION, async {
-            let mut lease = self.begin("BEGIN").await?;
+            let mut lease = self.begin(sql).await?;
             let outcome = work(lease.connection()?).await;
             lease.finish(outcome).await.map_err(crate::lease::Undone::into_error)
         })

@@ -10,7 +10,7 @@ mod migrate;
 mod statement;
 mod work;
 
-pub use batcher::{Apply, Batcher, BatcherOptions};
+pub use batcher::{Apply, Batcher, BatcherOptions, Gather};
 pub use database::{Connection, Database};
 pub use error::{StoreError, violates};
 pub use migrate::migrate;

@@ -57,15 +57,15 @@ impl App {
         let names = Names::asking(&webhooks.name_servers, webhooks.policy())?;
         let exchange =
             Exchange::new(names.clone(), &settings.brand, webhooks.timeout(), webhooks.per_endpoint)?;
+        let bell = Arc::new(Notify::new());
         let (in_hand, loads) =
-            (InHand::default(), Loads::new(webhooks.per_second, i64::try_from(webhooks.per_endpoint)?));
+            (InHand::new(bell.clone()), Loads::new(webhooks.per_second, i64::try_from(webhooks.per_endpoint)?));
         let entropy = chassis.entropy.clone();
         let (express, taken) = Express::new(
             (in_hand.clone(), loads.clone()),
             (clock.clone(), entropy.clone()),
             webhooks.concurrency,
         );
-        let bell = Arc::new(Notify::new());
         let app = Self {
             sender: Sender::new(exchange, &settings.brand, secrets.clone(), clock.clone())?,
             recorder: Recorder::start(database.clone(), clock.clone(), entropy.clone(), bell.clone()),

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use metrics::{counter, histogram};
 use tokio::sync::{Mutex, mpsc, oneshot};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::alone::Alone;
-use super::{Apply, BatcherOptions, Queued};
+use super::{Apply, BatcherOptions, Gather, Queued};
 use crate::lease::Undone;
 use crate::{Database, StoreError};
 
@@ -27,6 +27,7 @@ pub(super) struct Crew<J, R, A> {
     pub(super) name: &'static str,
     database: Database,
     batch_max: usize,
+    gather: Option<Gather>,
     apply: A,
     waiting: Mutex<mpsc::Receiver<Queued<J, R>>>,
     pub(super) alone: Alone,
@@ -44,8 +45,8 @@ pub(super) fn start<J, R, A>(
     A: Apply<J, R>,
 {
     let batch_max = options.batch_max.max(1);
-    let alone = Alone::new(batch_max);
-    let crew = Arc::new(Crew { name, database, batch_max, apply, waiting: Mutex::new(waiting), alone });
+    let (gather, alone) = (options.gather, Alone::new(batch_max));
+    let crew = Arc::new(Crew { name, database, batch_max, gather, apply, waiting: Mutex::new(waiting), alone });
     for _ in 0..options.lanes.max(1) {
         tokio::spawn(lane(crew.clone()));
     }
@@ -58,8 +59,8 @@ where
     A: Apply<J, R>,
 {
     loop {
-        let mut batch = Vec::new();
-        if crew.waiting.lock().await.recv_many(&mut batch, crew.batch_max).await == 0 {
+        let batch = crew.next_batch().await;
+        if batch.is_empty() {
             return;
         }
         // A task of its own, so that a panic in the work costs its batch and not the lane.
@@ -107,6 +108,23 @@ where
     R: Send + 'static,
     A: Apply<J, R>,
 {
+    /// None are left when it is empty.
+    async fn next_batch(&self) -> Vec<Queued<J, R>> {
+        let mut batch = Vec::new();
+        let mut waiting = self.waiting.lock().await;
+        waiting.recv_many(&mut batch, self.batch_max).await;
+        let Some(gather) = self.gather else { return batch };
+        let until = Instant::now() + gather.at_most;
+        while (1..gather.enough).contains(&batch.len()) {
+            let room = self.batch_max.saturating_sub(batch.len());
+            match timeout_at(until, waiting.recv_many(&mut batch, room)).await {
+                Ok(more) if more > 0 => {}
+                _ => break,
+            }
+        }
+        batch
+    }
+
     /// Runs the jobs in one transaction.
     pub(super) async fn run(&self, begin: &str, jobs: &[J]) -> Result<Vec<R>, Undone<StoreError>> {
         let started = Instant::now();

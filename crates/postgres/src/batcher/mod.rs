@@ -1,6 +1,6 @@
 //! Natural batching of writes: while one transaction is under way, the jobs that arrive queue up, and the next
 //! transaction takes them all. One commit then serves many callers, an idle system waits for nobody, and there is no
-//! timer to tune. Whoever waits holds no connection.
+//! timer to tune; only where nobody waits for an outcome may a batcher [`Gather`]. Whoever waits holds no connection.
 
 mod alone;
 mod lane;
@@ -35,12 +35,22 @@ pub struct BatcherOptions {
     pub queue_max: usize,
     /// Batches under way at the same time.
     pub lanes: usize,
+    /// To wait for more jobs before a batch begins.
+    pub gather: Option<Gather>,
 }
 
 impl Default for BatcherOptions {
     fn default() -> Self {
-        Self { batch_max: 128, queue_max: 4_096, lanes: 1 }
+        Self { batch_max: 128, queue_max: 4_096, lanes: 1, gather: None }
     }
+}
+
+/// A batch begins when there are enough jobs, or when the first of them has waited so long: for work whose cost counts
+/// more than when it is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Gather {
+    pub enough: usize,
+    pub at_most: Duration,
 }
 
 /// Groups queued jobs into shared transactions: one batch in flight per lane, the next takes whatever queued

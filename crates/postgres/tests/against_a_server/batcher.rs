@@ -11,7 +11,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use local_stack::query;
-use postgres::{Apply, Batcher, BatcherOptions, StoreError};
+use postgres::{Apply, Batcher, BatcherOptions, Gather, StoreError};
 use proptest::prelude::*;
 use tokio::time::timeout;
 
@@ -92,6 +92,22 @@ async fn many_callers_share_few_transactions_and_each_gets_its_own_outcome() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_batcher_that_gathers_begins_when_there_are_enough_or_time_is_up() {
+    let never = Gather { enough: 5, at_most: Duration::from_secs(600) };
+    let (batcher, runs, _) = start(BatcherOptions { gather: Some(never), ..Default::default() }).await;
+    let mut few: Vec<_> = (0..4).map(|id| Box::pin(batcher.submit(job(id)))).collect();
+    assert!(few.iter_mut().all(|submit| submit.now_or_never().is_none()), "they wait for a fifth");
+    assert_eq!(AtomicUsize::load(&runs, Ordering::Relaxed), 0);
+    batcher.submit(job(4)).await.unwrap();
+    assert!(join_all(few).await.iter().all(Result::is_ok));
+    assert_eq!(AtomicUsize::load(&runs, Ordering::Relaxed), 1, "all in one transaction");
+
+    let soon = Gather { enough: 5, at_most: Duration::from_millis(20) };
+    let (batcher, ..) = start(BatcherOptions { gather: Some(soon), ..Default::default() }).await;
+    assert_eq!(batcher.submit(job(1)).await.unwrap(), 2, "it does not wait for ever");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_job_whose_neighbour_panics_is_told_so_and_the_batcher_lives_on() {
     let (batcher, _, url) = start(BatcherOptions::default()).await;
     let panics = batcher.submit(Job { amount: PANIC, ..job(1) }).await;
@@ -112,7 +128,7 @@ async fn a_caller_that_goes_away_changes_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_queue_refuses_at_once() {
-    let options = BatcherOptions { queue_max: 3, batch_max: 1, lanes: 1 };
+    let options = BatcherOptions { queue_max: 3, batch_max: 1, ..Default::default() };
     let (batcher, _, url) = start(options).await;
     let outcomes = join_all((0..50).map(|id| batcher.submit(job(id)))).await;
     let done = outcomes.iter().filter(|outcome| outcome.is_ok()).count();

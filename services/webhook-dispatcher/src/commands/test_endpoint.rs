@@ -95,8 +95,7 @@ async fn prepare(
         .transaction(async |conn| {
             let target = store::find_target(conn, event.business_id, endpoint).await?;
             let target = target.ok_or(TestError::NotFound)?;
-            store::insert_events(conn, &[(event, None)]).await?;
-            store::insert_deliveries(conn, &[new], now).await?;
+            store::hand_out(conn, &[(event, None)], &[new], now).await?;
             Ok(target)
         })
         .await

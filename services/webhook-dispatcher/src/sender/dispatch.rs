@@ -119,6 +119,8 @@ pub(crate) async fn renew_leases(app: App, stop: CancellationToken) {
 async fn take(app: &App, room: usize) -> Result<Vec<Taken>, postgres::StoreError> {
     let now = app.clock.now();
     let loads = app.loads.of(&app.in_hand.by_endpoint(), Instant::now());
+    let full = loads.iter().filter(|(_, load)| load.under_way > 0 && load.allowed == 0);
+    app.in_hand.await_place(full.map(|(endpoint, load)| (*endpoint, load.under_way)));
     let in_hand = app.in_hand.lapsed();
     let claim = Claim {
         now,
@@ -161,7 +163,7 @@ fn span_of(claimed: &Claimed) -> tracing::Span {
     span
 }
 
-async fn deliver(app: App, claimed: Claimed, _hold: Hold) {
+async fn deliver(app: App, claimed: Claimed, hold: Hold) {
     if claimed.number == 1 {
         let lag = (app.clock.now() - claimed.occurred_at).to_std().unwrap_or_default();
         metrics::histogram!("webhook_first_attempt_lag_seconds").record(lag);
@@ -169,6 +171,10 @@ async fn deliver(app: App, claimed: Claimed, _hold: Hold) {
     let outcome = outcome_of(&app, claimed).await;
     if let Some(attempt) = &outcome.attempt {
         app.loads.learn(outcome.endpoint, attempt.succeeded());
+        // What a failure says of the endpoint is known to all only once it is written.
+        if attempt.succeeded() {
+            hold.received();
+        }
     }
     app.recorder.record(outcome).await;
 }

@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn only_what_there_is_room_for_goes_the_short_way() {
         let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
-        let shared = (InHand::default(), Loads::new(100, 4));
+        let shared = (InHand::new(std::sync::Arc::default()), Loads::new(100, 4));
         let (express, _taken) = Express::new(shared, (clock.clone(), entropy.clone()), 4);
         let (one, other) = (subscriber(&entropy, &clock), subscriber(&entropy, &clock));
         let reserve = |to: &Subscriber| express.reserve(WebhookDeliveryId::generate(&clock, &entropy), to);

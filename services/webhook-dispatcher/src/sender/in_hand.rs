@@ -1,23 +1,30 @@
 //! What this process is sending at this moment.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use domain::{EndpointId, WebhookDeliveryId};
+use tokio::sync::Notify;
 
 /// How long a lease runs unless it is renewed. Renewed every quarter of it while the attempt lasts, so that a process that
 /// dies is succeeded within seconds, and a slow endpoint is not called twice.
 pub(crate) const LEASE: Duration = Duration::from_secs(4);
 
 /// The deliveries under way, with their leases. Clones share it.
-#[derive(Clone, Default)]
-pub(crate) struct InHand(Arc<Mutex<All>>);
+#[derive(Clone)]
+pub(crate) struct InHand {
+    all: Arc<Mutex<All>>,
+    /// Rung when an endpoint that had no place left has one.
+    bell: Arc<Notify>,
+}
 
 #[derive(Default)]
 struct All {
     held: HashMap<WebhookDeliveryId, Held>,
     by_endpoint: HashMap<EndpointId, i64>,
+    /// Those that had no place left at the latest look at what is due.
+    full: HashSet<EndpointId>,
     /// When the leases of all that was in hand were last extended.
     renewed_at: Option<Instant>,
 }
@@ -26,18 +33,24 @@ struct All {
 struct Held {
     endpoint: EndpointId,
     token: i64,
+    /// Its endpoint has not answered yet.
+    under_way: bool,
 }
 
 /// Keeps a delivery in hand until it is dropped.
 pub(crate) struct Hold {
-    all: InHand,
+    in_hand: InHand,
     delivery: WebhookDeliveryId,
 }
 
 impl InHand {
+    pub(crate) fn new(bell: Arc<Notify>) -> Self {
+        Self { all: Arc::default(), bell }
+    }
+
     pub(crate) fn take(&self, delivery: WebhookDeliveryId, endpoint: EndpointId, token: i64) -> Hold {
-        self.lock().insert(delivery, Held { endpoint, token });
-        Hold { all: self.clone(), delivery }
+        self.lock().insert(delivery, endpoint, token);
+        Hold { in_hand: self.clone(), delivery }
     }
 
     /// The same, unless so many are in hand already, of this endpoint or in all.
@@ -51,8 +64,8 @@ impl InHand {
         if busy >= of_endpoint || all.held.len() >= in_all {
             return None;
         }
-        all.insert(delivery, Held { endpoint, token });
-        Some(Hold { all: self.clone(), delivery })
+        all.insert(delivery, endpoint, token);
+        Some(Hold { in_hand: self.clone(), delivery })
     }
 
     /// Each delivery with the token of its lease.
@@ -78,36 +91,108 @@ impl InHand {
         self.lock().by_endpoint.iter().map(|(endpoint, count)| (*endpoint, *count)).collect()
     }
 
+    /// Rings as soon as one of these endpoints, which had so many under way, has fewer.
+    pub(crate) fn await_place(&self, full: impl Iterator<Item = (EndpointId, i64)>) {
+        let mut all = self.lock();
+        all.full.clear();
+        for (endpoint, under_way) in full {
+            if all.by_endpoint.get(&endpoint).copied().unwrap_or_default() < under_way {
+                self.bell.notify_one();
+            } else {
+                all.full.insert(endpoint);
+            }
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.lock().held.len()
     }
 
     fn lock(&self) -> MutexGuard<'_, All> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl All {
-    fn insert(&mut self, delivery: WebhookDeliveryId, held: Held) {
+    fn insert(&mut self, delivery: WebhookDeliveryId, endpoint: EndpointId, token: i64) {
         // Taken anew with another token while it is in hand: it counts once.
         self.remove(delivery);
-        self.held.insert(delivery, held);
-        *self.by_endpoint.entry(held.endpoint).or_default() += 1;
+        self.held.insert(delivery, Held { endpoint, token, under_way: true });
+        *self.by_endpoint.entry(endpoint).or_default() += 1;
     }
 
-    fn remove(&mut self, delivery: WebhookDeliveryId) {
-        let Some(held) = self.held.remove(&delivery) else { return };
+    /// As [`All::leave_endpoint`].
+    fn remove(&mut self, delivery: WebhookDeliveryId) -> bool {
+        let awaited = self.leave_endpoint(delivery);
+        self.held.remove(&delivery);
+        awaited
+    }
+
+    /// True when somebody waits for its place.
+    fn leave_endpoint(&mut self, delivery: WebhookDeliveryId) -> bool {
+        let Some(held) = self.held.get_mut(&delivery) else { return false };
+        if !std::mem::take(&mut held.under_way) {
+            return false;
+        }
         if let Some(count) = self.by_endpoint.get_mut(&held.endpoint) {
             *count -= 1;
             if *count == 0 {
                 self.by_endpoint.remove(&held.endpoint);
             }
         }
+        self.full.remove(&held.endpoint)
+    }
+}
+
+impl Hold {
+    /// The endpoint has it, and may be sent another. The delivery stays in hand until its outcome is written.
+    pub(crate) fn received(&self) {
+        if self.in_hand.lock().leave_endpoint(self.delivery) {
+            self.in_hand.bell.notify_one();
+        }
     }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        self.all.lock().remove(self.delivery);
+        if self.in_hand.lock().remove(self.delivery) {
+            self.in_hand.bell.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{Clock, Entropy};
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn a_place_that_somebody_waits_for_rings_when_it_is_free() {
+        let (clock, entropy, bell) = (Clock::system(), Entropy::seeded(1), Arc::new(Notify::new()));
+        let in_hand = InHand::new(bell.clone());
+        let endpoint = EndpointId::generate(&clock, &entropy);
+        let take = || in_hand.take(WebhookDeliveryId::generate(&clock, &entropy), endpoint, 1);
+        let rung = || bell.notified().now_or_never().is_some();
+        let (one, other, third) = (take(), take(), take());
+        assert_eq!(in_hand.by_endpoint(), [(endpoint, 3)]);
+
+        one.received();
+        assert_eq!((in_hand.by_endpoint(), in_hand.len(), rung()), (vec![(endpoint, 2)], 3, false));
+        in_hand.await_place([(endpoint, 3)].into_iter());
+        assert!(rung(), "it was free before anybody waited");
+
+        in_hand.await_place([(endpoint, 2)].into_iter());
+        assert!(!rung());
+        other.received();
+        assert!(rung());
+        drop((one, other));
+        assert_eq!((in_hand.by_endpoint(), in_hand.len(), rung()), (vec![(endpoint, 1)], 1, false));
+
+        in_hand.await_place([(endpoint, 1)].into_iter());
+        drop(third);
+        assert!(rung(), "a failure gives its place back, too");
+        assert_eq!((in_hand.by_endpoint(), in_hand.len()), (Vec::new(), 0));
     }
 }

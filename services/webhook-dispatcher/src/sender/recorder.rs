@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use diesel_async::AsyncPgConnection;
 use domain::{Clock, Entropy};
-use postgres::{Apply, Batcher, BatcherOptions, Database, StoreError};
+use postgres::{Apply, Batcher, BatcherOptions, Database, Gather, StoreError};
 use tokio::sync::Notify;
 
 use crate::domain::Attempt;
@@ -15,6 +15,9 @@ use crate::store::{self, Outcome, Recorded};
 const GIVE_UP: Duration = Duration::from_secs(120);
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
+/// The receiver has the webhook; nobody but the next event of its order waits for the outcome. A transaction for a few
+/// outcomes costs little more than one for each.
+const GATHER: Gather = Gather { enough: 32, at_most: Duration::from_millis(20) };
 
 /// Clones share one queue.
 #[derive(Clone)]
@@ -42,7 +45,8 @@ impl Apply<Outcome, Recorded> for Write {
 impl Recorder {
     pub(crate) fn start(database: Database, clock: Clock, entropy: Entropy, bell: Arc<Notify>) -> Self {
         let write = Write { clock, entropy };
-        let batcher = Batcher::start("webhook-outcomes", database, BatcherOptions::default(), write);
+        let options = BatcherOptions { gather: Some(GATHER), ..BatcherOptions::default() };
+        let batcher = Batcher::start("webhook-outcomes", database, options, write);
         Self { batcher, bell }
     }
 

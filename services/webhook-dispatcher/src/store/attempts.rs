@@ -27,7 +27,7 @@ const INSERT: &str = "
         request_headers, response_headers)";
 
 pub(super) async fn insert_attempts(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     outcomes: &[&Outcome],
 ) -> Result<(), StoreError> {
     let made: Vec<(&Outcome, &Attempt)> =
@@ -54,7 +54,7 @@ pub(super) async fn insert_attempts(
         .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(attempts().map(|attempt| attempt.url.as_deref())))
         .bind::<Array<Text>, _>(Vec::from_iter(attempts().map(|attempt| attempt.request_headers.as_str())))
         .bind::<Array<Text>, _>(Vec::from_iter(attempts().map(|attempt| attempt.response_headers.as_str())))
-        .execute(conn)
+        .execute(&mut conn)
         .await?;
     Ok(())
 }

@@ -1,99 +1,15 @@
 //! Deliveries: one event for one endpoint.
 
-use std::collections::HashSet;
-
 use chrono::{DateTime, Utc};
-use diesel::QueryableByName;
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EndpointId, WebhookDeliveryId};
 use internal_api::webhooks::DeliveryState;
-use postgres::{StoreError, statement};
+use postgres::StoreError;
 
 use super::corrupt;
 use super::schema::{deliveries, events};
-use crate::domain::{Delivery, WebhookEvent};
-
-/// A delivery to be made.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NewDelivery<'a> {
-    pub id: WebhookDeliveryId,
-    pub event: &'a WebhookEvent,
-    pub endpoint: EndpointId,
-    /// The lease's token and its end, for one who would send it at once.
-    pub lease: Option<(i64, DateTime<Utc>)>,
-}
-
-/// A delivery that takes turns is due when nothing is before it, neither in the table nor among the new ones; only then
-/// is it leased, too.
-const INSERT: &str = "
-    INSERT INTO deliveries (
-        id, event_id, endpoint_id, business_id, order_id, sequence, kind, due_at, lease_token, lease_until, in_turn,
-        state, attempts, earlier_attempts, created_at)
-    SELECT id, event_id, endpoint_id, business_id, order_id, sequence, kind,
-        CASE WHEN head THEN $11 END, CASE WHEN head THEN lease_token END, CASE WHEN head THEN lease_until END,
-        order_id IS NOT NULL, 'pending', 0, 0, $11
-    FROM (
-        SELECT new.*, new.leads AND NOT EXISTS (
-            SELECT FROM deliveries AS earlier
-            WHERE earlier.endpoint_id = new.endpoint_id AND earlier.order_id = new.order_id
-              AND earlier.state = 'pending' AND earlier.in_turn) AS head
-        FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS new (
-            id, event_id, endpoint_id, business_id, order_id, sequence, kind, lease_token, lease_until, leads)
-    ) AS new
-    RETURNING id, lease_token IS NOT NULL AS leased";
-
-#[derive(QueryableByName)]
-struct InsertedRow {
-    #[diesel(sql_type = Text)]
-    id: String,
-    #[diesel(sql_type = Bool)]
-    leased: bool,
-}
-
-/// Gives back which are leased. Wants the locks of the orders' streams, and the deliveries of one endpoint and order in
-/// their sequence.
-pub(crate) async fn insert_deliveries(
-    conn: &mut AsyncPgConnection,
-    new: &[NewDelivery<'_>],
-    now: DateTime<Utc>,
-) -> Result<HashSet<WebhookDeliveryId>, StoreError> {
-    if new.is_empty() {
-        return Ok(HashSet::new());
-    }
-    let events = || new.iter().map(|delivery| delivery.event);
-    let leases = || new.iter().map(|delivery| delivery.lease);
-    let mut led = HashSet::new();
-    // Whether it comes before all others of its endpoint and order that are in the list.
-    let leads = |delivery: &NewDelivery<'_>| {
-        delivery.event.place.is_none_or(|place| led.insert((delivery.endpoint, place.order_id)))
-    };
-    let rows: Vec<InsertedRow> = statement(INSERT)
-        .bind::<Array<Text>, _>(Vec::from_iter(new.iter().map(|delivery| delivery.id.to_string())))
-        .bind::<Array<Text>, _>(Vec::from_iter(events().map(|event| event.id.to_string())))
-        .bind::<Array<Text>, _>(Vec::from_iter(new.iter().map(|delivery| delivery.endpoint.to_string())))
-        .bind::<Array<Text>, _>(Vec::from_iter(events().map(|event| event.business_id.to_string())))
-        .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(
-            events().map(|event| event.place.map(|place| place.order_id.to_string())),
-        ))
-        .bind::<Array<Nullable<BigInt>>, _>(Vec::from_iter(
-            events().map(|event| event.place.map(|place| place.sequence)),
-        ))
-        .bind::<Array<Text>, _>(Vec::from_iter(events().map(|event| event.kind.as_str())))
-        .bind::<Array<Nullable<BigInt>>, _>(Vec::from_iter(
-            leases().map(|lease| lease.map(|(token, _)| token)),
-        ))
-        .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(
-            leases().map(|lease| lease.map(|(_, until)| until)),
-        ))
-        .bind::<Array<Bool>, _>(Vec::from_iter(new.iter().map(leads)))
-        .bind::<Timestamptz, _>(now)
-        .load(conn)
-        .await?;
-    let leased = rows.into_iter().filter(|row| row.leased);
-    leased.map(|row| row.id.parse().map_err(corrupt)).collect()
-}
+use crate::domain::Delivery;
 
 type DeliveryRow = (
     (String, String, String, String, String, i32),

@@ -7,6 +7,7 @@ mod deliveries;
 mod endpoints;
 mod events;
 mod failing;
+mod hand_out;
 mod health;
 mod log;
 mod of_order;
@@ -24,15 +25,14 @@ mod sweep;
 
 pub(crate) use attempts::attempts_of;
 pub(crate) use claims::{Claim, Claimed, Load, claim, release, renew};
-pub(crate) use deliveries::{
-    NewDelivery, bring_forward, find_delivery, find_for_redelivery, insert_deliveries, send_again,
-};
+pub(crate) use deliveries::{bring_forward, find_delivery, find_for_redelivery, send_again};
 pub(crate) use endpoints::{
     EndpointChange, count_endpoints, delete_endpoint, find_endpoint, insert_endpoint, list_endpoints,
     lock_business, update_endpoint,
 };
-pub(crate) use events::{body_of, insert_events};
+pub(crate) use events::body_of;
 pub(crate) use failing::{Notice, breakers, failing_endpoints, oldest_due, tell};
+pub(crate) use hand_out::{NewDelivery, hand_out};
 pub(crate) use health::{enable, forget_test};
 pub(crate) use log::{DeliveryFilter, LogPage, list_deliveries};
 pub(crate) use of_order::{Position, deliveries_of_order, delivery_of_order};

@@ -1,5 +1,5 @@
 //! The rule that keeps one order's events in order: of the deliveries of one endpoint and order that take turns, only
-//! the head is due. It stands here, and for those that are new in `deliveries`.
+//! the head is due. It stands here, and for those that are new in `hand_out`.
 
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{Array, Text, Timestamptz};
@@ -28,10 +28,10 @@ CROSS JOIN LATERAL (
 WHERE head.id = first.id AND head.due_at IS NULL";
 
 /// Makes the head of each queue due, unless it has been a head before and has a time of its own; tells how many. To be
-/// called whenever a queue has lost its head; a new one in an empty queue is due from the start (`insert_deliveries`).
+/// called whenever a queue has lost its head; a new one in an empty queue is due from the start (`hand_out`).
 /// Wants the locks of the orders' streams. Serves all businesses.
 pub(crate) async fn advance(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     queues: &[Queue],
     now: DateTime<Utc>,
 ) -> Result<usize, StoreError> {
@@ -44,6 +44,6 @@ pub(crate) async fn advance(
         .bind::<Array<Text>, _>(endpoints)
         .bind::<Array<Text>, _>(orders)
         .bind::<Timestamptz, _>(now)
-        .execute(conn)
+        .execute(&mut conn)
         .await?)
 }

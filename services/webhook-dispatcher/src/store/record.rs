@@ -9,6 +9,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EndpointId, OrderId, WebhookDeliveryId};
+use futures_util::try_join;
 use postgres::{StoreError, statement};
 
 use super::attempts::insert_attempts;
@@ -91,25 +92,25 @@ pub(crate) async fn record(
     now: DateTime<Utc>,
     jitter: impl Fn() -> f64 + Send,
 ) -> Result<Vec<Recorded>, StoreError> {
-    lock_streams(conn, outcomes).await?;
-    let written = write_states(conn, outcomes).await?;
+    // Sent together, so that the server is waited for once.
+    let ((), written) = try_join!(lock_streams(conn, outcomes), write_states(conn, outcomes))?;
     let ours: Vec<&Outcome> =
         outcomes.iter().filter(|outcome| written.contains(&outcome.delivery.to_string())).collect();
-    insert_attempts(conn, &ours).await?;
     let freed: BTreeSet<Queue> = ours
         .iter()
         .filter(|outcome| outcome.then.is_end())
         .filter_map(|outcome| Some(Queue { order: outcome.order_in_turn?, endpoint: outcome.endpoint }))
         .collect();
-    let freed = advance(conn, &freed.into_iter().collect::<Vec<_>>(), now).await? > 0;
-    note_failures(conn, &ours).await?;
+    let freed = Vec::from_iter(freed);
+    let ((), freed, ()) =
+        try_join!(insert_attempts(conn, &ours), advance(conn, &freed, now), note_failures(conn, &ours))?;
     note_attempts(conn, &ours, now, jitter).await?;
     let ours = |outcome: &Outcome| written.contains(&outcome.delivery.to_string());
-    Ok(outcomes.iter().map(|outcome| Recorded { ours: ours(outcome), freed }).collect())
+    Ok(outcomes.iter().map(|outcome| Recorded { ours: ours(outcome), freed: freed > 0 }).collect())
 }
 
 /// Whoever comes behind a head that ends here waits for this lock, or is seen by `advance`.
-async fn lock_streams(conn: &mut AsyncPgConnection, outcomes: &[Outcome]) -> Result<(), StoreError> {
+async fn lock_streams(conn: &AsyncPgConnection, outcomes: &[Outcome]) -> Result<(), StoreError> {
     let ending = outcomes.iter().filter(|outcome| outcome.then.is_end());
     let orders: BTreeSet<OrderId> = ending.filter_map(|outcome| outcome.order_in_turn).collect();
     let locked = streams::lock_streams(conn, orders.iter().copied()).await?;
@@ -137,7 +138,7 @@ struct IdRow {
 }
 
 async fn write_states(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     outcomes: &[Outcome],
 ) -> Result<HashSet<String>, StoreError> {
     let all = || outcomes.iter();
@@ -160,7 +161,7 @@ async fn write_states(
         )
         .bind::<Array<Nullable<Text>>, _>(all().map(error).collect::<Vec<_>>())
         .bind::<Array<Timestamptz>, _>(all().map(|outcome| outcome.at).collect::<Vec<_>>())
-        .load(conn)
+        .load(&mut conn)
         .await?;
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
@@ -177,7 +178,7 @@ JOIN endpoint_health AS health ON health.endpoint_id = failed.endpoint_id
 WHERE deliveries.id = failed.id
 "#;
 
-async fn note_failures(conn: &mut AsyncPgConnection, outcomes: &[&Outcome]) -> Result<(), StoreError> {
+async fn note_failures(mut conn: &AsyncPgConnection, outcomes: &[&Outcome]) -> Result<(), StoreError> {
     let failed = |outcome: &&&Outcome| {
         let made = outcome.attempt.as_ref().is_some_and(|attempt| !attempt.succeeded());
         made && !outcome.then.is_end() && outcome.order_in_turn.is_some()
@@ -190,7 +191,7 @@ async fn note_failures(conn: &mut AsyncPgConnection, outcomes: &[&Outcome]) -> R
         .bind::<Array<Text>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.delivery.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.endpoint.to_string())))
         .bind::<Array<Timestamptz>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.at)))
-        .execute(conn)
+        .execute(&mut conn)
         .await?;
     Ok(())
 }

@@ -52,7 +52,7 @@ struct StreamRow {
 /// Locks the streams of these orders, as far as they have begun. Serves all businesses: an order that is another's must
 /// be told from one that is new.
 pub(crate) async fn lock_streams(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     orders: impl IntoIterator<Item = OrderId>,
 ) -> Result<BTreeMap<OrderId, Stream>, StoreError> {
     let orders: BTreeSet<String> = orders.into_iter().map(|order| order.to_string()).collect();
@@ -60,7 +60,7 @@ pub(crate) async fn lock_streams(
         return Ok(BTreeMap::new());
     }
     let rows: Vec<StreamRow> =
-        statement(LOCK).bind::<Array<Text>, _>(Vec::from_iter(orders)).load(conn).await?;
+        statement(LOCK).bind::<Array<Text>, _>(Vec::from_iter(orders)).load(&mut conn).await?;
     rows.into_iter()
         .map(|row| {
             let business_id = row.business_id.parse().map_err(corrupt)?;
@@ -78,7 +78,7 @@ const BEGIN: &str = "
 /// Begins the streams of new orders, each where it stands after this transaction. Unavailable when another instance has
 /// begun one of them meanwhile: it is known when the event is tried again. Wants them sorted by order.
 pub(crate) async fn begin_streams(
-    conn: &mut AsyncPgConnection,
+    conn: &AsyncPgConnection,
     streams: &[(OrderId, Stream)],
 ) -> Result<(), StoreError> {
     if streams.is_empty() {
@@ -100,7 +100,7 @@ const ADVANCE: &str = "
 
 /// Wants the streams' locks.
 pub(crate) async fn advance_streams(
-    conn: &mut AsyncPgConnection,
+    conn: &AsyncPgConnection,
     streams: &[(OrderId, Stream)],
 ) -> Result<(), StoreError> {
     if streams.is_empty() {
@@ -111,7 +111,7 @@ pub(crate) async fn advance_streams(
 }
 
 async fn write(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     sql: &'static str,
     streams: &[(OrderId, Stream)],
 ) -> Result<usize, StoreError> {
@@ -120,7 +120,7 @@ async fn write(
         .bind::<Array<Text>, _>(Vec::from_iter(all().map(|(order, _)| order.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(all().map(|(_, stream)| stream.business_id.to_string())))
         .bind::<Array<BigInt>, _>(Vec::from_iter(all().map(|(_, stream)| stream.next_sequence)))
-        .execute(conn)
+        .execute(&mut conn)
         .await?)
 }
 
@@ -144,7 +144,7 @@ struct PlaceRow {
 
 /// The places that are taken by parked events. Wants the streams' locks.
 pub(crate) async fn parked_places(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     orders: &[(OrderId, BusinessId)],
 ) -> Result<BTreeMap<OrderId, BTreeSet<i64>>, StoreError> {
     let mut places: BTreeMap<OrderId, BTreeSet<i64>> = BTreeMap::new();
@@ -155,7 +155,7 @@ pub(crate) async fn parked_places(
         .bind::<Array<Text>, _>(Vec::from_iter(orders.iter().map(|(order, _)| order.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(orders.iter().map(|(_, business)| business.to_string())))
         .bind::<BigInt, _>(i64::try_from(PARKED_MAX).map_err(corrupt)?)
-        .load(conn)
+        .load(&mut conn)
         .await?;
     for row in rows {
         places.entry(row.order_id.parse().map_err(corrupt)?).or_default().insert(row.sequence);
@@ -170,7 +170,7 @@ const PARK: &str = "
 
 /// Keeps events until their turn. Wants the streams' locks.
 pub(crate) async fn park(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     events: &[(OrderPlace, &Incoming)],
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
@@ -196,7 +196,7 @@ pub(crate) async fn park(
             traces().map(|trace| trace.and_then(|trace| trace.tracestate.as_deref())),
         ))
         .bind::<Timestamptz, _>(now)
-        .execute(conn)
+        .execute(&mut conn)
         .await?;
     Ok(())
 }

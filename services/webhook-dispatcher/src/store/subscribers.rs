@@ -91,7 +91,7 @@ impl Row {
 
 /// The endpoints that want events of these businesses, kinds and modes; a subject that nobody wants is left out.
 pub(crate) async fn subscribers(
-    conn: &mut AsyncPgConnection,
+    mut conn: &AsyncPgConnection,
     subjects: &BTreeSet<Subject>,
 ) -> Result<HashMap<Subject, Vec<Subscriber>>, StoreError> {
     let mut by_subject: HashMap<Subject, Vec<Subscriber>> = HashMap::new();
@@ -104,7 +104,7 @@ pub(crate) async fn subscribers(
         .bind::<Array<Text>, _>(Vec::from_iter(all().map(|subject| subject.kind.as_str())))
         .bind::<Array<Text>, _>(Vec::from_iter(all().map(|subject| subject.mode.as_str())))
         .bind::<BigInt, _>(ENDPOINTS_MAX)
-        .load(conn)
+        .load(&mut conn)
         .await?;
     for row in rows {
         let (subject, subscriber) = row.read()?;

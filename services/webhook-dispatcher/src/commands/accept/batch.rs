@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{Clock, Entropy, EventId, OrderId, WebhookDeliveryId};
 use events::Body;
+use futures_util::try_join;
 use postgres::{Apply, StoreError};
 
 use super::{Handed, Refused};
@@ -32,15 +33,21 @@ impl Apply<Incoming, Result<Handed, Refused>> for AcceptBatch {
     ) -> Result<Vec<Result<Handed, Refused>>, StoreError> {
         let now = self.clock.now();
         let ids: Vec<EventId> = jobs.iter().map(|job| job.envelope.id).collect();
-        let mut unseen = outbox::first_times(conn, CONSUMER, &ids, now).await?;
+        let subjects = jobs.iter().filter_map(|job| Subject::of(&job.envelope)).collect();
+        // Sent together, so that the server is waited for once.
+        let (mut unseen, streams, subscribers) = try_join!(
+            outbox::first_times(conn, CONSUMER, &ids, now),
+            store::lock_streams(conn, jobs.iter().filter_map(order_of)),
+            store::subscribers(conn, &subjects),
+        )?;
         // One that is in the batch twice counts once.
         let fresh: Vec<&Incoming> = jobs.iter().filter(|job| unseen.remove(&job.envelope.id)).collect();
-        let (due, refused) = put_in_order(conn, &fresh, now).await?;
-        if !refused.is_empty() {
-            outbox::forget(conn, CONSUMER, &Vec::from_iter(refused.keys().copied())).await?;
-        }
-        let mut handed = self.fan_out(conn, &due, now).await?;
-        let outcome = |id| match refused.get(id) {
+        let changes = put_in_order(conn, &fresh, &streams).await?;
+        let due = due(conn, &changes.due).await?;
+        let subscribers = Subscribers { of: subscribers, asked: subjects }.of_all(conn, &due).await?;
+        let told = told(&due, &subscribers)?;
+        let (mut handed, ()) = try_join!(self.hand_out(conn, &told, now), changes.write(conn, now))?;
+        let outcome = |id| match changes.refused.get(id) {
             Some(refused) => Err(*refused),
             None => Ok(std::mem::take(&mut handed)),
         };
@@ -48,39 +55,66 @@ impl Apply<Incoming, Result<Handed, Refused>> for AcceptBatch {
     }
 }
 
+fn order_of(incoming: &Incoming) -> Option<OrderId> {
+    match &incoming.envelope.body {
+        Body::Order(event) => Some(event.order.id),
+        _ => None,
+    }
+}
+
+/// Who wants what.
+struct Subscribers {
+    of: HashMap<Subject, Vec<Subscriber>>,
+    asked: BTreeSet<Subject>,
+}
+
+impl Subscribers {
+    /// Those of the events that are due, some of which may have waited since before this batch.
+    async fn of_all(
+        mut self,
+        conn: &AsyncPgConnection,
+        due: &[Cow<'_, Incoming>],
+    ) -> Result<HashMap<Subject, Vec<Subscriber>>, StoreError> {
+        let subjects = due.iter().filter_map(|event| Subject::of(&event.envelope));
+        let unasked = subjects.filter(|subject| !self.asked.contains(subject)).collect();
+        self.of.extend(store::subscribers(conn, &unasked).await?);
+        Ok(self.of)
+    }
+}
+
+/// An event that somebody wants.
+type Told<'a> = (WebhookEvent, Option<&'a TraceContext>, &'a [Subscriber]);
+
+fn told<'a>(
+    due: &'a [Cow<'_, Incoming>],
+    subscribers: &'a HashMap<Subject, Vec<Subscriber>>,
+) -> Result<Vec<Told<'a>>, StoreError> {
+    let mut told = Vec::new();
+    for incoming in due {
+        let wanted = Subject::of(&incoming.envelope).and_then(|subject| subscribers.get(&subject));
+        let Some(to) = wanted else { continue };
+        if let Some(event) = WebhookEvent::of(&incoming.envelope).map_err(unreadable)? {
+            told.push((event, incoming.trace.as_ref(), to.as_slice()));
+        }
+    }
+    Ok(told)
+}
+
 impl AcceptBatch {
     /// One delivery for each event and endpoint that subscribed to it.
-    async fn fan_out(
+    async fn hand_out(
         &self,
-        conn: &mut AsyncPgConnection,
-        due: &[Cow<'_, Incoming>],
+        conn: &AsyncPgConnection,
+        told: &[Told<'_>],
         now: DateTime<Utc>,
     ) -> Result<Handed, StoreError> {
-        let subjects: BTreeSet<Subject> =
-            due.iter().filter_map(|event| Subject::of(&event.envelope)).collect();
-        let subscribers = store::subscribers(conn, &subjects).await?;
-        let mut told = Vec::new();
-        for incoming in due {
-            let wanted = Subject::of(&incoming.envelope).and_then(|subject| subscribers.get(&subject));
-            let Some(to) = wanted else { continue };
-            if let Some(event) = WebhookEvent::of(&incoming.envelope).map_err(unreadable)? {
-                told.push((event, incoming.trace.as_ref(), to));
-            }
-        }
-        if told.is_empty() {
-            return Ok(Handed::default());
-        }
         let events: Vec<_> = told.iter().map(|(event, trace, _)| (event, *trace)).collect();
-        let new = store::insert_events(conn, &events).await?;
-        let new = told.iter().filter(|(event, ..)| new.contains(&event.id));
-        let planned: Vec<Planned<'_>> = new
-            .flat_map(|(event, trace, to)| to.iter().map(move |subscriber| (event, *trace, subscriber)))
-            .map(|(event, trace, subscriber)| self.plan(event, trace, subscriber))
-            .collect();
+        let pairs = told.iter().flat_map(|(event, trace, to)| to.iter().map(move |to| (event, *trace, to)));
+        let planned: Vec<Planned<'_>> = pairs.map(|(event, trace, to)| self.plan(event, trace, to)).collect();
         let deliveries: Vec<_> = planned.iter().map(Planned::delivery).collect();
-        let leased = store::insert_deliveries(conn, &deliveries, now).await?;
-        let rings = leased.len() < planned.len();
-        let taken = planned.into_iter().filter(|planned| leased.contains(&planned.id));
+        let handed_out = store::hand_out(conn, &events, &deliveries, now).await?;
+        let rings = handed_out.values().any(|leased| !leased);
+        let taken = planned.into_iter().filter(|planned| handed_out.get(&planned.id) == Some(&true));
         Ok(Handed { taken: taken.filter_map(Planned::into_taken).collect(), rings })
     }
 
@@ -139,14 +173,11 @@ impl Planned<'_> {
     }
 }
 
-/// What is due for the endpoints, an order's events in their sequence; and what is refused.
-type InOrder<'a> = (Vec<Cow<'a, Incoming>>, HashMap<EventId, Refused>);
-
 async fn put_in_order<'a>(
-    conn: &mut AsyncPgConnection,
+    conn: &AsyncPgConnection,
     fresh: &[&'a Incoming],
-    now: DateTime<Utc>,
-) -> Result<InOrder<'a>, StoreError> {
+    streams: &BTreeMap<OrderId, Stream>,
+) -> Result<Changes<'a>, StoreError> {
     let mut changes = Changes::default();
     let mut arrivals: BTreeMap<OrderId, Vec<Arrival<'a>>> = BTreeMap::new();
     for incoming in fresh.iter().copied() {
@@ -160,14 +191,33 @@ async fn put_in_order<'a>(
             _ => changes.due.push(Due::Arrived(incoming)),
         }
     }
-    let streams = store::lock_streams(conn, arrivals.keys().copied()).await?;
     let owners: Vec<_> = streams.iter().map(|(order, stream)| (*order, stream.business_id)).collect();
     let mut parked = store::parked_places(conn, &owners).await?;
     for (order, arrivals) in arrivals {
         let places = parked.remove(&order).unwrap_or_default();
         changes.add(order, streams.get(&order).copied(), &places, arrivals);
     }
-    changes.write(conn, now).await
+    Ok(changes)
+}
+
+/// The events, an order's in their sequence. Those that were parked are so no more.
+async fn due<'a>(
+    conn: &mut AsyncPgConnection,
+    due: &[Due<'a>],
+) -> Result<Vec<Cow<'a, Incoming>>, StoreError> {
+    let places = due.iter().filter_map(|due| match due {
+        Due::Parked(place) => Some(*place),
+        Due::Arrived(_) => None,
+    });
+    let mut taken = store::take_parked(conn, &Vec::from_iter(places)).await?;
+    let event = |due: &Due<'a>| match due {
+        Due::Arrived(incoming) => Ok(Cow::Borrowed(*incoming)),
+        Due::Parked(OrderPlace { order, sequence, .. }) => {
+            let event = taken.remove(&(*order, *sequence));
+            event.map(Cow::Owned).ok_or_else(|| unreadable("a parked event is gone"))
+        }
+    };
+    due.iter().map(event).collect()
 }
 
 /// An order's event that has just come.
@@ -232,27 +282,13 @@ impl<'a> Changes<'a> {
         self.refused.extend(arrivals.map(|arrival| (arrival.incoming.envelope.id, why)));
     }
 
-    async fn write(
-        self,
-        conn: &mut AsyncPgConnection,
-        now: DateTime<Utc>,
-    ) -> Result<InOrder<'a>, StoreError> {
-        store::begin_streams(conn, &self.begun).await?;
-        store::advance_streams(conn, &self.advanced).await?;
-        let places = self.due.iter().filter_map(|due| match due {
-            Due::Parked(place) => Some(*place),
-            Due::Arrived(_) => None,
-        });
-        let mut taken = store::take_parked(conn, &Vec::from_iter(places)).await?;
+    async fn write(&self, conn: &AsyncPgConnection, now: DateTime<Utc>) -> Result<(), StoreError> {
+        try_join!(store::begin_streams(conn, &self.begun), store::advance_streams(conn, &self.advanced))?;
         store::park(conn, &self.parked, now).await?;
-        let due = self.due.into_iter().map(|due| match due {
-            Due::Arrived(incoming) => Ok(Cow::Borrowed(incoming)),
-            Due::Parked(OrderPlace { order, sequence, .. }) => {
-                let event = taken.remove(&(order, sequence));
-                event.map(Cow::Owned).ok_or_else(|| unreadable("a parked event is gone"))
-            }
-        });
-        Ok((due.collect::<Result<_, _>>()?, self.refused))
+        if self.refused.is_empty() {
+            return Ok(());
+        }
+        outbox::forget(conn, CONSUMER, &Vec::from_iter(self.refused.keys().copied())).await
     }
 }
 
