@@ -17,7 +17,7 @@ use crate::schema::outbox_messages as outbox;
 /// # Errors
 /// When the database cannot answer.
 pub async fn enqueue(
-    conn: &mut AsyncPgConnection,
+    conn: &AsyncPgConnection,
     envelopes: &[Envelope],
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
@@ -25,12 +25,13 @@ pub async fn enqueue(
     enqueue_traced(conn, envelopes.iter().map(|envelope| (envelope, trace.as_ref())), now).await
 }
 
-/// As [`enqueue`], for events that come from several traces, as in a write batch.
+/// As [`enqueue`], for events that come from several traces, as in a write batch. May be sent together with other
+/// statements.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn enqueue_traced<'a>(
-    conn: &mut AsyncPgConnection,
+    conn: &AsyncPgConnection,
     messages: impl IntoIterator<Item = (&'a Envelope, Option<&'a TraceContext>)>,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
@@ -80,7 +81,7 @@ impl Columns {
         Ok(columns)
     }
 
-    async fn insert(self, conn: &mut AsyncPgConnection, now: DateTime<Utc>) -> QueryResult<usize> {
+    async fn insert(self, mut conn: &AsyncPgConnection, now: DateTime<Utc>) -> QueryResult<usize> {
         let rows = diesel::select((
             unnest::<Text, _>(self.event_ids),
             unnest::<Text, _>(self.routing_keys),
@@ -99,7 +100,7 @@ impl Columns {
                 outbox::tracestate,
                 outbox::created_at,
             ))
-            .execute(conn)
+            .execute(&mut conn)
             .await
     }
 }

@@ -58,8 +58,10 @@ impl App {
         let exchange =
             Exchange::new(names.clone(), &settings.brand, webhooks.timeout(), webhooks.per_endpoint)?;
         let bell = Arc::new(Notify::new());
-        let (in_hand, loads) =
-            (InHand::new(bell.clone()), Loads::new(webhooks.per_second, i64::try_from(webhooks.per_endpoint)?));
+        let (in_hand, loads) = (
+            InHand::new(bell.clone()),
+            Loads::new(webhooks.per_second, i64::try_from(webhooks.per_endpoint)?),
+        );
         let entropy = chassis.entropy.clone();
         let (express, taken) = Express::new(
             (in_hand.clone(), loads.clone()),

@@ -46,7 +46,8 @@ pub(super) fn start<J, R, A>(
 {
     let batch_max = options.batch_max.max(1);
     let (gather, alone) = (options.gather, Alone::new(batch_max));
-    let crew = Arc::new(Crew { name, database, batch_max, gather, apply, waiting: Mutex::new(waiting), alone });
+    let crew =
+        Arc::new(Crew { name, database, batch_max, gather, apply, waiting: Mutex::new(waiting), alone });
     for _ in 0..options.lanes.max(1) {
         tokio::spawn(lane(crew.clone()));
     }

@@ -5,6 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{CodStatus, EventId, EventKind, IllegalMove, Mode};
 use events::{Body, Envelope, OrderSnapshot, ProgressData};
+use futures_util::try_join;
 use postgres::StoreError;
 use telemetry::TraceContext;
 
@@ -149,9 +150,11 @@ pub(super) async fn write_all(
         rows.push(row);
         envelopes.push((envelope, trace));
     }
-    timeline::append(conn, &rows).await?;
+    let appended = timeline::append(conn, &rows);
     let traced = envelopes.iter().map(|(envelope, trace)| (envelope, trace.as_ref()));
-    outbox::enqueue_traced(conn, traced, now).await
+    // Sent together, so that the server is waited for once.
+    try_join!(appended, outbox::enqueue_traced(conn, traced, now))?;
+    Ok(())
 }
 
 fn snapshot(ambient: &Ambient, order: &Order) -> OrderSnapshot {

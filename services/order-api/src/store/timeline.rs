@@ -25,7 +25,7 @@ const APPEND: &str = "
     SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
 /// Adds events; each continues its order's sequence, which the primary key guards.
-pub async fn append(conn: &mut AsyncPgConnection, events: &[OrderEvent]) -> Result<(), StoreError> {
+pub async fn append(mut conn: &AsyncPgConnection, events: &[OrderEvent]) -> Result<(), StoreError> {
     let texts = |text: fn(&OrderEvent) -> String| events.iter().map(text).collect::<Vec<_>>();
     statement(APPEND)
         .bind::<Array<Text>, _>(texts(|event| event.order_id.to_string()))
@@ -38,7 +38,7 @@ pub async fn append(conn: &mut AsyncPgConnection, events: &[OrderEvent]) -> Resu
         .bind::<Array<Jsonb>, _>(events.iter().map(|event| &event.data).collect::<Vec<_>>())
         .bind::<Array<Timestamptz>, _>(events.iter().map(|event| event.occurred_at).collect::<Vec<_>>())
         .bind::<Array<Timestamptz>, _>(events.iter().map(|event| event.recorded_at).collect::<Vec<_>>())
-        .execute(conn)
+        .execute(&mut conn)
         .await?;
     Ok(())
 }

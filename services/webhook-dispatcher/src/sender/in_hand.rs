@@ -10,6 +10,8 @@ use tokio::sync::Notify;
 /// How long a lease runs unless it is renewed. Renewed every quarter of it while the attempt lasts, so that a process that
 /// dies is succeeded within seconds, and a slow endpoint is not called twice.
 pub(crate) const LEASE: Duration = Duration::from_secs(4);
+/// So many may have been received without this being written yet; they are sent again when the process dies.
+const UNWRITTEN_MAX: usize = 64;
 
 /// The deliveries under way, with their leases. Clones share it.
 #[derive(Clone)]
@@ -23,6 +25,8 @@ pub(crate) struct InHand {
 struct All {
     held: HashMap<WebhookDeliveryId, Held>,
     by_endpoint: HashMap<EndpointId, i64>,
+    /// Of those held, how many have been received.
+    unwritten: usize,
     /// Those that had no place left at the latest look at what is due.
     full: HashSet<EndpointId>,
     /// When the leases of all that was in hand were last extended.
@@ -104,6 +108,11 @@ impl InHand {
         }
     }
 
+    /// Whether somebody waits for its place.
+    pub(crate) fn is_full(&self, endpoint: EndpointId) -> bool {
+        self.lock().full.contains(&endpoint)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.lock().held.len()
     }
@@ -124,16 +133,23 @@ impl All {
     /// As [`All::leave_endpoint`].
     fn remove(&mut self, delivery: WebhookDeliveryId) -> bool {
         let awaited = self.leave_endpoint(delivery);
-        self.held.remove(&delivery);
+        if self.held.remove(&delivery).is_some() {
+            self.unwritten -= 1;
+        }
         awaited
     }
 
-    /// True when somebody waits for its place.
+    fn received(&mut self, delivery: WebhookDeliveryId) -> bool {
+        self.unwritten < UNWRITTEN_MAX && self.leave_endpoint(delivery)
+    }
+
+    /// From now on it is unwritten. True when somebody waits for its place.
     fn leave_endpoint(&mut self, delivery: WebhookDeliveryId) -> bool {
         let Some(held) = self.held.get_mut(&delivery) else { return false };
         if !std::mem::take(&mut held.under_way) {
             return false;
         }
+        self.unwritten += 1;
         if let Some(count) = self.by_endpoint.get_mut(&held.endpoint) {
             *count -= 1;
             if *count == 0 {
@@ -147,7 +163,7 @@ impl All {
 impl Hold {
     /// The endpoint has it, and may be sent another. The delivery stays in hand until its outcome is written.
     pub(crate) fn received(&self) {
-        if self.in_hand.lock().leave_endpoint(self.delivery) {
+        if self.in_hand.lock().received(self.delivery) {
             self.in_hand.bell.notify_one();
         }
     }

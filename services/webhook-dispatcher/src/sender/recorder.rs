@@ -17,7 +17,7 @@ const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 /// The receiver has the webhook; nobody but the next event of its order waits for the outcome. A transaction for a few
 /// outcomes costs little more than one for each.
-const GATHER: Gather = Gather { enough: 32, at_most: Duration::from_millis(20) };
+const GATHER: Gather = Gather { enough: 16, at_most: Duration::from_millis(20) };
 
 /// Clones share one queue.
 #[derive(Clone)]

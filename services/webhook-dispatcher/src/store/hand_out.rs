@@ -51,7 +51,7 @@ const HAND_OUT: &str = "
         FROM unnest($12, $13, $14, $15, $16) AS new (id, event_id, endpoint_id, lease_token, lease_until)
         JOIN stored ON stored.event_id = new.event_id
     ) AS new
-    RETURNING id, lease_token IS NOT NULL AS leased";
+    RETURNING id, lease_token IS NOT NULL AS leased, due_at IS NOT NULL AS due";
 
 #[derive(QueryableByName)]
 struct HandedOutRow {
@@ -59,15 +59,28 @@ struct HandedOutRow {
     id: String,
     #[diesel(sql_type = Bool)]
     leased: bool,
+    #[diesel(sql_type = Bool)]
+    due: bool,
 }
 
-/// Gives back which deliveries there are now, and which of them are leased. Wants the locks of the orders' streams.
+/// Where a new delivery stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// As was asked for.
+    Leased,
+    /// Whoever has room may take it.
+    Due,
+    /// Behind others of its order.
+    Waits,
+}
+
+/// Gives back which deliveries there are now. Wants the locks of the orders' streams.
 pub(crate) async fn hand_out(
     mut conn: &AsyncPgConnection,
     events: &[(&WebhookEvent, Option<&TraceContext>)],
     deliveries: &[NewDelivery<'_>],
     now: DateTime<Utc>,
-) -> Result<HashMap<WebhookDeliveryId, bool>, StoreError> {
+) -> Result<HashMap<WebhookDeliveryId, Standing>, StoreError> {
     if events.is_empty() {
         return Ok(HashMap::new());
     }
@@ -100,5 +113,10 @@ pub(crate) async fn hand_out(
         .bind::<Timestamptz, _>(now)
         .load(&mut conn)
         .await?;
-    rows.into_iter().map(|row| Ok((row.id.parse().map_err(corrupt)?, row.leased))).collect()
+    let standing = |row: &HandedOutRow| match (row.leased, row.due) {
+        (true, _) => Standing::Leased,
+        (false, true) => Standing::Due,
+        (false, false) => Standing::Waits,
+    };
+    rows.iter().map(|row| Ok((row.id.parse().map_err(corrupt)?, standing(row)))).collect()
 }

@@ -126,7 +126,7 @@ async fn killed_in_the_middle_it_loses_nothing_and_is_soon_back() {
         assert_eq!(sequences, [1, 2, 3, 4, 5], "{}", order.reference);
     }
     let repeated = receiver.count() - envelopes.len();
-    assert!(repeated <= 8, "{repeated} came twice; only what was under way to the endpoint may");
+    assert!(repeated <= 8 + 64, "{repeated} came twice; only what was under way or not yet written may");
     program.stop();
 }
 

@@ -14,7 +14,7 @@ use postgres::{Apply, StoreError};
 use super::{Handed, Refused};
 use crate::domain::{Incoming, Plan, Source, Subject, WebhookEvent, plan};
 use crate::sender::{Express, Reservation, Taken};
-use crate::store::{self, Claimed, NewDelivery, OrderPlace, Stream, Subscriber};
+use crate::store::{self, Claimed, NewDelivery, OrderPlace, Standing, Stream, Subscriber};
 use telemetry::TraceContext;
 
 const CONSUMER: &str = "webhooks";
@@ -113,9 +113,11 @@ impl AcceptBatch {
         let planned: Vec<Planned<'_>> = pairs.map(|(event, trace, to)| self.plan(event, trace, to)).collect();
         let deliveries: Vec<_> = planned.iter().map(Planned::delivery).collect();
         let handed_out = store::hand_out(conn, &events, &deliveries, now).await?;
-        let rings = handed_out.values().any(|leased| !leased);
-        let taken = planned.into_iter().filter(|planned| handed_out.get(&planned.id) == Some(&true));
-        Ok(Handed { taken: taken.filter_map(Planned::into_taken).collect(), rings })
+        let stands = |planned: &Planned<'_>, standing| handed_out.get(&planned.id) == Some(&standing);
+        let due = planned.iter().filter(|planned| planned.subscriber.open && stands(planned, Standing::Due));
+        let due = due.map(|planned| planned.subscriber.endpoint).collect();
+        let taken = planned.into_iter().filter(|planned| stands(planned, Standing::Leased));
+        Ok(Handed { taken: taken.filter_map(Planned::into_taken).collect(), due })
     }
 
     fn plan<'a>(

@@ -3,7 +3,9 @@
 
 mod batch;
 
-use domain::{Clock, Entropy};
+use std::collections::BTreeSet;
+
+use domain::{Clock, EndpointId, Entropy};
 use postgres::{Batcher, BatcherOptions, Database, StoreError};
 
 use crate::app::App;
@@ -36,8 +38,8 @@ pub(crate) struct Intake(Batcher<Incoming, Result<Handed, Refused>>);
 struct Handed {
     /// To be sent at once.
     taken: Vec<Taken>,
-    /// Others are due.
-    rings: bool,
+    /// Others are due for these.
+    due: BTreeSet<EndpointId>,
 }
 
 impl Intake {
@@ -50,9 +52,10 @@ impl Intake {
 /// # Errors
 /// When the event cannot be taken in; nothing of it is kept then, and it may be tried again.
 pub(crate) async fn accept(app: &App, incoming: Incoming) -> Result<(), AcceptError> {
-    let Handed { taken, rings } = app.intake.0.submit(incoming).await??;
+    let Handed { taken, due } = app.intake.0.submit(incoming).await??;
     app.express.send(taken);
-    if rings {
+    // One that is full rings when it has a place again, and what is committed by then is seen.
+    if due.iter().any(|endpoint| !app.in_hand.is_full(*endpoint)) {
         app.bell.notify_one();
     }
     Ok(())
