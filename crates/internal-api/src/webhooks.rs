@@ -150,6 +150,8 @@ pub struct DeliveryView {
     pub next_attempt_at: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
     pub completed_at: Option<DateTime<Utc>>,
+    /// Of the latest attempt; null when no answer came.
+    pub last_response_status: Option<i32>,
     /// The latest failure, in words.
     pub last_error: Option<String>,
 }
@@ -299,6 +301,8 @@ pub struct DeliveriesQuery {
     pub status: Option<String>,
     pub event: Option<String>,
     pub mode: Option<String>,
+    /// Of the latest attempt: `500`, `5xx`, or `none` where no answer came.
+    pub response_status: Option<String>,
     pub order_reference: Option<String>,
     /// By the time at which deliveries came to be; `until` is not included.
     pub since: Option<String>,

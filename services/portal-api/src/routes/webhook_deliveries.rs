@@ -29,6 +29,7 @@ pub(super) async fn of_endpoint(
             status: fields.text("status", PASSED_ON),
             event: fields.text("event", PASSED_ON),
             mode: fields.text("mode", PASSED_ON),
+            response_status: fields.text("responseStatus", PASSED_ON),
             order_reference: fields.text("orderReference", ORDER_REFERENCE),
             since: fields.text("since", PASSED_ON),
             until: fields.text("until", PASSED_ON),

@@ -73,7 +73,8 @@ fn delivery() -> Value {
     json!({
         "id": DELIVERY, "endpointId": ENDPOINT, "eventId": "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV",
         "event": "order.created", "mode": "test", "orderReference": "shop-1", "status": "pending",
-        "attempts": 0, "nextAttemptAt": null, "createdAt": AT, "completedAt": null, "lastError": null,
+        "attempts": 0, "nextAttemptAt": null, "createdAt": AT, "completedAt": null,
+        "lastResponseStatus": null, "lastError": null,
     })
 }
 
@@ -229,7 +230,7 @@ fn webhook_relays() -> Vec<Relay> {
             (
                 "GET",
                 &path(
-                    "/webhook-endpoints/{whe}/deliveries?status=pending&event=order.created&mode=live&orderReference=a&since=b&until=c",
+                    "/webhook-endpoints/{whe}/deliveries?status=pending&event=order.created&mode=live&responseStatus=5xx&orderReference=a&since=b&until=c",
                 ),
             ),
             (hooks, &path("GET /webhook-endpoints/{whe}/deliveries")),

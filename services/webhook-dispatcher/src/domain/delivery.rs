@@ -17,6 +17,8 @@ pub(crate) struct Delivery {
     pub attempts: i32,
     /// None while it is being sent, waits behind an earlier one, or is over.
     pub next_attempt_at: Option<DateTime<Utc>>,
+    /// Of the latest attempt. None when no answer came.
+    pub last_response_status: Option<i32>,
     pub last_error: Option<String>,
     pub created_at: DateTime<Utc>,
     pub completed_at: Option<DateTime<Utc>>,

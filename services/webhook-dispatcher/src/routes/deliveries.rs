@@ -1,4 +1,4 @@
-//! `GET …/webhook-endpoints/{endpoint}/deliveries?status=&event=&mode=&orderReference=&since=&until=`
+//! `GET …/webhook-endpoints/{endpoint}/deliveries?status=&event=&mode=&responseStatus=&orderReference=&since=&until=`
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
@@ -8,6 +8,7 @@ use web::{ApiError, QueryFields, TextRule, read_query};
 use super::errors::{from_log, unknown_start};
 use super::{path, view};
 use crate::app::App;
+use crate::domain::StatusFilter;
 use crate::queries;
 use crate::store::DeliveryFilter;
 
@@ -27,6 +28,7 @@ pub(super) async fn list(
             state: fields.parsed("status", "pending, succeeded, failed, discarded or parked"),
             kind: fields.parsed("event", "an event kind, such as order.delivered"),
             mode: fields.parsed("mode", "test or live"),
+            response_status: fields.parsed("responseStatus", StatusFilter::WANTED),
             order_reference: fields.text("orderReference", ORDER_REFERENCE),
             since: time(fields, "since"),
             until: time(fields, "until"),

@@ -82,6 +82,7 @@ pub(super) fn of_delivery(delivery: Delivery) -> DeliveryView {
         next_attempt_at: delivery.next_attempt_at,
         created_at: delivery.created_at,
         completed_at: delivery.completed_at,
+        last_response_status: delivery.last_response_status,
         last_error: delivery.last_error,
     }
 }

@@ -9,11 +9,11 @@ use postgres::StoreError;
 
 use super::corrupt;
 use super::schema::{deliveries, events};
-use crate::domain::Delivery;
+use crate::domain::{Delivery, shown_status};
 
 type DeliveryRow = (
     (String, String, String, String, String, i32),
-    (Option<DateTime<Utc>>, Option<i64>, Option<String>, DateTime<Utc>, Option<DateTime<Utc>>),
+    (Option<DateTime<Utc>>, Option<i64>, Option<i32>, Option<String>, DateTime<Utc>, Option<DateTime<Utc>>),
     (String, Option<String>),
 );
 
@@ -32,6 +32,7 @@ macro_rules! delivery_columns {
             (
                 deliveries::due_at,
                 deliveries::lease_token,
+                deliveries::last_status,
                 deliveries::last_error,
                 deliveries::created_at,
                 deliveries::completed_at,
@@ -43,7 +44,7 @@ macro_rules! delivery_columns {
 
 fn delivery(row: DeliveryRow) -> Result<Delivery, StoreError> {
     let ((id, endpoint_id, event_id, kind, state, attempts), times, (mode, order_reference)) = row;
-    let (due_at, lease_token, last_error, created_at, completed_at) = times;
+    let (due_at, lease_token, status, last_error, created_at, completed_at) = times;
     Ok(Delivery {
         id: id.parse().map_err(corrupt)?,
         endpoint_id: endpoint_id.parse().map_err(corrupt)?,
@@ -54,6 +55,7 @@ fn delivery(row: DeliveryRow) -> Result<Delivery, StoreError> {
         state: state.parse().map_err(corrupt)?,
         attempts,
         next_attempt_at: due_at.filter(|_| lease_token.is_none()),
+        last_response_status: shown_status(status),
         last_error,
         created_at,
         completed_at,

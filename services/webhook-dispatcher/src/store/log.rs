@@ -10,7 +10,7 @@ use internal_api::webhooks::DeliveryState;
 use postgres::{StoreError, statement};
 
 use super::corrupt;
-use crate::domain::Delivery;
+use crate::domain::{Delivery, StatusFilter, shown_status};
 
 /// So many deliveries are looked at for one page; whoever wants to look further goes on from there.
 const WINDOW: i64 = 20_000;
@@ -22,6 +22,8 @@ pub(crate) struct DeliveryFilter {
     pub state: Option<DeliveryState>,
     pub kind: Option<EventKind>,
     pub mode: Option<Mode>,
+    /// Of the latest attempt.
+    pub response_status: Option<StatusFilter>,
     pub order_reference: Option<String>,
     /// By the time at which deliveries came to be.
     pub since: Option<DateTime<Utc>>,
@@ -58,17 +60,17 @@ macro_rules! window {
     };
 }
 
-/// `$6` to `$8` are the filters by state, kind and mode.
+/// `$6` to `$10` are the filters by state, kind, mode, and first and last status.
 macro_rules! page {
     ($source:expr, $order:expr, $limit:literal) => {
         concat!(
             "SELECT delivery.id, delivery.endpoint_id, delivery.event_id, delivery.kind, delivery.state,
-                delivery.attempts, delivery.due_at, delivery.lease_token, delivery.last_error, delivery.created_at,
-                delivery.completed_at, events.mode, events.order_reference
+                delivery.attempts, delivery.due_at, delivery.lease_token, delivery.last_status, delivery.last_error,
+                delivery.created_at, delivery.completed_at, events.mode, events.order_reference
              FROM ",
             $source,
             " WHERE ($6 IS NULL OR delivery.state = $6) AND ($7 IS NULL OR delivery.kind = $7)
-                AND ($8 IS NULL OR events.mode = $8)
+                AND ($8 IS NULL OR events.mode = $8) AND ($9 IS NULL OR delivery.last_status BETWEEN $9 AND $10)
              ORDER BY ",
             $order,
             " LIMIT ",
@@ -104,7 +106,7 @@ macro_rules! source {
                     ") AS delivery JOIN events ON events.event_id = delivery.event_id AND events.business_id = $1"
                 ),
                 order!($which),
-                "$9"
+                "$11"
             ),
             end: concat!("SELECT min(id) AS id, count(*) AS count FROM (", window!($which), ") AS seen"),
         }
@@ -119,7 +121,7 @@ const PARKED: Source = source!(parked);
 const OF_REFERENCE: &str = page!(
     "events JOIN deliveries AS delivery ON delivery.event_id = events.event_id AND delivery.endpoint_id = $2
         AND delivery.business_id = $1 AND delivery.id < $3 AND delivery.id >= $4
-        AND events.business_id = $1 AND events.order_reference = $9",
+        AND events.business_id = $1 AND events.order_reference = $11",
     "delivery.id DESC",
     "$5"
 );
@@ -151,6 +153,8 @@ struct Row {
     due_at: Option<DateTime<Utc>>,
     #[diesel(sql_type = Nullable<BigInt>)]
     lease_token: Option<i64>,
+    #[diesel(sql_type = Nullable<Integer>)]
+    last_status: Option<i32>,
     #[diesel(sql_type = Nullable<Text>)]
     last_error: Option<String>,
     #[diesel(sql_type = Timestamptz)]
@@ -175,6 +179,7 @@ impl Row {
             state: self.state.parse().map_err(corrupt)?,
             attempts: self.attempts,
             next_attempt_at: self.due_at.filter(|_| self.lease_token.is_none()),
+            last_response_status: shown_status(self.last_status),
             last_error: self.last_error,
             created_at: self.created_at,
             completed_at: self.completed_at,
@@ -213,7 +218,9 @@ pub(crate) async fn list_deliveries(
         .bind::<BigInt, _>(size)
         .bind::<Nullable<Text>, _>(state)
         .bind::<Nullable<Text>, _>(filter.kind.map(|kind| kind.as_str()))
-        .bind::<Nullable<Text>, _>(filter.mode.map(|mode| mode.as_str()));
+        .bind::<Nullable<Text>, _>(filter.mode.map(|mode| mode.as_str()))
+        .bind::<Nullable<Integer>, _>(filter.response_status.map(|wanted| wanted.first))
+        .bind::<Nullable<Integer>, _>(filter.response_status.map(|wanted| wanted.last));
     let rows: Vec<Row> = match &filter.order_reference {
         Some(reference) => query.bind::<Text, _>(reference.as_str()).load(conn).await?,
         None => query.bind::<BigInt, _>(one_more).load(conn).await?,
@@ -224,7 +231,10 @@ pub(crate) async fn list_deliveries(
         let continue_after = deliveries.last().map(|last| last.id);
         return Ok(LogPage { deliveries, continue_after });
     }
-    let narrowed = filter.state.is_some() || filter.kind.is_some() || filter.mode.is_some();
+    let narrowed = filter.state.is_some()
+        || filter.kind.is_some()
+        || filter.mode.is_some()
+        || filter.response_status.is_some();
     if filter.order_reference.is_some() || !narrowed {
         return Ok(LogPage { deliveries, continue_after: None });
     }

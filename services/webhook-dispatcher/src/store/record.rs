@@ -16,7 +16,7 @@ use super::attempts::insert_attempts;
 use super::health::note_attempts;
 use super::queues::{Queue, advance};
 use super::streams;
-use crate::domain::Attempt;
+use crate::domain::{Attempt, last_status};
 
 /// What a sender did with a delivery it had claimed.
 #[derive(Clone, Debug)]
@@ -125,8 +125,9 @@ SET state = outcome.state,
     lease_token = NULL,
     lease_until = NULL,
     last_error = CASE WHEN outcome.made = 1 THEN outcome.error ELSE coalesce(outcome.error, deliveries.last_error) END,
+    last_status = coalesce(outcome.status, deliveries.last_status),
     completed_at = CASE WHEN outcome.due_at IS NULL THEN outcome.at END
-FROM unnest($1, $2, $3, $4, $5, $6, $7) AS outcome (id, token, state, made, due_at, error, at)
+FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) AS outcome (id, token, state, made, due_at, error, at, status)
 WHERE deliveries.id = outcome.id AND deliveries.lease_token = outcome.token
 RETURNING deliveries.id
 "#;
@@ -149,6 +150,8 @@ async fn write_states(
         }
         (None, _) => None,
     };
+    let status =
+        |outcome: &Outcome| outcome.attempt.as_ref().map(|attempt| last_status(attempt.response_status));
     let rows: Vec<IdRow> = statement(WRITE_STATES)
         .bind::<Array<Text>, _>(all().map(|outcome| outcome.delivery.to_string()).collect::<Vec<_>>())
         .bind::<Array<BigInt>, _>(all().map(|outcome| outcome.token).collect::<Vec<_>>())
@@ -161,6 +164,7 @@ async fn write_states(
         )
         .bind::<Array<Nullable<Text>>, _>(all().map(error).collect::<Vec<_>>())
         .bind::<Array<Timestamptz>, _>(all().map(|outcome| outcome.at).collect::<Vec<_>>())
+        .bind::<Array<Nullable<Integer>>, _>(all().map(status).collect::<Vec<_>>())
         .load(&mut conn)
         .await?;
     Ok(rows.into_iter().map(|row| row.id).collect())

@@ -93,6 +93,7 @@ diesel::table! {
         lease_token -> Nullable<BigInt>,
         lease_until -> Nullable<Timestamptz>,
         last_error -> Nullable<Text>,
+        last_status -> Nullable<Integer>,
         created_at -> Timestamptz,
         completed_at -> Nullable<Timestamptz>,
     }

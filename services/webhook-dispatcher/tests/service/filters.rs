@@ -113,6 +113,7 @@ async fn a_filter_that_finds_little_looks_through_so_much_and_goes_on_from_there
     for query in [
         DeliveriesQuery { mode: Some("test".to_owned()), ..DeliveriesQuery::default() },
         DeliveriesQuery { event: Some("order.created".to_owned()), ..DeliveriesQuery::default() },
+        DeliveriesQuery { response_status: Some("2xx".to_owned()), ..DeliveriesQuery::default() },
     ] {
         let first = page(&harness, &endpoint, query.clone()).await;
         assert_eq!((first.data.len(), first.has_more), (0, true));
@@ -132,6 +133,93 @@ async fn a_filter_that_finds_little_looks_through_so_much_and_goes_on_from_there
     let on = first.continue_after.map(|id| id.to_string());
     let second = page(&harness, &endpoint, DeliveriesQuery { starting_after: on, ..query }).await;
     assert_eq!((second.data.len(), second.has_more), (1, false));
+}
+
+#[tokio::test]
+async fn answers_are_found_by_their_status_and_class() {
+    let harness = Harness::start().await;
+    let receiver = Receiver::start(|received, _| reply(if received.sequence() == 2 { 400 } else { 204 }));
+    let endpoint = harness.endpoint(&receiver).await;
+    let order = harness.new_order(Mode::Live);
+    harness.publish_created(&order).await;
+    harness.publish(&[harness.envelope(&order, 2, EventKind::DriverAssigned)]).await;
+    until("both are over", async || {
+        let log = harness.deliveries(&endpoint).await;
+        log.len() == 2 && log.iter().all(|one| one.status != DeliveryState::Pending)
+    })
+    .await;
+    let all = harness.deliveries(&endpoint).await;
+    let [refused, taken] = [&all[0], &all[1]];
+    let of = |wanted: &str| DeliveriesQuery {
+        response_status: Some(wanted.to_owned()),
+        ..DeliveriesQuery::default()
+    };
+    let some = |text: &str| Some(text.to_owned());
+    for (query, expected) in [
+        (of("400"), vec![refused]),
+        (of("4xx"), vec![refused]),
+        (of("204"), vec![taken]),
+        (of("2xx"), vec![taken]),
+        (of("200"), vec![]),
+        (of("3xx"), vec![]),
+        (of("5xx"), vec![]),
+        (of("none"), vec![]),
+        (DeliveriesQuery { status: some("failed"), ..of("4xx") }, vec![refused]),
+        (DeliveriesQuery { status: some("failed"), ..of("2xx") }, vec![]),
+        (DeliveriesQuery { event: some("order.created"), ..of("2xx") }, vec![taken]),
+        (DeliveriesQuery { mode: some("test"), ..of("2xx") }, vec![]),
+        (DeliveriesQuery { order_reference: some(&order.reference), ..of("4xx") }, vec![refused]),
+    ] {
+        let found = page(&harness, &endpoint, query.clone()).await;
+        assert_eq!(found.data.iter().collect::<Vec<_>>(), expected, "{query:?}");
+        assert!(!found.has_more && found.continue_after.is_none(), "{query:?}");
+    }
+    let id = endpoint.view.id.to_string();
+    for wrong in ["7xx", "99", "500,503", "5XX", " "] {
+        let refused = refusal(harness.hooks.deliveries(harness.business, &id, &of(wrong)).await);
+        assert_eq!((refused.status, faulty_fields(&refused)), (400, vec!["responseStatus"]), "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn the_latest_answer_is_shown_and_found() {
+    let harness = Harness::start().await;
+    let (broken, kind) = (Receiver::start(|_, _| reply(503)), Receiver::kind());
+    // Nothing listens at the first.
+    let silent = harness.create(json!({"url": "http://127.0.0.1:1/hook"})).await;
+    let endpoint = harness.endpoint(&broken).await;
+    let resting = harness.endpoint(&broken).await;
+    harness.patch(&resting, json!({"status": "paused"})).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    let found = async |endpoint: &CreatedEndpoint, wanted: &str| {
+        let query =
+            DeliveriesQuery { response_status: Some(wanted.to_owned()), ..DeliveriesQuery::default() };
+        let page = page(&harness, endpoint, query).await;
+        page.data.into_iter().map(|one| one.last_response_status).collect::<Vec<_>>()
+    };
+    until("no answer came", async || found(&silent, "none").await == [None]).await;
+    until("a bad answer came", async || found(&endpoint, "503").await == [Some(503)]).await;
+    assert_eq!(found(&silent, "5xx").await, []);
+    assert_eq!(found(&endpoint, "none").await, []);
+    // What was never sent has no answer, and lacks none.
+    assert_eq!(harness.deliveries(&resting).await.len(), 1);
+    for wanted in ["none", "2xx", "5xx"] {
+        assert_eq!(found(&resting, wanted).await, [], "{wanted}");
+    }
+
+    // The latest one counts, whatever came before.
+    harness.patch(&endpoint, json!({"url": kind.url()})).await;
+    until("it failed, or arrives elsewhere", async || {
+        harness.deliveries(&endpoint).await[0].status != DeliveryState::Pending
+    })
+    .await;
+    let delivery = harness.deliveries(&endpoint).await.remove(0).id.to_string();
+    harness.hooks.redeliver(harness.business, &delivery).await.expect("it is sent again");
+    until("a good answer came", async || found(&endpoint, "2xx").await == [Some(200)]).await;
+    assert_eq!(found(&endpoint, "503").await, []);
+    let details = harness.hooks.delivery(harness.business, &delivery).await.expect("the delivery");
+    assert_eq!(details.view.last_response_status, Some(200));
+    assert_eq!(details.attempt_log.first().and_then(|first| first.response_status), Some(503));
 }
 
 #[tokio::test]
