@@ -1,5 +1,6 @@
 //! Keeps the log as long as it is to be kept: makes the days of attempts ahead, drops those that are too old, and prunes
-//! deliveries and events that ended before. Of several instances one does it at a time.
+//! deliveries and events that ended before, and the streams of orders that are long over. Of several instances one does
+//! it at a time.
 
 use std::time::Duration;
 
@@ -18,6 +19,9 @@ const AGAIN: Duration = Duration::from_secs(60);
 const DAYS_AHEAD: u64 = 3;
 /// In one transaction.
 const PORTION_MAX: i64 = 1_000;
+/// How long an order's place in its events is remembered. An event that comes later yet is taken for one of a new order,
+/// and waits for those before it; so this is more than an order takes, cash and returns included.
+const STREAM_DAYS: i64 = 400;
 /// Between portions, so that a first pruning of millions takes no more than its share of the database.
 const BREATH: Duration = Duration::from_millis(20);
 /// Days without a partition that one look makes up for.
@@ -47,8 +51,9 @@ async fn look(app: &App, stop: &CancellationToken) -> Result<bool, StoreError> {
     drop_days(app, kept_since).await?;
     let deliveries = prune(app, stop, Old::Deliveries, kept_since).await?;
     let events = prune(app, stop, Old::Events, kept_since).await?;
-    if deliveries + events > 0 {
-        tracing::info!(deliveries, events, "what is over for long was pruned");
+    let streams = prune(app, stop, Old::Streams, now - TimeDelta::days(STREAM_DAYS)).await?;
+    if deliveries + events + streams > 0 {
+        tracing::info!(deliveries, events, streams, "what is over for long was pruned");
     }
     Ok(true)
 }
@@ -113,6 +118,7 @@ async fn drop_days(app: &App, kept_since: DateTime<Utc>) -> Result<(), StoreErro
 enum Old {
     Deliveries,
     Events,
+    Streams,
 }
 
 /// Portion after portion, to the end.
@@ -127,8 +133,9 @@ async fn prune(
         let work = async |conn: &mut AsyncPgConnection| match old {
             Old::Deliveries => store::prune_deliveries(conn, &after, before, PORTION_MAX).await,
             Old::Events => store::prune_events(conn, &after, before, PORTION_MAX).await,
+            Old::Streams => store::prune_streams(conn, &after, before, PORTION_MAX).await,
         };
-        let (last, count) = app.database.read(work).await?;
+        let (last, count) = app.database.transaction(work).await?;
         pruned += count;
         let Some(last) = last else { break };
         after = last;

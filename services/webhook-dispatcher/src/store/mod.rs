@@ -44,7 +44,7 @@ pub(crate) use recoveries::{
 };
 pub(crate) use retention::{
     add_partition, attempts_without_day, drop_partition, drop_strays, partitions, prune_deliveries,
-    prune_events, try_lock_retention,
+    prune_events, prune_streams, try_lock_retention,
 };
 pub(crate) use secrets::{
     SealedRow, count_sealed_otherwise, find_target, fold_secrets, lock_sealed_otherwise, lock_secrets,

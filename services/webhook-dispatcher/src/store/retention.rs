@@ -1,11 +1,11 @@
-//! What is kept for a time: attempts, which go a day at a time with their partition; deliveries that are over, and events
-//! that none is left of, which go in portions. Serves all businesses.
+//! What is kept for a time: attempts, which go a day at a time with their partition; deliveries that are over, events that
+//! none is left of, and the streams of old orders, which go in portions. Serves all businesses.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use diesel::QueryableByName;
-use diesel::sql_types::{BigInt, Bool, Date, Nullable, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Bool, Date, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
-use domain::{EventId, WebhookDeliveryId};
+use domain::{EventId, OrderId, WebhookDeliveryId};
 use postgres::{StoreError, statement};
 
 use super::corrupt;
@@ -184,4 +184,52 @@ pub(crate) async fn prune_events(
         .get_result(conn)
         .await?;
     Ok((row.last, row.pruned))
+}
+
+/// Whoever writes about an order holds its stream's lock: what is locked at this moment is not over. Locked here are those
+/// alone that may go.
+const STREAMS_OVER: &str = "
+    WITH portion AS (
+        SELECT order_id FROM order_streams WHERE order_id > $1 AND order_id < $2 ORDER BY order_id LIMIT $3),
+    over AS (
+        SELECT stream.order_id FROM portion JOIN order_streams AS stream ON stream.order_id = portion.order_id
+        WHERE NOT EXISTS (SELECT FROM parked_events WHERE parked_events.order_id = portion.order_id)
+          AND NOT EXISTS (SELECT FROM events WHERE events.order_id = portion.order_id)
+        FOR UPDATE OF stream SKIP LOCKED)
+    SELECT (SELECT max(order_id) FROM portion) AS last, ARRAY(SELECT order_id FROM over) AS over";
+
+#[derive(QueryableByName)]
+struct StreamsRow {
+    #[diesel(sql_type = Nullable<Text>)]
+    last: Option<String>,
+    #[diesel(sql_type = Array<Text>)]
+    over: Vec<String>,
+}
+
+/// Asks again: an event may have come before the lock did.
+const PRUNE_STREAMS: &str = "
+    DELETE FROM order_streams
+    WHERE order_id = ANY ($1)
+      AND NOT EXISTS (SELECT FROM parked_events WHERE parked_events.order_id = order_streams.order_id)
+      AND NOT EXISTS (SELECT FROM events WHERE events.order_id = order_streams.order_id)";
+
+/// As [`prune_deliveries`], for the streams of orders that were made before, have no event parked, and none in the log: a
+/// delivery that still waits for its turn needs its stream. Wants a transaction.
+pub(crate) async fn prune_streams(
+    conn: &mut AsyncPgConnection,
+    after: &str,
+    made_before: DateTime<Utc>,
+    limit: i64,
+) -> Result<(Option<String>, i64), StoreError> {
+    let row: StreamsRow = statement(STREAMS_OVER)
+        .bind::<Text, _>(after)
+        .bind::<Text, _>(OrderId::first_of(made_before).to_string())
+        .bind::<BigInt, _>(limit)
+        .get_result(conn)
+        .await?;
+    if row.over.is_empty() {
+        return Ok((row.last, 0));
+    }
+    let pruned = statement(PRUNE_STREAMS).bind::<Array<Text>, _>(row.over).execute(conn).await?;
+    Ok((row.last, i64::try_from(pruned).map_err(corrupt)?))
 }

@@ -1,14 +1,15 @@
-//! The log is kept for thirty days, and what still waits is kept until it is over.
+//! The log is kept for thirty days, and an order's place in its events for longer; what still waits is kept until it is
+//! over.
 
 use chrono::TimeDelta;
 use diesel::QueryableByName;
 use diesel::sql_types::{BigInt, Text};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
-use domain::{Clock, Mode};
+use domain::{Clock, EventKind, Mode};
 use internal_api::webhooks::DeliveryState;
 use serde_json::json;
 
-use crate::harness::{Harness, until};
+use crate::harness::{Harness, TestOrder, until};
 use crate::receiver::Receiver;
 
 #[derive(QueryableByName)]
@@ -114,4 +115,57 @@ async fn the_migration_keeps_what_is_there() {
     for delivery in harness.deliveries(&endpoint).await {
         assert_eq!(harness.details(&delivery).await.attempt_log.len(), 1);
     }
+}
+
+/// The orders whose streams are there, in the order of their ids.
+async fn streams(harness: &Harness) -> Vec<String> {
+    words(harness, "SELECT order_id AS word FROM order_streams ORDER BY order_id").await
+}
+
+#[tokio::test]
+async fn the_stream_of_an_order_goes_after_400_days_unless_something_of_it_waits() {
+    let clock = Clock::manual(Clock::system().now());
+    let mut harness = Harness::start_with(|_| {}, clock).await;
+    let receiver = Receiver::kind();
+    let endpoint = harness.create(json!({"url": receiver.url(), "modes": ["live"]})).await;
+    let resting = harness.create(json!({"url": receiver.url(), "modes": ["test"]})).await;
+    harness.patch(&resting, json!({"status": "paused"})).await;
+    let [over, gap] = [harness.new_order(Mode::Live), harness.new_order(Mode::Live)];
+    let waits = harness.new_order(Mode::Test);
+    harness.publish_created(&over).await;
+    harness.publish(&[harness.envelope(&gap, 2, EventKind::DriverAssigned)]).await;
+    harness.publish_created(&waits).await;
+    until("the first arrives", async || harness.succeeded(&endpoint).await).await;
+    until("one waits for its endpoint", async || harness.deliveries(&resting).await.len() == 1).await;
+    let parked = "SELECT count(*) AS number FROM parked_events";
+    until("one waits for its predecessor", async || number(&harness, parked).await == 1).await;
+    let ids = |orders: &[&TestOrder]| {
+        let mut ids: Vec<String> = orders.iter().map(|order| order.id.to_string()).collect();
+        ids.sort();
+        ids
+    };
+
+    // An order of 1970, whose going tells when streams were looked at.
+    let ancient = format!(
+        "INSERT INTO order_streams (order_id, business_id, next_sequence) VALUES ('ord_{:026}', '{}', 2)",
+        0, harness.business
+    );
+    harness.connection().await.batch_execute(&ancient).await.unwrap();
+    assert_eq!(streams(&harness).await.len(), 4);
+    harness.clock.advance(TimeDelta::days(399));
+    harness.crash_and_restart().await;
+    until("the oldest is gone", async || streams(&harness).await.len() < 4).await;
+    assert_eq!(streams(&harness).await, ids(&[&over, &gap, &waits]));
+    assert_eq!(number(&harness, "SELECT count(*) AS number FROM events").await, 1, "though its events went");
+
+    harness.clock.advance(TimeDelta::days(2));
+    harness.crash_and_restart().await;
+    until("the next one is gone", async || streams(&harness).await.len() < 3).await;
+    assert_eq!(streams(&harness).await, ids(&[&gap, &waits]));
+    // What waited goes on as if it were of yesterday.
+    harness.patch(&resting, json!({"status": "active"})).await;
+    until("it arrives at last", async || harness.succeeded(&resting).await).await;
+    harness.publish_created(&gap).await;
+    until("the gap is closed", async || receiver.count() == 4).await;
+    assert_eq!(number(&harness, parked).await, 0);
 }
