@@ -36,7 +36,8 @@ const FILL: &str = "
     CREATE TEMPORARY TABLE made ON COMMIT DROP AS
     SELECT n,
         'evt_00' || lpad(upper(to_hex(n)), 24, '0') AS event_id,
-        'ord_00' || lpad(upper(to_hex(n / 4)), 24, '0') AS order_id,
+        -- Of the time of the sample, so that retention does not look at the stream of each.
+        'ord_' || substr(filled.delivery_id, 5, 10) || lpad(upper(to_hex(n / 4)), 16, '0') AS order_id,
         n % 4 + 1 AS sequence,
         (ARRAY['order.created', 'driver.assigned', 'order.picked_up', 'order.out_for_delivery'])[n % 4 + 1] AS kind,
         filled.began_at - interval '1 hour' - ({days} * (1 - n::float8 / {all})) * interval '1 day' AS at
@@ -65,6 +66,7 @@ const FILL: &str = "
         'id', sent.delivery_id, 'event_id', sent.event_id, 'endpoint_id', sent.endpoint_id,
         'business_id', sent.business_id, 'order_id', sent.order_id, 'sequence', sent.sequence, 'kind', sent.kind,
         'state', CASE WHEN failed THEN 'failed' ELSE 'succeeded' END,
+        'last_status', CASE WHEN failed THEN 500 ELSE 200 END,
         'last_error', CASE WHEN failed THEN 'it answered 500: your endpoint met an error of its own; see its log' END,
         'created_at', sent.at, 'completed_at', sent.at)) AS copy;
     INSERT INTO attempts
