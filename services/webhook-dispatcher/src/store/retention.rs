@@ -187,14 +187,15 @@ pub(crate) async fn prune_events(
 }
 
 /// Whoever writes about an order holds its stream's lock: what is locked at this moment is not over. Locked here are those
-/// alone that may go.
+/// alone that may go. `OFFSET 0` keeps the questions look-ups, where a plan made while tables were small would read them whole.
 const STREAMS_OVER: &str = "
     WITH portion AS (
         SELECT order_id FROM order_streams WHERE order_id > $1 AND order_id < $2 ORDER BY order_id LIMIT $3),
     over AS (
-        SELECT stream.order_id FROM portion JOIN order_streams AS stream ON stream.order_id = portion.order_id
-        WHERE NOT EXISTS (SELECT FROM parked_events WHERE parked_events.order_id = portion.order_id)
-          AND NOT EXISTS (SELECT FROM events WHERE events.order_id = portion.order_id)
+        SELECT order_id FROM order_streams AS stream
+        WHERE order_id = ANY (ARRAY(SELECT order_id FROM portion))
+          AND NOT EXISTS (SELECT FROM parked_events WHERE parked_events.order_id = stream.order_id OFFSET 0)
+          AND NOT EXISTS (SELECT FROM events WHERE events.order_id = stream.order_id OFFSET 0)
         FOR UPDATE OF stream SKIP LOCKED)
     SELECT (SELECT max(order_id) FROM portion) AS last, ARRAY(SELECT order_id FROM over) AS over";
 
@@ -210,8 +211,8 @@ struct StreamsRow {
 const PRUNE_STREAMS: &str = "
     DELETE FROM order_streams
     WHERE order_id = ANY ($1)
-      AND NOT EXISTS (SELECT FROM parked_events WHERE parked_events.order_id = order_streams.order_id)
-      AND NOT EXISTS (SELECT FROM events WHERE events.order_id = order_streams.order_id)";
+      AND NOT EXISTS (SELECT FROM parked_events WHERE parked_events.order_id = order_streams.order_id OFFSET 0)
+      AND NOT EXISTS (SELECT FROM events WHERE events.order_id = order_streams.order_id OFFSET 0)";
 
 /// As [`prune_deliveries`], for the streams of orders that were made before, have no event parked, and none in the log: a
 /// delivery that still waits for its turn needs its stream. Wants a transaction.
