@@ -217,7 +217,7 @@ async fn raw_server(answer: &'static [u8], stays: bool) -> u16 {
 }
 
 #[tokio::test]
-async fn an_endless_answer_is_cut_off_and_its_beginning_kept() {
+async fn a_long_answer_is_taken_and_its_beginning_kept() {
     let harness = Harness::start().await;
     let receiver = Receiver::start(|_, _| {
         let mut reply = reply(200);
@@ -231,4 +231,25 @@ async fn an_endless_answer_is_cut_off_and_its_beginning_kept() {
     let body = harness.details(&delivery).await.attempt_log[0].response_body.clone().unwrap();
     assert!(body.starts_with("\u{fffd}nulxxx"));
     assert_eq!(body.chars().count(), 16 * 1024);
+}
+
+/// Its status counts, at once: neither the time nor the memory of a sender is its to take.
+#[tokio::test]
+async fn an_endless_answer_is_cut_off() {
+    let harness = Harness::start().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let cut_off = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut buffer = [0; 8_192];
+        let _read = stream.read(&mut buffer).await;
+        let mut answered = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await;
+        while answered.is_ok() {
+            answered = stream.write_all(&[b'x'; 8_192]).await;
+        }
+    });
+    let endpoint = harness.create(json!({"url": format!("http://127.0.0.1:{port}/")})).await;
+    let result = harness.hooks.test(harness.business, &endpoint.view.id.to_string()).await.unwrap();
+    assert_eq!((result.succeeded, result.response_status, result.error), (true, Some(200), None));
+    until("the connection is closed", async || cut_off.is_finished()).await;
 }
