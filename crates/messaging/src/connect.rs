@@ -23,6 +23,9 @@ const OPEN: Duration = Duration::from_secs(3);
 const CLOSE: Duration = Duration::from_secs(2);
 /// A peer that says nothing for this long, in seconds, is gone.
 const HEARTBEAT: u16 = 10;
+/// In bytes. Each connection keeps buffers of 64 frames: the broker's own 128 KiB would cost each service 16 MiB. What is
+/// longer travels in several.
+const FRAME_MAX: u32 = 16 * 1024;
 
 /// A connection that was made. Dropping it cuts the line.
 pub(crate) struct Live {
@@ -69,6 +72,7 @@ impl Live {
         let mut uri: AMQPUri =
             url.parse().map_err(|_| BrokerError::Unavailable("the broker's URL is malformed".into()))?;
         uri.query.heartbeat.get_or_insert(HEARTBEAT);
+        uri.query.frame_max.get_or_insert(FRAME_MAX);
         let properties = ConnectionProperties::default().with_connection_name(name.into());
         let line = Line::default();
         let connecting = Connection::connector(
