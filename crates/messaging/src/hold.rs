@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 use crate::{Handler, Rejection};
 
 const PAUSE_MIN: Duration = Duration::from_millis(200);
-const PAUSE_MAX: Duration = Duration::from_secs(5);
+/// A message goes on within this time of when it can be handled.
+const PAUSE_MAX: Duration = Duration::from_secs(1);
 /// The broker takes a message back that is held for 30 min, and counts that as a delivery. Before that it is put into
 /// the queue anew.
 const HOLD_MAX: Duration = Duration::from_secs(20 * 60);

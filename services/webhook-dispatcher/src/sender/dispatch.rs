@@ -12,14 +12,13 @@ use tracing::Instrument;
 use super::attempt::Webhook;
 use super::express::Taken;
 use super::in_hand::{Hold, LEASE};
+use super::pace::Pace;
 use crate::app::App;
 use crate::domain::Failure;
 use crate::store::{self, Claim, Claimed, Outcome, Then};
 
 /// The doorbell only saves this wait; what it does not tell of is found by looking.
 const POLL: Duration = Duration::from_millis(500);
-/// What becomes due, and what ends, within this time is looked at together.
-const GATHER: Duration = Duration::from_millis(5);
 /// While the database is away.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 /// Attempts under way when the service stops get this long; the rest is given back.
@@ -29,14 +28,17 @@ const UNREADABLE_SECRET_PAUSE: TimeDelta = TimeDelta::seconds(60);
 
 pub(crate) async fn dispatch(app: App, mut express: UnboundedReceiver<Taken>, stop: CancellationToken) {
     let mut sending = JoinSet::new();
-    let mut next = Next::default();
+    let (mut next, mut pace) = (Next::default(), Pace::new(Instant::now()));
     while !stop.is_cancelled() {
         while sending.try_join_next().is_some() {}
         metrics::gauge!("webhook_in_flight").set(count(app.in_hand.len()));
         let room = app.concurrency.saturating_sub(app.in_hand.len());
         if room > 0 {
+            let began = Instant::now();
             match take(&app, room).await {
                 Ok(claimed) => {
+                    let found = claimed.iter().map(|(claimed, _)| claimed.endpoint_id);
+                    pace.looked((began, Instant::now()), found);
                     next = Next { pause: None, more: !claimed.is_empty() };
                     for taken in claimed {
                         start(&app, &mut sending, taken);
@@ -50,7 +52,7 @@ pub(crate) async fn dispatch(app: App, mut express: UnboundedReceiver<Taken>, st
                 }
             }
         }
-        wait(&app, &mut express, &mut sending, next, &stop).await;
+        wait(&app, (&mut express, &mut pace), &mut sending, next, &stop).await;
     }
     drain(&app, sending).await;
 }
@@ -73,26 +75,28 @@ fn start(app: &App, sending: &mut JoinSet<()>, (claimed, hold): Taken) {
 /// comes by express is sent meanwhile.
 async fn wait(
     app: &App,
-    express: &mut UnboundedReceiver<Taken>,
+    (express, pace): (&mut UnboundedReceiver<Taken>, &mut Pace),
     sending: &mut JoinSet<()>,
     Next { pause, mut more }: Next,
     stop: &CancellationToken,
 ) {
-    let looked = Instant::now();
-    let until = looked + pause.unwrap_or(POLL);
-    // A look costs the same for one as for many: it waits until a quarter of what is under way has ended, or a moment.
+    let until = Instant::now() + pause.unwrap_or(POLL);
     let few_left = app.in_hand.len() * 3 / 4;
-    let has_room = || app.in_hand.len() < app.concurrency;
     loop {
-        let may_look = more && pause.is_none() && has_room();
-        if may_look && (app.in_hand.len() <= few_left || looked.elapsed() >= GATHER) {
+        let in_hand = app.in_hand.len();
+        let may_look = more && pause.is_none() && in_hand < app.concurrency;
+        let next_look = pace.next_look(in_hand <= few_left, Instant::now());
+        if may_look && Instant::now() >= next_look {
             return;
         }
-        let until = if may_look { until.min(looked + GATHER) } else { until };
+        let until = if may_look { until.min(next_look) } else { until };
         tokio::select! {
             () = stop.cancelled() => return,
             () = app.bell.notified(), if pause.is_none() => more = true,
-            Some(taken) = express.recv() => start(app, sending, taken),
+            Some(taken) = express.recv() => {
+                pace.express(taken.0.endpoint_id, Instant::now());
+                start(app, sending, taken);
+            }
             Some(_) = sending.join_next() => {}
             () = tokio::time::sleep_until(until) => return,
         }

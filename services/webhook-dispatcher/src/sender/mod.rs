@@ -8,6 +8,7 @@ mod express;
 mod in_hand;
 mod loads;
 mod names;
+mod pace;
 mod recorder;
 mod signed;
 

@@ -42,7 +42,7 @@ pub(crate) use receiver::serve as serve_receiver;
 
 /// In the order in which they run: what leaves much behind comes last.
 pub(crate) const GROUPS: [&str; 7] =
-    ["orders", "latency", "drain", "sequence", "isolation", "kill", "backlog"];
+    ["latency", "orders", "drain", "sequence", "isolation", "kill", "backlog"];
 /// How long webhooks that were published may take to arrive, and their outcomes to be written.
 const PATIENCE: Duration = Duration::from_secs(120);
 
