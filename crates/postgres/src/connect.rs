@@ -25,10 +25,11 @@ impl SessionLimits {
 }
 
 /// Statements are prepared once, and so are their plans: left alone, the server would plan most of ours at each call, which
-/// costs it more than running them, since it takes lists to be longer than they are. A plan that was made while its table
-/// was nearly empty would read the whole table, and go on doing so until the server next looks at the table's size, a
-/// minute later perhaps. All that services ask for is found by an index. No query is so large that compiling it would pay.
-const PLANNER: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off";
+/// costs it more than running them, since it takes lists to be longer than they are. A plan is kept until the server next
+/// looks at the tables' sizes, a minute later perhaps, and one that was made while they were nearly empty would read them
+/// whole. All that services ask for is found by an index, row by row. No query is so large that compiling it would pay.
+const PLANNER: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off \
+    -c enable_mergejoin=off -c jit=off";
 
 /// Reads the URL and adds the limits. An option that the URL itself names stays as it is.
 pub(crate) fn configure(url: &str, limits: SessionLimits) -> Result<Config, tokio_postgres::Error> {

@@ -44,12 +44,14 @@ const HAND_OUT: &str = "
         SELECT stored.*, new.id, new.endpoint_id, new.lease_token, new.lease_until,
             stored.order_id IS NULL OR (
                 row_number() OVER (PARTITION BY new.endpoint_id, stored.order_id ORDER BY stored.sequence) = 1
-                AND NOT EXISTS (
-                    SELECT FROM deliveries AS earlier
-                    WHERE earlier.endpoint_id = new.endpoint_id AND earlier.order_id = stored.order_id
-                      AND earlier.state = 'pending' AND earlier.in_turn)) AS head
+                AND earlier.id IS NULL) AS head
         FROM unnest($12, $13, $14, $15, $16) AS new (id, event_id, endpoint_id, lease_token, lease_until)
         JOIN stored ON stored.event_id = new.event_id
+        LEFT JOIN LATERAL (
+            SELECT id FROM deliveries
+            WHERE endpoint_id = new.endpoint_id AND order_id = stored.order_id AND state = 'pending' AND in_turn
+            LIMIT 1
+        ) AS earlier ON true
     ) AS new
     RETURNING id, lease_token IS NOT NULL AS leased, due_at IS NOT NULL AS due";
 
