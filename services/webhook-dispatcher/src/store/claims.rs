@@ -9,7 +9,8 @@ use postgres::{StoreError, statement};
 use telemetry::TraceContext;
 
 use super::corrupt;
-use super::secrets::sealed_secrets;
+use super::queues::waiting_queues;
+use super::secrets::SecretColumns;
 use crate::secrets::SealedSecrets;
 
 /// What a sender has room for.
@@ -66,22 +67,13 @@ pub(crate) struct Claimed {
     pub trace: Option<TraceContext>,
 }
 
-/// First the endpoints that have anything due, found by skipping from one to the next in the index, so that one with a
-/// backlog costs as little as one without. Of those the ones that may be sent to, each with its room: what its
+/// First the endpoints that have anything due. Of those the ones that may be sent to, each with its room: what its
 /// concurrency and its rate allow, or one to see whether a tripped one works again. Then the oldest of each within its
 /// room, taken in turns: no business is served twice before another is served once, nor an endpoint before another of
 /// the same business. Twice an even share of each suffices to fill the room, unless few are due.
-const CLAIM: &str = r#"
-WITH RECURSIVE queues (endpoint_id) AS (
-    (SELECT endpoint_id FROM deliveries WHERE due_at IS NOT NULL ORDER BY endpoint_id LIMIT 1)
-    UNION ALL
-    SELECT (
-        SELECT deliveries.endpoint_id FROM deliveries
-        WHERE deliveries.due_at IS NOT NULL AND deliveries.endpoint_id > queues.endpoint_id
-        ORDER BY deliveries.endpoint_id LIMIT 1
-    )
-    FROM queues WHERE queues.endpoint_id IS NOT NULL
-),
+const CLAIM: &str = concat!(
+    waiting_queues!(),
+    r#",
 open AS (
     SELECT endpoints.id, endpoints.business_id, least(
         coalesce(load.allowed, $4),
@@ -131,7 +123,8 @@ RETURNING locked.taken_over, deliveries.id, deliveries.business_id, deliveries.e
     events.mode, events.body, events.occurred_at, events.traceparent, events.tracestate,
     endpoints.max_per_second, endpoints.url, endpoints.secret_ciphertext, endpoints.secret_key_id,
     endpoints.next_secret_ciphertext, endpoints.next_secret_key_id, endpoints.next_secret_from
-"#;
+"#
+);
 
 #[derive(QueryableByName)]
 struct ClaimedRow {
@@ -171,16 +164,8 @@ struct ClaimedRow {
     max_per_second: Option<i32>,
     #[diesel(sql_type = Text)]
     url: String,
-    #[diesel(sql_type = Binary)]
-    secret_ciphertext: Vec<u8>,
-    #[diesel(sql_type = Text)]
-    secret_key_id: String,
-    #[diesel(sql_type = Nullable<Binary>)]
-    next_secret_ciphertext: Option<Vec<u8>>,
-    #[diesel(sql_type = Nullable<Text>)]
-    next_secret_key_id: Option<String>,
-    #[diesel(sql_type = Nullable<Timestamptz>)]
-    next_secret_from: Option<DateTime<Utc>>,
+    #[diesel(embed)]
+    secrets: SecretColumns,
 }
 
 impl ClaimedRow {
@@ -202,10 +187,7 @@ impl ClaimedRow {
             wanted: self.wanted,
             max_per_second: self.max_per_second,
             url: self.url,
-            secrets: sealed_secrets(
-                (self.secret_ciphertext, self.secret_key_id),
-                (self.next_secret_ciphertext, self.next_secret_key_id, self.next_secret_from),
-            ),
+            secrets: self.secrets.into(),
             body: self.body,
             occurred_at: self.occurred_at,
             trace: self.traceparent.map(|traceparent| TraceContext { traceparent, tracestate }),

@@ -10,6 +10,7 @@ use domain::{BusinessId, EndpointId};
 use postgres::{StoreError, statement};
 
 use super::corrupt;
+use super::queues::waiting_queues;
 use crate::domain::{DISABLED_PERCENT, Told};
 
 /// Of all endpoints of a business together.
@@ -192,17 +193,9 @@ pub(crate) async fn breakers(
 }
 
 /// Endpoint by endpoint, as senders look (`claims`): the oldest of each is the first in its part of the index.
-const OLDEST_DUE: &str = "
-WITH RECURSIVE queues (endpoint_id) AS (
-    (SELECT endpoint_id FROM deliveries WHERE due_at IS NOT NULL ORDER BY endpoint_id LIMIT 1)
-    UNION ALL
-    SELECT (
-        SELECT deliveries.endpoint_id FROM deliveries
-        WHERE deliveries.due_at IS NOT NULL AND deliveries.endpoint_id > queues.endpoint_id
-        ORDER BY deliveries.endpoint_id LIMIT 1
-    )
-    FROM queues WHERE queues.endpoint_id IS NOT NULL
-)
+const OLDEST_DUE: &str = concat!(
+    waiting_queues!(),
+    "
 SELECT min(oldest.due_at) AS due_at
 FROM queues
 JOIN endpoints ON endpoints.id = queues.endpoint_id AND NOT endpoints.paused AND endpoints.deleted_at IS NULL
@@ -212,7 +205,8 @@ CROSS JOIN LATERAL (
     SELECT due_at FROM deliveries
     WHERE endpoint_id = queues.endpoint_id AND due_at <= $1 AND lease_token IS NULL
     ORDER BY due_at LIMIT 1
-) AS oldest";
+) AS oldest"
+);
 
 #[derive(QueryableByName)]
 struct DueRow {

@@ -24,7 +24,7 @@ macro_rules! secret_columns {
     };
 }
 
-pub(super) fn sealed_secrets(
+fn sealed_secrets(
     (ciphertext, key_id): Present,
     (next_ciphertext, next_key_id, from): Next,
 ) -> SealedSecrets {
@@ -32,6 +32,30 @@ pub(super) fn sealed_secrets(
     SealedSecrets {
         present: Sealed { key_id, ciphertext },
         next: next.map(|((ciphertext, key_id), from)| Staged { secret: Sealed { key_id, ciphertext }, from }),
+    }
+}
+
+/// The same columns in a statement by hand.
+#[derive(QueryableByName)]
+pub(super) struct SecretColumns {
+    #[diesel(sql_type = Binary)]
+    secret_ciphertext: Vec<u8>,
+    #[diesel(sql_type = Text)]
+    secret_key_id: String,
+    #[diesel(sql_type = Nullable<Binary>)]
+    next_secret_ciphertext: Option<Vec<u8>>,
+    #[diesel(sql_type = Nullable<Text>)]
+    next_secret_key_id: Option<String>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    next_secret_from: Option<DateTime<Utc>>,
+}
+
+impl From<SecretColumns> for SealedSecrets {
+    fn from(columns: SecretColumns) -> Self {
+        sealed_secrets(
+            (columns.secret_ciphertext, columns.secret_key_id),
+            (columns.next_secret_ciphertext, columns.next_secret_key_id, columns.next_secret_from),
+        )
     }
 }
 

@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
-use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::EndpointId;
 use postgres::{StoreError, statement};
 
 use super::corrupt;
-use super::secrets::sealed_secrets;
+use super::secrets::SecretColumns;
 use crate::domain::{ENDPOINTS_MAX, Subject};
 use crate::secrets::SealedSecrets;
 
@@ -54,16 +53,8 @@ struct Row {
     url: String,
     #[diesel(sql_type = Nullable<Integer>)]
     max_per_second: Option<i32>,
-    #[diesel(sql_type = Binary)]
-    secret_ciphertext: Vec<u8>,
-    #[diesel(sql_type = Text)]
-    secret_key_id: String,
-    #[diesel(sql_type = Nullable<Binary>)]
-    next_secret_ciphertext: Option<Vec<u8>>,
-    #[diesel(sql_type = Nullable<Text>)]
-    next_secret_key_id: Option<String>,
-    #[diesel(sql_type = Nullable<Timestamptz>)]
-    next_secret_from: Option<DateTime<Utc>>,
+    #[diesel(embed)]
+    secrets: SecretColumns,
     #[diesel(sql_type = Bool)]
     open: bool,
 }
@@ -80,10 +71,7 @@ impl Row {
             open: self.open,
             max_per_second: self.max_per_second,
             url: self.url,
-            secrets: sealed_secrets(
-                (self.secret_ciphertext, self.secret_key_id),
-                (self.next_secret_ciphertext, self.next_secret_key_id, self.next_secret_from),
-            ),
+            secrets: self.secrets.into(),
         };
         Ok((subject, subscriber))
     }
