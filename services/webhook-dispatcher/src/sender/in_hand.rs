@@ -211,4 +211,17 @@ mod tests {
         assert!(rung(), "a failure gives its place back, too");
         assert_eq!((in_hand.by_endpoint(), in_hand.len()), (Vec::new(), 0));
     }
+
+    #[test]
+    fn what_is_received_and_not_written_is_bounded() {
+        let (clock, entropy, in_hand) = (Clock::system(), Entropy::seeded(1), InHand::new(Arc::default()));
+        let endpoint = EndpointId::generate(&clock, &entropy);
+        let take = |_| in_hand.take(WebhookDeliveryId::generate(&clock, &entropy), endpoint, 1);
+        let mut holds: Vec<Hold> = (0..UNWRITTEN_MAX + 2).map(take).collect();
+        holds.iter().for_each(Hold::received);
+        assert_eq!(in_hand.by_endpoint(), [(endpoint, 2)], "the last two keep their places");
+        holds.remove(0);
+        holds.iter().for_each(Hold::received);
+        assert_eq!((in_hand.by_endpoint(), in_hand.len()), (vec![(endpoint, 1)], UNWRITTEN_MAX + 1));
+    }
 }
