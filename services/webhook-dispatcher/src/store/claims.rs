@@ -70,7 +70,8 @@ pub(crate) struct Claimed {
 /// First the endpoints that have anything due. Of those the ones that may be sent to, each with its room: what its
 /// concurrency and its rate allow, or one to see whether a tripped one works again. Then the oldest of each within its
 /// room, taken in turns: no business is served twice before another is served once, nor an endpoint before another of
-/// the same business. Twice an even share of each suffices to fill the room, unless few are due.
+/// the same business. Twice an even share of each suffices to fill the room, unless few are due. What was found is asked
+/// once more when it is locked, in words that no index serves: by its id alone it is to be found.
 const CLAIM: &str = concat!(
     waiting_queues!(),
     r#",
@@ -110,7 +111,7 @@ candidates AS (
 locked AS (
     SELECT deliveries.id, deliveries.lease_token IS NOT NULL AS taken_over FROM deliveries
     JOIN candidates ON candidates.id = deliveries.id
-    WHERE deliveries.due_at <= $1 AND (deliveries.lease_until IS NULL OR deliveries.lease_until <= $1)
+    WHERE coalesce(deliveries.due_at <= $1, false) AND (deliveries.lease_until IS NULL OR deliveries.lease_until <= $1)
     FOR UPDATE OF deliveries SKIP LOCKED
 )
 UPDATE deliveries

@@ -33,9 +33,10 @@ CROSS JOIN LATERAL (
 WHERE health.last_success_at > $1 AND health.tripped_until IS NULL AND health.disabled_at IS NULL
 LIMIT $2";
 
+/// The states are asked for in words that no index serves: only ids are looked up.
 const STEP_ASIDE: &str = "
 UPDATE deliveries SET in_turn = false, stepped_aside_at = $2
-WHERE id = ANY ($1) AND state = 'pending' AND in_turn AND lease_token IS NULL
+WHERE id = ANY ($1) AND coalesce(state = 'pending', false) AND in_turn AND lease_token IS NULL
 RETURNING id, order_id, endpoint_id";
 
 #[derive(QueryableByName)]
