@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use chrono::TimeDelta;
 use diesel_async::AsyncPgConnection;
 use internal_api::webhooks::RecoveryState;
 use postgres::StoreError;
@@ -16,11 +15,11 @@ use crate::store;
 /// While no job is due.
 const EVERY: Duration = Duration::from_secs(1);
 /// In one transaction.
-const PORTION_MAX: i64 = 500;
+const PORTION_MAX: i64 = 250;
 /// While so many deliveries of an endpoint are pending, no more are sent again: what is new goes in between.
-const PENDING_MAX: i64 = 2_000;
+const PENDING_MAX: i64 = 500;
 /// Until a job whose endpoint has its fill is looked at again.
-const FULL_PAUSE: TimeDelta = TimeDelta::seconds(1);
+const FULL_PAUSE: Duration = Duration::from_millis(200);
 
 enum Step {
     NothingDue,
@@ -45,7 +44,8 @@ pub(crate) async fn recover(app: App, stop: CancellationToken) {
                     total = job.total, done = job.done, %state, "a recovery has ended"
                 );
             }
-            Ok(Step::NothingDue | Step::Full) => pause = EVERY,
+            Ok(Step::NothingDue) => pause = EVERY,
+            Ok(Step::Full) => pause = FULL_PAUSE,
             Err(error) => {
                 tracing::warn!(%error, "recoveries do not go on at this moment");
                 pause = EVERY;

@@ -47,9 +47,13 @@ pub(crate) async fn begin_recovery(
                 return Err(RecoverError::NoEndpoint);
             }
             let begun = store::begin_recovery(conn, (business, endpoint), id, span, now).await?;
-            begun.ok_or(RecoverError::UnderWay)
+            let begun = begun.ok_or(RecoverError::UnderWay)?;
+            // What is still being tried is no part of the job; its next attempt need not wait any longer.
+            store::bring_forward_all(conn, &endpoint.to_string(), now).await?;
+            Ok(begun)
         })
         .await?;
+    app.bell.notify_one();
     tracing::info!(
         business_id = %business, endpoint_id = %endpoint, recovery_id = %id, total = recovery.total,
         "a recovery was begun"

@@ -3,6 +3,7 @@
 
 mod attempts;
 
+pub(crate) use attempts::bring_forward_all;
 pub(super) use attempts::note_attempts;
 
 use diesel::prelude::*;

@@ -163,3 +163,22 @@ async fn what_was_committed_and_not_acknowledged_is_harmless_when_it_comes_again
     assert_eq!(times.len(), 161);
     assert!(times.values().all(|times| *times == 1), "{times:?}");
 }
+
+/// The log, and what is sent again, go by them.
+#[tokio::test]
+async fn the_ids_of_an_order_s_deliveries_rise_with_its_events() {
+    let mut harness = Harness::start().await;
+    harness.endpoint(&Receiver::kind()).await;
+    harness.endpoint(&Receiver::kind()).await;
+    let orders: Vec<_> = (0..10).map(|_| harness.new_order(Mode::Live)).collect();
+    let mut envelopes = lives(&harness, &orders);
+    shuffle(&harness, &mut envelopes);
+    harness.crash().await;
+    harness.publish(&envelopes).await;
+    harness.restart();
+    until("all are there", async || count(&harness, "deliveries").await == 160).await;
+    let earlier =
+        "(SELECT sequence - lag(sequence) OVER (PARTITION BY endpoint_id, order_id ORDER BY id) AS step
+        FROM deliveries) AS steps WHERE step <> 1";
+    assert_eq!(count(&harness, earlier).await, 0);
+}

@@ -53,11 +53,15 @@ async fn publish_lives(harness: &Harness, orders: &[TestOrder], events: i64) {
 }
 
 async fn all_are(harness: &Harness, state: &str, count: i64) -> bool {
+    counted(harness, &format!("deliveries WHERE state = '{state}'")).await == count
+}
+
+async fn counted(harness: &Harness, from: &str) -> i64 {
     use diesel_async::RunQueryDsl;
-    let sql = format!("(SELECT count(*) FROM deliveries WHERE state = '{state}')");
+    let sql = format!("(SELECT count(*) FROM {from})");
     let mut conn = harness.connection().await;
     let counted = diesel::dsl::sql::<diesel::sql_types::BigInt>(&sql);
-    diesel::select(counted).first::<i64>(&mut conn).await.unwrap() == count
+    diesel::select(counted).first::<i64>(&mut conn).await.unwrap()
 }
 
 /// As after an outage that outlasted all retries. The endpoint rests meanwhile: one that fails so much would be left alone.
@@ -114,6 +118,28 @@ async fn what_failed_is_sent_again_in_its_order_and_nothing_else() {
     let rest = PageQuery { limit: 10, starting_after: Some(again.id.to_string()) };
     let page = harness.hooks.recoveries(harness.business, &id, &rest).await.unwrap();
     assert_eq!((page.data.as_slice(), page.has_more), (&[ended][..], false));
+}
+
+/// It would be sent anyway, in an hour; whoever asks wants it now.
+#[tokio::test]
+async fn what_waits_for_its_next_attempt_is_sent_at_once() {
+    let hourly = |settings: &mut webhook_dispatcher::Settings| {
+        settings.webhooks.retry_seconds = retries("3600,3600,3600");
+    };
+    let harness = Harness::start_with(hourly, domain::Clock::system()).await;
+    let (receiver, well) = moody();
+    let endpoint = harness.endpoint(&receiver).await;
+    let since = harness.clock.now() - TimeDelta::minutes(1);
+    publish_lives(&harness, &[harness.new_order(Mode::Live)], 2).await;
+    until("the first has failed", async || receiver.count() == 1).await;
+    until("its outcome is written", async || {
+        let failed = "deliveries WHERE attempts = 1 AND lease_token IS NULL AND due_at IS NOT NULL";
+        counted(&harness, failed).await == 1
+    })
+    .await;
+    well.store(true, Ordering::SeqCst);
+    assert_eq!(recover(&harness, &endpoint, since).await.total, 0, "nothing has failed for good");
+    until("both arrive", async || all_are(&harness, "succeeded", 2).await).await;
 }
 
 #[tokio::test]

@@ -110,7 +110,10 @@ impl AcceptBatch {
     ) -> Result<Handed, StoreError> {
         let events: Vec<_> = told.iter().map(|(event, trace, _)| (event, *trace)).collect();
         let pairs = told.iter().flat_map(|(event, trace, to)| to.iter().map(move |to| (event, *trace, to)));
-        let planned: Vec<Planned<'_>> = pairs.map(|(event, trace, to)| self.plan(event, trace, to)).collect();
+        let ids = self.rising_ids(told.iter().map(|(.., to)| to.len()).sum());
+        let planned =
+            ids.into_iter().zip(pairs).map(|(id, (event, trace, to))| self.plan(id, event, trace, to));
+        let planned: Vec<Planned<'_>> = planned.collect();
         let deliveries: Vec<_> = planned.iter().map(Planned::delivery).collect();
         let handed_out = store::hand_out(conn, &events, &deliveries, now).await?;
         let stands = |planned: &Planned<'_>, standing| handed_out.get(&planned.id) == Some(&standing);
@@ -120,13 +123,21 @@ impl AcceptBatch {
         Ok(Handed { taken: taken.filter_map(Planned::into_taken).collect(), due })
     }
 
+    /// Those of one moment are in no order by themselves; the log, and what is sent again, go by them.
+    fn rising_ids(&self, count: usize) -> Vec<WebhookDeliveryId> {
+        let generate = || WebhookDeliveryId::generate(&self.clock, &self.entropy);
+        let mut ids: Vec<_> = std::iter::repeat_with(generate).take(count).collect();
+        ids.sort_unstable();
+        ids
+    }
+
     fn plan<'a>(
         &self,
+        id: WebhookDeliveryId,
         event: &'a WebhookEvent,
         trace: Option<&'a TraceContext>,
         subscriber: &'a Subscriber,
     ) -> Planned<'a> {
-        let id = WebhookDeliveryId::generate(&self.clock, &self.entropy);
         Planned { id, event, trace, subscriber, reservation: self.express.reserve(id, subscriber) }
     }
 }

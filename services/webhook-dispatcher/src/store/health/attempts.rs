@@ -81,7 +81,9 @@ pub(in crate::store) async fn note_attempts(
     for change in &changes {
         change.tell();
         if change.ends_an_outage() {
-            bring_forward(conn, &change.endpoint, now).await?;
+            let brought_forward = bring_forward_all(conn, &change.endpoint, now).await?;
+            let endpoint_id = &change.endpoint;
+            tracing::info!(endpoint_id, brought_forward, "an endpoint answers again; what waits is sent now");
         }
     }
     Ok(())
@@ -214,21 +216,16 @@ FROM (
 WHERE deliveries.id = waiting.id
 "#;
 
-async fn bring_forward(
+/// Makes due what waits for its next attempt to this endpoint; tells how many.
+pub(crate) async fn bring_forward_all(
     conn: &mut AsyncPgConnection,
     endpoint: &str,
     now: DateTime<Utc>,
-) -> Result<(), StoreError> {
-    let brought_forward = statement(BRING_FORWARD)
+) -> Result<usize, StoreError> {
+    Ok(statement(BRING_FORWARD)
         .bind::<Text, _>(endpoint)
         .bind::<Timestamptz, _>(now)
         .bind::<BigInt, _>(BROUGHT_FORWARD_MAX)
         .execute(conn)
-        .await?;
-    tracing::info!(
-        endpoint_id = endpoint,
-        brought_forward,
-        "an endpoint answers again; what waits is sent now"
-    );
-    Ok(())
+        .await?)
 }
