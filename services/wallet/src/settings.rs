@@ -152,6 +152,7 @@ impl settings::Settings for Settings {
 
 impl ServiceSettings for Settings {
     const SERVICE: &'static str = "wallet";
+    const COMMANDS: &'static [&'static str] = &["reconcile"];
 
     fn sections(&self) -> Sections<'_> {
         Sections {

@@ -3,8 +3,10 @@
 use std::process::ExitCode;
 
 fn main() -> anyhow::Result<ExitCode> {
-    if std::env::args().nth(1).as_deref() == Some("rewrap") {
-        return Ok(webhook_dispatcher::rewrap(&mut std::io::stdout().lock()));
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().as_deref() == Some("rewrap") {
+        let rest: Vec<String> = arguments.collect();
+        return Ok(webhook_dispatcher::rewrap(&rest, &mut std::io::stdout().lock()));
     }
     chassis::main(webhook_dispatcher::MIGRATIONS, webhook_dispatcher::start).map(|()| ExitCode::SUCCESS)
 }

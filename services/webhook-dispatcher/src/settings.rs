@@ -181,6 +181,7 @@ impl settings::Settings for Settings {
 
 impl ServiceSettings for Settings {
     const SERVICE: &'static str = "webhook-dispatcher";
+    const COMMANDS: &'static [&'static str] = &["rewrap"];
 
     fn sections(&self) -> Sections<'_> {
         Sections {
