@@ -33,6 +33,13 @@ const CANCEL: Duration = Duration::from_secs(1);
 /// How long the messages in hand may take when we stop.
 const FINISH: Duration = Duration::from_secs(10);
 
+/// What becomes of a message, as it is counted.
+const HANDLED: &str = "handled";
+const DEAD_LETTERED: &str = "dead_lettered";
+const RENEWED: &str = "renewed";
+const LET_GO: &str = "let_go";
+const PANICKED: &str = "panicked";
+
 /// Consumes a queue until `stop` is cancelled, handling up to `parallel` messages at once; then finishes what it holds,
 /// within 10 s, and returns. Declares the exchange and the queue, and subscribes anew after every loss.
 ///
@@ -45,6 +52,10 @@ pub async fn consume(
     stop: CancellationToken,
 ) {
     let parallel = parallel.max(1);
+    // A counter that begins with its first message hides that message from whoever watches its increase.
+    for outcome in [HANDLED, DEAD_LETTERED, RENEWED, LET_GO, PANICKED] {
+        count(queue.name, outcome, 0);
+    }
     let crew = Arc::new(Crew {
         queue,
         parallel,
@@ -237,26 +248,26 @@ impl<H: Handler> Crew<H> {
         let outcome = match verdict {
             Some(Verdict::Handled) => {
                 acks.handled(tag);
-                "handled"
+                HANDLED
             }
             Some(Verdict::Dead(reason)) => {
                 tracing::error!(queue, %reason, "a message goes to the dead letters");
                 self.reject(delivery, false, acks).await;
-                "dead_lettered"
+                DEAD_LETTERED
             }
             Some(Verdict::Renew) => {
                 self.renew(delivery, acks).await;
-                "renewed"
+                RENEWED
             }
             // It stays open: nothing that is acknowledged may take it along.
-            Some(Verdict::LetGo) => "let_go",
+            Some(Verdict::LetGo) => LET_GO,
             None => {
                 tracing::error!(queue, "the handler of a message panicked");
                 self.reject(delivery, true, acks).await;
-                "panicked"
+                PANICKED
             }
         };
-        counter!("messages_consumed_total", "queue" => queue, "outcome" => outcome).increment(1);
+        count(queue, outcome, 1);
     }
 
     /// Puts a copy into the queue, and then gives up the original: the copy's deliveries are counted from nought.
@@ -282,4 +293,8 @@ impl<H: Handler> Crew<H> {
             }
         }
     }
+}
+
+fn count(queue: &'static str, outcome: &'static str, messages: u64) {
+    counter!("messages_consumed_total", "queue" => queue, "outcome" => outcome).increment(messages);
 }

@@ -15,7 +15,7 @@ use crate::domain::RetrySchedule;
 use crate::secrets::SecretBox;
 use crate::sender::{self, Exchange, Express, InHand, Loads, Names, Recorder, Sender, Taken};
 use crate::settings::{Patience, Settings};
-use crate::{recoverer, retention, routes, secret_keeper, sweeper};
+use crate::{counters, recoverer, retention, routes, secret_keeper, sweeper};
 
 /// Owners' tests under way at once; each is a call to somebody else's server that a request waits for.
 const TESTS_MAX: usize = 16;
@@ -97,6 +97,7 @@ impl App {
 /// # Errors
 /// When an address cannot be bound or a setting is not usable.
 pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Running> {
+    counters::create();
     let (app, taken) = App::new(settings, &chassis)?;
     chassis.consume("events", topology::webhook_events(), CONSUMER_PARALLEL, WebhookEvents(app.clone()));
     chassis.worker("dispatch", |stop| sender::dispatch(app.clone(), taken, stop));

@@ -178,6 +178,10 @@ async fn another_key_is_taken_into_use_by_rewrapping() {
     let mut broken = command(&harness, "rewrap");
     broken.env("WAYBILL_DATABASE__URL", "postgres://nobody@127.0.0.1:9/nothing");
     assert_eq!(broken.output().unwrap().status.code(), Some(2));
+    let mut asked = command(&harness, "rewrap");
+    let output = asked.arg("--help").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.code() == Some(2) && said.starts_with("usage: "), "{said}");
 
     // With the new key alone, both secrets sign.
     harness.settings.secrets.key = settings::Secret::new(KEY);
@@ -210,4 +214,39 @@ async fn secrets_that_no_key_opens_are_told_of_at_the_start() {
     })
     .await;
     assert!(program.stop().contains("signing secrets are encrypted with a key that is neither"));
+}
+
+#[tokio::test]
+async fn the_counters_of_alerts_are_in_the_metrics_of_a_program_that_has_done_nothing_yet() {
+    let mut harness = Harness::start().await;
+    harness.crash().await;
+    let program = Program::start(&harness);
+    let metrics = program.management.join("metrics").unwrap();
+    let text = reqwest::get(metrics).await.unwrap().text().await.unwrap();
+    let queue = r#"queue="webhook-dispatcher.events""#;
+    let counter = |name: &str, labels: &[&str]| {
+        let of_name = |line: &&str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['{', ' ']));
+        let found = text.lines().filter(of_name).find(|line| labels.iter().all(|label| line.contains(label)));
+        found.unwrap_or_else(|| panic!("{name} {labels:?} is missing in: {text}")).rsplit(' ').next().unwrap()
+    };
+    for name in [
+        "webhook_breaker_trips_total",
+        "webhook_outcomes_fenced_total",
+        "webhook_parked_overflow_total",
+        "webhook_parked_total",
+        "webhook_recovered_total",
+        "webhook_stepped_aside_total",
+        "webhook_taken_over_total",
+    ] {
+        assert_eq!(counter(name, &[]), "0", "{name}");
+    }
+    for outcome in ["handled", "dead_lettered", "renewed", "let_go", "panicked"] {
+        let outcome = format!("outcome=\"{outcome}\"");
+        assert_eq!(counter("messages_consumed_total", &[queue, &outcome]), "0", "{outcome}");
+    }
+    for outcome in ["succeeded", "bad_status", "timeout", "connection", "refused"] {
+        let outcome = format!("outcome=\"{outcome}\"");
+        assert_eq!(counter("webhook_attempts_total", &[&outcome]), "0", "{outcome}");
+    }
+    program.stop();
 }
