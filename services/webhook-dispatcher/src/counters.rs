@@ -1,0 +1,26 @@
+//! The service's counters exist from its start: one that begins with what it counts hides that first event from whoever
+//! watches its increase, and so from the alert that it is for.
+
+use metrics::counter;
+
+const PLAIN: [&str; 7] = [
+    "webhook_breaker_trips_total",
+    "webhook_outcomes_fenced_total",
+    "webhook_parked_overflow_total",
+    "webhook_parked_total",
+    "webhook_recovered_total",
+    "webhook_stepped_aside_total",
+    "webhook_taken_over_total",
+];
+/// What becomes of attempts.
+const OUTCOMES: [&str; 5] = ["succeeded", "bad_status", "timeout", "connection", "refused"];
+
+/// Puts them at nought where they are not there yet.
+pub(crate) fn create() {
+    for name in PLAIN {
+        counter!(name).increment(0);
+    }
+    for outcome in OUTCOMES {
+        counter!("webhook_attempts_total", "outcome" => outcome).increment(0);
+    }
+}
