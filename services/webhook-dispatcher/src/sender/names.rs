@@ -18,9 +18,11 @@ use url::{Host, Url};
 
 use crate::domain::{NameServers, Policy, Refused};
 
-/// How long a look-up may take. No webhook waits longer for name servers that do not answer, nor does an owner who sets
-/// up an endpoint.
+/// How long a look-up may take. No webhook waits longer for name servers that do not answer.
 const LOOK_UP_MAX: Duration = Duration::from_secs(4);
+/// How long it may take while an owner waits who sets up an endpoint. Shorter than what our callers wait for an answer
+/// (3 s): else they would be told of an error, and the endpoint be made all the same, whose secret nobody has seen.
+const OWNER_WAITS_MAX: Duration = Duration::from_secs(2);
 /// Of one question to one name server, which is asked twice.
 const QUESTION_MAX: Duration = Duration::from_millis(1_500);
 const QUESTIONS_MAX: usize = 2;
@@ -88,9 +90,10 @@ impl Names {
     pub(crate) async fn vet_target(&self, url: &Url) -> Result<(), Refused> {
         self.vet_url(url)?;
         let Some(Host::Domain(name)) = url.host() else { return Ok(()) };
-        match self.addresses(name).await {
-            Ok(_) | Err(NameError::Unknown(_)) => Ok(()),
-            Err(NameError::Refused(refused)) => Err(refused),
+        match tokio::time::timeout(OWNER_WAITS_MAX, self.addresses(name)).await {
+            // Time is up: no answer, as when there is no such name.
+            Ok(Ok(_) | Err(NameError::Unknown(_))) | Err(_) => Ok(()),
+            Ok(Err(NameError::Refused(refused))) => Err(refused),
         }
     }
 

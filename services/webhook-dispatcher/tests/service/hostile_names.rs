@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use diesel::sql_types::Text;
 use domain::Clock;
-use internal_api::webhooks::CreatedEndpoint;
+use internal_api::webhooks::{CreatedEndpoint, WebhooksClient};
+use internal_api::{PageQuery, Peer, PeerOptions};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -70,6 +71,7 @@ fn zone(name: &str, before: usize) -> Said {
         "poisoned.test" => Said::Others("loopback.test", addresses(&["127.0.0.1"])),
         "empty.test" => are(&[]),
         "silent.test" => Said::Silence,
+        "failing.test" => Said::Failure,
         _ => Said::Nothing,
     }
 }
@@ -101,7 +103,7 @@ const LEAD_INSIDE: [&str; 24] = [
     "inside.test.",
 ];
 /// Whatever comes of them, it is no connection.
-const LEAD_NOWHERE: [&str; 7] = [
+const LEAD_NOWHERE: [&str; 8] = [
     "alias-of-localhost.test",
     "alias-of-literal.test",
     "circle.test",
@@ -109,6 +111,7 @@ const LEAD_NOWHERE: [&str; 7] = [
     "empty.test",
     "unknown.test",
     "silent.test",
+    "failing.test",
 ];
 
 /// What must not be reached: on 127.0.0.1 and, where this machine speaks IPv6, on ::1.
@@ -213,6 +216,30 @@ async fn names_without_a_good_answer_are_called_nowhere_and_waited_for_a_bounded
         assert!(refused || error.contains("resolve"), "{name}: {error}");
     }
     assert_eq!(inside.connections(), 0);
+}
+
+/// Whoever calls the service waits for 3 s. An answer that comes later is an error to him, with an endpoint behind it whose
+/// secret nobody has seen.
+#[tokio::test]
+async fn a_name_server_that_does_not_answer_keeps_no_caller_waiting() {
+    let server = NameServer::start(zone).await;
+    let harness = harness(&server).await;
+    let token = &harness.settings.internal.token;
+    let usual = PeerOptions::default();
+    let peer = Peer::new("webhook-dispatcher", harness.internal.clone(), token, usual).unwrap();
+    let caller = WebhooksClient(peer);
+    let page = PageQuery { limit: 20, starting_after: None };
+    for (count, name) in (1..).zip(["silent.test", "failing.test", "unknown.test", "empty.test"]) {
+        let url = format!("http://{name}/hook");
+        let created = caller.create(harness.business, &json!({ "url": url })).await;
+        let created = created.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(created.secret.starts_with("whsec_"), "{name}");
+        let patch = json!({ "url": format!("http://{name}/other") });
+        let changed = caller.update(harness.business, &created.view.id.to_string(), &patch).await;
+        assert!(changed.is_ok(), "{name}: {:?}", changed.err());
+        let listed = caller.list(harness.business, &page).await.unwrap();
+        assert_eq!(listed.data.len(), count, "{name}");
+    }
 }
 
 /// That the cases above could fail: the same names are called where the operator allows it.

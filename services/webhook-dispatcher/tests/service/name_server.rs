@@ -25,6 +25,8 @@ pub(crate) enum Said {
     Others(&'static str, Vec<IpAddr>),
     /// No such name.
     Nothing,
+    /// `SERVFAIL`: no word of whether there is such a name.
+    Failure,
     /// No answer at all.
     Silence,
 }
@@ -121,6 +123,7 @@ impl Shared {
         let (code, records) = match (self.zone)(&name, before) {
             Said::Silence => return None,
             Said::Nothing => (3, Vec::new()),
+            Said::Failure => (2, Vec::new()),
             Said::Addresses(addresses) => (0, addresses_of(&name, kind, &addresses)),
             Said::Others(other, addresses) => (0, addresses_of(other, kind, &addresses)),
             Said::Alias(other, addresses) => {
