@@ -1,7 +1,13 @@
 //! What an endpoint's URL may look like (`design.md` §5, “endpoint input”). Where it may lead is [`super::Policy`]'s
 //! matter.
 
-use url::Url;
+use url::{Host, Url};
+
+/// Of a URL as it is sent, which may be longer than it was written: what is not ASCII becomes several characters.
+const LENGTH_MAX: usize = 2_048;
+/// Of a name, and of what stands between two of its dots (RFC 1035 §2.3.4).
+const NAME_MAX: usize = 253;
+const LABEL_MAX: usize = 63;
 
 /// What is wrong with a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,6 +18,15 @@ pub(crate) enum UrlFault {
     UserInfo,
     #[error("url must not contain a fragment (#…); it is never sent.")]
     Fragment,
+    #[error("url must not name port 0; nothing can be reached there.")]
+    Port,
+    #[error(
+        "the host in url is no host name: between its dots stand 1 to 63 characters that neither begin nor end with a \
+         hyphen, 253 in all."
+    )]
+    HostName,
+    #[error("url must have at most {LENGTH_MAX} characters, also when it is percent-encoded.")]
+    TooLong,
 }
 
 /// Reads a URL that was typed by an owner.
@@ -28,13 +43,37 @@ pub(crate) fn parse_url(text: &str) -> Result<Url, UrlFault> {
     if url.host_str().is_none_or(str::is_empty) {
         return Err(UrlFault::NotAbsolute);
     }
-    if !url.username().is_empty() || url.password().is_some() {
+    if !url.username().is_empty() || url.password().is_some() || writes_user_info(text) {
         return Err(UrlFault::UserInfo);
     }
     if url.fragment().is_some() {
         return Err(UrlFault::Fragment);
     }
+    if url.port() == Some(0) {
+        return Err(UrlFault::Port);
+    }
+    if matches!(url.host(), Some(Host::Domain(name)) if !is_host_name(name)) {
+        return Err(UrlFault::HostName);
+    }
+    if url.as_str().len() > LENGTH_MAX {
+        return Err(UrlFault::TooLong);
+    }
     Ok(url)
+}
+
+/// Also where it is empty (`http://@host/`), of which the parser leaves no trace.
+fn writes_user_info(text: &str) -> bool {
+    let rest = text.split_once("://").map_or("", |(_, rest)| rest).trim_start_matches(['/', '\\']);
+    rest.split(['/', '\\', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
+}
+
+/// As names are written in URLs, in ASCII by now. A dot at the end says that the name is whole.
+fn is_host_name(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let is_label = |label: &str| {
+        (1..=LABEL_MAX).contains(&label.len()) && !label.starts_with('-') && !label.ends_with('-')
+    };
+    name.len() <= NAME_MAX && name.split('.').all(is_label)
 }
 
 #[cfg(test)]
@@ -50,8 +89,31 @@ mod tests {
             "HTTPS://Shop.Example",
             "https://दुकान.example/hook",
             "https://1.1.1.1/hook",
+            "https://[2606:4700::1111]:8443/hook",
+            "https://shop.example./hook",
+            "https://my_shop.a--b.example/@me?to=a@b",
         ] {
             assert!(parse_url(text).is_ok(), "{text}");
+        }
+        let label = "a".repeat(63);
+        let name = format!("{label}.{label}.{label}.{}", "a".repeat(61));
+        assert!(parse_url(&format!("https://{name}./")).is_ok(), "63 and 253 characters");
+        assert!(parse_url(&format!("https://a.example/{}", "a".repeat(2_030))).is_ok(), "2,048 characters");
+    }
+
+    #[test]
+    fn what_is_too_long_is_refused() {
+        let label = "a".repeat(63);
+        let name = format!("{label}.{label}.{label}.{}", "a".repeat(62));
+        for (text, fault) in [
+            (format!("https://{label}a.example/"), UrlFault::HostName),
+            (format!("https://{name}/"), UrlFault::HostName),
+            (format!("https://{}.example/", "दु".repeat(60)), UrlFault::HostName),
+            (format!("https://a.example/{}", "a".repeat(2_031)), UrlFault::TooLong),
+            (format!("https://a.example/{}", "क".repeat(300)), UrlFault::TooLong),
+            (format!("https://a.example/?{}", " a".repeat(600)), UrlFault::TooLong),
+        ] {
+            assert_eq!(parse_url(&text), Err(fault), "{text}");
         }
     }
 
@@ -73,6 +135,18 @@ mod tests {
             ("https://user@shop.example/", UrlFault::UserInfo),
             ("https://user:word@shop.example/", UrlFault::UserInfo),
             ("https://:word@shop.example/", UrlFault::UserInfo),
+            ("https://@shop.example/", UrlFault::UserInfo),
+            ("https://:@shop.example/", UrlFault::UserInfo),
+            ("https:///@shop.example/", UrlFault::UserInfo),
+            ("https://shop.example:0/", UrlFault::Port),
+            ("https://./", UrlFault::HostName),
+            ("https://../", UrlFault::HostName),
+            ("https://a..com/", UrlFault::HostName),
+            ("https://.a.com/", UrlFault::HostName),
+            ("https://a.com../", UrlFault::HostName),
+            ("https://-a.com/", UrlFault::HostName),
+            ("https://a-.com/", UrlFault::HostName),
+            ("https://a.-b.com/", UrlFault::HostName),
             ("https://shop.example/#part", UrlFault::Fragment),
             ("https://shop.example/#", UrlFault::Fragment),
         ] {

@@ -51,7 +51,10 @@ pub(super) fn url(fields: &Fields<'_>) -> Option<(String, Url)> {
         Err(fault) => {
             let code = match fault {
                 UrlFault::NotAbsolute => "invalid_format",
-                UrlFault::UserInfo | UrlFault::Fragment => "invalid_value",
+                UrlFault::UserInfo | UrlFault::Fragment | UrlFault::Port | UrlFault::HostName => {
+                    "invalid_value"
+                }
+                UrlFault::TooLong => "too_long",
             };
             fields.fault("url", code, fault.to_string());
             None
@@ -153,6 +156,9 @@ mod tests {
             (json!({"url": "shop.example"}), "url", "invalid_format"),
             (json!({"url": "https://a:b@shop.example"}), "url", "invalid_value"),
             (json!({"url": format!("https://shop.example/{}", "x".repeat(2_048))}), "url", "too_long"),
+            (json!({"url": format!("https://shop.example/{}", "क".repeat(300))}), "url", "too_long"),
+            (json!({"url": "https://shop.example:0/"}), "url", "invalid_value"),
+            (json!({"url": "https://a..example/"}), "url", "invalid_value"),
             (json!({"url": "https://a.example", "events": []}), "events", "invalid_value"),
             (json!({"url": "https://a.example", "events": "all"}), "events", "invalid_type"),
             (json!({"url": "https://a.example", "events": ["order.lost"]}), "events[0]", "invalid_value"),

@@ -118,6 +118,47 @@ const HOSTILE: &[&str] = &[
     "unix:/var/run/docker.sock",
 ];
 
+/// No name and no place at all. They are refused where an owner sets them; that a name without an address gets no webhook
+/// needs no rule.
+const MALFORMED: &[&str] = &[
+    "http://127.9.9.9:0/",
+    "http://shop.test:0/",
+    "http://./",
+    "http://../",
+    "http://a..test/",
+    "http://.a.test/",
+    "http://-a.test/",
+    "http://a-.test/",
+    "http://a.b-/",
+    "http://LONG.test/",
+    "http://LONG_NAME/",
+    "http://@127.9.9.9/",
+    "http://:@127.9.9.9/",
+    "http://127.9.9.9/LONG_PATH",
+];
+
+#[tokio::test]
+async fn malformed_urls_are_refused_where_they_are_set() {
+    let adjust = |settings: &mut webhook_dispatcher::Settings| {
+        settings.webhooks.allowed_ranges = "127.9.9.9/32".parse().unwrap()
+    };
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let endpoint = harness.create(json!({"url": "http://127.9.9.9/"})).await;
+    let id = endpoint.view.id.to_string();
+    for url in MALFORMED {
+        let url = url
+            .replace("LONG_PATH", &"क".repeat(300))
+            .replace("LONG_NAME", &["a"; 128].join("."))
+            .replace("LONG", &"a".repeat(64));
+        let created = harness.hooks.create(harness.business, &json!({ "url": url })).await;
+        let patched = harness.hooks.update(harness.business, &id, &json!({ "url": url })).await;
+        assert!(created.is_err() && patched.is_err(), "{url} was taken");
+        for refused in [refusal(created), refusal(patched)] {
+            assert_eq!((refused.status, faulty_fields(&refused)), (400, vec!["url"]), "{url}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn every_hostile_url_is_refused_at_every_door() {
     let inside = Inside::listen().await;
