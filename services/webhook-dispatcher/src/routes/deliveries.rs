@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use web::{ApiError, QueryFields, TextRule, read_query};
 
-use super::errors::{from_log, unknown_start};
+use super::errors::from_log;
 use super::{path, view};
 use crate::app::App;
 use crate::domain::StatusFilter;
@@ -21,8 +21,19 @@ pub(super) async fn list(
     ids: Path<(String, String)>,
 ) -> Result<HttpResponse, ApiError> {
     let (business, endpoint) = path::endpoint(&ids)?;
-    let (page, mut filter) = read_query(&request, |fields| {
+    let filter = read_query(&request, |fields| {
         let page = fields.page();
+        let after = page.starting_after.and_then(|id| {
+            let after = id.parse().ok();
+            if after.is_none() {
+                fields.fault(
+                    "startingAfter",
+                    "invalid_value",
+                    "startingAfter names no delivery of this endpoint.",
+                );
+            }
+            after
+        });
         let filter = DeliveryFilter {
             endpoint,
             state: fields.parsed("status", "pending, succeeded, failed, discarded or parked"),
@@ -32,13 +43,16 @@ pub(super) async fn list(
             order_reference: fields.text("orderReference", ORDER_REFERENCE),
             since: time(fields, "since"),
             until: time(fields, "until"),
-            after: None,
+            after,
             limit: page.limit,
         };
-        (page, filter)
+        if let (Some(since), Some(until)) = (filter.since, filter.until)
+            && since > until
+        {
+            fields.fault("until", "out_of_range", "until must not lie before since.");
+        }
+        filter
     })?;
-    let unknown = |_| unknown_start("delivery of this endpoint");
-    filter.after = page.starting_after.map(|id| id.parse().map_err(unknown)).transpose()?;
     let log = queries::deliveries(&app, business, &filter).await.map_err(from_log)?;
     Ok(HttpResponse::Ok().json(view::of_log(log)))
 }

@@ -86,6 +86,26 @@ async fn the_log_is_filtered_by_all_that_an_owner_asks_for() {
         let refused = refusal(harness.hooks.deliveries(harness.business, &id, &query).await);
         assert_eq!((refused.status, faulty_fields(&refused)), (400, vec![field]), "{query:?}");
     }
+    let (later, sooner) = (some("2026-02-01T00:00:00Z"), some("2026-01-01T00:00:00Z"));
+    let all_at_once = DeliveriesQuery {
+        limit: Some(0),
+        starting_after: some("whd_x"),
+        status: some("bogus"),
+        event: some(""),
+        mode: some("real"),
+        response_status: some("7xx"),
+        order_reference: some(""),
+        since: later,
+        until: sooner,
+    };
+    let refused = refusal(harness.hooks.deliveries(harness.business, &id, &all_at_once).await);
+    let named =
+        ["limit", "startingAfter", "status", "event", "mode", "responseStatus", "orderReference", "until"];
+    let mut found = faulty_fields(&refused);
+    found.sort_unstable();
+    let mut named = named.to_vec();
+    named.sort_unstable();
+    assert_eq!((refused.status, found), (400, named));
 }
 
 #[tokio::test]
