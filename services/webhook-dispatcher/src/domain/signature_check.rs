@@ -1,12 +1,15 @@
 //! Why a signature does not match, for an owner whose receiver refuses webhooks: what was to be signed, what comes out of
 //! it, and the mistakes that lead to what he has. Pure; it is told the secrets and says nothing of them.
 
+mod form;
+
 use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
 
+use self::form::{Given, read};
 use crate::secrets::Secrets;
 
 /// What receivers are told to accept.
@@ -79,9 +82,22 @@ fn decoded(secret: &str) -> Vec<u8> {
 }
 
 pub(crate) fn check(secrets: &Secrets, evidence: &Evidence, now_unix: i64) -> Findings {
-    let mut problems = timestamp_problems(&evidence.timestamp, now_unix);
+    if are_swapped(evidence) {
+        return of_swapped(secrets, evidence, now_unix);
+    }
+    let mut problems = white_space_problems(evidence);
+    let is_clean = problems.is_empty();
+    let evidence = &Evidence {
+        timestamp: evidence.timestamp.trim().to_owned(),
+        signature: evidence.signature.trim().to_owned(),
+        ..evidence.clone()
+    };
+    problems.extend(timestamp_problems(&evidence.timestamp, now_unix));
     let present = secrets.present.expose();
     let next = secrets.next.as_ref().map(webhook_signature::Secret::expose);
+    if evidence.scheme == Scheme::ServiceNext && next.is_none() {
+        problems.push(nothing_staged());
+    }
     let secret = match evidence.scheme {
         Scheme::ServiceNext => next.unwrap_or(present),
         Scheme::Service | Scheme::Standard => present,
@@ -91,18 +107,55 @@ pub(crate) fn check(secrets: &Secrets, evidence: &Evidence, now_unix: i64) -> Fi
     let also = next.filter(|_| evidence.scheme == Scheme::Standard);
     let also =
         also.map(|next| written(evidence.scheme, &digest(&key(evidence.scheme, next), &string_to_sign)));
-    let matches = match evidence.scheme {
+    let fits = match evidence.scheme {
         Scheme::Standard => {
             let mut given = evidence.signature.split(' ');
             given.any(|one| one == expected || also.as_deref() == Some(one))
         }
         Scheme::Service | Scheme::ServiceNext => evidence.signature == expected,
     };
-    if !matches {
+    if !fits {
         let search = Search { evidence, present, next };
         problems.extend(search.problems());
     }
-    Findings { matches, string_to_sign, expected, problems }
+    Findings { matches: fits && is_clean, string_to_sign, expected, problems }
+}
+
+fn are_swapped(evidence: &Evidence) -> bool {
+    let (timestamp, signature) = (evidence.timestamp.trim(), evidence.signature.trim());
+    let is_number = !signature.is_empty() && signature.bytes().all(|byte| byte.is_ascii_digit());
+    // A digest in hex may be all digits, and is longer than any time.
+    is_number && signature.len() < 20 && read(timestamp, evidence.scheme == Scheme::Standard).is_some()
+}
+
+/// What else is wrong is told as if each stood in its place.
+fn of_swapped(secrets: &Secrets, evidence: &Evidence, now_unix: i64) -> Findings {
+    let in_place = Evidence {
+        timestamp: evidence.signature.clone(),
+        signature: evidence.timestamp.clone(),
+        ..evidence.clone()
+    };
+    let mut findings = check(secrets, &in_place, now_unix);
+    findings.matches = false;
+    let message = "The timestamp and the signature are swapped: each stands in the other's place.";
+    findings.problems.insert(0, problem("swapped", message));
+    findings
+}
+
+/// HTTP strips it, so that a receiver that has it does not have the header's text.
+fn white_space_problems(evidence: &Evidence) -> Vec<Problem> {
+    [("timestamp", &evidence.timestamp), ("signature", &evidence.signature)]
+        .into_iter()
+        .filter(|(_, text)| text.trim().len() < text.len())
+        .map(|(name, _)| problem("white_space", format!("There is white space around the {name}.")))
+        .collect()
+}
+
+fn nothing_staged() -> Problem {
+    problem(
+        "nothing_staged",
+        "No new secret is staged: no webhook carries this header now, and the present secret signs the one without -Next.",
+    )
 }
 
 fn key(scheme: Scheme, secret: &str) -> Vec<u8> {
@@ -152,12 +205,6 @@ fn timestamp_problems(timestamp: &str, now_unix: i64) -> Vec<Problem> {
     Vec::new()
 }
 
-/// What a signature says once its form is set aside.
-struct Given {
-    digest: Digest,
-    form: Vec<Problem>,
-}
-
 struct Search<'a> {
     evidence: &'a Evidence,
     present: &'a str,
@@ -169,7 +216,7 @@ impl Search<'_> {
         let signature = self.evidence.signature.as_str();
         let standard = self.evidence.scheme == Scheme::Standard;
         let tokens: Vec<&str> =
-            if standard { signature.split_whitespace().take(8).collect() } else { vec![signature.trim()] };
+            if standard { signature.split_whitespace().take(8).collect() } else { vec![signature] };
         let given: Vec<Given> = tokens.into_iter().filter_map(|token| read(token, standard)).collect();
         if given.is_empty() {
             let wanted = if standard { "v1, and base64 of 32 bytes" } else { "sha256= and 64 digits of hex" };
@@ -179,11 +226,15 @@ impl Search<'_> {
         for one in given {
             if let Some(mut found) = self.explain(&one.digest) {
                 found.extend(one.form);
-                if found.is_empty() && signature != signature.trim() {
-                    found.push(problem("white_space", "There is white space around the signature."));
-                }
                 return found;
             }
+        }
+        if serde_json::from_slice::<Value>(&self.evidence.body).is_err() {
+            return vec![problem(
+                "other_body",
+                "The body is not JSON, so that it is not what we sent: is it cut off, or changed on its way to where it is \
+                 verified? Take the raw bytes as they arrived, all of them.",
+            )];
         }
         vec![problem(
             "unexplained",
@@ -364,62 +415,6 @@ fn altered(body: &[u8]) -> Vec<(Vec<u8>, Problem)> {
         variants.push((unix.into_bytes(), crlf()));
     }
     variants
-}
-
-/// Reads a digest in any usual form, and notes what the form should be.
-fn read(token: &str, standard: bool) -> Option<Given> {
-    let mut form = Vec::new();
-    let lower = token.to_ascii_lowercase();
-    let rest = if lower.starts_with("sha256=") {
-        if standard {
-            form.push(problem("wrong_prefix", "This is written as the other header is: webhook-signature begins with v1, and goes on in base64."));
-        } else if !token.starts_with("sha256=") {
-            form.push(problem("wrong_prefix", "The prefix must be sha256= in lower case."));
-        }
-        &token["sha256=".len()..]
-    } else if lower.starts_with("v1,") || lower.starts_with("v1=") {
-        if !standard {
-            form.push(problem("wrong_prefix", "This is written as webhook-signature is: this header begins with sha256= and goes on in hex."));
-        } else if !token.starts_with("v1,") {
-            form.push(problem("wrong_prefix", "The prefix must be v1 and a comma."));
-        }
-        &token["v1,".len()..]
-    } else {
-        let prefix = if standard { "v1," } else { "sha256=" };
-        form.push(problem("prefix_missing", format!("The prefix {prefix} is missing.")));
-        token
-    };
-    if let Some(digest) = from_hex(rest) {
-        if standard {
-            form.push(problem("hex_instead_of_base64", "It is in hex, and must be in base64."));
-        } else if rest.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            form.push(problem("upper_case_hex", "The hex is in upper case, and must be in lower case."));
-        }
-        return Some(Given { digest, form });
-    }
-    let engines = [&STANDARD, &STANDARD_NO_PAD, &URL_SAFE, &URL_SAFE_NO_PAD];
-    let bytes = engines.iter().find_map(|engine| engine.decode(rest).ok())?;
-    let digest = Digest::try_from(bytes).ok()?;
-    if !standard {
-        form.push(problem("base64_instead_of_hex", "It is in base64, and must be in lower-case hex."));
-    } else if STANDARD.encode(digest) != rest {
-        form.push(problem(
-            "other_base64",
-            "It is in another kind of base64: the standard one with padding is meant.",
-        ));
-    }
-    Some(Given { digest, form })
-}
-
-fn from_hex(text: &str) -> Option<Digest> {
-    if text.len() != 64 || !text.is_ascii() {
-        return None;
-    }
-    let mut digest = [0; 32];
-    for (at, byte) in digest.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
-    Some(digest)
 }
 
 #[cfg(test)]

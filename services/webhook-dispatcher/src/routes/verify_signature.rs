@@ -31,8 +31,8 @@ fn read(body: &JsonBody, prefix: &str) -> Result<Evidence, ApiError> {
     let faults = FaultList::default();
     let evidence = Fields::of_body(&body.0, &faults).and_then(|fields| {
         input::refuse_unknown(&fields, &["timestamp", "body", "bodyBase64", "signature", "header", "id"]);
-        let timestamp = fields.required_text("timestamp", HEADER);
-        let signature = fields.required_text("signature", HEADER);
+        let timestamp = header(&fields, "timestamp");
+        let signature = header(&fields, "signature");
         let (scheme, id) = (scheme(&fields, prefix), fields.optional_text("id", HEADER));
         if scheme == Some(Scheme::Standard) && id.is_none() {
             fields.missing::<()>("id");
@@ -51,6 +51,12 @@ fn read(body: &JsonBody, prefix: &str) -> Result<Evidence, ApiError> {
         Some(evidence) if faults.is_empty() => Ok(evidence),
         _ => Err(ApiError::invalid(faults)),
     }
+}
+
+/// With the white space around it, which is one of the mistakes.
+fn header(fields: &Fields<'_>, name: &str) -> Option<String> {
+    fields.required_text(name, HEADER)?;
+    fields.value(name)?.as_str().map(str::to_owned)
 }
 
 /// Header names are the same in any case.

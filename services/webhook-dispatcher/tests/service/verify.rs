@@ -54,6 +54,15 @@ async fn what_arrived_matches_and_what_was_changed_is_told() {
     assert_eq!(codes(&verify(&harness, &id, own(&received, &spaced)).await), ["body_reserialised"]);
     let trailing = verify(&harness, &id, own(&received, &format!("{body}\n"))).await;
     assert_eq!(codes(&trailing), ["trailing_newline"]);
+    // Cut off within, which by its id is still known to be another's than what was signed.
+    let cut = verify(&harness, &id, own(&received, &body[..body.len() - 10])).await;
+    assert_eq!(codes(&cut), ["other_body"]);
+    assert!(cut.problems[0].message.contains("that we sent"), "{cut:?}");
+    let mut spaced = own(&received, &body);
+    spaced["timestamp"] = json!(format!("{}\n", received.header("service-timestamp")));
+    spaced["signature"] = json!(format!(" {}", received.header("service-signature")));
+    let spaced = verify(&harness, &id, spaced).await;
+    assert_eq!((spaced.matches, codes(&spaced)), (false, vec!["white_space", "white_space"]));
     let other = harness.create(json!({"url": receiver.url()})).await;
     let of_other = verify(&harness, &other.view.id.to_string(), own(&received, &body)).await;
     assert_eq!(codes(&of_other), ["unexplained"]);

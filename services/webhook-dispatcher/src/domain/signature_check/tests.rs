@@ -1,5 +1,6 @@
 //! Every usual mistake is made here, and must be named.
 
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use proptest::prelude::*;
 use webhook_signature::Secret;
 
@@ -141,7 +142,10 @@ fn a_body_that_was_changed_on_its_way_is_recognised() {
         (BODY, spaced.to_vec(), true, "body_reserialised"),
         (BODY, sorted.to_vec(), true, "body_reserialised"),
         (BODY, BODY[..20].to_vec(), true, "other_body"),
-        (BODY, BODY[..20].to_vec(), false, "unexplained"),
+        (BODY, BODY[..20].to_vec(), false, "other_body"),
+        (BODY, BODY[40..].to_vec(), false, "other_body"),
+        (BODY, Vec::new(), false, "other_body"),
+        (BODY, b"{}".to_vec(), false, "unexplained"),
     ] {
         let given = Evidence {
             body: given,
@@ -149,6 +153,45 @@ fn a_body_that_was_changed_on_its_way_is_recognised() {
             ..evidence(Scheme::Service, own(&secret(7), sent))
         };
         assert_eq!(codes(&secrets(), &given), [expected], "{}", String::from_utf8_lossy(&given.body));
+    }
+}
+
+#[test]
+fn white_space_is_told_and_not_trimmed_away() {
+    let (good, by_next) = (own(&secret(7), BODY), own(&secret(8), BODY));
+    for (scheme, timestamp, signature, expected) in [
+        (Scheme::Service, format!(" {AT}"), good.clone(), vec!["white_space"]),
+        (Scheme::Service, format!("{AT}\n"), format!(" {good}"), vec!["white_space", "white_space"]),
+        (Scheme::Service, format!("{AT} "), by_next, vec!["white_space", "signed_with_next_secret"]),
+        (Scheme::Standard, AT.to_owned(), format!("{}\r\n", standard(&secret(7), BODY)), vec!["white_space"]),
+    ] {
+        let given = Evidence { timestamp, ..evidence(scheme, signature) };
+        assert_eq!(codes(&rotating(), &given), expected, "{given:?}");
+    }
+}
+
+#[test]
+fn a_timestamp_and_a_signature_in_each_others_place_are_told() {
+    for (scheme, signature, expected) in [
+        (Scheme::Service, own(&secret(7), BODY), vec!["swapped"]),
+        (Scheme::Service, own(&secret(8), BODY), vec!["swapped", "signed_with_next_secret"]),
+        (Scheme::Service, own(&secret(7), BODY)[7..].to_owned(), vec!["swapped", "prefix_missing"]),
+        (Scheme::Standard, standard(&secret(7), BODY), vec!["swapped"]),
+    ] {
+        let given = Evidence { timestamp: signature, ..evidence(scheme, AT) };
+        assert_eq!(codes(&rotating(), &given), expected, "{given:?}");
+    }
+}
+
+#[test]
+fn a_header_of_a_secret_that_is_not_staged_is_told() {
+    for (by, matches, expected) in
+        [(7, true, vec!["nothing_staged"]), (9, false, vec!["nothing_staged", "unexplained"])]
+    {
+        let given = evidence(Scheme::ServiceNext, own(&secret(by), BODY));
+        let findings = check(&secrets(), &given, NOW);
+        let told: Vec<_> = findings.problems.iter().map(|problem| problem.code).collect();
+        assert_eq!((findings.matches, told), (matches, expected));
     }
 }
 

@@ -1,0 +1,68 @@
+//! The forms in which a signature may be written, of which one is right.
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+
+use super::{Digest, Problem, problem};
+
+/// What a signature says once its form is set aside.
+pub(super) struct Given {
+    pub digest: Digest,
+    pub form: Vec<Problem>,
+}
+
+/// Reads a digest in any usual form, and notes what the form should be.
+pub(super) fn read(token: &str, standard: bool) -> Option<Given> {
+    let mut form = Vec::new();
+    let lower = token.to_ascii_lowercase();
+    let rest = if lower.starts_with("sha256=") {
+        if standard {
+            form.push(problem("wrong_prefix", "This is written as the other header is: webhook-signature begins with v1, and goes on in base64."));
+        } else if !token.starts_with("sha256=") {
+            form.push(problem("wrong_prefix", "The prefix must be sha256= in lower case."));
+        }
+        &token["sha256=".len()..]
+    } else if lower.starts_with("v1,") || lower.starts_with("v1=") {
+        if !standard {
+            form.push(problem("wrong_prefix", "This is written as webhook-signature is: this header begins with sha256= and goes on in hex."));
+        } else if !token.starts_with("v1,") {
+            form.push(problem("wrong_prefix", "The prefix must be v1 and a comma."));
+        }
+        &token["v1,".len()..]
+    } else {
+        let prefix = if standard { "v1," } else { "sha256=" };
+        form.push(problem("prefix_missing", format!("The prefix {prefix} is missing.")));
+        token
+    };
+    if let Some(digest) = from_hex(rest) {
+        if standard {
+            form.push(problem("hex_instead_of_base64", "It is in hex, and must be in base64."));
+        } else if rest.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            form.push(problem("upper_case_hex", "The hex is in upper case, and must be in lower case."));
+        }
+        return Some(Given { digest, form });
+    }
+    let engines = [&STANDARD, &STANDARD_NO_PAD, &URL_SAFE, &URL_SAFE_NO_PAD];
+    let bytes = engines.iter().find_map(|engine| engine.decode(rest).ok())?;
+    let digest = Digest::try_from(bytes).ok()?;
+    if !standard {
+        form.push(problem("base64_instead_of_hex", "It is in base64, and must be in lower-case hex."));
+    } else if STANDARD.encode(digest) != rest {
+        form.push(problem(
+            "other_base64",
+            "It is in another kind of base64: the standard one with padding is meant.",
+        ));
+    }
+    Some(Given { digest, form })
+}
+
+fn from_hex(text: &str) -> Option<Digest> {
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    let mut digest = [0; 32];
+    for (at, byte) in digest.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    Some(digest)
+}
