@@ -25,18 +25,26 @@ pub(crate) enum Failure {
     ConnectionRefused,
     #[error("the host cannot be reached")]
     Unreachable,
+    /// Whether it was the connection or the handshake cannot be told from here.
+    #[error(
+        "TLS: the handshake failed, for it did not come to its end in time; does the port take connections, and speak https?"
+    )]
+    HandshakeTimeout,
     #[error("the connection was closed before a complete answer arrived")]
     ConnectionClosed,
     #[error("TLS: {0}")]
     Tls(String),
     #[error("the answer is not valid HTTP")]
     NotHttp,
+    #[error("the answer's headers are too large or too many; a status is answer enough")]
+    HeadTooLarge,
     #[error("the connection failed: {0}")]
     Other(&'static str),
 }
 
 fn status_in_words(status: u16) -> String {
     let advice = match status {
+        304 => "that is no answer to a POST, and only a 2xx status counts as received",
         400 | 422 => "your endpoint did not accept the body",
         401 | 403 => "your endpoint refused the webhook; check its signing secret and its own access rules",
         404 => "check the path of the URL",
@@ -62,6 +70,10 @@ mod tests {
         for (failure, words) in [
             (Failure::Status(404), "it answered 404: check the path of the URL"),
             (Failure::Status(599), "it answered 599: your endpoint met an error of its own"),
+            (
+                Failure::Status(304),
+                "it answered 304: that is no answer to a POST, and only a 2xx status counts as received",
+            ),
             (Failure::Status(418), "it answered 418: only a 2xx status counts as received"),
             (
                 Failure::Timeout(Duration::from_secs(10)),

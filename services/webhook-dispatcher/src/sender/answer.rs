@@ -14,7 +14,8 @@ use crate::domain::Failure;
 pub(super) fn failure_of_status(status: u16) -> Option<Failure> {
     match status {
         200..=299 => None,
-        300..=399 => Some(Failure::Redirect(status)),
+        // 304 leads nowhere else.
+        300..=303 | 305..=399 => Some(Failure::Redirect(status)),
         _ => Some(Failure::Status(status)),
     }
 }
@@ -39,21 +40,33 @@ pub(super) fn failure_of_error(error: &reqwest::Error, limit: Duration) -> Failu
             io::ErrorKind::ConnectionReset
             | io::ErrorKind::ConnectionAborted
             | io::ErrorKind::BrokenPipe
-            | io::ErrorKind::UnexpectedEof => return Failure::ConnectionClosed,
+            | io::ErrorKind::UnexpectedEof => {
+                return if error.is_connect() && is_https(error) {
+                    Failure::Tls("the server closed the connection during the handshake".to_owned())
+                } else {
+                    Failure::ConnectionClosed
+                };
+            }
             _ => {}
         }
     }
     match error {
+        error if error.is_timeout() && error.is_connect() && is_https(error) => Failure::HandshakeTimeout,
         error if error.is_timeout() && error.is_connect() => Failure::Unreachable,
         error if error.is_timeout() => Failure::Timeout(limit),
         error if error.is_connect() => Failure::Other("no connection could be made"),
         error if says(error, "incomplete message") || says(error, "connection closed") => {
             Failure::ConnectionClosed
         }
+        error if says(error, "too large") => Failure::HeadTooLarge,
         error if says(error, "invalid HTTP") || says(error, "parse") => Failure::NotHttp,
         error if error.is_body() || error.is_decode() => Failure::ConnectionClosed,
         _ => Failure::Other("the exchange broke off"),
     }
+}
+
+fn is_https(error: &reqwest::Error) -> bool {
+    error.url().is_some_and(|url| url.scheme() == "https")
 }
 
 /// The first error of this type behind another. An `io::Error` hides what it carries from `source`.
@@ -73,7 +86,10 @@ fn cause<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a
 }
 
 fn io_kind(error: &(dyn Error + 'static)) -> Option<io::ErrorKind> {
-    cause::<io::Error>(error).map(io::Error::kind)
+    let found = cause::<io::Error>(error)?;
+    // One that only wraps another says nothing by itself.
+    let carried = found.get_ref().filter(|_| found.kind() == io::ErrorKind::Other);
+    carried.and_then(|carried| io_kind(carried)).or_else(|| Some(found.kind()))
 }
 
 /// hyper names these cases in its message alone.
@@ -118,7 +134,13 @@ fn certificate_in_words(fault: &CertificateError) -> String {
             "the certificate is for another host name".to_owned()
         }
         CertificateError::UnknownIssuer => {
-            "the certificate is not issued by an authority we know; is the chain complete?".to_owned()
+            "the certificate is not issued by an authority we know: it is self-signed, or an intermediate certificate is \
+             missing from the chain"
+                .to_owned()
+        }
+        // webpki's own error, of which rustls gives no more than the name.
+        CertificateError::Other(other) if format!("{other:?}").contains("CaUsedAsEndEntity") => {
+            "the certificate is self-signed: it is an authority's own and was issued by nobody whom we know".to_owned()
         }
         CertificateError::Revoked => "the certificate has been revoked".to_owned(),
         _ => "the certificate is not valid".to_owned(),
@@ -134,11 +156,34 @@ mod tests {
         for status in [200, 201, 202, 204, 299] {
             assert_eq!(failure_of_status(status), None, "{status}");
         }
-        for status in [300, 301, 302, 303, 307, 308, 304] {
+        for status in [300, 301, 302, 303, 307, 308] {
             assert_eq!(failure_of_status(status), Some(Failure::Redirect(status)));
         }
-        for status in [100, 199, 400, 404, 410, 429, 500, 503, 599, 600, 999] {
+        for status in [100, 199, 304, 400, 404, 410, 429, 500, 503, 599, 600, 999] {
             assert_eq!(failure_of_status(status), Some(Failure::Status(status)));
+        }
+    }
+
+    #[test]
+    fn why_a_certificate_is_not_trusted_is_told() {
+        /// As webpki names it.
+        #[derive(Debug)]
+        struct CaUsedAsEndEntity;
+        impl std::fmt::Display for CaUsedAsEndEntity {
+            fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                Ok(())
+            }
+        }
+        impl Error for CaUsedAsEndEntity {}
+        let authority = rustls::OtherError(std::sync::Arc::new(CaUsedAsEndEntity));
+        for (fault, words) in [
+            (CertificateError::UnknownIssuer, "self-signed"),
+            (CertificateError::Other(authority), "self-signed"),
+            (CertificateError::NotValidForName, "another host name"),
+            (CertificateError::BadEncoding, "the certificate is not valid"),
+        ] {
+            let told = tls_in_words(&rustls::Error::InvalidCertificate(fault));
+            assert!(told.contains(words), "{told}");
         }
     }
 

@@ -117,9 +117,66 @@ impl Exchange {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
     use super::*;
     use crate::domain::{Policy, Refused};
     use crate::sender::names::tests::hostile;
+
+    /// Answers every connection with these bytes and closes it; with none, it keeps silent and the connection open.
+    async fn server(bytes: Option<Vec<u8>>) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::spawn(async move {
+            let mut silent = Vec::new();
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let Some(bytes) = &bytes else {
+                    silent.push(stream);
+                    continue;
+                };
+                let mut request = [0; 4_096];
+                let _read = stream.read(&mut request).await.unwrap();
+                // Who has seen enough may be gone already.
+                let _gone = stream.write_all(bytes).await;
+                let _gone = stream.shutdown().await;
+            }
+        });
+        port
+    }
+
+    /// What is told of a server that answers so.
+    async fn failure(scheme: &str, bytes: Option<Vec<u8>>) -> Failure {
+        let policy = Policy { allow_http: true, allowed_ranges: "127.0.0.0/8".parse().unwrap() };
+        let names = hostile(policy);
+        let exchange = Exchange::new(names, &Brand::default(), Duration::from_secs(20), 1).unwrap();
+        let url = format!("{scheme}://127.0.0.1:{}/hook", server(bytes).await);
+        let (_, failure) = exchange.post(&url, HeaderMap::new(), b"{}".to_vec()).await;
+        failure.expect("it is no good answer")
+    }
+
+    #[tokio::test]
+    async fn what_went_wrong_is_told() {
+        let head = |headers: String| Some(format!("HTTP/1.1 200 OK\r\n{headers}\r\n").into_bytes());
+        let many: String = (0..150).map(|n| format!("x-{n}: 1\r\n")).collect();
+        let closed = Failure::Tls("the server closed the connection during the handshake".into());
+        for (scheme, bytes, expected) in [
+            ("http", head(many), Failure::HeadTooLarge),
+            ("http", head(format!("x: {}\r\n", "a".repeat(600_000))), Failure::HeadTooLarge),
+            ("http", Some(b"hello\r\n\r\n".to_vec()), Failure::NotHttp),
+            ("http", Some(Vec::new()), Failure::ConnectionClosed),
+            ("http", Some(b"HTTP/1.1 304 Not Modified\r\n\r\n".to_vec()), Failure::Status(304)),
+            ("https", Some(Vec::new()), closed),
+            ("https", None, Failure::HandshakeTimeout),
+        ] {
+            assert_eq!(failure(scheme, bytes).await, expected, "{scheme}");
+        }
+        let Failure::Tls(told) = failure("https", Some(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec())).await
+        else {
+            panic!("no failure of TLS")
+        };
+        assert!(told.contains("does not speak TLS"), "{told}");
+    }
 
     /// Names are refused at the moment of the connection, literals before it.
     #[tokio::test]
