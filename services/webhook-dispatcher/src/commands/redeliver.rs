@@ -44,6 +44,7 @@ pub(crate) async fn redeliver(
     let redelivered = app
         .database
         .transaction(async |conn| {
+            let held_up = store::lock_queue_of_parked(conn, business, id).await?;
             let stored =
                 store::find_for_redelivery(conn, business, id).await?.ok_or(RedeliverError::NotFound)?;
             if store::find_endpoint(conn, business, stored.endpoint).await?.is_none() {
@@ -57,6 +58,8 @@ pub(crate) async fn redeliver(
                 DeliveryState::Pending => Redelivery::UnderWay,
                 _ => {
                     store::send_again(conn, business, id, now).await?;
+                    // It takes no turn any more.
+                    store::advance(conn, held_up.as_slice(), now).await?;
                     Redelivery::Queued
                 }
             };

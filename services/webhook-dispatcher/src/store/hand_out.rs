@@ -24,7 +24,7 @@ pub(crate) struct NewDelivery<'a> {
 }
 
 /// An event that was stored before was handed out then. A delivery that takes turns is due when nothing is before it,
-/// neither in the table nor among the new ones; only then is it leased, too.
+/// neither in the table, parked or not, nor among the new ones; only then is it leased, too.
 const HAND_OUT: &str = "
     WITH stored AS (
         INSERT INTO events (
@@ -48,8 +48,11 @@ const HAND_OUT: &str = "
         FROM unnest($12, $13, $14, $15, $16) AS new (id, event_id, endpoint_id, lease_token, lease_until)
         JOIN stored ON stored.event_id = new.event_id
         LEFT JOIN LATERAL (
-            SELECT id FROM deliveries
-            WHERE endpoint_id = new.endpoint_id AND order_id = stored.order_id AND state = 'pending' AND in_turn
+            (SELECT id FROM deliveries
+             WHERE endpoint_id = new.endpoint_id AND order_id = stored.order_id AND state = 'pending' AND in_turn LIMIT 1)
+            UNION ALL
+            (SELECT id FROM deliveries
+             WHERE endpoint_id = new.endpoint_id AND order_id = stored.order_id AND state = 'parked' AND in_turn LIMIT 1)
             LIMIT 1
         ) AS earlier ON true
     ) AS new

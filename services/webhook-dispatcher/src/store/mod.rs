@@ -36,7 +36,10 @@ pub(crate) use hand_out::{NewDelivery, Standing, hand_out};
 pub(crate) use health::{bring_forward_all, enable, forget_test};
 pub(crate) use log::{DeliveryFilter, LogPage, list_deliveries};
 pub(crate) use of_order::{Position, deliveries_of_order, delivery_of_order};
-pub(crate) use parked::{decide_parked, discard_parked, forget_fates, park_of_disabled, replay_parked};
+pub(crate) use parked::{
+    decide_parked, discard_parked, forget_fates, lock_queue_of_parked, park_of_disabled, replay_parked,
+};
+pub(crate) use queues::advance;
 pub(crate) use record::{Outcome, Recorded, Then, record};
 pub(crate) use recoveries::{
     begin_recovery, end_recovery, find_recovery, list_recoveries, lock_due_recovery, put_off_recovery,

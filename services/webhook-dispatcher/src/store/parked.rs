@@ -4,10 +4,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
-use diesel::QueryableByName;
+use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, EndpointId, OrderId};
+use domain::{BusinessId, EndpointId, OrderId, WebhookDeliveryId};
 use postgres::{StoreError, statement};
 
 use super::corrupt;
@@ -82,7 +82,7 @@ const REPLAY: &str = "
 UPDATE deliveries
 SET state = 'pending', due_at = CASE WHEN in_turn THEN NULL ELSE $2 END, earlier_attempts = attempts,
     first_failed_at = NULL, last_failed_at = NULL, endpoint_was_up = false
-WHERE id = ANY ($1) AND state = 'parked'";
+WHERE id = ANY ($1) AND coalesce(state = 'parked', false)";
 
 /// Takes up to `limit` parked deliveries up again whose owners want it; tells how many. Serves all businesses.
 pub(crate) async fn replay_parked(
@@ -92,39 +92,26 @@ pub(crate) async fn replay_parked(
 ) -> Result<usize, StoreError> {
     let rows: Vec<ParkedRow> =
         statement(FIND).bind::<BigInt, _>(PENDING_MAX).bind::<BigInt, _>(limit).load(conn).await?;
-    if rows.is_empty() {
-        return Ok(0);
-    }
-    let queues: BTreeSet<Queue> =
-        rows.iter().filter_map(|row| row.queue().transpose()).collect::<Result<_, _>>()?;
-    let orders: BTreeSet<OrderId> = queues.iter().map(|queue| queue.order).collect();
-    lock_streams(conn, orders).await?;
-    let replayed = statement(REPLAY)
-        .bind::<Array<Text>, _>(Vec::from_iter(rows.into_iter().map(|row| row.id)))
-        .bind::<Timestamptz, _>(now)
-        .execute(conn)
-        .await?;
-    advance(conn, &Vec::from_iter(queues), now).await?;
-    Ok(replayed)
+    move_on(conn, REPLAY, rows, now).await
 }
+
+const FIND_UNWANTED: &str = "
+SELECT parked.id, parked.endpoint_id, parked.order_id, parked.in_turn
+FROM endpoint_health
+JOIN endpoints ON endpoints.id = endpoint_health.endpoint_id
+CROSS JOIN LATERAL (
+    SELECT id, endpoint_id, order_id, in_turn FROM deliveries
+    WHERE endpoint_id = endpoint_health.endpoint_id AND state = 'parked'
+    ORDER BY id
+    LIMIT $1
+) AS parked
+WHERE endpoint_health.parked_fate = 'discard' OR endpoints.deleted_at IS NOT NULL
+LIMIT $1";
 
 const DISCARD: &str = "
 UPDATE deliveries
-SET state = 'discarded', completed_at = $1, last_error = 'not sent: it was discarded while the endpoint was disabled'
-FROM (
-    SELECT parked.id
-    FROM endpoint_health
-    JOIN endpoints ON endpoints.id = endpoint_health.endpoint_id
-    CROSS JOIN LATERAL (
-        SELECT id FROM deliveries
-        WHERE endpoint_id = endpoint_health.endpoint_id AND state = 'parked'
-        LIMIT $2
-        FOR UPDATE SKIP LOCKED
-    ) AS parked
-    WHERE endpoint_health.parked_fate = 'discard' OR endpoints.deleted_at IS NOT NULL
-    LIMIT $2
-) AS parked
-WHERE deliveries.id = parked.id";
+SET state = 'discarded', completed_at = $2, last_error = 'not sent: it was discarded while the endpoint was disabled'
+WHERE id = ANY ($1) AND coalesce(state = 'parked', false)";
 
 /// Discards up to `limit` parked deliveries whose owners want it, or whose endpoint was deleted; tells how many. Serves all
 /// businesses.
@@ -133,7 +120,53 @@ pub(crate) async fn discard_parked(
     now: DateTime<Utc>,
     limit: i64,
 ) -> Result<usize, StoreError> {
-    Ok(statement(DISCARD).bind::<Timestamptz, _>(now).bind::<BigInt, _>(limit).execute(conn).await?)
+    let rows: Vec<ParkedRow> = statement(FIND_UNWANTED).bind::<BigInt, _>(limit).load(conn).await?;
+    move_on(conn, DISCARD, rows, now).await
+}
+
+/// Ends the parking of these with the statement, and lets what waits behind them go on.
+async fn move_on(
+    conn: &mut AsyncPgConnection,
+    sql: &'static str,
+    rows: Vec<ParkedRow>,
+    now: DateTime<Utc>,
+) -> Result<usize, StoreError> {
+    if rows.is_empty() {
+        return Ok(0);
+    }
+    let queues: BTreeSet<Queue> =
+        rows.iter().filter_map(|row| row.queue().transpose()).collect::<Result<_, _>>()?;
+    let orders: BTreeSet<OrderId> = queues.iter().map(|queue| queue.order).collect();
+    lock_streams(conn, orders).await?;
+    let moved = statement(sql)
+        .bind::<Array<Text>, _>(Vec::from_iter(rows.into_iter().map(|row| row.id)))
+        .bind::<Timestamptz, _>(now)
+        .execute(conn)
+        .await?;
+    advance(conn, &Vec::from_iter(queues), now).await?;
+    Ok(moved)
+}
+
+const QUEUE_OF: &str = "
+SELECT id, endpoint_id, order_id, in_turn FROM deliveries
+WHERE business_id = $1 AND id = $2 AND coalesce(state = 'parked', false)";
+
+/// The queue that a parked delivery holds up, with its lock: for one who is about to take the delivery out of it. None when it
+/// is not parked, or takes no turn.
+pub(crate) async fn lock_queue_of_parked(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: WebhookDeliveryId,
+) -> Result<Option<Queue>, StoreError> {
+    let row: Option<ParkedRow> = statement(QUEUE_OF)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Text, _>(id.to_string())
+        .get_result(conn)
+        .await
+        .optional()?;
+    let queue = row.as_ref().map(ParkedRow::queue).transpose()?.flatten();
+    lock_streams(conn, queue.map(|queue| queue.order)).await?;
+    Ok(queue)
 }
 
 const FORGET: &str = "

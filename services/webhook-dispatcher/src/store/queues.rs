@@ -38,15 +38,20 @@ UPDATE deliveries AS head
 SET due_at = $3
 FROM unnest($1, $2) AS queue (endpoint_id, order_id)
 CROSS JOIN LATERAL (
-    SELECT id FROM deliveries AS waiting
+    SELECT id, sequence FROM deliveries AS waiting
     WHERE waiting.endpoint_id = queue.endpoint_id AND waiting.order_id = queue.order_id
       AND waiting.state = 'pending' AND waiting.in_turn
     ORDER BY waiting.sequence
     LIMIT 1
 ) AS first
-WHERE head.id = first.id AND head.due_at IS NULL";
+WHERE head.id = first.id AND head.due_at IS NULL
+  AND NOT EXISTS (
+      SELECT FROM deliveries AS parked
+      WHERE parked.endpoint_id = queue.endpoint_id AND parked.order_id = queue.order_id
+        AND parked.state = 'parked' AND parked.in_turn AND parked.sequence < first.sequence OFFSET 0)";
 
-/// Makes the head of each queue due, unless it has been a head before and has a time of its own; tells how many. To be
+/// Makes the head of each queue due, unless it has been a head before and has a time of its own, or waits behind one that is
+/// parked; tells how many. To be
 /// called whenever a queue has lost its head; a new one in an empty queue is due from the start (`hand_out`).
 /// Wants the locks of the orders' streams. Serves all businesses.
 pub(crate) async fn advance(

@@ -46,7 +46,11 @@ pub(super) async fn parked(app: &App, stop: &CancellationToken) -> Result<(), St
         app.bell.notify_one();
     }
     let now = app.clock.now();
-    let discarded = app.database.read(async |conn| store::discard_parked(conn, now, BATCH_MAX).await).await?;
+    let discarded =
+        app.database.transaction(async |conn| store::discard_parked(conn, now, BATCH_MAX).await).await?;
+    if discarded > 0 {
+        app.bell.notify_one();
+    }
     app.database.read(async |conn| store::forget_fates(conn).await).await?;
     if replayed + discarded > 0 {
         tracing::info!(replayed, discarded, "parked deliveries were taken up again, or discarded");

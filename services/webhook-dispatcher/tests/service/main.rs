@@ -18,6 +18,7 @@ mod name_server;
 mod order;
 mod outages;
 mod owner_tests;
+mod parked;
 mod process;
 mod receiver;
 mod recoveries;

@@ -1,0 +1,1 @@
+DROP INDEX deliveries_parked_of_order;

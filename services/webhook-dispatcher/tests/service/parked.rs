@@ -1,0 +1,71 @@
+//! What came while an endpoint was disabled holds up what comes later for the same order, until its owner decides.
+
+use std::collections::BTreeSet;
+
+use domain::{Clock, Mode};
+use internal_api::webhooks::{CreatedEndpoint, DeliveryState};
+use serde_json::json;
+
+use crate::harness::{Harness, LIFE, TestOrder, until};
+use crate::receiver::{Receiver, reply};
+
+/// An endpoint that was disabled, and works again; so many events of an order are parked, and the next one waits behind
+/// them.
+async fn with_one_behind(parked: usize) -> (Harness, Receiver, CreatedEndpoint, TestOrder) {
+    let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.sweep_seconds = 0.2;
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let receiver = Receiver::start(|_, before| reply(if before == 0 { 410 } else { 200 }));
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("it is disabled", async || harness.view(&endpoint).await.trouble.is_some()).await;
+    let order = harness.new_order(Mode::Live);
+    let events: Vec<_> =
+        (1..).zip(LIFE).map(|(sequence, kind)| harness.envelope(&order, sequence, kind)).collect();
+    harness.publish(&events[..parked]).await;
+    let all_parked = vec![DeliveryState::Parked; parked];
+    until("they are parked", async || of_order(&harness, &endpoint, &order).await == all_parked).await;
+    harness.patch(&endpoint, json!({"status": "active"})).await;
+
+    harness.publish(&events[parked..=parked]).await;
+    let other = harness.new_order(Mode::Live);
+    until("it is there", async || of_order(&harness, &endpoint, &order).await.len() == parked + 1).await;
+    harness.publish_created(&other).await;
+    until("another order goes on", async || receiver.sequences(&other.reference) == [1]).await;
+    assert!(receiver.sequences(&order.reference).is_empty(), "it waits behind what is parked");
+    (harness, receiver, endpoint, order)
+}
+
+async fn of_order(harness: &Harness, endpoint: &CreatedEndpoint, order: &TestOrder) -> Vec<DeliveryState> {
+    let log = harness.deliveries(endpoint).await;
+    let of_order = log.iter().filter(|one| one.order_reference.as_deref() == Some(&order.reference));
+    of_order.map(|one| one.status).collect()
+}
+
+#[tokio::test]
+async fn what_is_replayed_comes_before_what_came_later() {
+    let (harness, receiver, endpoint, order) = with_one_behind(3).await;
+    let id = endpoint.view.id.to_string();
+    harness.hooks.decide_parked(harness.business, &id, "replay").await.expect("accepted");
+    until("all arrive", async || receiver.sequences(&order.reference) == [1, 2, 3, 4]).await;
+}
+
+#[tokio::test]
+async fn what_is_discarded_holds_up_nothing_any_more() {
+    let (harness, receiver, endpoint, order) = with_one_behind(2).await;
+    let id = endpoint.view.id.to_string();
+    harness.hooks.decide_parked(harness.business, &id, "discard").await.expect("accepted");
+    until("the next arrives", async || receiver.sequences(&order.reference) == [3]).await;
+}
+
+#[tokio::test]
+async fn what_is_redelivered_holds_up_nothing_any_more() {
+    let (harness, receiver, endpoint, order) = with_one_behind(1).await;
+    let log = harness.deliveries(&endpoint).await;
+    let parked = |one: &&internal_api::webhooks::DeliveryView| {
+        one.status == DeliveryState::Parked && one.order_reference.as_deref() == Some(&order.reference)
+    };
+    let parked = log.iter().find(parked).expect("it is parked");
+    harness.hooks.redeliver(harness.business, &parked.id.to_string()).await.expect("accepted");
+    let arrived = || receiver.sequences(&order.reference).into_iter().collect::<BTreeSet<_>>();
+    until("both arrive", async || arrived() == BTreeSet::from([1, 2])).await;
+}
