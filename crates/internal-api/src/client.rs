@@ -74,6 +74,17 @@ impl Peer {
         self.call(self.prepared(Method::GET, url)).await
     }
 
+    /// With a query string as somebody else wrote it.
+    pub(crate) async fn get_as_asked<A: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        query: &str,
+    ) -> Result<A, CallError> {
+        let mut url = self.url(path);
+        url.set_query(Some(query));
+        self.call(self.prepared(Method::GET, url)).await
+    }
+
     pub(crate) async fn send<B: Serialize + Sync, A: DeserializeOwned>(
         &self,
         method: Method,

@@ -162,6 +162,17 @@ impl WebhooksClient {
         self.0.get_with(&path, query).await
     }
 
+    /// As [`WebhooksClient::deliveries`], with the query string as it came: who knows the filters judges all of it.
+    pub async fn deliveries_as_asked(
+        &self,
+        business: BusinessId,
+        endpoint: &str,
+        query: &str,
+    ) -> Result<DeliveriesPage, CallError> {
+        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "deliveries"];
+        self.0.get_as_asked(&path, query).await
+    }
+
     /// `GET /internal/businesses/{id}/webhook-deliveries/{delivery}`
     pub async fn delivery(&self, business: BusinessId, delivery: &str) -> Result<DeliveryDetails, CallError> {
         self.0.get(&["businesses", &business.to_string(), "webhook-deliveries", delivery]).await

@@ -226,11 +226,12 @@ fn webhook_relays() -> Vec<Relay> {
             (hooks, &path("POST /webhook-endpoints/{whe}/test")),
             (test_result(), 200),
         ),
+        // Faults, too: they are told by who knows the filters, all in one answer.
         relay(
             (
                 "GET",
                 &path(
-                    "/webhook-endpoints/{whe}/deliveries?status=pending&event=order.created&mode=live&responseStatus=5xx&orderReference=a&since=b&until=c",
+                    "/webhook-endpoints/{whe}/deliveries?status=pending&event=order.created&mode=live&responseStatus=5xx&orderReference=a&since=b&until=c&limit=0&statsu=&mode=x",
                 ),
             ),
             (hooks, &path("GET /webhook-endpoints/{whe}/deliveries")),
