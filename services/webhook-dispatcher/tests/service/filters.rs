@@ -75,7 +75,14 @@ async fn the_log_is_filtered_by_all_that_an_owner_asks_for() {
         ..none()
     };
     assert_eq!(page(&harness, &endpoint, after).await.data, std::slice::from_ref(created_live));
+}
 
+#[tokio::test]
+async fn every_fault_of_the_filters_is_named() {
+    let harness = Harness::start().await;
+    let endpoint = harness.endpoint(&Receiver::kind()).await;
+    let some = |text: &str| Some(text.to_owned());
+    let none = DeliveriesQuery::default;
     let id = endpoint.view.id.to_string();
     for (query, field) in [
         (DeliveriesQuery { mode: some("real"), ..none() }, "mode"),
