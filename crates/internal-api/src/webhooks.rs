@@ -154,6 +154,8 @@ pub struct DeliveryView {
     pub last_response_status: Option<i32>,
     /// The latest failure, in words.
     pub last_error: Option<String>,
+    /// Since then later events of its order no longer wait for it: its endpoint took others, and not this one.
+    pub stepped_aside_at: Option<DateTime<Utc>>,
 }
 
 /// A page of the log, newest first.

@@ -74,7 +74,7 @@ fn delivery() -> Value {
         "id": DELIVERY, "endpointId": ENDPOINT, "eventId": "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV",
         "event": "order.created", "mode": "test", "orderReference": "shop-1", "status": "pending",
         "attempts": 0, "nextAttemptAt": null, "createdAt": AT, "completedAt": null,
-        "lastResponseStatus": null, "lastError": null,
+        "lastResponseStatus": null, "lastError": null, "steppedAsideAt": null,
     })
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct Delivery {
     pub last_error: Option<String>,
     pub created_at: DateTime<Utc>,
     pub completed_at: Option<DateTime<Utc>>,
+    /// Since then later events of its order no longer wait for it.
+    pub stepped_aside_at: Option<DateTime<Utc>>,
 }
 
 /// A delivery as the timeline of its order shows it.

@@ -84,6 +84,7 @@ pub(super) fn of_delivery(delivery: Delivery) -> DeliveryView {
         completed_at: delivery.completed_at,
         last_response_status: delivery.last_response_status,
         last_error: delivery.last_error,
+        stepped_aside_at: delivery.stepped_aside_at,
     }
 }
 

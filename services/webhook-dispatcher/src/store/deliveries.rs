@@ -14,7 +14,7 @@ use crate::domain::{Delivery, shown_status};
 type DeliveryRow = (
     (String, String, String, String, String, i32),
     (Option<DateTime<Utc>>, Option<i64>, Option<i32>, Option<String>, DateTime<Utc>, Option<DateTime<Utc>>),
-    (String, Option<String>),
+    (Option<DateTime<Utc>>, String, Option<String>),
 );
 
 /// The columns of a [`DeliveryRow`].
@@ -37,13 +37,17 @@ macro_rules! delivery_columns {
                 deliveries::created_at,
                 deliveries::completed_at,
             ),
-            (events::mode, events::order_reference),
+            (deliveries::stepped_aside_at, events::mode, events::order_reference),
         )
     };
 }
 
 fn delivery(row: DeliveryRow) -> Result<Delivery, StoreError> {
-    let ((id, endpoint_id, event_id, kind, state, attempts), times, (mode, order_reference)) = row;
+    let (
+        (id, endpoint_id, event_id, kind, state, attempts),
+        times,
+        (stepped_aside_at, mode, order_reference),
+    ) = row;
     let (due_at, lease_token, status, last_error, created_at, completed_at) = times;
     Ok(Delivery {
         id: id.parse().map_err(corrupt)?,
@@ -59,6 +63,7 @@ fn delivery(row: DeliveryRow) -> Result<Delivery, StoreError> {
         last_error,
         created_at,
         completed_at,
+        stepped_aside_at,
     })
 }
 

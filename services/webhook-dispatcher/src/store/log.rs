@@ -66,7 +66,7 @@ macro_rules! page {
         concat!(
             "SELECT delivery.id, delivery.endpoint_id, delivery.event_id, delivery.kind, delivery.state,
                 delivery.attempts, delivery.due_at, delivery.lease_token, delivery.last_status, delivery.last_error,
-                delivery.created_at, delivery.completed_at, events.mode, events.order_reference
+                delivery.created_at, delivery.completed_at, delivery.stepped_aside_at, events.mode, events.order_reference
              FROM ",
             $source,
             " WHERE ($6 IS NULL OR delivery.state = $6) AND ($7 IS NULL OR delivery.kind = $7)
@@ -161,6 +161,8 @@ struct Row {
     created_at: DateTime<Utc>,
     #[diesel(sql_type = Nullable<Timestamptz>)]
     completed_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    stepped_aside_at: Option<DateTime<Utc>>,
     #[diesel(sql_type = Text)]
     mode: String,
     #[diesel(sql_type = Nullable<Text>)]
@@ -183,6 +185,7 @@ impl Row {
             last_error: self.last_error,
             created_at: self.created_at,
             completed_at: self.completed_at,
+            stepped_aside_at: self.stepped_aside_at,
         })
     }
 }

@@ -96,6 +96,7 @@ diesel::table! {
         last_status -> Nullable<Integer>,
         created_at -> Timestamptz,
         completed_at -> Nullable<Timestamptz>,
+        stepped_aside_at -> Nullable<Timestamptz>,
     }
 }
 

@@ -103,6 +103,8 @@ async fn an_event_that_is_never_taken_lets_others_pass_while_the_endpoint_takes_
     let log = harness.deliveries(&endpoint).await;
     let poison = log.iter().find(|one| one.event == LIFE[1]).expect("the second event");
     assert_eq!(poison.status, DeliveryState::Pending, "it goes on with its retries");
+    assert!(poison.stepped_aside_at.is_some(), "and the log says that later ones passed it");
+    assert!(log.iter().filter(|one| one.id != poison.id).all(|one| one.stepped_aside_at.is_none()));
 }
 
 #[tokio::test]
