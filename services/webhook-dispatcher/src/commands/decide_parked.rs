@@ -38,6 +38,9 @@ pub(crate) async fn decide_parked(
             if endpoint.facts.disabled && fate == ParkedFate::Replay {
                 return Err(ParkedError::Disabled);
             }
+            if endpoint.facts.disabled {
+                store::park_of(conn, business, id).await?;
+            }
             store::decide_parked(conn, business, id, fate).await?;
             Ok(endpoint)
         })

@@ -71,6 +71,9 @@ pub(crate) async fn update_endpoint(app: &App, update: EndpointUpdate) -> Result
                 store::forget_test(conn, business, id).await?;
             }
             if update.activity == Some(Activity::Active) {
+                if before.facts.disabled {
+                    store::park_of(conn, business, id).await?;
+                }
                 store::enable(conn, business, id).await?;
             }
             store::find_endpoint(conn, business, id).await?.ok_or(UpdateError::NotFound)

@@ -37,7 +37,8 @@ pub(crate) use health::{bring_forward_all, enable, forget_test};
 pub(crate) use log::{DeliveryFilter, LogPage, list_deliveries};
 pub(crate) use of_order::{Position, deliveries_of_order, delivery_of_order};
 pub(crate) use parked::{
-    decide_parked, discard_parked, forget_fates, lock_queue_of_parked, park_of_disabled, replay_parked,
+    decide_parked, discard_parked, forget_fates, lock_queue_of_parked, park_of, park_of_disabled,
+    replay_parked,
 };
 pub(crate) use queues::advance;
 pub(crate) use record::{Outcome, Recorded, Then, record};

@@ -19,6 +19,8 @@ use crate::domain::ParkedFate;
 const COUNTED_MAX: i64 = 100_000;
 /// While so many deliveries of an endpoint are pending, no more are replayed.
 const PENDING_MAX: i64 = 5_000;
+/// While an owner waits. What is more has come in the few seconds since the latest round of the sweeper.
+const PARKED_AT_ONCE_MAX: i64 = 10_000;
 
 /// What is being sent at this moment is left to its sender, and found the next time.
 const PARK: &str = "
@@ -41,6 +43,29 @@ WHERE deliveries.id = waiting.id";
 /// Parks up to `limit` deliveries whose endpoint is disabled; tells how many. Serves all businesses.
 pub(crate) async fn park_of_disabled(conn: &mut AsyncPgConnection, limit: i64) -> Result<usize, StoreError> {
     Ok(statement(PARK).bind::<BigInt, _>(limit).execute(conn).await?)
+}
+
+const PARK_OF: &str = "
+UPDATE deliveries SET state = 'parked', due_at = NULL
+WHERE id = ANY (ARRAY(
+    SELECT id FROM deliveries
+    WHERE endpoint_id = $1 AND business_id = $2 AND state = 'pending' AND lease_token IS NULL
+    LIMIT $3
+    FOR UPDATE SKIP LOCKED))";
+
+/// The same for one endpoint, at once: for one who enables it, or decides on what is parked, and must not be surprised by what
+/// nobody has parked yet.
+pub(crate) async fn park_of(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    endpoint: EndpointId,
+) -> Result<usize, StoreError> {
+    Ok(statement(PARK_OF)
+        .bind::<Text, _>(endpoint.to_string())
+        .bind::<Text, _>(business.to_string())
+        .bind::<BigInt, _>(PARKED_AT_ONCE_MAX)
+        .execute(conn)
+        .await?)
 }
 
 /// The oldest first: an order's events then come back in their sequence.

@@ -69,3 +69,23 @@ async fn what_is_redelivered_holds_up_nothing_any_more() {
     let arrived = || receiver.sequences(&order.reference).into_iter().collect::<BTreeSet<_>>();
     until("both arrive", async || arrived() == BTreeSet::from([1, 2])).await;
 }
+
+/// The sweeper may not have come by yet.
+#[tokio::test]
+async fn what_waited_while_it_was_disabled_is_parked_at_the_latest_when_it_is_enabled() {
+    let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.sweep_seconds = 60.0;
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let receiver = Receiver::start(|_, before| reply(if before == 0 { 410 } else { 200 }));
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("it is disabled", async || harness.view(&endpoint).await.trouble.is_some()).await;
+    let order = harness.new_order(Mode::Live);
+    harness.publish_created(&order).await;
+    until("one waits", async || of_order(&harness, &endpoint, &order).await == [DeliveryState::Pending])
+        .await;
+    harness.patch(&endpoint, json!({"status": "active"})).await;
+    assert_eq!(of_order(&harness, &endpoint, &order).await, [DeliveryState::Parked]);
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("what is new goes on", async || receiver.count() == 2).await;
+    assert!(receiver.sequences(&order.reference).is_empty(), "its owner has not decided");
+}
