@@ -130,7 +130,8 @@ async fn redirects_are_failures_and_are_not_followed() {
 
 #[tokio::test]
 async fn gone_disables_the_endpoint_until_its_owner_enables_it() {
-    let harness = Harness::start().await;
+    let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.sweep_seconds = 0.2;
+    let harness = Harness::start_with(adjust, Clock::system()).await;
     let receiver = Receiver::start(|_, before| reply(if before == 0 { 410 } else { 200 }));
     let endpoint = harness.endpoint(&receiver).await;
     let order = harness.new_order(Mode::Live);
@@ -148,8 +149,10 @@ async fn gone_disables_the_endpoint_until_its_owner_enables_it() {
     assert_eq!(receiver.count(), 1);
 
     let view = harness.patch(&endpoint, json!({"status": "active"})).await;
-    assert_eq!(view.status, EndpointStatus::Failing);
-    until("what waited is sent", async || receiver.sequences(&order.reference) == [1, 1, 2]).await;
+    assert_eq!((view.status, view.parked_deliveries), (EndpointStatus::Failing, 3));
+    let id = endpoint.view.id.to_string();
+    harness.hooks.decide_parked(harness.business, &id, "replay").await.expect("accepted");
+    until("what was parked is sent", async || receiver.sequences(&order.reference) == [1, 1, 2]).await;
     until("all is well again", async || harness.view(&endpoint).await.status == EndpointStatus::Active).await;
 }
 
