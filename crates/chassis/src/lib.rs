@@ -7,6 +7,6 @@ mod running;
 mod sections;
 
 pub use assembly::Chassis;
-pub use program::{command, main, migrate};
+pub use program::{command, main, migrate, told_to};
 pub use running::Running;
 pub use sections::{Sections, ServiceSettings};

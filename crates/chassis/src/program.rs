@@ -15,7 +15,8 @@ enum Command {
 }
 
 impl Command {
-    /// `own` are the commands that the service knows beside these. Neither of these takes an argument: whoever asks for `migrate --help` must not find his tables changed.
+    /// `own` are the commands that the service knows beside these. Neither of these takes an argument: whoever asks for
+    /// `migrate --help` must not find his tables changed.
     fn read(own: &[&str], mut arguments: impl Iterator<Item = String>) -> anyhow::Result<Self> {
         let name = arguments.next();
         let command = match name.as_deref() {
@@ -53,6 +54,12 @@ pub fn main<S: ServiceSettings>(
         telemetry.stop();
         outcome
     })
+}
+
+/// What follows the name of a command that only this service has, when that is what the program was told to do.
+pub fn told_to(command: &str) -> Option<Vec<String>> {
+    let mut arguments = std::env::args().skip(1);
+    (arguments.next().as_deref() == Some(command)).then(|| arguments.collect())
 }
 
 /// Runs a command that only this service has, with the settings of this process. It writes no logs: what it prints is for

@@ -294,23 +294,6 @@ pub struct WebhookSummary {
     pub connection_test: ConnectionTest,
 }
 
-/// Which deliveries are wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DeliveriesQuery {
-    pub limit: Option<usize>,
-    pub starting_after: Option<String>,
-    pub status: Option<String>,
-    pub event: Option<String>,
-    pub mode: Option<String>,
-    /// Of the latest attempt: `500`, `5xx`, or `none` where no answer came.
-    pub response_status: Option<String>,
-    pub order_reference: Option<String>,
-    /// By the time at which deliveries came to be; `until` is not included.
-    pub since: Option<String>,
-    pub until: Option<String>,
-}
-
 /// What became of one event of an order at one endpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

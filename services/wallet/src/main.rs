@@ -3,9 +3,7 @@
 use std::process::ExitCode;
 
 fn main() -> anyhow::Result<ExitCode> {
-    let mut arguments = std::env::args().skip(1);
-    if arguments.next().as_deref() == Some("reconcile") {
-        let rest: Vec<String> = arguments.collect();
+    if let Some(rest) = chassis::told_to("reconcile") {
         return Ok(wallet::reconcile(&rest, &mut std::io::stdout().lock()));
     }
     chassis::main(wallet::MIGRATIONS, wallet::start).map(|()| ExitCode::SUCCESS)

@@ -3,6 +3,8 @@
 
 use metrics::counter;
 
+use crate::sender::OUTCOMES;
+
 const PLAIN: [&str; 7] = [
     "webhook_breaker_trips_total",
     "webhook_outcomes_fenced_total",
@@ -12,8 +14,6 @@ const PLAIN: [&str; 7] = [
     "webhook_stepped_aside_total",
     "webhook_taken_over_total",
 ];
-/// What becomes of attempts.
-const OUTCOMES: [&str; 5] = ["succeeded", "bad_status", "timeout", "connection", "refused"];
 
 /// Puts them at nought where they are not there yet.
 pub(crate) fn create() {

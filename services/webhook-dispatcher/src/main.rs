@@ -3,9 +3,7 @@
 use std::process::ExitCode;
 
 fn main() -> anyhow::Result<ExitCode> {
-    let mut arguments = std::env::args().skip(1);
-    if arguments.next().as_deref() == Some("rewrap") {
-        let rest: Vec<String> = arguments.collect();
+    if let Some(rest) = chassis::told_to("rewrap") {
         return Ok(webhook_dispatcher::rewrap(&rest, &mut std::io::stdout().lock()));
     }
     chassis::main(webhook_dispatcher::MIGRATIONS, webhook_dispatcher::start).map(|()| ExitCode::SUCCESS)

@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
-    CreatedEndpoint, DeliveriesPage, DeliveriesQuery, DeliveryDetails, EndpointView, OrderDeliveriesQuery,
-    OrderDeliveryView, RecoveryView, Redelivered, SignatureFindings, TestResult, WebhookSummary,
+    CreatedEndpoint, DeliveriesPage, DeliveryDetails, EndpointView, OrderDeliveriesQuery, OrderDeliveryView,
+    RecoveryView, Redelivered, SignatureFindings, TestResult, WebhookSummary,
 };
 use crate::{CallError, Page, PageQuery, Peer};
 
@@ -151,19 +151,9 @@ impl WebhooksClient {
         self.0.send(Method::POST, &path, &Value::Null).await
     }
 
-    /// `GET …/webhook-endpoints/{endpoint}/deliveries`, newest first
+    /// `GET …/webhook-endpoints/{endpoint}/deliveries`, newest first, with the caller's query string as it came: who knows the
+    /// filters judges all of it, so that one answer names every fault
     pub async fn deliveries(
-        &self,
-        business: BusinessId,
-        endpoint: &str,
-        query: &DeliveriesQuery,
-    ) -> Result<DeliveriesPage, CallError> {
-        let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "deliveries"];
-        self.0.get_with(&path, query).await
-    }
-
-    /// As [`WebhooksClient::deliveries`], with the query string as it came: who knows the filters judges all of it.
-    pub async fn deliveries_as_asked(
         &self,
         business: BusinessId,
         endpoint: &str,

@@ -16,9 +16,7 @@ pub(super) async fn of_endpoint(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let endpoint = endpoint_id(&endpoint)?.to_string();
-    // Judged where the filters are known, so that one answer names every fault.
-    let log =
-        app.peers.webhooks.deliveries_as_asked(session.business, &endpoint, request.query_string()).await?;
+    let log = app.peers.webhooks.deliveries(session.business, &endpoint, request.query_string()).await?;
     Ok(HttpResponse::Ok().json(log))
 }
 

@@ -102,13 +102,21 @@ fn storable(body: &[u8]) -> String {
     String::from_utf8_lossy(body).replace('\0', "\u{fffd}")
 }
 
+/// What becomes of attempts, as they are counted.
+pub(crate) const OUTCOMES: [&str; 5] = [SUCCEEDED, BAD_STATUS, TIMEOUT, CONNECTION, REFUSED];
+const SUCCEEDED: &str = "succeeded";
+const BAD_STATUS: &str = "bad_status";
+const TIMEOUT: &str = "timeout";
+const CONNECTION: &str = "connection";
+const REFUSED: &str = "refused";
+
 fn measure(took: Duration, failure: Option<&Failure>) {
     let outcome = match failure {
-        None => "succeeded",
-        Some(Failure::Status(_) | Failure::Redirect(_)) => "bad_status",
-        Some(Failure::Timeout(_)) => "timeout",
-        Some(Failure::Refused(_)) => "refused",
-        Some(_) => "connection",
+        None => SUCCEEDED,
+        Some(Failure::Status(_) | Failure::Redirect(_)) => BAD_STATUS,
+        Some(Failure::Timeout(_)) => TIMEOUT,
+        Some(Failure::Refused(_)) => REFUSED,
+        Some(_) => CONNECTION,
     };
     metrics::counter!("webhook_attempts_total", "outcome" => outcome).increment(1);
     metrics::histogram!("webhook_attempt_duration_seconds").record(took);

@@ -12,7 +12,7 @@ mod pace;
 mod recorder;
 mod signed;
 
-pub(crate) use attempt::{Sender, Webhook};
+pub(crate) use attempt::{OUTCOMES, Sender, Webhook};
 pub(crate) use dispatch::{dispatch, renew_leases};
 pub(crate) use exchange::Exchange;
 pub(crate) use express::{Express, Reservation, Taken};

@@ -5,15 +5,15 @@ use std::time::Duration;
 use chrono::SecondsFormat;
 use diesel_async::SimpleAsyncConnection;
 use domain::{EventKind, Mode};
-use internal_api::webhooks::{CreatedEndpoint, DeliveriesPage, DeliveriesQuery, DeliveryState, Redelivery};
+use internal_api::webhooks::{CreatedEndpoint, DeliveriesPage, DeliveryState, Redelivery};
 use serde_json::{Value, json};
 
-use crate::harness::{Harness, faulty_fields, refusal, until};
+use crate::harness::{DeliveriesQuery, Harness, faulty_fields, refusal, until};
 use crate::receiver::{Receiver, reply};
 
 async fn page(harness: &Harness, endpoint: &CreatedEndpoint, query: DeliveriesQuery) -> DeliveriesPage {
     let id = endpoint.view.id.to_string();
-    harness.hooks.deliveries(harness.business, &id, &query).await.expect("a page")
+    harness.hooks.deliveries(harness.business, &id, &query.text()).await.expect("a page")
 }
 
 #[tokio::test]
@@ -90,7 +90,7 @@ async fn every_fault_of_the_filters_is_named() {
         (DeliveriesQuery { until: some("2026-01-01"), ..none() }, "until"),
         (DeliveriesQuery { order_reference: some(" "), ..none() }, "orderReference"),
     ] {
-        let refused = refusal(harness.hooks.deliveries(harness.business, &id, &query).await);
+        let refused = refusal(harness.hooks.deliveries(harness.business, &id, &query.text()).await);
         assert_eq!((refused.status, faulty_fields(&refused)), (400, vec![field]), "{query:?}");
     }
     let (later, sooner) = (some("2026-02-01T00:00:00Z"), some("2026-01-01T00:00:00Z"));
@@ -105,7 +105,7 @@ async fn every_fault_of_the_filters_is_named() {
         since: later,
         until: sooner,
     };
-    let refused = refusal(harness.hooks.deliveries(harness.business, &id, &all_at_once).await);
+    let refused = refusal(harness.hooks.deliveries(harness.business, &id, &all_at_once.text()).await);
     let named =
         ["limit", "startingAfter", "status", "event", "mode", "responseStatus", "orderReference", "until"];
     let mut found = faulty_fields(&refused);
@@ -203,7 +203,7 @@ async fn answers_are_found_by_their_status_and_class() {
     }
     let id = endpoint.view.id.to_string();
     for wrong in ["7xx", "99", "500,503", "5XX", " "] {
-        let refused = refusal(harness.hooks.deliveries(harness.business, &id, &of(wrong)).await);
+        let refused = refusal(harness.hooks.deliveries(harness.business, &id, &of(wrong).text()).await);
         assert_eq!((refused.status, faulty_fields(&refused)), (400, vec!["responseStatus"]), "{wrong}");
     }
 }

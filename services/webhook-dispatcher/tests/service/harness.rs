@@ -12,8 +12,7 @@ use domain::{
 };
 use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData};
 use internal_api::webhooks::{
-    CreatedEndpoint, DeliveriesQuery, DeliveryDetails, DeliveryState, DeliveryView, EndpointView,
-    WebhooksClient,
+    CreatedEndpoint, DeliveryDetails, DeliveryState, DeliveryView, EndpointView, WebhooksClient,
 };
 use internal_api::{CallError, Peer, PeerOptions, Refusal};
 use lapin::options::QueueDeclareOptions;
@@ -21,6 +20,7 @@ use lapin::types::FieldTable;
 use lapin::{Connection, ConnectionProperties};
 use local_stack::Servers;
 use messaging::{Broker, Outgoing, Publisher};
+use serde::Serialize;
 use serde_json::{Value, json};
 use settings::{Brand, Database, Environment, Http, Internal, Secret, Telemetry};
 use telemetry::{Metrics, TraceContext};
@@ -111,7 +111,7 @@ impl Harness {
     pub(crate) async fn deliveries(&self, endpoint: &CreatedEndpoint) -> Vec<DeliveryView> {
         let query = DeliveriesQuery { limit: Some(100), ..DeliveriesQuery::default() };
         let id = endpoint.view.id.to_string();
-        self.hooks.deliveries(self.business, &id, &query).await.expect("a log").data
+        self.hooks.deliveries(self.business, &id, &query.text()).await.expect("a log").data
     }
 
     /// Whether the endpoint's latest delivery has succeeded.
@@ -326,4 +326,32 @@ fn metrics() -> Metrics {
     METRICS
         .get_or_init(|| telemetry::install_metrics("webhook-dispatcher").expect("the first recorder"))
         .clone()
+}
+
+/// What the log is asked for; absent is everything.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DeliveriesQuery {
+    pub limit: Option<usize>,
+    pub starting_after: Option<String>,
+    pub status: Option<String>,
+    pub event: Option<String>,
+    pub mode: Option<String>,
+    pub response_status: Option<String>,
+    pub order_reference: Option<String>,
+    pub since: Option<String>,
+    pub until: Option<String>,
+}
+
+impl DeliveriesQuery {
+    pub(crate) fn text(&self) -> String {
+        let fields = serde_json::to_value(self).expect("JSON");
+        let mut url = Url::parse("http://log").expect("a URL");
+        for (name, value) in fields.as_object().expect("fields").iter().filter(|(_, value)| !value.is_null())
+        {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            url.query_pairs_mut().append_pair(name, &value);
+        }
+        url.query().unwrap_or_default().to_owned()
+    }
 }

@@ -1,9 +1,9 @@
 //! The delivery log, and sending again.
 
 use domain::{EventKind, Mode};
-use internal_api::webhooks::{DeliveriesQuery, DeliveryState, OrderDeliveriesQuery, Redelivery};
+use internal_api::webhooks::{DeliveryState, OrderDeliveriesQuery, Redelivery};
 
-use crate::harness::{Harness, LIFE, faulty_fields, refusal, until};
+use crate::harness::{DeliveriesQuery, Harness, LIFE, faulty_fields, refusal, until};
 use crate::receiver::{Receiver, reply};
 
 #[tokio::test]
@@ -25,7 +25,8 @@ async fn the_log_is_newest_first_in_pages_and_can_be_filtered() {
     assert!(all.iter().all(|one| one.order_reference.as_deref() == Some(order.reference.as_str())));
 
     let id = endpoint.view.id.to_string();
-    let page = async |query: DeliveriesQuery| harness.hooks.deliveries(harness.business, &id, &query).await;
+    let page =
+        async |query: DeliveriesQuery| harness.hooks.deliveries(harness.business, &id, &query.text()).await;
     let first = page(DeliveriesQuery { limit: Some(2), ..Default::default() }).await.unwrap();
     assert_eq!((first.data.as_slice(), first.has_more), (&all[..2], true));
     let after = Some(all[1].id.to_string());

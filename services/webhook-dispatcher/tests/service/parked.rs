@@ -9,15 +9,22 @@ use serde_json::json;
 use crate::harness::{Harness, LIFE, TestOrder, until};
 use crate::receiver::{Receiver, reply};
 
-/// An endpoint that was disabled, and works again; so many events of an order are parked, and the next one waits behind
-/// them.
-async fn with_one_behind(parked: usize) -> (Harness, Receiver, CreatedEndpoint, TestOrder) {
-    let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.sweep_seconds = 0.2;
+/// An endpoint that said that it is gone, and would take everything since.
+async fn disabled(sweep_seconds: f64) -> (Harness, Receiver, CreatedEndpoint) {
+    let adjust =
+        |settings: &mut webhook_dispatcher::Settings| settings.webhooks.sweep_seconds = sweep_seconds;
     let harness = Harness::start_with(adjust, Clock::system()).await;
     let receiver = Receiver::start(|_, before| reply(if before == 0 { 410 } else { 200 }));
     let endpoint = harness.endpoint(&receiver).await;
     harness.publish_created(&harness.new_order(Mode::Live)).await;
     until("it is disabled", async || harness.view(&endpoint).await.trouble.is_some()).await;
+    (harness, receiver, endpoint)
+}
+
+/// An endpoint that was disabled, and works again; so many events of an order are parked, and the next one waits behind
+/// them.
+async fn with_one_behind(parked: usize) -> (Harness, Receiver, CreatedEndpoint, TestOrder) {
+    let (harness, receiver, endpoint) = disabled(0.2).await;
     let order = harness.new_order(Mode::Live);
     let events: Vec<_> =
         (1..).zip(LIFE).map(|(sequence, kind)| harness.envelope(&order, sequence, kind)).collect();
@@ -73,12 +80,7 @@ async fn what_is_redelivered_holds_up_nothing_any_more() {
 /// The sweeper may not have come by yet.
 #[tokio::test]
 async fn what_waited_while_it_was_disabled_is_parked_at_the_latest_when_it_is_enabled() {
-    let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.sweep_seconds = 60.0;
-    let harness = Harness::start_with(adjust, Clock::system()).await;
-    let receiver = Receiver::start(|_, before| reply(if before == 0 { 410 } else { 200 }));
-    let endpoint = harness.endpoint(&receiver).await;
-    harness.publish_created(&harness.new_order(Mode::Live)).await;
-    until("it is disabled", async || harness.view(&endpoint).await.trouble.is_some()).await;
+    let (harness, receiver, endpoint) = disabled(60.0).await;
     let order = harness.new_order(Mode::Live);
     harness.publish_created(&order).await;
     until("one waits", async || of_order(&harness, &endpoint, &order).await == [DeliveryState::Pending])

@@ -2,7 +2,6 @@
 
 use domain::Mode;
 use internal_api::PageQuery;
-use internal_api::webhooks::DeliveriesQuery;
 use serde_json::json;
 
 use crate::harness::{Harness, TestOrder, refusal, until};
@@ -27,7 +26,7 @@ async fn businesses_are_apart() {
         refusal(hooks.get(other, &mine).await),
         refusal(hooks.update(other, &mine, &json!({"status": "paused"})).await),
         refusal(hooks.test(other, &mine).await),
-        refusal(hooks.deliveries(other, &mine, &DeliveriesQuery::default()).await),
+        refusal(hooks.deliveries(other, &mine, "").await),
         refusal(hooks.delete(other, &mine).await),
     ];
     assert!(not_found.iter().all(|one| one.status == 404 && one.code == "webhook_endpoint_not_found"));

@@ -33,9 +33,9 @@ impl Apply<Incoming, Result<Handed, Refused>> for AcceptBatch {
     ) -> Result<Vec<Result<Handed, Refused>>, StoreError> {
         let now = self.clock.now();
         let ids: Vec<EventId> = jobs.iter().map(|job| job.envelope.id).collect();
-        let subjects = jobs.iter().filter_map(|job| Subject::of(&job.envelope)).collect();
+        let subjects: BTreeSet<Subject> = jobs.iter().filter_map(|job| Subject::of(&job.envelope)).collect();
         // Sent together, so that the server is waited for once.
-        let (mut unseen, streams, subscribers) = try_join!(
+        let (mut unseen, streams, mut subscribers) = try_join!(
             outbox::first_times(conn, CONSUMER, &ids, now),
             store::lock_streams(conn, jobs.iter().filter_map(order_of)),
             store::subscribers(conn, &subjects),
@@ -44,7 +44,10 @@ impl Apply<Incoming, Result<Handed, Refused>> for AcceptBatch {
         let fresh: Vec<&Incoming> = jobs.iter().filter(|job| unseen.remove(&job.envelope.id)).collect();
         let changes = put_in_order(conn, &fresh, &streams).await?;
         let due = due(conn, &changes.due).await?;
-        let subscribers = Subscribers { of: subscribers, asked: subjects }.of_all(conn, &due).await?;
+        // Some have waited since before this batch.
+        let of_due = due.iter().filter_map(|event| Subject::of(&event.envelope));
+        let unasked = of_due.filter(|subject| !subjects.contains(subject)).collect();
+        subscribers.extend(store::subscribers(conn, &unasked).await?);
         let told = told(&due, &subscribers)?;
         let (mut handed, ()) = try_join!(self.hand_out(conn, &told, now), changes.write(conn, now))?;
         let outcome = |id| match changes.refused.get(id) {
@@ -59,26 +62,6 @@ fn order_of(incoming: &Incoming) -> Option<OrderId> {
     match &incoming.envelope.body {
         Body::Order(event) => Some(event.order.id),
         _ => None,
-    }
-}
-
-/// Who wants what.
-struct Subscribers {
-    of: HashMap<Subject, Vec<Subscriber>>,
-    asked: BTreeSet<Subject>,
-}
-
-impl Subscribers {
-    /// Those of the events that are due, some of which may have waited since before this batch.
-    async fn of_all(
-        mut self,
-        conn: &AsyncPgConnection,
-        due: &[Cow<'_, Incoming>],
-    ) -> Result<HashMap<Subject, Vec<Subscriber>>, StoreError> {
-        let subjects = due.iter().filter_map(|event| Subject::of(&event.envelope));
-        let unasked = subjects.filter(|subject| !self.asked.contains(subject)).collect();
-        self.of.extend(store::subscribers(conn, &unasked).await?);
-        Ok(self.of)
     }
 }
 
