@@ -32,7 +32,7 @@ pub(crate) async fn dispatch(app: App, mut express: UnboundedReceiver<Taken>, st
     while !stop.is_cancelled() {
         while sending.try_join_next().is_some() {}
         metrics::gauge!("webhook_in_flight").set(count(app.in_hand.len()));
-        let room = app.concurrency.saturating_sub(app.in_hand.len());
+        let room = app.concurrency.saturating_sub(app.in_hand.len()).min(pace.most(Instant::now()));
         if room > 0 {
             let began = Instant::now();
             match take(&app, room).await {

@@ -11,7 +11,9 @@ use tokio::time::Instant;
 const GATHER: Duration = Duration::from_millis(5);
 /// While something new goes to endpoints that nothing waits for, looks take this part of the time.
 const SHARE: u32 = 5;
-/// New things make looks rarer for this long.
+/// And each takes no more than this: sending them costs the processor, too, which what is new then waits for.
+const A_FEW: usize = 12;
+/// New things make looks rarer, and smaller, for this long.
 const RECENT: Duration = Duration::from_millis(250);
 
 /// Of one dispatching loop.
@@ -48,12 +50,21 @@ impl Pace {
 
     /// When it is time for another look. `many_ended` says that a good part of what was under way has ended.
     pub(super) fn next_look(&self, many_ended: bool, now: Instant) -> Instant {
-        let new = self.new_at.is_some_and(|at| now.saturating_duration_since(at) < RECENT);
-        match (new && !self.waiting.is_empty(), many_ended) {
+        match (self.gives_way(now), many_ended) {
             (true, _) => self.ended + (self.ended - self.began).max(GATHER) * (SHARE - 1),
             (false, true) => self.ended,
             (false, false) => self.ended + GATHER,
         }
+    }
+
+    /// How many the next look may take.
+    pub(super) fn most(&self, now: Instant) -> usize {
+        if self.gives_way(now) { A_FEW } else { usize::MAX }
+    }
+
+    fn gives_way(&self, now: Instant) -> bool {
+        let new = self.new_at.is_some_and(|at| now.saturating_duration_since(at) < RECENT);
+        new && !self.waiting.is_empty()
     }
 }
 
@@ -78,6 +89,7 @@ mod tests {
         pace.express(other, ended);
         let long = Duration::from_millis(40);
         assert_eq!((rest(&pace, false, ended), rest(&pace, true, ended)), (long, long));
+        assert_eq!((pace.most(ended), pace.most(ended + RECENT)), (A_FEW, usize::MAX));
         assert_eq!(rest(&pace, true, ended + RECENT), Duration::ZERO, "there is nothing new any more");
         pace.express(other, ended);
         pace.looked((began, ended), std::iter::empty());
