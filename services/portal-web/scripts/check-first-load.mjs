@@ -1,0 +1,46 @@
+// Fails when a first visit would load more script than it may: the entry with all that it imports, and the heaviest page.
+import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+
+const DIST = new URL("../dist/", import.meta.url).pathname;
+const LIMIT_KIB = 250;
+
+const manifest = JSON.parse(readFileSync(`${DIST}.vite/manifest.json`, "utf8"));
+const chunks = Object.entries(manifest);
+const [entry] = chunks.find(([, chunk]) => chunk.isEntry) ?? [];
+if (!entry) throw new Error("The build has no entry; has it been made?");
+
+/** The chunk and all that it imports before it can run. */
+function closure(key, found = new Set()) {
+  if (found.has(key)) return found;
+  found.add(key);
+  for (const imported of manifest[key].imports ?? []) closure(imported, found);
+  return found;
+}
+
+const sizes = new Map();
+function kib(keys) {
+  let bytes = 0;
+  for (const key of keys) {
+    const file = manifest[key].file;
+    if (!file.endsWith(".js")) continue;
+    if (!sizes.has(file)) sizes.set(file, gzipSync(readFileSync(DIST + file), { level: 9 }).length);
+    bytes += sizes.get(file);
+  }
+  return bytes / 1024;
+}
+
+const pages = chunks.filter(([, chunk]) => chunk.isDynamicEntry).map(([key]) => key);
+const loads = pages
+  .map((page) => ({ page, kib: kib(new Set([...closure(entry), ...closure(page)])) }))
+  .sort((a, b) => b.kib - a.kib);
+
+for (const load of loads.slice(0, 5)) {
+  process.stdout.write(`${load.kib.toFixed(1).padStart(7)} KiB  ${load.page}\n`);
+}
+const heaviest = loads[0]?.kib ?? kib(closure(entry));
+process.stdout.write(`first load: ${heaviest.toFixed(1)} of ${LIMIT_KIB} KiB of gzipped script\n`);
+if (heaviest > LIMIT_KIB) {
+  process.stderr.write("Too much script for a first load: split a page, or leave a library out.\n");
+  process.exitCode = 1;
+}

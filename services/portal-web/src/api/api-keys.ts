@@ -1,0 +1,44 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { answer, api } from "./client";
+import { PAGE_SIZE, useCursorList } from "./list";
+import type { Mode } from "./types";
+
+export const apiKeysKey = ["api-keys"] as const;
+
+export function useApiKeys() {
+  return useCursorList(apiKeysKey, (startingAfter) =>
+    answer(api.GET("/v1/portal/api-keys", { params: { query: { limit: PAGE_SIZE, startingAfter } } })),
+  );
+}
+
+/** What changes keys also moves the indicators. */
+function useKeyChange<Input, Output>(change: (input: Input) => Promise<Output>) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    onSuccess: () => {
+      client.invalidateQueries({ queryKey: apiKeysKey });
+      client.invalidateQueries({ queryKey: ["status"] });
+    },
+    // The answer may be a secret: it lives in the page that shows it, and nowhere else.
+    gcTime: 0,
+  });
+}
+
+export function useCreateApiKey() {
+  return useKeyChange((body: { mode: Mode; name: string }) =>
+    answer(api.POST("/v1/portal/api-keys", { body })),
+  );
+}
+
+export function useRotateApiKey() {
+  return useKeyChange(({ id, graceSeconds }: { id: string; graceSeconds: number }) =>
+    answer(api.POST("/v1/portal/api-keys/{id}/rotate", { params: { path: { id } }, body: { graceSeconds } })),
+  );
+}
+
+export function useRevokeApiKey() {
+  return useKeyChange((id: string) =>
+    answer(api.POST("/v1/portal/api-keys/{id}/revoke", { params: { path: { id } } })),
+  );
+}

@@ -1,0 +1,24 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { answer, api } from "./client";
+import type { PortalConfig } from "./types";
+
+/** What the pages show until the server has said how this installation is called. */
+const UNKNOWN: PortalConfig = {
+  brand: { name: "Delivery portal", accentColor: "#3b5bdb" },
+  headerPrefix: "Service",
+  keySegment: "waybill",
+  apiBaseUrl: "https://delivery.example/v1",
+  currency: "INR",
+  mail: { enabled: false },
+  roles: ["owner", "developer", "viewer"],
+};
+
+export const configQuery = queryOptions({
+  queryKey: ["config"],
+  queryFn: () => answer(api.GET("/v1/portal/config")),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export function useConfig(): PortalConfig {
+  return useQuery(configQuery).data ?? UNKNOWN;
+}

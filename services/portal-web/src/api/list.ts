@@ -1,0 +1,21 @@
+import { type QueryKey, useInfiniteQuery } from "@tanstack/react-query";
+import type { List } from "./types";
+
+/** How many rows a page of a list asks for. */
+export const PAGE_SIZE = 25;
+
+/** A list that is read on from its last id, page by page. */
+export function useCursorList<T extends { id: string }>(
+  queryKey: QueryKey,
+  read: (startingAfter: string | undefined) => Promise<List<T>>,
+  options: { enabled?: boolean } = {},
+) {
+  const query = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam }) => read(pageParam),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last: List<T>) => (last.hasMore ? last.data.at(-1)?.id : undefined),
+    enabled: options.enabled ?? true,
+  });
+  return { ...query, rows: query.data?.pages.flatMap((page) => page.data) ?? [] };
+}

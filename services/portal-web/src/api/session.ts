@@ -1,0 +1,92 @@
+import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { answer, api } from "./client";
+import { isLoggedOut } from "./failure";
+import type { Session } from "./types";
+
+export const sessionKey = ["session"] as const;
+
+/** Who is logged in; `null` for nobody. */
+export const sessionQuery = queryOptions({
+  queryKey: sessionKey,
+  queryFn: async (): Promise<Session | null> => {
+    try {
+      return await answer(api.GET("/v1/portal/session"));
+    } catch (error) {
+      if (isLoggedOut(error)) return null;
+      throw error;
+    }
+  },
+  staleTime: 60_000,
+});
+
+export function useSessionQuery() {
+  return useQuery(sessionQuery);
+}
+
+/** Whatever opens a session forgets what the one before had read. */
+function useOpensSession<Input>(open: (input: Input) => Promise<Session>) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: open,
+    onSuccess: (session) => {
+      client.removeQueries({
+        predicate: (query) => query.queryKey[0] !== "config" && query.queryKey[0] !== "session",
+      });
+      client.setQueryData(sessionKey, session);
+    },
+  });
+}
+
+export function useSignUp() {
+  return useOpensSession((body: { businessName: string; email: string; password: string }) =>
+    answer(api.POST("/v1/portal/accounts", { body })),
+  );
+}
+
+export function useLogIn() {
+  return useOpensSession((body: { email: string; password: string }) =>
+    answer(api.POST("/v1/portal/session", { body })),
+  );
+}
+
+export function useAcceptInvitation() {
+  return useOpensSession((body: { token: string; password: string }) =>
+    answer(api.POST("/v1/portal/invitations/accept", { body })),
+  );
+}
+
+export function useLogOut() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => answer(api.DELETE("/v1/portal/session")),
+    onSuccess: () => {
+      client.setQueryData(sessionKey, null);
+      client.removeQueries({
+        predicate: (query) => query.queryKey[0] !== "config" && query.queryKey[0] !== "session",
+      });
+    },
+  });
+}
+
+export function useInvitationPreview(token: string) {
+  return useQuery({
+    queryKey: ["invitation-preview"],
+    queryFn: () => answer(api.POST("/v1/portal/invitations/look-up", { body: { token } })),
+    enabled: token !== "",
+    gcTime: 0,
+    retry: false,
+  });
+}
+
+export function useAskForReset() {
+  return useMutation({
+    mutationFn: (body: { email: string }) => answer(api.POST("/v1/portal/password-resets", { body })),
+  });
+}
+
+export function useResetPassword() {
+  return useMutation({
+    mutationFn: (body: { token: string; password: string }) =>
+      answer(api.POST("/v1/portal/password-resets/confirm", { body })),
+  });
+}

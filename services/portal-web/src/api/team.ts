@@ -1,0 +1,63 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { answer, api } from "./client";
+import { PAGE_SIZE, useCursorList } from "./list";
+import { sessionKey } from "./session";
+import type { Role } from "./types";
+
+const usersKey = ["users"] as const;
+const invitationsKey = ["invitations"] as const;
+
+export function useUsers() {
+  return useCursorList(usersKey, (startingAfter) =>
+    answer(api.GET("/v1/portal/users", { params: { query: { limit: PAGE_SIZE, startingAfter } } })),
+  );
+}
+
+/** Somebody may have changed their own role: who am I is asked again. */
+function useUserChange<Input>(change: (input: Input) => Promise<unknown>) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    onSuccess: () => {
+      client.invalidateQueries({ queryKey: usersKey });
+      client.invalidateQueries({ queryKey: sessionKey });
+    },
+  });
+}
+
+export function useChangeRole() {
+  return useUserChange(({ id, role }: { id: string; role: Role }) =>
+    answer(api.PATCH("/v1/portal/users/{id}", { params: { path: { id } }, body: { role } })),
+  );
+}
+
+export function useRemoveUser() {
+  return useUserChange((id: string) =>
+    answer(api.DELETE("/v1/portal/users/{id}", { params: { path: { id } } })),
+  );
+}
+
+export function useInvitations() {
+  return useCursorList(invitationsKey, (startingAfter) =>
+    answer(api.GET("/v1/portal/invitations", { params: { query: { limit: PAGE_SIZE, startingAfter } } })),
+  );
+}
+
+export function useInvite() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: { email: string; role: Role }) => answer(api.POST("/v1/portal/invitations", { body })),
+    onSuccess: () => client.invalidateQueries({ queryKey: invitationsKey }),
+    // The answer carries the link, which lets its holder in.
+    gcTime: 0,
+  });
+}
+
+export function useWithdrawInvitation() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) =>
+      answer(api.DELETE("/v1/portal/invitations/{id}", { params: { path: { id } } })),
+    onSuccess: () => client.invalidateQueries({ queryKey: invitationsKey }),
+  });
+}

@@ -1,0 +1,20 @@
+import { type Icon, IconLayoutDashboard } from "@tabler/icons-react";
+import type { Role } from "../api/types";
+
+export interface NavigationEntry {
+  path: string;
+  label: string;
+  icon: Icon;
+  /** Who sees it at all; everybody when left out. */
+  least?: Role;
+}
+
+/** What the side bar shows, in groups. Only pages that are there: `routes.tsx` has a route for each. */
+export const NAVIGATION: { heading: string | null; entries: NavigationEntry[] }[] = [
+  { heading: null, entries: [{ path: "/", label: "Overview", icon: IconLayoutDashboard }] },
+];
+
+/** Whether a page is there to be linked to. */
+export function hasPage(path: string): boolean {
+  return NAVIGATION.some((group) => group.entries.some((entry) => entry.path === path));
+}

@@ -1,0 +1,42 @@
+import { createBrowserRouter, type RouteObject } from "react-router-dom";
+import { GuestOnly } from "./guest-only";
+import { NotFound } from "./not-found";
+import { PageFailed } from "./page-failed";
+import { Root } from "./root";
+import { Shell } from "./shell";
+
+// Each page is a chunk of its own, loaded when it is gone to: its module exports `Component`.
+
+/** Pages of somebody who is logged in. A page in the navigation stands in `navigation.ts` too. */
+const PAGES: RouteObject[] = [
+  { index: true, lazy: () => import("../pages/overview/overview-page") },
+  { path: "*", Component: NotFound },
+];
+
+/** Pages of somebody who is not. */
+const GUEST_PAGES: RouteObject[] = [
+  { path: "/log-in", lazy: () => import("../pages/auth/log-in-page") },
+  { path: "/sign-up", lazy: () => import("../pages/auth/sign-up-page") },
+];
+
+/** Pages that a link in an e-mail leads to, whoever is logged in. */
+const LINKED_PAGES: RouteObject[] = [
+  { path: "/reset-password", lazy: () => import("../pages/auth/reset-password-page") },
+  { path: "/invitation", lazy: () => import("../pages/auth/invitation-page") },
+];
+
+export const router = createBrowserRouter(
+  [
+    {
+      Component: Root,
+      ErrorBoundary: PageFailed,
+      HydrateFallback: () => null,
+      children: [
+        { Component: GuestOnly, children: GUEST_PAGES },
+        ...LINKED_PAGES,
+        { path: "/", Component: Shell, children: [{ ErrorBoundary: PageFailed, children: PAGES }] },
+      ],
+    },
+  ],
+  { future: { v7_relativeSplatPath: true } },
+);

@@ -1,0 +1,39 @@
+import { NavLink } from "react-router-dom";
+import { Brand } from "./brand";
+import { NAVIGATION, type NavigationEntry } from "./navigation";
+import { useMay } from "./session";
+import classes from "./side-bar.module.css";
+import { UserMenu } from "./user-menu";
+
+/** The way to every page, and who is logged in. */
+export function SideBar({ onNavigate }: { onNavigate: () => void }) {
+  return (
+    <div className={classes.bar}>
+      <div className={classes.brand}>
+        <Brand />
+      </div>
+      <nav aria-label="Main" className={classes.nav}>
+        {NAVIGATION.map((group) => (
+          <div key={group.heading ?? "first"} className={classes.group}>
+            {group.heading && <div className={classes.heading}>{group.heading}</div>}
+            {group.entries.map((entry) => (
+              <Entry key={entry.path} entry={entry} onNavigate={onNavigate} />
+            ))}
+          </div>
+        ))}
+      </nav>
+      <UserMenu />
+    </div>
+  );
+}
+
+function Entry({ entry, onNavigate }: { entry: NavigationEntry; onNavigate: () => void }) {
+  const may = useMay(entry.least ?? "viewer");
+  if (!may) return null;
+  return (
+    <NavLink to={entry.path} end={entry.path === "/"} className={classes.link} onClick={onNavigate}>
+      <entry.icon size={17} stroke={1.7} aria-hidden />
+      {entry.label}
+    </NavLink>
+  );
+}

@@ -1,0 +1,29 @@
+import type { ReactNode } from "react";
+import classes from "./code-block.module.css";
+import { CopyButton } from "./copy-button";
+
+interface CodeBlockProps {
+  code: string;
+  /** What the code is, for its name and that of its copy button: “the request in curl”. */
+  label: string;
+}
+
+/** Code to be taken along. It scrolls by keyboard too. */
+export function CodeBlock({ code, label }: CodeBlockProps) {
+  return (
+    <div className={classes.frame}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <section className={classes.code} aria-label={label} tabIndex={0}>
+        <code style={{ whiteSpace: "pre" }}>{code}</code>
+      </section>
+      <div className={classes.copy}>
+        <CopyButton value={code} label={`Copy ${label}`} />
+      </div>
+    </div>
+  );
+}
+
+/** A name, id or value within a sentence. */
+export function InlineCode({ children }: { children: ReactNode }) {
+  return <code className={classes.inline}>{children}</code>;
+}

@@ -1,0 +1,45 @@
+import { ActionIcon, Button, Tooltip, VisuallyHidden } from "@mantine/core";
+import { useClipboard } from "@mantine/hooks";
+import { IconCheck, IconCopy } from "@tabler/icons-react";
+
+const SHOWN_MS = 2_000;
+
+interface CopyButtonProps {
+  value: string;
+  /** What is copied, for people who do not see the icon: “Copy the key”. */
+  label: string;
+  /** With words instead of the icon alone. */
+  text?: string;
+}
+
+/** Copies a text, and says so. */
+export function CopyButton({ value, label, text }: CopyButtonProps) {
+  const clipboard = useClipboard({ timeout: SHOWN_MS });
+  const copy = () => clipboard.copy(value);
+  const icon = clipboard.copied ? <IconCheck size={15} aria-hidden /> : <IconCopy size={15} aria-hidden />;
+  const announcement = (
+    <VisuallyHidden role="status">
+      {clipboard.copied ? "Copied" : clipboard.error ? "Copying failed" : ""}
+    </VisuallyHidden>
+  );
+  if (text) {
+    return (
+      <>
+        <Button variant="default" leftSection={icon} onClick={copy} aria-label={label}>
+          {clipboard.copied ? "Copied" : text}
+        </Button>
+        {announcement}
+      </>
+    );
+  }
+  return (
+    <>
+      <Tooltip label={clipboard.copied ? "Copied" : label} withArrow openDelay={300}>
+        <ActionIcon variant="subtle" color="gray" size="sm" onClick={copy} aria-label={label}>
+          {icon}
+        </ActionIcon>
+      </Tooltip>
+      {announcement}
+    </>
+  );
+}

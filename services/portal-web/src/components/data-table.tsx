@@ -1,0 +1,122 @@
+import { Skeleton, Table, VisuallyHidden } from "@mantine/core";
+import type { ReactNode } from "react";
+import classes from "./data-table.module.css";
+import { useIsPhone } from "./use-is-phone";
+
+export interface Column<Row> {
+  key: string;
+  header: string;
+  render: (row: Row) => ReactNode;
+  align?: "end";
+  /** Leads a row's card on a phone, without its header. One column at most. */
+  lead?: boolean;
+  /** Buttons: without a visible header, and at the end of a card. */
+  actions?: boolean;
+}
+
+interface DataTableProps<Row> {
+  /** What the table lists, for people who hear it. */
+  label: string;
+  columns: Column<Row>[];
+  rows: Row[];
+  rowKey: (row: Row) => string;
+  /** Rows of grey while the first page is on its way. */
+  isLoading?: boolean;
+  /** What stands in the place of no rows. */
+  empty: ReactNode;
+}
+
+const SKELETON_ROWS = ["one", "two", "three"];
+
+/** A table, and on a phone a list of cards of the same content. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const isPhone = useIsPhone();
+  if (!props.isLoading && props.rows.length === 0) return props.empty;
+  return isPhone ? <Cards {...props} /> : <Rows {...props} />;
+}
+
+function Rows<Row>({ label, columns, rows, rowKey, isLoading }: DataTableProps<Row>) {
+  return (
+    <Table.ScrollContainer minWidth={480} type="native">
+      <Table className={classes.table} aria-label={label} aria-busy={isLoading}>
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map((column) => (
+              <Table.Th key={column.key} scope="col" className={column.align && classes.end}>
+                {column.actions ? <VisuallyHidden>{column.header}</VisuallyHidden> : column.header}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {isLoading
+            ? SKELETON_ROWS.map((name) => (
+                <Table.Tr key={name}>
+                  {columns.map((column) => (
+                    <Table.Td key={column.key}>
+                      <Skeleton height={20} />
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+              ))
+            : rows.map((row) => (
+                <Table.Tr key={rowKey(row)}>
+                  {columns.map((column) => (
+                    <Table.Td key={column.key} className={column.align && classes.end}>
+                      {column.render(row)}
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+              ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function Cards<Row>({ label, columns, rows, rowKey, isLoading }: DataTableProps<Row>) {
+  const lead = columns.find((column) => column.lead);
+  const actions = columns.filter((column) => column.actions);
+  const facts = columns.filter((column) => !column.lead && !column.actions);
+  if (isLoading) {
+    return (
+      <div aria-busy="true">
+        {SKELETON_ROWS.map((name) => (
+          <div key={name} className={classes.card}>
+            <Skeleton height={88} />
+          </div>
+        ))}
+      </div>
+    );
+  }
+  return (
+    <ul className={classes.cards} aria-label={label}>
+      {rows.map((row) => (
+        <li key={rowKey(row)} className={classes.card}>
+          {lead && <div className={classes.lead}>{lead.render(row)}</div>}
+          <dl className={classes.facts}>
+            {facts.map((column) => (
+              <CardFact key={column.key} header={column.header}>
+                {column.render(row)}
+              </CardFact>
+            ))}
+          </dl>
+          {actions.map((column) => (
+            <div key={column.key} className={classes.actions}>
+              {column.render(row)}
+            </div>
+          ))}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function CardFact({ header, children }: { header: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{header}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}

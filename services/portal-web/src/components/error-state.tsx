@@ -1,0 +1,40 @@
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { IconAlertCircle } from "@tabler/icons-react";
+import { asFailure } from "../api/failure";
+import { InlineCode } from "./code-block";
+import { CopyButton } from "./copy-button";
+
+interface ErrorStateProps {
+  error: unknown;
+  /** What could not be shown or done: “The keys cannot be shown.” */
+  title?: string;
+  onRetry?: () => void;
+}
+
+/** What went wrong, what to do, and the request to name when asking for help. */
+export function ErrorState({ error, title = "This cannot be shown right now", onRetry }: ErrorStateProps) {
+  const failure = asFailure(error);
+  return (
+    <Alert role="alert" color="red" variant="light" icon={<IconAlertCircle aria-hidden />} title={title}>
+      <Stack gap="xs" align="flex-start">
+        <Text>{failure.message}</Text>
+        {failure.requestId && <RequestId id={failure.requestId} />}
+        {onRetry && (
+          <Button size="xs" variant="default" onClick={onRetry}>
+            Try again
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+export function RequestId({ id }: { id: string }) {
+  return (
+    <Group gap={6} c="dimmed" fz="xs" wrap="nowrap">
+      <span>Request</span>
+      <InlineCode>{id}</InlineCode>
+      <CopyButton value={id} label="Copy the request id" />
+    </Group>
+  );
+}

@@ -1,0 +1,68 @@
+import { Alert, List, Stack, Text } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
+import { IconAlertCircle } from "@tabler/icons-react";
+import { useEffect } from "react";
+import { asFailure } from "../api/failure";
+import { RequestId } from "./error-state";
+
+interface FormErrorsProps<Values extends Record<string, unknown>> {
+  error: unknown;
+  form: UseFormReturnType<Values>;
+}
+
+/**
+ * What the server refused: each fault beside its field, the first of them in focus, and here what belongs to none.
+ * Put it at the top of a form.
+ */
+export function FormErrors<Values extends Record<string, unknown>>({ error, form }: FormErrorsProps<Values>) {
+  useFieldFaults(error, form);
+  if (!error) return null;
+  const failure = asFailure(error);
+  const elsewhere = failure.faults.filter((fault) => !isField(form, fault.field));
+  if (failure.faults.length > 0 && elsewhere.length === 0) return null;
+  return (
+    <Alert role="alert" color="red" variant="light" icon={<IconAlertCircle aria-hidden />}>
+      <Stack gap={6}>
+        <Text>{elsewhere.length === 1 ? elsewhere[0]?.message : failure.message}</Text>
+        {elsewhere.length > 1 && (
+          <List size="sm">
+            {elsewhere.map((fault) => (
+              <List.Item key={`${fault.field} ${fault.code}`}>{fault.message}</List.Item>
+            ))}
+          </List>
+        )}
+        {failure.requestId && failure.status >= 500 && <RequestId id={failure.requestId} />}
+      </Stack>
+    </Alert>
+  );
+}
+
+function useFieldFaults<Values extends Record<string, unknown>>(
+  error: unknown,
+  form: UseFormReturnType<Values>,
+) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per error; the form's functions are new each time
+  useEffect(() => {
+    if (!error) return;
+    const faults = asFailure(error).faults.filter((fault) => isField(form, fault.field));
+    if (faults.length === 0) return;
+    form.setErrors(Object.fromEntries(faults.map((fault) => [fault.field, fault.message])));
+    focusField(form, faults[0]?.field);
+  }, [error]);
+}
+
+/** For `form.onSubmit(submit, focusFirstError(form))`: what is wrong is where the cursor goes. */
+export function focusFirstError<Values extends Record<string, unknown>>(form: UseFormReturnType<Values>) {
+  return (errors: Record<string, unknown>) => focusField(form, Object.keys(errors)[0]);
+}
+
+function focusField<Values extends Record<string, unknown>>(form: UseFormReturnType<Values>, field?: string) {
+  if (field) form.getInputNode(field)?.focus();
+}
+
+function isField<Values extends Record<string, unknown>>(
+  form: UseFormReturnType<Values>,
+  field: string,
+): boolean {
+  return field in form.getValues();
+}

@@ -1,0 +1,36 @@
+import { Box, Group, Text, Title } from "@mantine/core";
+import { type ReactNode, useEffect } from "react";
+import { useConfig } from "../api/config";
+
+interface PageHeaderProps {
+  title: string;
+  /** One sentence on what the page is for. */
+  description?: ReactNode;
+  /** What can be done here. */
+  actions?: ReactNode;
+}
+
+/** A page's name, in the page and in the browser's tab. */
+export function PageHeader({ title, description, actions }: PageHeaderProps) {
+  usePageTitle(title);
+  return (
+    <Group component="header" justify="space-between" align="flex-start" gap="md" mb="lg">
+      <Box style={{ flex: "1 1 20rem" }}>
+        <Title order={1}>{title}</Title>
+        {description && (
+          <Text c="dimmed" mt={4} maw="42rem">
+            {description}
+          </Text>
+        )}
+      </Box>
+      {actions && <Group gap="xs">{actions}</Group>}
+    </Group>
+  );
+}
+
+export function usePageTitle(title: string) {
+  const { brand } = useConfig();
+  useEffect(() => {
+    document.title = `${title} · ${brand.name}`;
+  }, [title, brand.name]);
+}

@@ -1,0 +1,35 @@
+import { Box, Group, Paper, Text, Title } from "@mantine/core";
+import { type ReactNode, useId } from "react";
+
+interface SectionProps {
+  title: string;
+  description?: ReactNode;
+  actions?: ReactNode;
+  /** Without inner space, for tables and lists that reach the frame. */
+  flush?: boolean;
+  id?: string;
+  children: ReactNode;
+}
+
+/** A framed part of a page under a heading of its own. */
+export function Section({ title, description, actions, flush = false, id, children }: SectionProps) {
+  const headingId = useId();
+  return (
+    <Paper component="section" aria-labelledby={headingId} id={id} style={{ overflow: "clip" }}>
+      <Group justify="space-between" align="flex-start" gap="sm" px="md" pt="md" pb={flush ? "sm" : 0}>
+        <Box style={{ flex: "1 1 14rem" }}>
+          <Title order={2} id={headingId}>
+            {title}
+          </Title>
+          {description && (
+            <Text c="dimmed" mt={2}>
+              {description}
+            </Text>
+          )}
+        </Box>
+        {actions}
+      </Group>
+      <Box p={flush ? 0 : "md"}>{children}</Box>
+    </Paper>
+  );
+}

@@ -1,0 +1,63 @@
+import { useSyncExternalStore } from "react";
+import { formatRelative, formatTime, formatUtc } from "../format/time";
+
+const TICK_MS = 30_000;
+
+interface TimeProps {
+  /** RFC 3339; `null` for what has not happened. */
+  at: string | null | undefined;
+  /** What to show for `null`. */
+  never?: string;
+  /** `5 minutes ago` instead of the date. */
+  relative?: boolean;
+}
+
+/** A time in the user's zone, with the UTC in its title. */
+export function Time({ at, never = "Never", relative = false }: TimeProps) {
+  if (!at) return <span>{never}</span>;
+  return relative ? <RelativeTime at={at} /> : <Stamp at={at} text={formatTime(at)} title={formatUtc(at)} />;
+}
+
+function RelativeTime({ at }: { at: string }) {
+  const now = useSyncExternalStore(subscribe, currentTick);
+  return (
+    <Stamp
+      at={at}
+      text={formatRelative(at, Math.max(now, 0))}
+      title={`${formatTime(at)} · ${formatUtc(at)}`}
+    />
+  );
+}
+
+function Stamp({ at, text, title }: { at: string; text: string; title: string }) {
+  return (
+    <time dateTime={at} title={title} style={{ whiteSpace: "nowrap" }}>
+      {text}
+    </time>
+  );
+}
+
+// One clock for all relative times of a page.
+const listeners = new Set<() => void>();
+let tick = Date.now();
+let timer: number | undefined;
+
+function subscribe(listener: () => void): () => void {
+  tick = Date.now();
+  listeners.add(listener);
+  timer ??= window.setInterval(() => {
+    tick = Date.now();
+    for (const each of listeners) each();
+  }, TICK_MS);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0) {
+      window.clearInterval(timer);
+      timer = undefined;
+    }
+  };
+}
+
+function currentTick(): number {
+  return tick;
+}

@@ -1,0 +1,35 @@
+// Times come as RFC 3339 in UTC and are shown in the user's own zone.
+
+const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+const STEPS: [limitSeconds: number, unitSeconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
+  [3_600, 60, "minute"],
+  [86_400, 3_600, "hour"],
+  [7 * 86_400, 86_400, "day"],
+];
+
+export function formatTime(iso: string): string {
+  return FULL.format(new Date(iso));
+}
+
+export function formatDate(iso: string): string {
+  return DATE.format(new Date(iso));
+}
+
+/** `2026-01-31 09:30:00 UTC`: what the server wrote, for whoever compares logs. */
+export function formatUtc(iso: string): string {
+  return `${new Date(iso).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/** `5 minutes ago`, `in 3 days`; the date for what is further away than a week. */
+export function formatRelative(iso: string, now: number): string {
+  const seconds = Math.round((Date.parse(iso) - now) / 1000);
+  const distance = Math.abs(seconds);
+  if (distance < 45) return seconds > 0 ? "in a moment" : "just now";
+  for (const [limit, unitSeconds, unit] of STEPS) {
+    if (distance < limit) return RELATIVE.format(Math.round(seconds / unitSeconds), unit);
+  }
+  return formatDate(iso);
+}

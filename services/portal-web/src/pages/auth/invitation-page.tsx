@@ -1,0 +1,103 @@
+import { Alert, Anchor, Button, PasswordInput, Skeleton, Stack, Text } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { Link, useNavigate } from "react-router-dom";
+import { asFailure } from "../../api/failure";
+import { useAcceptInvitation, useInvitationPreview, useSessionQuery } from "../../api/session";
+import type { InvitationPreview } from "../../api/types";
+import { ROLE_DESCRIPTIONS, ROLE_LABELS } from "../../app/session";
+import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { Time } from "../../components/time";
+import { AuthFrame } from "./auth-frame";
+import { newPasswordFault, PASSWORD_MIN } from "./rules";
+import { useLinkToken } from "./use-link-token";
+
+export function Component() {
+  const token = useLinkToken();
+  const preview = useInvitationPreview(token);
+  if (token === "" || preview.error) return <NotInvited error={preview.error} />;
+  if (!preview.data) {
+    return (
+      <AuthFrame title="Your invitation">
+        <Skeleton height={220} aria-label="Loading the invitation" />
+      </AuthFrame>
+    );
+  }
+  return <Accept token={token} invitation={preview.data} />;
+}
+
+function NotInvited({ error }: { error: unknown }) {
+  return (
+    <AuthFrame
+      title="This invitation cannot be used"
+      footer={
+        <Anchor component={Link} to="/log-in" size="sm">
+          Go to log in
+        </Anchor>
+      }
+    >
+      <Text>{error ? asFailure(error).message : "The link is not complete."}</Text>
+      <Text c="dimmed" mt="sm">
+        An invitation works once, for seven days, until it is withdrawn or another one is sent. Open the link
+        from the message again, or ask whoever invited you for a new one.
+      </Text>
+    </AuthFrame>
+  );
+}
+
+function Accept({ token, invitation }: { token: string; invitation: InvitationPreview }) {
+  const accept = useAcceptInvitation();
+  const navigate = useNavigate();
+  const { data: session } = useSessionQuery();
+  const form = useForm({
+    mode: "uncontrolled",
+    initialValues: { password: "" },
+    validate: { password: newPasswordFault },
+  });
+  const submit = form.onSubmit(
+    ({ password }) =>
+      accept.mutate({ token, password }, { onSuccess: () => navigate("/", { replace: true }) }),
+    focusFirstError(form),
+  );
+  return (
+    <AuthFrame
+      title={`Join ${invitation.businessName}`}
+      description={
+        <>
+          You are invited as <strong>{ROLE_LABELS[invitation.role].toLowerCase()}</strong>.{" "}
+          {ROLE_DESCRIPTIONS[invitation.role]}
+        </>
+      }
+      footer={
+        <>
+          The invitation ends <Time at={invitation.expiresAt} relative />.
+        </>
+      }
+    >
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          {session && (
+            <Alert variant="light" color="yellow">
+              This browser is logged in as {session.email}. Joining logs that account out here.
+            </Alert>
+          )}
+          <FormErrors error={accept.error} form={form} />
+          <Text>
+            Your e-mail: <strong>{invitation.email}</strong>
+          </Text>
+          <input type="hidden" autoComplete="username" value={invitation.email} readOnly />
+          <PasswordInput
+            label="Choose a password"
+            description={`At least ${PASSWORD_MIN} characters.`}
+            autoComplete="new-password"
+            autoFocus
+            key={form.key("password")}
+            {...form.getInputProps("password")}
+          />
+          <Button type="submit" loading={accept.isPending} fullWidth>
+            Join
+          </Button>
+        </Stack>
+      </form>
+    </AuthFrame>
+  );
+}

@@ -1,0 +1,64 @@
+import { Anchor, Button, Group, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { Link, useLocation } from "react-router-dom";
+import { useLogIn } from "../../api/session";
+import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { AuthFrame } from "./auth-frame";
+import { emailFault } from "./rules";
+
+export function Component() {
+  const logIn = useLogIn();
+  const { search } = useLocation();
+  const form = useForm({
+    mode: "uncontrolled",
+    initialValues: { email: "", password: "" },
+    validate: {
+      email: emailFault,
+      password: (password) => (password === "" ? "Enter your password." : null),
+    },
+  });
+  const submit = form.onSubmit((values) => logIn.mutate(values), focusFirstError(form));
+  return (
+    <AuthFrame
+      title="Log in"
+      footer={
+        <>
+          New here?{" "}
+          <Anchor component={Link} to={`/sign-up${search}`} size="sm">
+            Create an account
+          </Anchor>
+        </>
+      }
+    >
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          <FormErrors error={logIn.error} form={form} />
+          <TextInput
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            autoFocus
+            key={form.key("email")}
+            {...form.getInputProps("email")}
+          />
+          <div>
+            <PasswordInput
+              label="Password"
+              autoComplete="current-password"
+              key={form.key("password")}
+              {...form.getInputProps("password")}
+            />
+            <Group justify="flex-end" mt={6}>
+              <Anchor component={Link} to="/reset-password" size="sm">
+                Forgot your password?
+              </Anchor>
+            </Group>
+          </div>
+          <Button type="submit" loading={logIn.isPending} fullWidth>
+            Log in
+          </Button>
+        </Stack>
+      </form>
+    </AuthFrame>
+  );
+}

@@ -1,0 +1,134 @@
+import { Alert, Anchor, Button, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { IconCircleCheck, IconMail } from "@tabler/icons-react";
+import { useState } from "react";
+import { Link } from "react-router-dom";
+import { useConfig } from "../../api/config";
+import { isCode } from "../../api/failure";
+import { useAskForReset, useResetPassword } from "../../api/session";
+import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { AuthFrame } from "./auth-frame";
+import { emailFault, newPasswordFault, PASSWORD_MIN } from "./rules";
+import { useLinkToken } from "./use-link-token";
+
+/** With a link's token: set a new password. Without: ask for a link. */
+export function Component() {
+  const token = useLinkToken();
+  const [wantsAnother, setWantsAnother] = useState(false);
+  if (token === "" || wantsAnother) return <AskForLink />;
+  return <SetPassword token={token} onAskAgain={() => setWantsAnother(true)} />;
+}
+
+const backToLogIn = (
+  <Anchor component={Link} to="/log-in" size="sm">
+    Back to log in
+  </Anchor>
+);
+
+function AskForLink() {
+  const ask = useAskForReset();
+  const { mail } = useConfig();
+  const form = useForm({
+    mode: "uncontrolled",
+    initialValues: { email: "" },
+    validate: { email: emailFault },
+  });
+  if (!mail.enabled) {
+    return (
+      <AuthFrame title="Reset your password" footer={backToLogIn}>
+        <Text>
+          This portal sends no e-mails. Ask your delivery company for a reset link: they can make one for your
+          account. Open it within an hour, and choose a new password there.
+        </Text>
+      </AuthFrame>
+    );
+  }
+  if (ask.isSuccess) {
+    return (
+      <AuthFrame title="Look into your inbox" footer={backToLogIn}>
+        <Alert role="status" variant="light" color="gray" icon={<IconMail aria-hidden />}>
+          {ask.data.message}
+        </Alert>
+        <Text c="dimmed" mt="md">
+          The link works once, for one hour. Nothing there? Look among unwanted mail, or check that the
+          address is the one of your account.
+        </Text>
+      </AuthFrame>
+    );
+  }
+  const submit = form.onSubmit((values) => ask.mutate(values), focusFirstError(form));
+  return (
+    <AuthFrame
+      title="Reset your password"
+      description="We send you a link to choose a new one."
+      footer={backToLogIn}
+    >
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          <FormErrors error={ask.error} form={form} />
+          <TextInput
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            autoFocus
+            key={form.key("email")}
+            {...form.getInputProps("email")}
+          />
+          <Button type="submit" loading={ask.isPending} fullWidth>
+            Send the link
+          </Button>
+        </Stack>
+      </form>
+    </AuthFrame>
+  );
+}
+
+function SetPassword({ token, onAskAgain }: { token: string; onAskAgain: () => void }) {
+  const reset = useResetPassword();
+  const form = useForm({
+    mode: "uncontrolled",
+    initialValues: { password: "" },
+    validate: { password: newPasswordFault },
+  });
+  if (reset.isSuccess) {
+    return (
+      <AuthFrame title="Your password is changed">
+        <Stack>
+          <Alert role="status" variant="light" color="gray" icon={<IconCircleCheck aria-hidden />}>
+            Every browser that was logged in to your account is logged out.
+          </Alert>
+          <Button component={Link} to="/log-in" fullWidth>
+            Log in
+          </Button>
+        </Stack>
+      </AuthFrame>
+    );
+  }
+  const submit = form.onSubmit(({ password }) => reset.mutate({ token, password }), focusFirstError(form));
+  const isSpent = isCode(reset.error, "reset_link_invalid");
+  return (
+    <AuthFrame title="Choose a new password" footer={backToLogIn}>
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          <FormErrors error={reset.error} form={form} />
+          {isSpent && (
+            <Button variant="default" onClick={onAskAgain} fullWidth>
+              Ask for another link
+            </Button>
+          )}
+          <PasswordInput
+            label="New password"
+            description={`At least ${PASSWORD_MIN} characters.`}
+            autoComplete="new-password"
+            autoFocus
+            key={form.key("password")}
+            {...form.getInputProps("password")}
+          />
+          <Button type="submit" loading={reset.isPending} fullWidth>
+            Change password
+          </Button>
+        </Stack>
+      </form>
+    </AuthFrame>
+  );
+}

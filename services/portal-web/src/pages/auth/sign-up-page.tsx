@@ -1,0 +1,67 @@
+import { Anchor, Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { Link, useLocation } from "react-router-dom";
+import { useSignUp } from "../../api/session";
+import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { AuthFrame } from "./auth-frame";
+import { emailFault, newPasswordFault, PASSWORD_MIN } from "./rules";
+
+export function Component() {
+  const signUp = useSignUp();
+  const { search } = useLocation();
+  const form = useForm({
+    mode: "uncontrolled",
+    initialValues: { businessName: "", email: "", password: "" },
+    validate: {
+      businessName: (name) => (name.trim() === "" ? "Enter the name of your business." : null),
+      email: emailFault,
+      password: newPasswordFault,
+    },
+  });
+  const submit = form.onSubmit((values) => signUp.mutate(values), focusFirstError(form));
+  return (
+    <AuthFrame
+      title="Create your account"
+      description="You can place test orders at once. They cost nothing and no driver comes."
+      footer={
+        <>
+          Have an account?{" "}
+          <Anchor component={Link} to={`/log-in${search}`} size="sm">
+            Log in
+          </Anchor>
+        </>
+      }
+    >
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          <FormErrors error={signUp.error} form={form} />
+          <TextInput
+            label="Business name"
+            autoComplete="organization"
+            maxLength={120}
+            autoFocus
+            key={form.key("businessName")}
+            {...form.getInputProps("businessName")}
+          />
+          <TextInput
+            label="Work e-mail"
+            type="email"
+            autoComplete="username"
+            key={form.key("email")}
+            {...form.getInputProps("email")}
+          />
+          <PasswordInput
+            label="Password"
+            description={`At least ${PASSWORD_MIN} characters. A few words are better than a few signs.`}
+            autoComplete="new-password"
+            key={form.key("password")}
+            {...form.getInputProps("password")}
+          />
+          <Button type="submit" loading={signUp.isPending} fullWidth>
+            Create account
+          </Button>
+        </Stack>
+      </form>
+    </AuthFrame>
+  );
+}
