@@ -30,6 +30,8 @@ test-api: programs $(SCHEMATHESIS) ## Schemathesis, over the API as it describes
 openapi: toolchain ## Write proto-docs/openapi/ anew, from the code
 	cargo run --quiet --package order-api -- openapi > target/order-api.json
 	mv target/order-api.json proto-docs/openapi/order-api.json
+	cargo run --quiet --package portal-api -- openapi > target/portal-api.json
+	mv target/portal-api.json proto-docs/openapi/portal-api.json
 
 test-faults: programs ## Kills on and on, towards a thousand, and holds a model against the databases; KILLS=n for fewer
 	$(PROGRAMS)/test-faults $(if $(KILLS),--kills $(KILLS))

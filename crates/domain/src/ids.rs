@@ -1,13 +1,17 @@
 //! Identifiers: a prefix that tells what is meant, and a ULID that sorts by time (`ord_01J…`).
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use ulid::Ulid;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::Schema;
+use utoipa::{PartialSchema, ToSchema};
 
-use crate::{Clock, Entropy};
+use crate::{Clock, Entropy, schema};
 
 /// Why a text is not an id of the wanted kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,8 +21,8 @@ pub struct IdError {
 }
 
 macro_rules! id {
-    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
-        $(#[$doc])*
+    ($(#[doc = $doc:literal])* $name:ident, $prefix:literal) => {
+        $(#[doc = $doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(Ulid);
 
@@ -71,6 +75,18 @@ macro_rules! id {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+            }
+        }
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                schema::id($prefix, concat!($($doc),*))
+            }
+        }
+
+        impl ToSchema for $name {
+            fn name() -> Cow<'static, str> {
+                stringify!($name).into()
             }
         }
     };

@@ -14,6 +14,7 @@ mod paise;
 mod payment_type;
 mod phone;
 mod pincode;
+mod schema;
 mod text;
 mod tracking_code;
 

@@ -3,12 +3,13 @@
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, OrderId, Paise};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::wallet::WalletClient;
 use crate::{CallError, Page, PageQuery};
 
 /// The cash of one order that was delivered against cash.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CashView {
     pub order_id: OrderId,
@@ -33,7 +34,7 @@ pub struct CashView {
 }
 
 /// What a business is still owed, and where it is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CashTotals {
     /// What was collected, or is to be, less what was settled: the three below together.
@@ -53,7 +54,7 @@ pub struct CashTotals {
 }
 
 /// The outstanding cash of one span of days.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CashAge {
     /// `0-1`, `1-3`, `3-7` or `7+` days.
@@ -63,7 +64,7 @@ pub struct CashAge {
 }
 
 /// `GET /internal/wallets/{business}/cash`: where it stands, and a page of orders, newest first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CashOverview {
     pub totals: CashTotals,
@@ -82,7 +83,7 @@ pub struct CashQuery {
 }
 
 /// One business with outstanding cash, for the operator.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BusinessCash {
     /// Also the cursor of the list.

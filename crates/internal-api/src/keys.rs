@@ -5,6 +5,7 @@ use domain::{ApiKeyId, BusinessId, Mode};
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::{CallError, Page, PageQuery, Peer};
 
@@ -32,7 +33,7 @@ pub struct GoodKey {
 }
 
 /// A key as it may be listed: never the key itself (`spec.md` §2.4).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKeyView {
     pub id: ApiKeyId,
@@ -48,7 +49,7 @@ pub struct ApiKeyView {
 }
 
 /// The one answer that carries the key.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreatedApiKey {
     #[serde(flatten)]

@@ -2,6 +2,7 @@
 
 use domain::{BusinessId, GoLiveItem};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::{CallError, Peer};
 
@@ -16,7 +17,7 @@ pub struct OrderingContext {
 }
 
 /// The pickup fields of `spec.md` §2.1.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PickupProfile {
     pub business_name: String,

@@ -1,5 +1,7 @@
 //! order-api, asked by portal-api: a business's orders.
 
+pub mod details;
+
 use chrono::{DateTime, Utc};
 use domain::{
     BusinessId, CodStatus, DeliveryStatus, EndpointId, EventId, EventKind, Mode, OrderId, Paise,
@@ -8,12 +10,14 @@ use domain::{
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
+use crate::ordering::PickupProfile;
 use crate::webhooks::DeliveryState;
 use crate::{CallError, Page, PageQuery, Peer};
 
 /// An order, in the one shape that the integration API and the portal share. The details are those of `spec.md` §2.1.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderView {
     pub id: OrderId,
@@ -26,15 +30,22 @@ pub struct OrderView {
     pub status: DeliveryStatus,
     pub cod_status: CodStatus,
     pub mode: Mode,
+    #[schema(value_type = details::Customer)]
     pub customer: Value,
+    #[schema(value_type = details::DeliveryAddress)]
     pub delivery: Value,
+    #[schema(value_type = Option<PickupProfile>)]
     pub pickup: Value,
+    #[schema(value_type = Option<details::Package>)]
     pub package: Value,
+    #[schema(value_type = details::Payment)]
     pub payment: Value,
+    #[schema(value_type = Option<details::Notes>)]
     pub notes: Value,
     /// What the live order took from the wallet; 0 for a test order.
     pub fee_charged_paise: Paise,
     /// The driver, once one is assigned.
+    #[schema(value_type = Option<details::DriverView>)]
     pub driver: Value,
     /// Why the delivery failed, was cancelled or returned.
     pub reason: Option<String>,
@@ -52,7 +63,7 @@ pub struct OrderView {
 }
 
 /// One entry of an order's timeline, by its `type`. Each has an `id` and a `recordedAt`; the list is ordered by them.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum TimelineEntry {
     Status(OrderEventView),
@@ -72,7 +83,7 @@ impl TimelineEntry {
 }
 
 /// A page of an order's timeline, oldest first.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TimelinePage {
     pub data: Vec<TimelineEntry>,
@@ -83,7 +94,7 @@ pub struct TimelinePage {
 }
 
 /// Money that the order took from the wallet, or that came back.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MoneyView {
     pub id: TransferId,
@@ -96,7 +107,7 @@ pub struct MoneyView {
 }
 
 /// What became of a webhook. It stands where the webhook came to be; its outcome changes in place.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookOutcomeView {
     pub id: WebhookDeliveryId,
@@ -115,7 +126,7 @@ pub struct WebhookOutcomeView {
 }
 
 /// A move of an order.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderEventView {
     pub id: EventId,
@@ -127,11 +138,12 @@ pub struct OrderEventView {
     pub occurred_at: DateTime<Utc>,
     /// When order-api wrote it down.
     pub recorded_at: DateTime<Utc>,
+    #[schema(value_type = Object)]
     pub data: Value,
 }
 
 /// A test order after a simulated event, or with a run that has begun.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct SimulatedOrderView {
     #[serde(flatten)]
     pub order: OrderView,
@@ -141,7 +153,7 @@ pub struct SimulatedOrderView {
     pub simulation: Option<SimulationView>,
 }
 
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SimulationView {
     /// How it ends: `delivered`, `failed`, `cancelled` or `no_driver`.

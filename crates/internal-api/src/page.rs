@@ -1,9 +1,10 @@
 //! Lists: `limit` and `startingAfter` in, `{data, hasMore}` out (`design.md` §6).
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// One page of a list.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Page<T> {
     pub data: Vec<T>,

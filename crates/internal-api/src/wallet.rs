@@ -6,6 +6,7 @@ use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::{Display, EnumString, IntoStaticStr};
+use utoipa::ToSchema;
 
 use crate::{CallError, Page, Peer};
 
@@ -42,7 +43,7 @@ pub enum DebitOutcome {
 }
 
 /// `GET /internal/wallets/{business}`. A business that never topped up has an empty wallet, not none.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletView {
     pub balance_paise: Paise,
@@ -54,7 +55,7 @@ pub struct WalletView {
 }
 
 /// One line of the statement.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EntryView {
     /// The position in the wallet, from 1 without a gap; also the cursor of the list.
@@ -89,7 +90,7 @@ pub struct EntriesQuery {
 }
 
 /// A top-up through the payment provider.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TopUpView {
     pub id: TopUpId,
@@ -107,7 +108,7 @@ pub struct TopUpView {
 }
 
 /// For the payment provider's page, which the portal opens in the browser. Nothing of it is secret.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckoutView {
     /// The operator's public key at the provider.
@@ -135,7 +136,7 @@ pub struct NoticeAnswer {
 }
 
 /// A credit that the operator gave. The same reference and amount again: the same answer, money moved once.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreditView {
     pub transfer_id: TransferId,

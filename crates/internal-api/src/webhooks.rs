@@ -8,11 +8,23 @@ use domain::{EndpointId, EventId, EventKind, Mode, RecoveryId, WebhookDeliveryId
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
 
 pub use client::WebhooksClient;
 
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    ToSchema,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -27,7 +39,18 @@ pub enum EndpointStatus {
 }
 
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    ToSchema,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -38,7 +61,7 @@ pub enum ConnectionTest {
 }
 
 /// A webhook endpoint.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointView {
     pub id: EndpointId,
@@ -60,7 +83,7 @@ pub struct EndpointView {
 }
 
 /// What is wrong with an endpoint, and what will come of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Trouble {
     pub failing_since: Option<DateTime<Utc>>,
@@ -75,7 +98,7 @@ pub struct Trouble {
 }
 
 /// So much of the time that an endpoint may only fail had passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Notice {
     /// 50, 80 or 100.
@@ -84,14 +107,14 @@ pub struct Notice {
 }
 
 /// A new signing secret, which signs beside the present one until then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NextSecret {
     pub activates_at: DateTime<Utc>,
 }
 
 /// The portal's “last delivery” indicator: the label is `Never` until the first (`spec.md` §2.6).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LastDelivery {
     pub at: Option<DateTime<Utc>>,
@@ -100,7 +123,7 @@ pub struct LastDelivery {
 }
 
 /// The one answer to create, or to rotate, that carries the signing secret.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct CreatedEndpoint {
     #[serde(flatten)]
     pub view: EndpointView,
@@ -121,6 +144,7 @@ pub struct CreatedEndpoint {
     EnumString,
     IntoStaticStr,
     VariantArray,
+    ToSchema,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -136,7 +160,7 @@ pub enum DeliveryState {
 }
 
 /// One event for one endpoint.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryView {
     pub id: WebhookDeliveryId,
@@ -159,7 +183,7 @@ pub struct DeliveryView {
 }
 
 /// A page of the log, newest first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveriesPage {
     pub data: Vec<DeliveryView>,
@@ -171,7 +195,18 @@ pub struct DeliveriesPage {
 
 /// What asking to send a delivery again did.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    ToSchema,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -186,7 +221,7 @@ pub enum Redelivery {
     WaitsItsTurn,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Redelivered {
     #[serde(flatten)]
@@ -196,7 +231,18 @@ pub struct Redelivered {
 
 /// Where a recovery stands.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, IntoStaticStr,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    ToSchema,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -208,7 +254,7 @@ pub enum RecoveryState {
 }
 
 /// A job that sends again what an endpoint missed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RecoveryView {
     pub id: RecoveryId,
@@ -225,7 +271,7 @@ pub struct RecoveryView {
 }
 
 /// Whether a signature fits, and why not.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SignatureFindings {
     pub matches: bool,
@@ -235,7 +281,7 @@ pub struct SignatureFindings {
     pub problems: Vec<SignatureProblem>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SignatureProblem {
     pub code: String,
@@ -244,7 +290,7 @@ pub struct SignatureProblem {
 }
 
 /// A delivery with every try and the body that was sent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryDetails {
     #[serde(flatten)]
@@ -254,7 +300,7 @@ pub struct DeliveryDetails {
 }
 
 /// One HTTP try.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AttemptView {
     pub number: i32,
@@ -268,14 +314,16 @@ pub struct AttemptView {
     pub succeeded: bool,
     /// Why it failed, in words a developer understands.
     pub error: Option<String>,
+    #[schema(value_type = Object)]
     pub request_headers: Value,
+    #[schema(value_type = Object)]
     pub response_headers: Value,
     /// The first 16 KiB.
     pub response_body: Option<String>,
 }
 
 /// What a test of an endpoint brought, right away.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TestResult {
     pub event_id: EventId,

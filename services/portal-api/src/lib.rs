@@ -16,4 +16,5 @@ pub mod settings;
 mod store;
 
 pub use app::start;
+pub use routes::openapi_document;
 pub use store::MIGRATIONS;

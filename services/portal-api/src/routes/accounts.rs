@@ -6,12 +6,22 @@ use serde_json::Value;
 use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
 
 use super::address::counted_address;
+use super::openapi::bodies;
 use super::session::SessionView;
 use super::{errors, session_cookie};
 use crate::app::App;
 use crate::commands::sign_up::{self, SignUp};
 use crate::domain::{Email, Password};
 
+#[utoipa::path(
+    post,
+    path = "/v1/portal/accounts",
+    operation_id = "signUp",
+    tag = "Account",
+    summary = "Open an account for a business, and a session",
+    request_body = bodies::SignUp,
+    responses((status = 201, description = "The session, which the cookie carries.", body = SessionView)),
+)]
 pub(super) async fn sign_up(
     app: Data<App>,
     request: HttpRequest,

@@ -7,11 +7,21 @@ use serde_json::Value;
 use web::{ApiError, JsonBody, page_query};
 
 use super::errors;
+use super::openapi::{bodies, params};
 use crate::app::App;
 use crate::commands::confirm_go_live::confirm_go_live;
 use crate::domain::Session;
 use crate::store::businesses;
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/api-keys",
+    operation_id = "listApiKeys",
+    tag = "API keys",
+    summary = "List keys, newest first",
+    params(params::PageParams),
+    responses((status = 200, description = "A page of keys.", body = internal_api::Page<internal_api::keys::ApiKeyView>)),
+)]
 pub(super) async fn list(
     app: Data<App>,
     session: ReqData<Session>,
@@ -22,6 +32,15 @@ pub(super) async fn list(
 }
 
 /// The one answer that carries the key.
+#[utoipa::path(
+    post,
+    path = "/v1/portal/api-keys",
+    operation_id = "createApiKey",
+    tag = "API keys",
+    summary = "Create a key",
+    request_body = bodies::CreateApiKey,
+    responses((status = 201, description = "The key, which is shown this once.", body = internal_api::keys::CreatedApiKey)),
+)]
 pub(super) async fn create(
     app: Data<App>,
     session: ReqData<Session>,
@@ -41,6 +60,15 @@ pub(super) async fn create(
     Ok(HttpResponse::Created().json(created))
 }
 
+#[utoipa::path(
+    post,
+    path = "/v1/portal/api-keys/{id}/revoke",
+    operation_id = "revokeApiKey",
+    tag = "API keys",
+    summary = "Revoke a key at once",
+    params(("id" = domain::ApiKeyId, Path, description = "The key.")),
+    responses((status = 200, description = "The revoked key.", body = internal_api::keys::ApiKeyView)),
+)]
 pub(super) async fn revoke(
     app: Data<App>,
     session: ReqData<Session>,
@@ -54,6 +82,16 @@ pub(super) async fn revoke(
     Ok(HttpResponse::Ok().json(revoked))
 }
 
+#[utoipa::path(
+    post,
+    path = "/v1/portal/api-keys/{id}/rotate",
+    operation_id = "rotateApiKey",
+    tag = "API keys",
+    summary = "Replace a key, which goes on working for a while",
+    params(("id" = domain::ApiKeyId, Path, description = "The key.")),
+    request_body = bodies::RotateApiKey,
+    responses((status = 200, description = "The new key, which is shown this once.", body = internal_api::keys::CreatedApiKey)),
+)]
 pub(super) async fn rotate(
     app: Data<App>,
     session: ReqData<Session>,

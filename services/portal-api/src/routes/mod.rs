@@ -6,6 +6,7 @@ mod api_keys;
 mod cash;
 mod errors;
 mod guard;
+mod openapi;
 mod operator;
 mod order_stream;
 mod ordering;
@@ -21,6 +22,8 @@ mod wallet;
 mod webhook_deliveries;
 mod webhook_endpoints;
 mod webhook_tools;
+
+pub use openapi::document as openapi_document;
 
 use actix_web::middleware::from_fn;
 use actix_web::web::{Data, ServiceConfig, delete, get, patch, post, put, resource, scope};

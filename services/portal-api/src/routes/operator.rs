@@ -10,6 +10,7 @@ use serde_json::Value;
 use web::{ApiError, FaultList, Fields, JsonBody, page_query};
 
 use super::errors;
+use super::openapi::{bodies, params};
 use super::wallet::note_funded;
 use crate::app::App;
 use crate::commands::change_business::{Change, change_business};
@@ -17,7 +18,7 @@ use crate::domain::{BusinessStatus, Standing};
 use crate::store::businesses;
 
 /// A business as the operator sees it.
-#[derive(Serialize)]
+#[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct BusinessView {
     id: BusinessId,
@@ -38,6 +39,15 @@ struct BusinessView {
     created_at: DateTime<Utc>,
 }
 
+#[utoipa::path(
+    get,
+    path = "/v1/operator/businesses",
+    operation_id = "listBusinesses",
+    tag = "Operator",
+    summary = "List businesses, newest first",
+    params(params::PageParams),
+    responses((status = 200, description = "A page of businesses.", body = internal_api::Page<BusinessView>)),
+)]
 pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let page = page_query(&request)?;
     let unknown = || {
@@ -52,6 +62,16 @@ pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<HttpRes
     Ok(HttpResponse::Ok().json(page))
 }
 
+#[utoipa::path(
+    patch,
+    path = "/v1/operator/businesses/{id}",
+    operation_id = "changeBusiness",
+    tag = "Operator",
+    summary = "Approve, suspend, subscribe or open a business",
+    params(("id" = domain::BusinessId, Path, description = "The business.")),
+    request_body = bodies::ChangeBusiness,
+    responses((status = 200, description = "The business.", body = BusinessView)),
+)]
 pub(super) async fn change(
     app: Data<App>,
     business: Path<String>,
@@ -68,6 +88,16 @@ pub(super) async fn change(
 }
 
 /// Passed on to wallet, which knows no businesses: that this is one is decided here.
+#[utoipa::path(
+    post,
+    path = "/v1/operator/businesses/{id}/wallet/credits",
+    operation_id = "creditWallet",
+    tag = "Operator",
+    summary = "Credit a wallet",
+    params(("id" = domain::BusinessId, Path, description = "The business.")),
+    request_body = bodies::CreditWallet,
+    responses((status = 201, description = "The credit; the same reference and amount again moves nothing.", body = internal_api::wallet::CreditView)),
+)]
 pub(super) async fn credit(
     app: Data<App>,
     business: Path<String>,

@@ -13,6 +13,7 @@ use tokio::time::{Instant, Interval, interval_at};
 use tokio_util::sync::CancellationToken;
 use web::ApiError;
 
+use super::openapi::params;
 use super::{errors, orders};
 use crate::app::App;
 use crate::domain::Session;
@@ -25,6 +26,15 @@ const HEARTBEAT: Duration = Duration::from_secs(4);
 const RELOAD: &[u8] = b"event: reload\ndata: {}\n\n";
 
 /// `event: order` for each event of an order; `event: reload` when some may have been missed.
+#[utoipa::path(
+    get,
+    path = "/v1/portal/orders/stream",
+    operation_id = "followOrders",
+    tag = "Orders",
+    summary = "Follow orders as they move (server-sent events)",
+    params(params::ModeParams),
+    responses((status = 200, description = "`event: order` for each event of an order, `event: reload` when some may have been missed.", body = String, content_type = "text/event-stream")),
+)]
 pub(super) async fn stream(
     app: Data<App>,
     session: ReqData<Session>,

@@ -6,12 +6,22 @@ use domain::{Mode, OrderId};
 use internal_api::orders::OrdersQuery;
 use web::{ApiError, JsonBody, QueryFields, TextRule, page_query, read_query};
 
+use super::openapi::{bodies, params};
 use crate::app::App;
 use crate::domain::Session;
 
 /// Of a filter that order-api judges.
 const PASSED_ON: TextRule = TextRule::line(200);
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/orders",
+    operation_id = "listOrders",
+    tag = "Orders",
+    summary = "List orders, newest first",
+    params(params::OrdersParams),
+    responses((status = 200, description = "A page of orders.", body = internal_api::Page<internal_api::orders::OrderView>)),
+)]
 pub(super) async fn list(
     app: Data<App>,
     session: ReqData<Session>,
@@ -31,6 +41,15 @@ pub(super) async fn list(
     Ok(HttpResponse::Ok().json(app.peers.orders.list(session.business, &query).await?))
 }
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/orders/{id}",
+    operation_id = "readOrder",
+    tag = "Orders",
+    summary = "Read an order",
+    params(("id" = domain::OrderId, Path, description = "The order.")),
+    responses((status = 200, description = "The order.", body = internal_api::orders::OrderView)),
+)]
 pub(super) async fn read(
     app: Data<App>,
     session: ReqData<Session>,
@@ -40,6 +59,15 @@ pub(super) async fn read(
     Ok(HttpResponse::Ok().json(app.peers.orders.get(session.business, &order).await?))
 }
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/orders/{id}/events",
+    operation_id = "readTimeline",
+    tag = "Orders",
+    summary = "All that happened to an order: moves, money, webhooks",
+    params(("id" = domain::OrderId, Path, description = "The order."), params::PageParams),
+    responses((status = 200, description = "A page of the timeline, oldest first.", body = internal_api::orders::TimelinePage)),
+)]
 pub(super) async fn events(
     app: Data<App>,
     session: ReqData<Session>,
@@ -51,6 +79,16 @@ pub(super) async fn events(
     Ok(HttpResponse::Ok().json(app.peers.orders.events(session.business, &order, &page).await?))
 }
 
+#[utoipa::path(
+    post,
+    path = "/v1/portal/orders/{id}/simulate",
+    operation_id = "simulate",
+    tag = "Orders",
+    summary = "Move a test order on",
+    params(("id" = domain::OrderId, Path, description = "The order.")),
+    request_body = bodies::Simulate,
+    responses((status = 200, description = "The order after it.", body = internal_api::orders::SimulatedOrderView)),
+)]
 pub(super) async fn simulate(
     app: Data<App>,
     session: ReqData<Session>,

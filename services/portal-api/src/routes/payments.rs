@@ -14,6 +14,16 @@ use crate::app::App;
 const HEADER_MAX: usize = 256;
 
 /// 2xx is final; the provider sends everything else again.
+#[utoipa::path(
+    post,
+    path = "/v1/payments/{provider}/webhook",
+    operation_id = "takePaymentNotice",
+    tag = "Payments",
+    summary = "A notice of the payment provider, signed by it",
+    params(("provider" = String, Path, description = "Its name.")),
+    request_body(content = Object, content_type = "application/json"),
+    responses((status = 200, description = "It was taken.")),
+)]
 pub(super) async fn webhook(
     app: Data<App>,
     provider: Path<String>,

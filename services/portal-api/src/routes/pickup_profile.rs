@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
 
 use super::errors;
+use super::openapi::bodies;
 use crate::app::App;
 use crate::commands::put_pickup_profile::put_pickup_profile;
 use crate::domain::Session;
@@ -17,11 +18,28 @@ const REQUIRED: [&str; 7] =
     ["businessName", "contactName", "phone", "addressLine1", "city", "state", "pincode"];
 const OPTIONAL: [&str; 5] = ["addressLine2", "landmark", "latitude", "longitude", "fullAddress"];
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/pickup-profile",
+    operation_id = "readPickupProfile",
+    tag = "Pickup profile",
+    summary = "Where parcels are picked up",
+    responses((status = 200, description = "The profile; every field null where there is none.", body = bodies::PickupProfileView)),
+)]
 pub(super) async fn read(app: Data<App>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
     let read = app.database.read(async |conn| pickup_profiles::find(conn, session.business).await).await;
     Ok(HttpResponse::Ok().json(view(read.map_err(errors::store)?.as_ref())))
 }
 
+#[utoipa::path(
+    put,
+    path = "/v1/portal/pickup-profile",
+    operation_id = "writePickupProfile",
+    tag = "Pickup profile",
+    summary = "Say where parcels are picked up",
+    request_body = internal_api::ordering::PickupProfile,
+    responses((status = 200, description = "The profile.", body = bodies::PickupProfileView)),
+)]
 pub(super) async fn write(
     app: Data<App>,
     session: ReqData<Session>,

@@ -11,6 +11,7 @@ use web::{ApiError, FaultList, Fields, JsonBody};
 
 use super::accounts::{email, password_text};
 use super::address::counted_address;
+use super::openapi::bodies;
 use super::{errors, guard, session_cookie};
 use crate::app::App;
 use crate::commands::log_in::{self, LogIn};
@@ -18,7 +19,7 @@ use crate::commands::log_out;
 use crate::domain::{Email, Password, Session};
 
 /// Somebody who is logged in, as they see it.
-#[derive(Serialize)]
+#[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SessionView<'a> {
     business_id: BusinessId,
@@ -44,6 +45,15 @@ impl<'a> SessionView<'a> {
     }
 }
 
+#[utoipa::path(
+    post,
+    path = "/v1/portal/session",
+    operation_id = "logIn",
+    tag = "Account",
+    summary = "Log in",
+    request_body = bodies::LogIn,
+    responses((status = 200, description = "The session, which the cookie carries.", body = SessionView)),
+)]
 pub(super) async fn log_in(
     app: Data<App>,
     request: HttpRequest,
@@ -57,12 +67,28 @@ pub(super) async fn log_in(
     Ok(HttpResponse::Ok().cookie(session_cookie::open(&app, &opened)).json(SessionView::of(&opened.session)))
 }
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/session",
+    operation_id = "whoAmI",
+    tag = "Account",
+    summary = "Who is logged in",
+    responses((status = 200, description = "The session.", body = SessionView)),
+)]
 pub(super) async fn who_am_i(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let session = guard::open_session(&app, &request).await?.ok_or_else(errors::not_logged_in)?;
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(SessionView::of(&session)))
 }
 
 /// Also for somebody who is not logged in any more: what they want is so already.
+#[utoipa::path(
+    delete,
+    path = "/v1/portal/session",
+    operation_id = "logOut",
+    tag = "Account",
+    summary = "Log out",
+    responses((status = 204, description = "Nobody is logged in any more.")),
+)]
 pub(super) async fn log_out(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     if let Some(token) = session_cookie::read(&app, &request) {
         log_out::log_out(&app, &token).await.map_err(errors::store)?;

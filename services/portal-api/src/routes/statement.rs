@@ -17,6 +17,7 @@ use internal_api::{CallError, Page};
 use tokio::time::Instant;
 use web::{ApiError, TextRule, read_query};
 
+use super::openapi::params;
 use crate::app::App;
 use crate::domain::{Session, csv};
 
@@ -42,6 +43,15 @@ const COLUMNS: [&str; 9] = [
 ];
 
 /// JSON, or CSV for those who accept that.
+#[utoipa::path(
+    get,
+    path = "/v1/portal/wallet/entries",
+    operation_id = "listEntries",
+    tag = "Wallet",
+    summary = "The statement, newest first",
+    params(params::EntriesParams),
+    responses((status = 200, description = "A page of the statement.", body = internal_api::Page<internal_api::wallet::EntryView>)),
+)]
 pub(super) async fn entries(
     app: Data<App>,
     session: ReqData<Session>,
@@ -65,6 +75,15 @@ pub(super) async fn entries(
 
 /// Everything that the filters let through, newest first. It is read as it is sent, a page at a time; where that fails
 /// the connection breaks off, so that no part is taken for the whole.
+#[utoipa::path(
+    get,
+    path = "/v1/portal/wallet/entries.csv",
+    operation_id = "exportEntries",
+    tag = "Wallet",
+    summary = "The statement as CSV",
+    params(params::EntriesParams),
+    responses((status = 200, description = "All of it, newest first.", body = String, content_type = "text/csv")),
+)]
 pub(super) async fn export(
     app: Data<App>,
     session: ReqData<Session>,

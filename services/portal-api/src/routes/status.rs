@@ -13,14 +13,14 @@ use crate::domain::Session;
 use crate::domain::indicators::Label;
 use crate::queries::status::{self, Status};
 
-#[derive(Serialize)]
+#[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct StatusView {
     indicators: IndicatorsView,
     go_live: GoLiveView,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct IndicatorsView {
     test_api: IndicatorView,
@@ -32,25 +32,33 @@ struct IndicatorsView {
     subscription: IndicatorView,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, utoipa::ToSchema)]
 struct IndicatorView {
     code: String,
     label: &'static str,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, utoipa::ToSchema)]
 struct GoLiveView {
     unlocked: bool,
     items: Vec<ItemView>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, utoipa::ToSchema)]
 struct ItemView {
     code: &'static str,
     label: &'static str,
     done: bool,
 }
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/status",
+    operation_id = "readStatus",
+    tag = "Overview",
+    summary = "The status indicators and the go-live list",
+    responses((status = 200, description = "How things stand.", body = StatusView)),
+)]
 pub(super) async fn status(app: Data<App>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
     let found = status::status(&app, session.business).await.map_err(errors::status)?;
     let status = found.ok_or_else(errors::business_not_found)?;

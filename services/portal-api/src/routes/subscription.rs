@@ -7,12 +7,13 @@ use serde_json::Value;
 use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
 
 use super::errors;
+use super::openapi::bodies;
 use crate::app::App;
 use crate::commands::request_subscription::request_subscription;
 use crate::domain::{Session, Subscription};
 use crate::store::businesses;
 
-#[derive(Serialize)]
+#[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct SubscriptionView<'a> {
     /// `required`, `requested`, `active` or `expired`.
@@ -23,12 +24,29 @@ struct SubscriptionView<'a> {
     plans: &'a [String],
 }
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/subscription",
+    operation_id = "readSubscription",
+    tag = "Subscription",
+    summary = "What the business subscribes to",
+    responses((status = 200, description = "The subscription.", body = SubscriptionView)),
+)]
 pub(super) async fn read(app: Data<App>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
     let read = app.database.read(async |conn| businesses::find(conn, session.business).await).await;
     let business = read.map_err(errors::store)?.ok_or_else(errors::business_not_found)?;
     Ok(answer(&app, &business.subscription))
 }
 
+#[utoipa::path(
+    put,
+    path = "/v1/portal/subscription",
+    operation_id = "requestSubscription",
+    tag = "Subscription",
+    summary = "Ask for a plan",
+    request_body = bodies::RequestSubscription,
+    responses((status = 200, description = "The subscription.", body = SubscriptionView)),
+)]
 pub(super) async fn request(
     app: Data<App>,
     session: ReqData<Session>,

@@ -5,15 +5,33 @@ use actix_web::{HttpRequest, HttpResponse};
 use domain::{BusinessId, Paise};
 use web::{ApiError, JsonBody, idempotency_key};
 
+use super::openapi::{bodies, params};
 use crate::app::App;
 use crate::commands::record_fact::{Fact, record_fact};
 use crate::domain::Session;
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/wallet",
+    operation_id = "readWallet",
+    tag = "Wallet",
+    summary = "The balance",
+    responses((status = 200, description = "The wallet.", body = internal_api::wallet::WalletView)),
+)]
 pub(super) async fn read(app: Data<App>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
     Ok(HttpResponse::Ok().json(app.peers.wallet.wallet(session.business).await?))
 }
 
 /// `{thresholdPaise}`: below it the business hears of its balance; `null` goes back to the operator's default.
+#[utoipa::path(
+    put,
+    path = "/v1/portal/wallet/threshold",
+    operation_id = "setThreshold",
+    tag = "Wallet",
+    summary = "Say below which balance to be warned",
+    request_body = bodies::SetThreshold,
+    responses((status = 200, description = "The wallet.", body = internal_api::wallet::WalletView)),
+)]
 pub(super) async fn set_threshold(
     app: Data<App>,
     session: ReqData<Session>,
@@ -26,6 +44,15 @@ pub(super) async fn set_threshold(
 }
 
 /// How a top-up stands: the page looks here while the provider collects.
+#[utoipa::path(
+    get,
+    path = "/v1/portal/wallet/top-ups/{id}",
+    operation_id = "readTopUp",
+    tag = "Wallet",
+    summary = "How a top-up stands",
+    params(("id" = domain::TopUpId, Path, description = "The top-up.")),
+    responses((status = 200, description = "The top-up.", body = internal_api::wallet::TopUpView)),
+)]
 pub(super) async fn find_top_up(
     app: Data<App>,
     session: ReqData<Session>,
@@ -35,6 +62,16 @@ pub(super) async fn find_top_up(
     Ok(HttpResponse::Ok().json(app.peers.wallet.find_top_up(session.business, id).await?))
 }
 
+#[utoipa::path(
+    post,
+    path = "/v1/portal/wallet/top-ups",
+    operation_id = "topUp",
+    tag = "Wallet",
+    summary = "Top up through the payment provider",
+    params(params::IdempotencyParams),
+    request_body = bodies::TopUp,
+    responses((status = 201, description = "The top-up.", body = internal_api::wallet::TopUpView)),
+)]
 pub(super) async fn top_up(
     app: Data<App>,
     session: ReqData<Session>,

@@ -5,10 +5,20 @@ use actix_web::{HttpRequest, HttpResponse};
 use domain::WebhookDeliveryId;
 use web::ApiError;
 
+use super::openapi::params;
 use super::webhook_endpoints::endpoint_id;
 use crate::app::App;
 use crate::domain::Session;
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/webhook-endpoints/{id}/deliveries",
+    operation_id = "listDeliveries",
+    tag = "Webhooks",
+    summary = "The delivery log, newest first",
+    params(("id" = domain::EndpointId, Path, description = "The endpoint."), params::DeliveriesParams),
+    responses((status = 200, description = "A page of the log.", body = internal_api::webhooks::DeliveriesPage)),
+)]
 pub(super) async fn of_endpoint(
     app: Data<App>,
     session: ReqData<Session>,
@@ -20,6 +30,15 @@ pub(super) async fn of_endpoint(
     Ok(HttpResponse::Ok().json(log))
 }
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/webhook-deliveries/{id}",
+    operation_id = "readDelivery",
+    tag = "Webhooks",
+    summary = "A delivery with all its attempts",
+    params(("id" = domain::WebhookDeliveryId, Path, description = "The delivery.")),
+    responses((status = 200, description = "The delivery.", body = internal_api::webhooks::DeliveryDetails)),
+)]
 pub(super) async fn read(
     app: Data<App>,
     session: ReqData<Session>,
@@ -30,6 +49,15 @@ pub(super) async fn read(
 }
 
 /// Queues the same event again.
+#[utoipa::path(
+    post,
+    path = "/v1/portal/webhook-deliveries/{id}/redeliver",
+    operation_id = "redeliver",
+    tag = "Webhooks",
+    summary = "Send a delivery again",
+    params(("id" = domain::WebhookDeliveryId, Path, description = "The delivery.")),
+    responses((status = 200, description = "What asking did.", body = internal_api::webhooks::Redelivered)),
+)]
 pub(super) async fn redeliver(
     app: Data<App>,
     session: ReqData<Session>,

@@ -5,9 +5,19 @@ use actix_web::{HttpRequest, HttpResponse};
 use domain::EndpointId;
 use web::{ApiError, JsonBody, page_query};
 
+use super::openapi::{bodies, params};
 use crate::app::App;
 use crate::domain::Session;
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/webhook-endpoints",
+    operation_id = "listEndpoints",
+    tag = "Webhooks",
+    summary = "List endpoints, newest first",
+    params(params::PageParams),
+    responses((status = 200, description = "A page of endpoints.", body = internal_api::Page<internal_api::webhooks::EndpointView>)),
+)]
 pub(super) async fn list(
     app: Data<App>,
     session: ReqData<Session>,
@@ -18,6 +28,15 @@ pub(super) async fn list(
 }
 
 /// The one answer that carries the signing secret.
+#[utoipa::path(
+    post,
+    path = "/v1/portal/webhook-endpoints",
+    operation_id = "createEndpoint",
+    tag = "Webhooks",
+    summary = "Create an endpoint",
+    request_body = bodies::CreateEndpoint,
+    responses((status = 201, description = "The endpoint, with its secret, which is shown this once.", body = internal_api::webhooks::CreatedEndpoint)),
+)]
 pub(super) async fn create(
     app: Data<App>,
     session: ReqData<Session>,
@@ -31,6 +50,15 @@ pub(super) async fn create(
     Ok(HttpResponse::Created().json(created))
 }
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/webhook-endpoints/{id}",
+    operation_id = "readEndpoint",
+    tag = "Webhooks",
+    summary = "Read an endpoint",
+    params(("id" = domain::EndpointId, Path, description = "The endpoint.")),
+    responses((status = 200, description = "The endpoint.", body = internal_api::webhooks::EndpointView)),
+)]
 pub(super) async fn read(
     app: Data<App>,
     session: ReqData<Session>,
@@ -40,6 +68,16 @@ pub(super) async fn read(
     Ok(HttpResponse::Ok().json(app.peers.webhooks.get(session.business, &endpoint).await?))
 }
 
+#[utoipa::path(
+    patch,
+    path = "/v1/portal/webhook-endpoints/{id}",
+    operation_id = "updateEndpoint",
+    tag = "Webhooks",
+    summary = "Change an endpoint, pause or enable it",
+    params(("id" = domain::EndpointId, Path, description = "The endpoint.")),
+    request_body = bodies::UpdateEndpoint,
+    responses((status = 200, description = "The endpoint.", body = internal_api::webhooks::EndpointView)),
+)]
 pub(super) async fn update(
     app: Data<App>,
     session: ReqData<Session>,
@@ -54,6 +92,15 @@ pub(super) async fn update(
     Ok(HttpResponse::Ok().json(updated))
 }
 
+#[utoipa::path(
+    delete,
+    path = "/v1/portal/webhook-endpoints/{id}",
+    operation_id = "deleteEndpoint",
+    tag = "Webhooks",
+    summary = "Delete an endpoint",
+    params(("id" = domain::EndpointId, Path, description = "The endpoint.")),
+    responses((status = 204, description = "It is gone.")),
+)]
 pub(super) async fn remove(
     app: Data<App>,
     session: ReqData<Session>,
@@ -68,6 +115,15 @@ pub(super) async fn remove(
 }
 
 /// Sends what was parked while the endpoint was disabled.
+#[utoipa::path(
+    post,
+    path = "/v1/portal/webhook-endpoints/{id}/parked/replay",
+    operation_id = "replayParked",
+    tag = "Webhooks",
+    summary = "Send what came while it was disabled",
+    params(("id" = domain::EndpointId, Path, description = "The endpoint.")),
+    responses((status = 200, description = "The endpoint.", body = internal_api::webhooks::EndpointView)),
+)]
 pub(super) async fn replay_parked(
     app: Data<App>,
     session: ReqData<Session>,
@@ -77,6 +133,15 @@ pub(super) async fn replay_parked(
 }
 
 /// Gives up what was parked while the endpoint was disabled.
+#[utoipa::path(
+    post,
+    path = "/v1/portal/webhook-endpoints/{id}/parked/discard",
+    operation_id = "discardParked",
+    tag = "Webhooks",
+    summary = "Give up what came while it was disabled",
+    params(("id" = domain::EndpointId, Path, description = "The endpoint.")),
+    responses((status = 200, description = "The endpoint.", body = internal_api::webhooks::EndpointView)),
+)]
 pub(super) async fn discard_parked(
     app: Data<App>,
     session: ReqData<Session>,
@@ -100,6 +165,15 @@ async fn decide_parked(
 }
 
 /// Sends a test event right away and tells what came of it; as slow as the endpoint, within bounds.
+#[utoipa::path(
+    post,
+    path = "/v1/portal/webhook-endpoints/{id}/test",
+    operation_id = "testEndpoint",
+    tag = "Webhooks",
+    summary = "Send a test event now",
+    params(("id" = domain::EndpointId, Path, description = "The endpoint.")),
+    responses((status = 200, description = "What came of it.", body = internal_api::webhooks::TestResult)),
+)]
 pub(super) async fn test(
     app: Data<App>,
     session: ReqData<Session>,

@@ -6,11 +6,22 @@ use actix_web::{HttpRequest, HttpResponse};
 use domain::RecoveryId;
 use web::{ApiError, JsonBody, page_query, read_optional_json};
 
+use super::openapi::{bodies, params};
 use super::webhook_endpoints::endpoint_id;
 use crate::app::App;
 use crate::domain::Session;
 
 /// The one answer that carries the new secret.
+#[utoipa::path(
+    post,
+    path = "/v1/portal/webhook-endpoints/{id}/secret/rotate",
+    operation_id = "rotateSecret",
+    tag = "Webhooks",
+    summary = "Stage a new secret",
+    params(("id" = domain::EndpointId, Path, description = "The endpoint.")),
+    request_body(content = Option<bodies::RotateSecret>),
+    responses((status = 200, description = "The endpoint, with the new secret, which is shown this once.", body = internal_api::webhooks::CreatedEndpoint)),
+)]
 pub(super) async fn rotate_secret(
     app: Data<App>,
     session: ReqData<Session>,
@@ -27,6 +38,15 @@ pub(super) async fn rotate_secret(
     Ok(HttpResponse::Ok().json(rotated))
 }
 
+#[utoipa::path(
+    post,
+    path = "/v1/portal/webhook-endpoints/{id}/secret/activate",
+    operation_id = "activateSecret",
+    tag = "Webhooks",
+    summary = "Sign with the new secret alone",
+    params(("id" = domain::EndpointId, Path, description = "The endpoint.")),
+    responses((status = 200, description = "The endpoint.", body = internal_api::webhooks::EndpointView)),
+)]
 pub(super) async fn activate_secret(
     app: Data<App>,
     session: ReqData<Session>,
@@ -40,6 +60,16 @@ pub(super) async fn activate_secret(
     Ok(HttpResponse::Ok().json(view))
 }
 
+#[utoipa::path(
+    post,
+    path = "/v1/portal/webhook-endpoints/{id}/recover",
+    operation_id = "recover",
+    tag = "Webhooks",
+    summary = "Send again what was missed",
+    params(("id" = domain::EndpointId, Path, description = "The endpoint.")),
+    request_body = bodies::Recover,
+    responses((status = 202, description = "The job.", body = internal_api::webhooks::RecoveryView)),
+)]
 pub(super) async fn recover(
     app: Data<App>,
     session: ReqData<Session>,
@@ -55,6 +85,15 @@ pub(super) async fn recover(
     Ok(HttpResponse::Accepted().json(begun))
 }
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/webhook-endpoints/{id}/recoveries",
+    operation_id = "listRecoveries",
+    tag = "Webhooks",
+    summary = "List recoveries, newest first",
+    params(("id" = domain::EndpointId, Path, description = "The endpoint."), params::PageParams),
+    responses((status = 200, description = "A page of recoveries.", body = internal_api::Page<internal_api::webhooks::RecoveryView>)),
+)]
 pub(super) async fn recoveries(
     app: Data<App>,
     session: ReqData<Session>,
@@ -66,6 +105,15 @@ pub(super) async fn recoveries(
     Ok(HttpResponse::Ok().json(app.peers.webhooks.recoveries(session.business, &endpoint, &page).await?))
 }
 
+#[utoipa::path(
+    get,
+    path = "/v1/portal/webhook-endpoints/{id}/recoveries/{recovery}",
+    operation_id = "readRecovery",
+    tag = "Webhooks",
+    summary = "How a recovery stands",
+    params(("id" = domain::EndpointId, Path, description = "The endpoint."), ("recovery" = domain::RecoveryId, Path, description = "The recovery.")),
+    responses((status = 200, description = "The job.", body = internal_api::webhooks::RecoveryView)),
+)]
 pub(super) async fn recovery(
     app: Data<App>,
     session: ReqData<Session>,
@@ -75,6 +123,15 @@ pub(super) async fn recovery(
     Ok(HttpResponse::Ok().json(app.peers.webhooks.recovery(session.business, &endpoint, &id).await?))
 }
 
+#[utoipa::path(
+    post,
+    path = "/v1/portal/webhook-endpoints/{id}/recoveries/{recovery}/cancel",
+    operation_id = "cancelRecovery",
+    tag = "Webhooks",
+    summary = "Stop a recovery",
+    params(("id" = domain::EndpointId, Path, description = "The endpoint."), ("recovery" = domain::RecoveryId, Path, description = "The recovery.")),
+    responses((status = 200, description = "The job.", body = internal_api::webhooks::RecoveryView)),
+)]
 pub(super) async fn cancel_recovery(
     app: Data<App>,
     session: ReqData<Session>,
@@ -91,6 +148,16 @@ pub(super) async fn cancel_recovery(
 
 /// Its answer holds a good signature of what was sent in, which is for the eyes of the secret's owner: it stands behind his
 /// session, and is never logged.
+#[utoipa::path(
+    post,
+    path = "/v1/portal/webhook-endpoints/{id}/verify-signature",
+    operation_id = "verifySignature",
+    tag = "Webhooks",
+    summary = "Why a signature does not match",
+    params(("id" = domain::EndpointId, Path, description = "The endpoint.")),
+    request_body = bodies::VerifySignature,
+    responses((status = 200, description = "What is wrong with it.", body = internal_api::webhooks::SignatureFindings)),
+)]
 pub(super) async fn verify_signature(
     app: Data<App>,
     session: ReqData<Session>,

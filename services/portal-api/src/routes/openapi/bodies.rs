@@ -1,0 +1,158 @@
+//! The bodies of requests, as they are described; they are read by hand, so that one answer names every fault.
+#![expect(dead_code, reason = "described, not read")]
+
+use chrono::{DateTime, Utc};
+use domain::{EventKind, Mode, Paise};
+use utoipa::ToSchema;
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct SignUp {
+    #[schema(max_length = 120)]
+    business_name: String,
+    #[schema(format = "email")]
+    email: String,
+    /// 8 to 200 characters.
+    #[schema(format = "password")]
+    password: String,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct LogIn {
+    #[schema(format = "email")]
+    email: String,
+    #[schema(format = "password")]
+    password: String,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct PickupProfileView {
+    business_name: Option<String>,
+    contact_name: Option<String>,
+    phone: Option<String>,
+    address_line1: Option<String>,
+    address_line2: Option<String>,
+    city: Option<String>,
+    state: Option<String>,
+    pincode: Option<String>,
+    landmark: Option<String>,
+    latitude: Option<f64>,
+    longitude: Option<f64>,
+    full_address: Option<String>,
+    complete: bool,
+    /// The fields without which it is not complete.
+    missing: Vec<String>,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct RequestSubscription {
+    plan: String,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct CreateApiKey {
+    mode: Mode,
+    #[schema(max_length = 120)]
+    name: String,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct RotateApiKey {
+    /// How long the old key goes on working: 0, 900, 3600, 21600 or 86400.
+    grace_seconds: i32,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct Simulate {
+    /// An event kind, or `auto`: to the end by itself.
+    event: String,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct SetThreshold {
+    /// `null` goes back to the operator's default.
+    #[schema(required)]
+    threshold_paise: Option<Paise>,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct TopUp {
+    amount_paise: Paise,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct CreateEndpoint {
+    #[schema(max_length = 2048)]
+    url: String,
+    /// The ten of the default subscription when left out.
+    events: Option<Vec<EventKind>>,
+    /// Both when left out.
+    modes: Option<Vec<Mode>>,
+    max_per_second: Option<i32>,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct UpdateEndpoint {
+    url: Option<String>,
+    events: Option<Vec<EventKind>>,
+    modes: Option<Vec<Mode>>,
+    /// `active` or `paused`.
+    status: Option<String>,
+    /// 0 takes the limit away.
+    max_per_second: Option<i32>,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct RotateSecret {
+    /// How long the present secret goes on signing if nobody activates the new one; 24 hours when left out.
+    grace_seconds: Option<i32>,
+    /// Takes the place of one that is staged already.
+    replace_staged: Option<bool>,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct Recover {
+    since: DateTime<Utc>,
+    until: Option<DateTime<Utc>>,
+}
+
+/// What the receiver has. Either `body` or `bodyBase64`.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct VerifySignature {
+    timestamp: String,
+    signature: String,
+    /// The raw text.
+    body: Option<String>,
+    body_base64: Option<String>,
+    /// Which header the signature comes from; `Service-Signature` when left out.
+    header: Option<String>,
+    /// `webhook-id`, for Standard Webhooks.
+    id: Option<String>,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct ChangeBusiness {
+    /// `active`, `inactive` or `suspended`.
+    status: Option<String>,
+    /// `active` or `inactive`.
+    subscription: Option<String>,
+    /// `active` or `inactive`.
+    live_access: Option<String>,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct CreditWallet {
+    amount_paise: Paise,
+    #[schema(max_length = 128)]
+    reference: String,
+}

@@ -1,0 +1,83 @@
+//! What all operations have in common: who may call them, and what an error looks like.
+
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response, ResponseBuilder, SecurityRequirement};
+use utoipa::{Modify, PartialSchema, ToSchema};
+
+const ERROR: &str = "Error";
+const SESSION: &str = "session";
+const OPERATOR: &str = "operatorToken";
+/// Calls of people who are not logged in yet.
+const OPEN: [&str; 3] = ["signUp", "logIn", "logOut"];
+
+/// Any answer other than success.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what `web::ApiError` writes")]
+struct Error {
+    /// A sentence for people.
+    message: String,
+    /// For programs.
+    code: String,
+    request_id: String,
+    /// Every fault of the request at once.
+    errors: Option<Vec<Fault>>,
+    /// The go-live items that are still open.
+    missing: Option<Vec<String>>,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what `web::Fault` writes")]
+struct Fault {
+    /// The field's path in the body, or the parameter's name.
+    field: String,
+    code: String,
+    message: String,
+}
+
+pub(super) struct Common;
+
+impl Modify for Common {
+    fn modify(&self, document: &mut OpenApi) {
+        let components = document.components.get_or_insert_default();
+        let mut schemas = vec![(ERROR.to_owned(), Error::schema())];
+        Error::schemas(&mut schemas);
+        components.schemas.extend(schemas);
+        components.responses.insert(ERROR.to_owned(), RefOr::T(error()));
+        let cookie = "The cookie of a log-in; its name is `__Host-portal_session` wherever there is TLS.";
+        let cookie =
+            SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description("portal_session", cookie)));
+        let token =
+            HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("The operator's token."));
+        components.add_security_scheme(SESSION, cookie);
+        components.add_security_scheme(OPERATOR, SecurityScheme::Http(token.build()));
+        for (path, item) in &mut document.paths.paths {
+            let operations =
+                [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
+            for operation in operations.into_iter().flatten() {
+                complete(path, operation);
+            }
+        }
+    }
+}
+
+fn complete(path: &str, operation: &mut Operation) {
+    operation.responses.responses.insert("default".to_owned(), RefOr::Ref(Ref::from_response_name(ERROR)));
+    let open = operation.operation_id.as_deref().is_some_and(|id| OPEN.contains(&id));
+    let scheme = match () {
+        () if path.starts_with("/v1/operator/") => Some(OPERATOR),
+        () if path.starts_with("/v1/portal/") && !open => Some(SESSION),
+        () => None,
+    };
+    operation.security = Some(match scheme {
+        Some(scheme) => vec![SecurityRequirement::new::<_, [&str; 0], _>(scheme, [])],
+        None => Vec::new(),
+    });
+}
+
+fn error() -> Response {
+    let body = Content::new(Some(Ref::from_schema_name(ERROR)));
+    let description = "What went wrong: 400 names every fault, 401 wants a log-in, 503 may be tried again.";
+    ResponseBuilder::new().description(description).content("application/json", body).build()
+}

@@ -1,0 +1,97 @@
+//! The description of portal-api (OpenAPI 3.1), gathered from the handlers and from the types that they answer with. The
+//! portal's pages are written against the types that are made from it.
+
+pub(super) mod bodies;
+mod common;
+pub(super) mod params;
+#[cfg(test)]
+mod tests;
+
+use utoipa::OpenApi;
+
+use self::common::Common;
+use super::{
+    accounts, api_keys, cash, operator, order_stream, orders, payments, pickup_profile, session, statement,
+    status, subscription, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
+};
+
+const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers in paise, times RFC 3339 in UTC. Lists take `limit` and \
+`startingAfter` and answer `{data, hasMore}`. Writing calls from pages of another origin are refused with 403.";
+
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Portal API", version = "1", description = INTRODUCTION, license(name = "Apache-2.0")),
+    modifiers(&Common),
+    tags(
+        (name = "Account", description = "Who logs in."),
+        (name = "Overview", description = "How things stand."),
+        (name = "API keys", description = "What a business's back end calls with."),
+        (name = "Orders", description = "Orders of both modes, in the shape of the integration API."),
+        (name = "Webhooks", description = "Where a business hears of its orders."),
+        (name = "Wallet", description = "Money."),
+        (name = "Subscription", description = "What the business pays the operator for."),
+        (name = "Pickup profile", description = "Where parcels are picked up."),
+        (name = "Operator", description = "For the operator, with the operator's token."),
+        (name = "Payments", description = "For the payment provider, which signs what it posts."),
+    ),
+    paths(
+        accounts::sign_up,
+        session::log_in,
+        session::who_am_i,
+        session::log_out,
+        status::status,
+        pickup_profile::read,
+        pickup_profile::write,
+        subscription::read,
+        subscription::request,
+        api_keys::list,
+        api_keys::create,
+        api_keys::revoke,
+        api_keys::rotate,
+        orders::list,
+        order_stream::stream,
+        orders::read,
+        orders::events,
+        orders::simulate,
+        wallet::read,
+        statement::entries,
+        statement::export,
+        wallet::set_threshold,
+        wallet::top_up,
+        wallet::find_top_up,
+        cash::of_business,
+        webhook_endpoints::list,
+        webhook_endpoints::create,
+        webhook_endpoints::read,
+        webhook_endpoints::update,
+        webhook_endpoints::remove,
+        webhook_endpoints::test,
+        webhook_endpoints::replay_parked,
+        webhook_endpoints::discard_parked,
+        webhook_deliveries::of_endpoint,
+        webhook_deliveries::read,
+        webhook_deliveries::redeliver,
+        webhook_tools::rotate_secret,
+        webhook_tools::activate_secret,
+        webhook_tools::recover,
+        webhook_tools::recoveries,
+        webhook_tools::recovery,
+        webhook_tools::cancel_recovery,
+        webhook_tools::verify_signature,
+        operator::list,
+        operator::change,
+        operator::credit,
+        cash::of_all,
+        cash::discrepancies,
+        payments::webhook,
+    ),
+)]
+struct Document;
+
+/// The document, as it is kept in `proto-docs/openapi/portal-api.json`.
+///
+/// # Errors
+/// When it cannot be written as JSON.
+pub fn document() -> anyhow::Result<String> {
+    Ok(Document::openapi().to_pretty_json()? + "\n")
+}

@@ -1,0 +1,90 @@
+//! The parameters of lists, as they are described; they are read by hand, so that one answer names every fault.
+#![expect(dead_code, reason = "described, not read")]
+
+use chrono::{DateTime, Utc};
+use domain::{DeliveryStatus, EventKind, Mode, OrderId};
+use utoipa::IntoParams;
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct PageParams {
+    /// How many at most; 20 when left out.
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    /// Where the page before ended. An unknown one is 400.
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct ModeParams {
+    /// Both when left out.
+    mode: Option<Mode>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct OrdersParams {
+    mode: Option<Mode>,
+    status: Option<DeliveryStatus>,
+    order_reference: Option<String>,
+    tracking_code: Option<String>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct EntriesParams {
+    /// `delivery_fee`, `refund`, `top_up` or `operator_credit`.
+    kind: Option<String>,
+    /// From then on.
+    since: Option<DateTime<Utc>>,
+    /// Before then.
+    until: Option<DateTime<Utc>>,
+    order_id: Option<OrderId>,
+    order_reference: Option<String>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct CashParams {
+    /// `pending`, `collected`, `handed_over` or `settled`.
+    status: Option<String>,
+    /// Only those with a discrepancy, or without.
+    discrepant: Option<bool>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct DeliveriesParams {
+    /// `pending`, `succeeded`, `failed`, `discarded` or `parked`.
+    status: Option<String>,
+    event: Option<EventKind>,
+    mode: Option<Mode>,
+    /// Of the latest attempt: `500`, `5xx`, or `none` where no answer came.
+    response_status: Option<String>,
+    order_reference: Option<String>,
+    /// By the time at which deliveries came to be.
+    since: Option<DateTime<Utc>>,
+    /// Not included.
+    until: Option<DateTime<Utc>>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+pub(crate) struct IdempotencyParams {
+    /// The same key and amount again: the same top-up, once.
+    #[param(rename = "Idempotency-Key")]
+    idempotency_key: Option<String>,
+}
