@@ -1,3 +1,5 @@
+//! The kept document is what the code says, and holds together.
+
 use std::collections::BTreeSet;
 
 use serde_json::Value;
