@@ -1,12 +1,15 @@
 import createClient, { type MaybeOptionalInit } from "openapi-fetch";
 import { ApiFailure } from "./failure";
-import type { paths } from "./provisional";
+import type { paths as Provisional } from "./provisional";
+import type { paths as Described } from "./schema";
 import type { ErrorBody } from "./types";
 
 export type { MaybeOptionalInit };
 
+type Paths = Provisional & Omit<Described, keyof Provisional>;
+
 /** Every call of the pages goes through this client, to the origin that the pages came from. */
-export const api = createClient<paths>({ baseUrl: "", credentials: "same-origin" });
+export const api = createClient<Paths>({ baseUrl: "", credentials: "same-origin" });
 
 interface Outcome<T> {
   data?: T;
