@@ -20,9 +20,18 @@ pub(crate) fn test_directory() -> PathBuf {
     target().join("test-stacks")
 }
 
+/// The portal's pages, if they have been built.
+pub(crate) fn built_pages() -> Option<PathBuf> {
+    let pages = checkout().join("services/portal-web/dist");
+    pages.join("index.html").is_file().then_some(pages)
+}
+
 fn target() -> PathBuf {
-    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("."));
-    checkout.join("target")
+    checkout().join("target")
+}
+
+fn checkout() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("."))
 }
 
 /// A program of this workspace, built with the same profile as the one that runs now.

@@ -163,11 +163,18 @@ pub struct Brand {
     pub header_prefix: String,
     /// The `waybill` of `sk_test_waybill_…`.
     pub key_segment: String,
+    /// The colour of the portal's buttons and links, as `#rrggbb`.
+    pub accent_color: String,
 }
 
 impl Default for Brand {
     fn default() -> Self {
-        Self { name: "Waybill".into(), header_prefix: "Service".into(), key_segment: "waybill".into() }
+        Self {
+            name: "Waybill".into(),
+            header_prefix: "Service".into(),
+            key_segment: "waybill".into(),
+            accent_color: "#1d4ed8".into(),
+        }
     }
 }
 
@@ -185,6 +192,10 @@ impl Brand {
         let plain = segment.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
         if !(1..=20).contains(&segment.len()) || !plain {
             faults.add("WAYBILL_BRAND__KEY_SEGMENT", "must be 1 to 20 lower-case ASCII letters and digits");
+        }
+        let digits = self.accent_color.strip_prefix('#').unwrap_or_default();
+        if digits.len() != 6 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            faults.add("WAYBILL_BRAND__ACCENT_COLOR", "must be a colour such as #1d4ed8");
         }
     }
 }

@@ -16,10 +16,14 @@ use crate::commands::prune::keep_pruning;
 use crate::consumers::{FactsConsumer, LiveOrdersConsumer};
 use crate::domain::Origins;
 use crate::live_orders::LiveOrders;
+use crate::pages::Pages;
 use crate::passwords::Passwords;
 use crate::peers::Peers;
 use crate::routes;
-use crate::settings::{Limits, PortalSettings};
+use crate::routes::config::PortalConfig;
+use crate::routes::pages::PageHeaders;
+use crate::settings::{Limits, Pages as PagesSettings, PortalSettings};
+use crate::store::users;
 
 /// Handled at once; each is one short transaction.
 const FACTS_AT_ONCE: u16 = 8;
@@ -43,6 +47,10 @@ pub(crate) struct App {
     pub(crate) operator_token: settings::Secret,
     /// Everywhere but in a local stack, which has no TLS.
     pub(crate) secure_cookies: bool,
+    pub(crate) config: Arc<PortalConfig>,
+    /// `None` when none were built.
+    pub(crate) pages: Option<Arc<Pages>>,
+    pub(crate) page_headers: Arc<PageHeaders>,
 }
 
 impl App {
@@ -65,8 +73,25 @@ impl App {
             plans: settings.subscription.plan_names().into(),
             operator_token: settings.operator.token.clone(),
             secure_cookies: settings.environment != Environment::Local,
+            config: Arc::new(PortalConfig {
+                brand: settings.brand.clone(),
+                api_url: settings.public.api_url.clone(),
+                mail_enabled: false,
+                roles: &[users::OWNER],
+            }),
+            pages: read_pages(&settings.pages)?,
+            page_headers: Arc::new(PageHeaders::new(&settings.public.url, &settings.pages)),
         })
     }
+}
+
+fn read_pages(settings: &PagesSettings) -> anyhow::Result<Option<Arc<Pages>>> {
+    let Some(folder) = &settings.folder else { return Ok(None) };
+    let pages = Pages::read(folder)?;
+    if pages.is_none() {
+        tracing::warn!("WAYBILL_PAGES__FOLDER holds no index.html, so that no pages are served");
+    }
+    Ok(pages.map(Arc::new))
 }
 
 /// Puts the service together.

@@ -8,6 +8,7 @@ mod commands;
 mod consumers;
 mod domain;
 mod live_orders;
+mod pages;
 mod passwords;
 mod peers;
 mod queries;

@@ -1,11 +1,13 @@
 //! What this service can be told, checked once at start.
 
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 
 use chassis::{Sections, ServiceSettings};
 use serde::Deserialize;
 use settings::{
-    Broker, Database, Environment, Faults, Http, Internal, Peers, Secret, Settings, Telemetry, TrustedProxies,
+    Brand, Broker, Database, Environment, Faults, Http, Internal, Peers, Secret, Settings, Telemetry,
+    TrustedProxies,
 };
 use url::Url;
 
@@ -31,6 +33,10 @@ pub struct PortalSettings {
     pub limits: Limits,
     #[serde(default)]
     pub subscription: Subscriptions,
+    #[serde(default)]
+    pub brand: Brand,
+    #[serde(default)]
+    pub pages: Pages,
 }
 
 /// How browsers reach the portal (`WAYBILL_PUBLIC__…`).
@@ -39,12 +45,41 @@ pub struct PortalSettings {
 pub struct Public {
     /// Writing calls from pages of another origin are refused.
     pub url: Url,
+    /// The integrators' `{base_url}`, ending in `/v1`, which the pages show.
+    pub api_url: Url,
 }
 
 impl Default for Public {
     fn default() -> Self {
-        let url = Url::parse("http://127.0.0.1:8084/").unwrap_or_else(|_| unreachable!("a constant URL"));
-        Self { url }
+        let at = |url| Url::parse(url).unwrap_or_else(|_| unreachable!("a constant URL"));
+        Self { url: at("http://127.0.0.1:8084/"), api_url: at("http://127.0.0.1:8081/v1") }
+    }
+}
+
+/// The portal's pages (`WAYBILL_PAGES__…`).
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Pages {
+    /// Where they were built (`services/portal-web/dist`). Without it, or with nothing there, this is an API alone.
+    pub folder: Option<PathBuf>,
+    /// The origins that the payment provider's own page comes from, separated by commas. Its scripts run in ours.
+    pub payment_origins: String,
+}
+
+impl Pages {
+    pub(crate) fn payment_origins(&self) -> impl Iterator<Item = &str> {
+        self.payment_origins.split(',').map(str::trim).filter(|origin| !origin.is_empty())
+    }
+
+    fn check(&self, faults: &mut Faults) {
+        let is_origin = |text: &str| {
+            Url::parse(text)
+                .is_ok_and(|url| url.scheme() == "https" && url.origin().ascii_serialization() == text)
+        };
+        if !self.payment_origins().all(is_origin) {
+            let fault = "must be https origins, such as https://checkout.example, separated by commas";
+            faults.add("WAYBILL_PAGES__PAYMENT_ORIGINS", fault);
+        }
     }
 }
 
@@ -114,6 +149,8 @@ impl Subscriptions {
 impl Settings for PortalSettings {
     fn check(&self, faults: &mut Faults) {
         self.sections().check(faults);
+        self.brand.check(faults);
+        self.pages.check(faults);
         if self.http.public.is_none() {
             faults.add("WAYBILL_HTTP__PUBLIC", "is missing: the portal has a public listener");
         }
@@ -121,10 +158,17 @@ impl Settings for PortalSettings {
         if self.operator.token.expose().len() < 16 {
             faults.add("WAYBILL_OPERATOR__TOKEN", "must have at least 16 characters");
         }
-        match self.public.url.scheme() {
-            "https" => {}
-            "http" if self.environment == Environment::Local => {}
-            _ => faults.add("WAYBILL_PUBLIC__URL", "must be an https URL (a local stack may use http)"),
+        for (variable, url) in
+            [("WAYBILL_PUBLIC__URL", &self.public.url), ("WAYBILL_PUBLIC__API_URL", &self.public.api_url)]
+        {
+            match url.scheme() {
+                "https" => {}
+                "http" if self.environment == Environment::Local => {}
+                _ => faults.add(variable, "must be an https URL (a local stack may use http)"),
+            }
+        }
+        if !self.public.api_url.path().trim_end_matches('/').ends_with("/v1") {
+            faults.add("WAYBILL_PUBLIC__API_URL", "must end in /v1");
         }
         if !(1..=1_000).contains(&self.limits.streams_per_business) {
             faults.add("WAYBILL_LIMITS__STREAMS_PER_BUSINESS", "must be between 1 and 1,000");
@@ -184,7 +228,13 @@ mod tests {
     #[test]
     fn production_names_every_setting_it_refuses() {
         let text = load(&[("WAYBILL_ENVIRONMENT", "production")]).unwrap_err().to_string();
-        for variable in ["WAYBILL_INTERNAL__TOKEN", "WAYBILL_OPERATOR__TOKEN", "WAYBILL_PUBLIC__URL"] {
+        let variables = [
+            "WAYBILL_INTERNAL__TOKEN",
+            "WAYBILL_OPERATOR__TOKEN",
+            "WAYBILL_PUBLIC__URL",
+            "WAYBILL_PUBLIC__API_URL",
+        ];
+        for variable in variables {
             assert!(text.contains(variable), "{text}");
         }
     }
@@ -196,6 +246,7 @@ mod tests {
             ("WAYBILL_INTERNAL__TOKEN", "a secret of the operator's own"),
             ("WAYBILL_OPERATOR__TOKEN", "another secret of the operator's own"),
             ("WAYBILL_PUBLIC__URL", "https://portal.example.com"),
+            ("WAYBILL_PUBLIC__API_URL", "https://api.example.com/v1"),
         ])
         .unwrap();
     }
@@ -206,6 +257,27 @@ mod tests {
         assert!(settings.limits.trusted_proxies.contain("10.1.2.3".parse().unwrap()));
         let text = load(&[("WAYBILL_LIMITS__TRUSTED_PROXIES", "1")]).unwrap_err().to_string();
         assert!(text.contains("neither a network"), "{text}");
+    }
+
+    #[test]
+    fn what_pages_show_and_load_is_checked() {
+        for (name, bad) in [
+            ("WAYBILL_PUBLIC__API_URL", "http://127.0.0.1:8081/v2"),
+            ("WAYBILL_BRAND__ACCENT_COLOR", "blue"),
+            ("WAYBILL_BRAND__ACCENT_COLOR", "#12345g"),
+            ("WAYBILL_PAGES__PAYMENT_ORIGINS", "https://pay.example; script-src *"),
+            ("WAYBILL_PAGES__PAYMENT_ORIGINS", "https://pay.example,http://pay.example"),
+        ] {
+            let text = load(&[(name, bad)]).unwrap_err().to_string();
+            assert!(text.contains(name), "{bad}: {text}");
+        }
+        let good = load(&[
+            ("WAYBILL_PUBLIC__API_URL", "http://127.0.0.1:8081/v1"),
+            ("WAYBILL_BRAND__ACCENT_COLOR", "#A1b2C3"),
+            ("WAYBILL_PAGES__PAYMENT_ORIGINS", "https://pay.example, https://api.pay.example"),
+        ])
+        .unwrap();
+        assert_eq!(good.pages.payment_origins().count(), 2);
     }
 
     #[test]

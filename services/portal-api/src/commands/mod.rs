@@ -4,6 +4,7 @@ pub(crate) mod change_business;
 pub(crate) mod confirm_go_live;
 pub(crate) mod log_in;
 pub(crate) mod log_out;
+pub(crate) mod operator_session;
 pub(crate) mod prune;
 pub(crate) mod put_pickup_profile;
 pub(crate) mod record_fact;

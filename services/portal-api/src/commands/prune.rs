@@ -7,7 +7,7 @@ use postgres::StoreError;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::store::{attempts, sessions};
+use crate::store::{attempts, operator_sessions, sessions};
 
 const EVERY: Duration = Duration::from_secs(60);
 const BATCH_MAX: i64 = 1_000;
@@ -32,8 +32,10 @@ async fn prune(app: &App) -> Result<(), StoreError> {
     for _ in 0..BATCHES_MAX {
         let ended = app.database.read(async |conn| sessions::prune(conn, before, BATCH_MAX).await).await?;
         let counted = app.database.read(async |conn| attempts::prune(conn, now, BATCH_MAX).await).await?;
-        tracing::debug!(ended, counted, "old rows removed");
-        if ended.max(counted) < usize::try_from(BATCH_MAX).unwrap_or(usize::MAX) {
+        let consoles =
+            app.database.read(async |conn| operator_sessions::prune(conn, now, BATCH_MAX).await).await?;
+        tracing::debug!(ended, counted, consoles, "old rows removed");
+        if ended.max(counted).max(consoles) < usize::try_from(BATCH_MAX).unwrap_or(usize::MAX) {
             break;
         }
     }

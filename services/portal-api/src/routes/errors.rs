@@ -25,6 +25,11 @@ pub(super) fn not_logged_in() -> ApiError {
     ApiError::new(StatusCode::UNAUTHORIZED, "not_logged_in", "Log in first; the session may have ended.")
 }
 
+pub(super) fn operator_token_invalid() -> ApiError {
+    let message = "Send the operator's token: Authorization: Bearer <token>.";
+    ApiError::new(StatusCode::UNAUTHORIZED, "operator_token_invalid", message)
+}
+
 pub(super) fn business_not_found() -> ApiError {
     ApiError::not_found("business_not_found", "business")
 }

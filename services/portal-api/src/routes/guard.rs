@@ -10,8 +10,7 @@ use actix_web::{Error, HttpMessage};
 use postgres::StoreError;
 use web::{ApiError, bearer_token, same_secret};
 
-use super::errors;
-use super::session_cookie;
+use super::{errors, operator_session, session_cookie};
 use crate::app::App;
 use crate::domain::{Session, expiry, is_due_for_extension};
 use crate::store::sessions;
@@ -104,17 +103,21 @@ pub(super) async fn open_session(
     read.map_err(errors::store)
 }
 
-/// Lets nobody through without the operator's token.
+/// Lets nobody through without the operator's token or the cookie that stands for it.
 pub(super) async fn require_operator(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
-    let app = request.app_data::<Data<App>>().ok_or_else(|| ApiError::internal("a guard without its app"))?;
-    let known = bearer_token(request.headers())?.is_some_and(|given| same_secret(given, &app.operator_token));
+    let app = request
+        .app_data::<Data<App>>()
+        .cloned()
+        .ok_or_else(|| ApiError::internal("a guard without its app"))?;
+    let known = match bearer_token(request.headers())? {
+        Some(given) => same_secret(given, &app.operator_token),
+        None => operator_session::open_until(&app, request.request()).await?.is_some(),
+    };
     if !known {
-        let message = "Send the operator's token: Authorization: Bearer <token>.";
-        let failure = ApiError::new(StatusCode::UNAUTHORIZED, "operator_token_invalid", message);
-        return Err(app.failures.count(request.request(), failure).into());
+        return Err(app.failures.count(request.request(), errors::operator_token_invalid()).into());
     }
     let mut response = next.call(request).await?;
     forbid_keeping(&mut response);

@@ -1,16 +1,20 @@
-//! The URL table. Public: the portal's calls with a session, the operator's with the token. Internal: what order-api asks.
+//! The URL table. Public: the portal's calls with a session, the operator's with the token or its cookie, the pages.
+//! Internal: what order-api asks.
 
 mod accounts;
 mod address;
 mod api_keys;
 mod cash;
+pub(crate) mod config;
 mod errors;
 mod guard;
 mod openapi;
 mod operator;
+mod operator_session;
 mod order_stream;
 mod ordering;
 mod orders;
+pub(crate) mod pages;
 mod payments;
 mod pickup_profile;
 mod session;
@@ -47,10 +51,21 @@ pub(crate) fn public(app: Data<App>) -> impl Fn(&mut ServiceConfig) + Clone + Se
                         .route(get().to(session::who_am_i))
                         .route(delete().to(session::log_out)),
                 )
+                .service(resource("/portal/config").route(get().to(config::config)))
+                .service(
+                    resource("/operator/session")
+                        .route(post().to(operator_session::open))
+                        .route(get().to(operator_session::look))
+                        .route(delete().to(operator_session::close)),
+                )
                 .service(resource("/payments/{provider}/webhook").route(post().to(payments::webhook)))
                 .service(scope("/portal").wrap(from_fn(guard::require_session)).configure(portal))
                 .service(scope("/operator").wrap(from_fn(guard::require_operator)).configure(operator_calls)),
         );
+        if app.pages.is_some() {
+            // Last: whatever is no call.
+            config.service(resource("/{page:.*}").route(get().to(pages::page)));
+        }
     }
 }
 

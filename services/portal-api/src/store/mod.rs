@@ -3,6 +3,7 @@
 pub(crate) mod attempts;
 pub(crate) mod businesses;
 pub(crate) mod go_live;
+pub(crate) mod operator_sessions;
 pub(crate) mod pickup_profiles;
 mod schema;
 pub(crate) mod sessions;

@@ -75,6 +75,14 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    operator_sessions (token_hash) {
+        token_hash -> Binary,
+        created_at -> Timestamptz,
+        expires_at -> Timestamptz,
+    }
+}
+
 diesel::joinable!(sessions -> users (user_id));
 diesel::joinable!(sessions -> businesses (business_id));
 diesel::joinable!(users -> businesses (business_id));

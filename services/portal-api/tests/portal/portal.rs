@@ -61,6 +61,13 @@ impl Portal {
         Self::serve(self.settings.clone(), self.peers.clone(), self.clock.clone()).await
     }
 
+    /// Another instance, after the operator's token was changed.
+    pub(crate) async fn with_operator_token(&self, token: &str) -> Self {
+        let mut settings = self.settings.clone();
+        settings.operator.token = settings::Secret::new(token);
+        Self::serve(settings, self.peers.clone(), self.clock.clone()).await
+    }
+
     async fn serve(settings: PortalSettings, peers: Peers, clock: Clock) -> Self {
         let portal = Self::begin(settings, peers, clock);
         eventually("the service is ready", async || is_ready(portal.management).await).await;

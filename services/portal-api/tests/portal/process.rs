@@ -94,6 +94,9 @@ async fn the_program_serves_keeps_secrets_and_stops_in_good_order() {
     assert_eq!(owner.post("/v1/portal/session", wrong).await.status, 401);
     let mut operator = Client::new(program.public).with_bearer(OPERATOR_TOKEN);
     assert_eq!(operator.get("/v1/operator/businesses").await.status, 200);
+    let mut console = Client::new(program.public);
+    let opened = console.post("/v1/operator/session", json!({ "token": OPERATOR_TOKEN })).await;
+    let console_token = opened.header("set-cookie").split(['=', ';']).nth(1).unwrap().to_owned();
     let mut stream = owner.open("/v1/portal/orders/stream").await;
     assert!(stream.chunk().await.unwrap().is_some());
 
@@ -105,7 +108,8 @@ async fn the_program_serves_keeps_secrets_and_stops_in_good_order() {
 
     let kept = everything_kept(&portal).await;
     assert!(kept.contains("Corner Shop"), "the tables were read");
-    for secret in ["correct horse", "battery staple", token.as_str(), OPERATOR_TOKEN] {
+    for secret in ["correct horse", "battery staple", token.as_str(), console_token.as_str(), OPERATOR_TOKEN]
+    {
         assert!(!written.contains(secret), "in the log: {secret}");
         // Binary columns read as hexadecimal.
         let hexadecimal: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
@@ -129,7 +133,15 @@ async fn everything_kept(portal: &Portal) -> String {
     let database = postgres::Database::new(&portal.settings.database).unwrap();
     let mut conn = database.connection().await.unwrap();
     let mut kept = String::new();
-    for table in ["businesses", "users", "sessions", "pickup_profiles", "attempts", "outbox_messages"] {
+    for table in [
+        "businesses",
+        "users",
+        "sessions",
+        "operator_sessions",
+        "pickup_profiles",
+        "attempts",
+        "outbox_messages",
+    ] {
         let query = format!("SELECT string_agg(t::text, ' ') AS rows FROM {table} t");
         let found: Table = diesel::sql_query(query).get_result(&mut conn).await.unwrap();
         kept.push_str(&found.rows.unwrap_or_default());

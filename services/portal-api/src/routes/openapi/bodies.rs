@@ -139,6 +139,12 @@ pub(crate) struct VerifySignature {
 }
 
 #[derive(ToSchema)]
+pub(crate) struct OperatorLogIn {
+    #[schema(format = "password")]
+    token: String,
+}
+
+#[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub(crate) struct ChangeBusiness {
     /// `active`, `inactive` or `suspended`.

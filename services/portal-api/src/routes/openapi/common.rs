@@ -8,8 +8,10 @@ use utoipa::{Modify, PartialSchema, ToSchema};
 const ERROR: &str = "Error";
 const SESSION: &str = "session";
 const OPERATOR: &str = "operatorToken";
+const CONSOLE: &str = "operatorSession";
 /// Calls of people who are not logged in yet.
-const OPEN: [&str; 3] = ["signUp", "logIn", "logOut"];
+const OPEN: [&str; 6] =
+    ["signUp", "logIn", "logOut", "readConfig", "openOperatorSession", "closeOperatorSession"];
 
 /// Any answer other than success.
 #[derive(ToSchema)]
@@ -51,6 +53,12 @@ impl Modify for Common {
         let token =
             HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("The operator's token."));
         components.add_security_scheme(SESSION, cookie);
+        let console = "The cookie of the operator's console; its name is `__Host-operator_session` wherever there is TLS.";
+        let console = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description(
+            "operator_session",
+            console,
+        )));
+        components.add_security_scheme(CONSOLE, console);
         components.add_security_scheme(OPERATOR, SecurityScheme::Http(token.build()));
         for (path, item) in &mut document.paths.paths {
             let operations =
@@ -65,15 +73,14 @@ impl Modify for Common {
 fn complete(path: &str, operation: &mut Operation) {
     operation.responses.responses.insert("default".to_owned(), RefOr::Ref(Ref::from_response_name(ERROR)));
     let open = operation.operation_id.as_deref().is_some_and(|id| OPEN.contains(&id));
-    let scheme = match () {
-        () if path.starts_with("/v1/operator/") => Some(OPERATOR),
-        () if path.starts_with("/v1/portal/") && !open => Some(SESSION),
-        () => None,
+    let schemes: &[&str] = match () {
+        () if open => &[],
+        () if path.starts_with("/v1/operator/") => &[OPERATOR, CONSOLE],
+        () if path.starts_with("/v1/portal/") => &[SESSION],
+        () => &[],
     };
-    operation.security = Some(match scheme {
-        Some(scheme) => vec![SecurityRequirement::new::<_, [&str; 0], _>(scheme, [])],
-        None => Vec::new(),
-    });
+    let any_of = schemes.iter().map(|scheme| SecurityRequirement::new::<_, [&str; 0], _>(*scheme, []));
+    operation.security = Some(any_of.collect());
 }
 
 fn error() -> Response {

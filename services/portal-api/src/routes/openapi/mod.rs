@@ -11,8 +11,9 @@ use utoipa::OpenApi;
 
 use self::common::Common;
 use super::{
-    accounts, api_keys, cash, operator, order_stream, orders, payments, pickup_profile, session, statement,
-    status, subscription, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
+    accounts, api_keys, cash, config, operator, operator_session, order_stream, orders, payments,
+    pickup_profile, session, statement, status, subscription, wallet, webhook_deliveries, webhook_endpoints,
+    webhook_tools,
 };
 
 const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers in paise, times RFC 3339 in UTC. Lists take `limit` and \
@@ -39,6 +40,7 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
         session::log_in,
         session::who_am_i,
         session::log_out,
+        config::config,
         status::status,
         pickup_profile::read,
         pickup_profile::write,
@@ -78,6 +80,9 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
         webhook_tools::recovery,
         webhook_tools::cancel_recovery,
         webhook_tools::verify_signature,
+        operator_session::open,
+        operator_session::look,
+        operator_session::close,
         operator::list,
         operator::change,
         operator::credit,

@@ -1,0 +1,91 @@
+//! The operator's console: a cookie in place of the token.
+
+use chrono::TimeDelta;
+use serde_json::json;
+
+use crate::portal::{OPERATOR_TOKEN, Portal};
+
+const SESSION: &str = "/v1/operator/session";
+const BUSINESSES: &str = "/v1/operator/businesses";
+
+#[tokio::test]
+async fn the_token_opens_a_session_that_takes_its_place() {
+    let portal = Portal::start().await;
+    let owner = portal.owner("owner@shop.example").await;
+    let mut console = portal.stranger();
+    assert_eq!(console.get(SESSION).await.status, 401);
+    let opened = console.post(SESSION, json!({ "token": OPERATOR_TOKEN })).await;
+    assert_eq!(opened.status, 200, "{opened:?}");
+    assert_eq!(opened.body, json!({ "expiresAt": "2027-01-15T20:00:00.001Z" }), "twelve hours");
+    let cookie = opened.header("set-cookie").to_owned();
+    for part in ["operator_session=", "HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=43200"] {
+        assert!(cookie.contains(part), "{part}: {cookie}");
+    }
+    assert!(!cookie.contains(OPERATOR_TOKEN));
+    assert_eq!(opened.header("cache-control"), "no-store");
+    assert_eq!(console.get(SESSION).await.body, opened.body);
+    assert_eq!(console.get(BUSINESSES).await.body["data"][0]["id"], owner.business);
+    let path = format!("{BUSINESSES}/{}", owner.business);
+    assert_eq!(console.patch(&path, json!({ "status": "active" })).await.status, 200);
+    assert_eq!(console.get("/v1/portal/status").await.status, 401, "the operator is nobody's user");
+    assert_eq!(owner.client.clone().get(SESSION).await.status, 401, "a user is no operator");
+}
+
+#[tokio::test]
+async fn a_session_ends_when_it_is_closed_replaced_or_old() {
+    let portal = Portal::start().await;
+    let open = json!({ "token": OPERATOR_TOKEN });
+    let mut console = portal.stranger();
+    console.post(SESSION, open.clone()).await;
+    let mut copy = console.clone();
+    assert_eq!(console.delete(SESSION).await.status, 204);
+    assert_eq!(copy.get(BUSINESSES).await.code(), "operator_token_invalid", "its cookie is worth nothing");
+    assert_eq!(console.delete(SESSION).await.status, 204, "once more");
+
+    console.post(SESSION, open.clone()).await;
+    let mut before = console.clone();
+    console.post(SESSION, open).await;
+    assert_eq!(before.get(SESSION).await.status, 401, "the next one took its place");
+    portal.clock.advance(TimeDelta::hours(12) - TimeDelta::seconds(1));
+    assert_eq!(console.get(BUSINESSES).await.status, 200);
+    portal.clock.advance(TimeDelta::seconds(1));
+    assert_eq!(console.get(BUSINESSES).await.status, 401);
+    assert_eq!(console.get(SESSION).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_wrong_token_opens_nothing_and_is_limited_per_address() {
+    let portal = Portal::with(&[("WAYBILL_LIMITS__FAILED_AUTHENTICATIONS", "3")]).await;
+    let mut stranger = portal.stranger();
+    for body in [json!({}), json!({ "token": 7 }), json!([])] {
+        assert_eq!(stranger.post(SESSION, body).await.status, 400);
+    }
+    for token in ["x", &OPERATOR_TOKEN[1..], &format!("{OPERATOR_TOKEN}x")] {
+        let refused = stranger.post(SESSION, json!({ "token": token })).await;
+        assert_eq!((refused.status, refused.code()), (401, "operator_token_invalid"));
+        assert!(refused.header("set-cookie").is_empty());
+    }
+    let refused = stranger.post(SESSION, json!({ "token": "x" })).await;
+    assert_eq!((refused.status, refused.code()), (429, "too_many_failures"));
+    let opened = stranger.post(SESSION, json!({ "token": OPERATOR_TOKEN })).await;
+    assert_eq!(opened.status, 200, "the good one is still served");
+}
+
+#[tokio::test]
+async fn pages_of_another_origin_open_no_session() {
+    let portal = Portal::start().await;
+    let mut foreign = portal.stranger().with_header("origin", "https://evil.example");
+    let refused = foreign.post(SESSION, json!({ "token": OPERATOR_TOKEN })).await;
+    assert_eq!((refused.status, refused.code()), (403, "foreign_origin"));
+}
+
+#[tokio::test]
+async fn a_session_holds_at_every_instance_and_ends_with_the_token() {
+    let portal = Portal::start().await;
+    let another = portal.another().await;
+    let mut console = portal.stranger();
+    console.post(SESSION, json!({ "token": OPERATOR_TOKEN })).await;
+    assert_eq!(console.clone().at(another.public).get(BUSINESSES).await.status, 200);
+    let changed = portal.with_operator_token("another token of the operator's").await;
+    assert_eq!(console.at(changed.public).get(BUSINESSES).await.status, 401);
+}
