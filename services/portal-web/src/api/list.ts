@@ -8,7 +8,7 @@ export const PAGE_SIZE = 25;
 export function useCursorList<T extends { id: string }>(
   queryKey: QueryKey,
   read: (startingAfter: string | undefined) => Promise<List<T>>,
-  options: { enabled?: boolean } = {},
+  options: { enabled?: boolean; pollMs?: (rows: T[]) => number | false } = {},
 ) {
   const query = useInfiniteQuery({
     queryKey,
@@ -16,6 +16,11 @@ export function useCursorList<T extends { id: string }>(
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last: List<T>) => (last.hasMore ? last.data.at(-1)?.id : undefined),
     enabled: options.enabled ?? true,
+    refetchInterval: ({ state }) => options.pollMs?.(rowsOf(state.data?.pages)) ?? false,
   });
-  return { ...query, rows: query.data?.pages.flatMap((page) => page.data) ?? [] };
+  return { ...query, rows: rowsOf(query.data?.pages) };
+}
+
+function rowsOf<T>(pages: List<T>[] = []): T[] {
+  return pages.flatMap((page) => page.data);
 }

@@ -1,4 +1,4 @@
-import { type Icon, IconLayoutDashboard } from "@tabler/icons-react";
+import { type Icon, IconKey, IconLayoutDashboard, IconMapPin, IconReceipt } from "@tabler/icons-react";
 import type { Role } from "../api/types";
 
 export interface NavigationEntry {
@@ -12,6 +12,14 @@ export interface NavigationEntry {
 /** What the side bar shows, in groups. Only pages that are there: `routes.tsx` has a route for each. */
 export const NAVIGATION: { heading: string | null; entries: NavigationEntry[] }[] = [
   { heading: null, entries: [{ path: "/", label: "Overview", icon: IconLayoutDashboard }] },
+  { heading: "Developers", entries: [{ path: "/api-keys", label: "API keys", icon: IconKey }] },
+  {
+    heading: "Business",
+    entries: [
+      { path: "/subscription", label: "Subscription", icon: IconReceipt },
+      { path: "/pickup-profile", label: "Pickup profile", icon: IconMapPin },
+    ],
+  },
 ];
 
 /** Whether a page is there to be linked to. */

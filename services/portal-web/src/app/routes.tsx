@@ -10,6 +10,9 @@ import { Shell } from "./shell";
 /** Pages of somebody who is logged in. A page in the navigation stands in `navigation.ts` too. */
 const PAGES: RouteObject[] = [
   { index: true, lazy: () => import("../pages/overview/overview-page") },
+  { path: "api-keys", lazy: () => import("../pages/api-keys/api-keys-page") },
+  { path: "subscription", lazy: () => import("../pages/subscription/subscription-page") },
+  { path: "pickup-profile", lazy: () => import("../pages/pickup-profile/pickup-profile-page") },
   { path: "*", Component: NotFound },
 ];
 

@@ -1,4 +1,5 @@
 import {
+  Anchor,
   Badge,
   Button,
   type CSSVariablesResolver,
@@ -6,6 +7,7 @@ import {
   type MantineColorsTuple,
   Modal,
   Paper,
+  PasswordInput,
   Table,
   Text,
 } from "@mantine/core";
@@ -65,12 +67,19 @@ export function themeFor(accent: string) {
       },
     },
     components: {
+      Anchor: Anchor.extend({ defaultProps: { underline: "always" } }),
       Badge: Badge.extend({ defaultProps: { variant: "default", tt: "none", fw: 500 } }),
       Button: Button.extend({ defaultProps: { size: "sm" } }),
       Modal: Modal.extend({
         defaultProps: { centered: true, closeButtonProps: { "aria-label": "Close" }, radius: "lg" },
       }),
       Paper: Paper.extend({ defaultProps: { withBorder: true, radius: "lg" } }),
+      PasswordInput: PasswordInput.extend({
+        defaultProps: {
+          visibilityToggleFocusable: true,
+          visibilityToggleButtonProps: { "aria-label": "Show characters" },
+        },
+      }),
       Table: Table.extend({ defaultProps: { verticalSpacing: "sm", horizontalSpacing: "md" } }),
       Text: Text.extend({ defaultProps: { size: "sm" } }),
     },

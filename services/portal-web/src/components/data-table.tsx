@@ -10,6 +10,8 @@ export interface Column<Row> {
   align?: "end";
   /** Leads a row's card on a phone, without its header. One column at most. */
   lead?: boolean;
+  /** Of the table's width. Given for each column but one, nothing moves sideways as rows come. */
+  width?: string;
   /** Buttons: without a visible header, and at the end of a card. */
   actions?: boolean;
 }
@@ -22,6 +24,8 @@ interface DataTableProps<Row> {
   rowKey: (row: Row) => string;
   /** Rows of grey while the first page is on its way. */
   isLoading?: boolean;
+  /** A class of the row's own, as for one that has just come. */
+  rowClass?: (row: Row) => string | undefined;
   /** What stands in the place of no rows. */
   empty: ReactNode;
 }
@@ -35,14 +39,15 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return isPhone ? <Cards {...props} /> : <Rows {...props} />;
 }
 
-function Rows<Row>({ label, columns, rows, rowKey, isLoading }: DataTableProps<Row>) {
+function Rows<Row>({ label, columns, rows, rowKey, rowClass, isLoading }: DataTableProps<Row>) {
+  const layout = columns.some((column) => column.width) ? "fixed" : "auto";
   return (
     <Table.ScrollContainer minWidth={480} type="native">
-      <Table className={classes.table} aria-label={label} aria-busy={isLoading}>
+      <Table className={classes.table} layout={layout} aria-label={label} aria-busy={isLoading}>
         <Table.Thead>
           <Table.Tr>
             {columns.map((column) => (
-              <Table.Th key={column.key} scope="col" className={column.align && classes.end}>
+              <Table.Th key={column.key} scope="col" w={column.width} className={column.align && classes.end}>
                 {column.actions ? <VisuallyHidden>{column.header}</VisuallyHidden> : column.header}
               </Table.Th>
             ))}
@@ -60,7 +65,7 @@ function Rows<Row>({ label, columns, rows, rowKey, isLoading }: DataTableProps<R
                 </Table.Tr>
               ))
             : rows.map((row) => (
-                <Table.Tr key={rowKey(row)}>
+                <Table.Tr key={rowKey(row)} className={rowClass?.(row)}>
                   {columns.map((column) => (
                     <Table.Td key={column.key} className={column.align && classes.end}>
                       {column.render(row)}
@@ -74,7 +79,7 @@ function Rows<Row>({ label, columns, rows, rowKey, isLoading }: DataTableProps<R
   );
 }
 
-function Cards<Row>({ label, columns, rows, rowKey, isLoading }: DataTableProps<Row>) {
+function Cards<Row>({ label, columns, rows, rowKey, rowClass, isLoading }: DataTableProps<Row>) {
   const lead = columns.find((column) => column.lead);
   const actions = columns.filter((column) => column.actions);
   const facts = columns.filter((column) => !column.lead && !column.actions);
@@ -92,7 +97,7 @@ function Cards<Row>({ label, columns, rows, rowKey, isLoading }: DataTableProps<
   return (
     <ul className={classes.cards} aria-label={label}>
       {rows.map((row) => (
-        <li key={rowKey(row)} className={classes.card}>
+        <li key={rowKey(row)} className={[classes.card, rowClass?.(row)].filter(Boolean).join(" ")}>
           {lead && <div className={classes.lead}>{lead.render(row)}</div>}
           <dl className={classes.facts}>
             {facts.map((column) => (

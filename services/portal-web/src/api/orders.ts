@@ -1,0 +1,174 @@
+import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { answer, api } from "./client";
+import { useEventStream } from "./event-stream";
+import { PAGE_SIZE, useCursorList } from "./list";
+import { isListed, type MovedOrder, type OrderPages, withMove, withNewest } from "./orders-live";
+import type { components } from "./schema";
+import type { Mode } from "./types";
+
+type Schemas = components["schemas"];
+export type Order = Schemas["OrderView"];
+export type SimulatedOrder = Schemas["SimulatedOrderView"];
+export type TimelineEntry = Schemas["TimelineEntry"];
+
+export interface OrderFilter {
+  mode: Mode;
+  status?: string;
+  /** An order's id, tracking code or reference, exactly. */
+  search?: string;
+}
+
+export const ordersKey = ["orders"] as const;
+const listKey = (filter: OrderFilter) => [...ordersKey, "list", filter] as const;
+const orderKey = (id: string) => [...ordersKey, "one", id] as const;
+const timelineKey = (id: string) => [...ordersKey, "timeline", id] as const;
+
+/** While the stream is open, as a second string to the bow; and when it is not. */
+const POLL_BESIDE_STREAM_MS = 60_000;
+const POLL_ALONE_MS = 5_000;
+/** However many orders arrive, the list's head is not read more often. */
+const MERGE_PAUSE_MS = 500;
+const TIMELINE_PAGE_SIZE = 100;
+
+function readOrders(filter: OrderFilter, startingAfter?: string) {
+  return answer(
+    api.GET("/v1/portal/orders", { params: { query: { ...filter, limit: PAGE_SIZE, startingAfter } } }),
+  );
+}
+
+/** Orders that arrive and move by themselves. */
+export function useLiveOrders(filter: OrderFilter) {
+  const client = useQueryClient();
+  const list = useCursorList(listKey(filter), (startingAfter) => readOrders(filter, startingAfter));
+  const mergeSoon = useSoon(() => mergeNewest(client, filter));
+  const isStreaming = useOrderStream(filter.mode, (moved) => {
+    const key = listKey(filter);
+    const known = client.getQueryData<OrderPages>(key);
+    if (moved && known && isListed(known, moved.id)) client.setQueryData(key, withMove(known, moved));
+    else mergeSoon();
+  });
+  usePolling(mergeSoon, isStreaming ? POLL_BESIDE_STREAM_MS : POLL_ALONE_MS);
+  return { ...list, isStreaming };
+}
+
+/** Follows the orders of one mode; `null` when some may have been missed. */
+export function useOrderStream(mode: Mode, onMove: (moved: MovedOrder | null) => void): boolean {
+  return useEventStream(`/v1/portal/orders/stream?mode=${mode}`, "order", (data) => {
+    onMove(data === null ? null : (JSON.parse(data) as MovedOrder));
+  });
+}
+
+async function mergeNewest(client: QueryClient, filter: OrderFilter) {
+  const key = listKey(filter);
+  try {
+    const newest = await readOrders(filter);
+    const known = client.getQueryData<OrderPages>(key);
+    const merged = known && withNewest(known, newest);
+    if (merged) client.setQueryData(key, merged);
+    else await client.invalidateQueries({ queryKey: key });
+  } catch {
+    // The list's own read tells what is wrong, and is tried again.
+    await client.invalidateQueries({ queryKey: key });
+  }
+}
+
+/** Calls `act` a moment after it was first asked for, once for all that ask meanwhile. */
+function useSoon(act: () => void): () => void {
+  const timer = useRef<number | undefined>(undefined);
+  const latest = useRef(act);
+  useEffect(() => {
+    latest.current = act;
+  }, [act]);
+  useEffect(() => () => window.clearTimeout(timer.current), []);
+  return useCallback(() => {
+    if (timer.current !== undefined) return;
+    timer.current = window.setTimeout(() => {
+      timer.current = undefined;
+      latest.current();
+    }, MERGE_PAUSE_MS);
+  }, []);
+}
+
+function usePolling(act: () => void, everyMs: number) {
+  useEffect(() => {
+    const timer = window.setInterval(act, everyMs);
+    return () => window.clearInterval(timer);
+  }, [act, everyMs]);
+}
+
+export function useOrder(id: string) {
+  return useQuery({
+    queryKey: orderKey(id),
+    queryFn: () => answer(api.GET("/v1/portal/orders/{id}", { params: { path: { id } } })),
+  });
+}
+
+/** The order's timeline, read again while something of it is under way. */
+export function useTimeline(id: string, pollMs: (entries: TimelineEntry[]) => number | false) {
+  const [missing, setMissing] = useState<string[]>([]);
+  const list = useCursorList(
+    timelineKey(id),
+    async (startingAfter) => {
+      const query = { limit: TIMELINE_PAGE_SIZE, startingAfter };
+      const page = await answer(
+        api.GET("/v1/portal/orders/{id}/events", { params: { path: { id }, query } }),
+      );
+      setMissing(page.incomplete ?? []);
+      return page;
+    },
+    { pollMs },
+  );
+  return { ...list, missing };
+}
+
+/** Keeps an order and its timeline as they are, by the stream. */
+export function useFollowOrder(order: Order) {
+  const client = useQueryClient();
+  useOrderStream(order.mode, (moved) => {
+    if (moved === null || moved.id === order.id) invalidateOrder(client, order.id);
+  });
+}
+
+function invalidateOrder(client: QueryClient, id: string) {
+  client.invalidateQueries({ queryKey: orderKey(id) });
+  client.invalidateQueries({ queryKey: timelineKey(id) });
+}
+
+export function useAcceptedRequest(id: string) {
+  return useQuery({
+    queryKey: [...ordersKey, "request", id],
+    queryFn: () => answer(api.GET("/v1/portal/orders/{id}/request", { params: { path: { id } } })),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Whatever changes an order shows in it, in its timeline and in the lists. */
+function useOrderChange<Input, Output>(id: string, change: (input: Input) => Promise<Output>) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    onSettled: () => {
+      invalidateOrder(client, id);
+      client.invalidateQueries({ queryKey: [...ordersKey, "list"] });
+    },
+  });
+}
+
+/** One event, or `auto`: all the way by itself. */
+export function useSimulate(id: string) {
+  return useOrderChange(id, (event: string) =>
+    answer(api.POST("/v1/portal/orders/{id}/simulate", { params: { path: { id } }, body: { event } })),
+  );
+}
+
+export function useCancelOrder(id: string) {
+  return useOrderChange(id, (reason: string) =>
+    answer(
+      api.POST("/v1/portal/orders/{id}/cancel", {
+        params: { path: { id } },
+        body: reason === "" ? {} : { reason },
+      }),
+    ),
+  );
+}

@@ -1,0 +1,38 @@
+// The kinds of event in words, in the order in which a delivery goes through them.
+import type { components } from "../api/schema";
+
+export type EventKind = components["schemas"]["EventKind"];
+
+export interface EventWords {
+  kind: EventKind;
+  label: string;
+  /** Part of what a new endpoint is subscribed to. */
+  isDefault: boolean;
+}
+
+/** What an endpoint can subscribe to. */
+export const SUBSCRIBABLE: EventWords[] = [
+  { kind: "order.created", label: "Order created", isDefault: true },
+  { kind: "driver.assigned", label: "Driver assigned", isDefault: true },
+  { kind: "driver.unassigned", label: "Driver dropped out", isDefault: false },
+  { kind: "order.picked_up", label: "Picked up", isDefault: true },
+  { kind: "order.out_for_delivery", label: "Out for delivery", isDefault: true },
+  { kind: "order.delivered", label: "Delivered", isDefault: true },
+  { kind: "order.failed", label: "Delivery failed", isDefault: true },
+  { kind: "order.cancelled", label: "Order cancelled", isDefault: true },
+  { kind: "order.returned", label: "Returned to pickup", isDefault: false },
+  { kind: "cod.collected", label: "Cash collected", isDefault: true },
+  { kind: "cod.handed_over", label: "Cash handed over", isDefault: true },
+  { kind: "cod.settled", label: "Cash settled", isDefault: true },
+  { kind: "wallet.low_balance", label: "Wallet balance low", isDefault: false },
+];
+
+export const DEFAULT_EVENTS: EventKind[] = SUBSCRIBABLE.filter((one) => one.isDefault).map((one) => one.kind);
+
+/** All that stands in a log: what is subscribed to, and tests. */
+export const LOGGED: EventKind[] = [...SUBSCRIBABLE.map((one) => one.kind), "webhook.test"];
+
+export function eventLabel(kind: EventKind): string {
+  if (kind === "webhook.test") return "Test event";
+  return SUBSCRIBABLE.find((one) => one.kind === kind)?.label ?? kind;
+}

@@ -1,0 +1,36 @@
+// Where a delivery and its cash are, in words.
+import type { components } from "../api/schema";
+import type { Tone } from "../components/status-badge";
+
+export type DeliveryStatus = components["schemas"]["DeliveryStatus"];
+export type CodStatus = components["schemas"]["CodStatus"];
+
+interface Words {
+  label: string;
+  tone: Tone;
+}
+
+export const DELIVERY_STATUSES: Record<DeliveryStatus, Words> = {
+  created: { label: "Created", tone: "idle" },
+  driver_assigned: { label: "Driver assigned", tone: "info" },
+  picked_up: { label: "Picked up", tone: "info" },
+  out_for_delivery: { label: "Out for delivery", tone: "info" },
+  delivered: { label: "Delivered", tone: "good" },
+  failed: { label: "Failed", tone: "bad" },
+  cancelled: { label: "Cancelled", tone: "warn" },
+  returned: { label: "Returned", tone: "warn" },
+};
+
+export const COD_STATUSES: Record<CodStatus, Words> = {
+  not_applicable: { label: "No cash", tone: "idle" },
+  pending: { label: "Cash to collect", tone: "idle" },
+  collected: { label: "Cash collected", tone: "info" },
+  handed_over: { label: "Cash handed over", tone: "info" },
+  settled: { label: "Cash settled", tone: "good" },
+};
+
+/** `driver_dropped_out` as `Driver dropped out`; a sentence stays one. */
+export function sentence(text: string): string {
+  const words = text.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,130 @@
+import { Button, Stack, Switch } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconKey, IconLock, IconPlus } from "@tabler/icons-react";
+import { useState } from "react";
+import { useApiKeys } from "../../api/api-keys";
+import { useLiveStatus } from "../../api/status";
+import type { ApiKey, Mode } from "../../api/types";
+import { useMay } from "../../app/session";
+import { EmptyState } from "../../components/empty-state";
+import { ErrorState } from "../../components/error-state";
+import { LoadMore } from "../../components/load-more";
+import { PageHeader } from "../../components/page-header";
+import { Section } from "../../components/section";
+import { CreateKeyDialog } from "./create-key-dialog";
+import { keyState } from "./key-state";
+import { KeysTable } from "./keys-table";
+import { OpenItems } from "./open-items";
+
+export function Component() {
+  const keys = useApiKeys();
+  const mayCreate = useMay("developer");
+  const [wanted, setWanted] = useState<Mode>("test");
+  const [isCreating, { open, close }] = useDisclosure(false);
+  const [showsEnded, setShowsEnded] = useState(false);
+
+  function create(mode: Mode) {
+    setWanted(mode);
+    open();
+  }
+
+  const shown = showsEnded ? keys.rows : keys.rows.filter((key) => keyState(key).works);
+  const hasEnded = keys.rows.some((key) => !keyState(key).works);
+  const group = { isLoading: keys.isPending, mayCreate, onCreate: create };
+  return (
+    <>
+      <PageHeader
+        title="API keys"
+        description="Your back end shows a key with each request. It decides whether an order is a test or a real delivery."
+        actions={
+          mayCreate && (
+            <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => create("test")}>
+              Create key
+            </Button>
+          )
+        }
+      />
+      {keys.error ? (
+        <ErrorState error={keys.error} title="The keys cannot be shown" onRetry={() => keys.refetch()} />
+      ) : (
+        <Stack gap="lg">
+          <TestKeys {...group} keys={shown.filter((key) => key.mode === "test")} />
+          <LiveKeys {...group} keys={shown.filter((key) => key.mode === "live")} />
+          {hasEnded && (
+            <Switch
+              label="Show revoked and expired keys"
+              checked={showsEnded}
+              onChange={(event) => setShowsEnded(event.currentTarget.checked)}
+            />
+          )}
+          <LoadMore
+            hasMore={keys.hasNextPage}
+            isLoading={keys.isFetchingNextPage}
+            onMore={keys.fetchNextPage}
+          />
+        </Stack>
+      )}
+      <CreateKeyDialog opened={isCreating} onClose={close} mode={wanted} key={wanted} />
+    </>
+  );
+}
+
+interface KeyGroupProps {
+  keys: ApiKey[];
+  isLoading: boolean;
+  mayCreate: boolean;
+  onCreate: (mode: Mode) => void;
+}
+
+function TestKeys({ keys, isLoading, mayCreate, onCreate }: KeyGroupProps) {
+  return (
+    <Section title="Test keys" description="Orders with these are free, and reach no driver." flush>
+      <KeysTable
+        label="Test keys"
+        keys={keys}
+        isLoading={isLoading}
+        empty={
+          <EmptyState
+            icon={<IconKey size={26} />}
+            title="No Test key yet"
+            action={mayCreate && <Button onClick={() => onCreate("test")}>Create a Test key</Button>}
+          >
+            With one, your back end can place test orders at once.
+          </EmptyState>
+        }
+      />
+    </Section>
+  );
+}
+
+function LiveKeys({ keys, isLoading, mayCreate, onCreate }: KeyGroupProps) {
+  const { data: status } = useLiveStatus();
+  const isLocked = status?.goLive.unlocked === false;
+  const empty = isLocked ? (
+    <EmptyState icon={<IconLock size={26} />} title="Live keys are locked">
+      They open by themselves as soon as the list above is done.
+    </EmptyState>
+  ) : (
+    <EmptyState
+      icon={<IconKey size={26} />}
+      title="No Live key yet"
+      action={mayCreate && <Button onClick={() => onCreate("live")}>Create a Live key</Button>}
+    >
+      All is ready for real deliveries: with a Live key, your back end can order them.
+    </EmptyState>
+  );
+  return (
+    <Section
+      title="Live keys"
+      description="Orders with these are delivered, and paid from your wallet."
+      flush
+    >
+      {isLocked && (
+        <div style={{ padding: "0 16px 14px" }}>
+          <OpenItems items={status.goLive.items} />
+        </div>
+      )}
+      <KeysTable label="Live keys" keys={keys} isLoading={isLoading || !status} empty={empty} />
+    </Section>
+  );
+}

@@ -1,0 +1,122 @@
+import { Alert, Button, Group, Modal, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { IconLock } from "@tabler/icons-react";
+import { useState } from "react";
+import { useCreateApiKey } from "../../api/api-keys";
+import { useStatus } from "../../api/status";
+import type { CreatedApiKey, Mode } from "../../api/types";
+import { InlineCode } from "../../components/code-block";
+import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { SecretOnce } from "../../components/secret-once";
+import { OpenItems } from "./open-items";
+
+interface CreateKeyDialogProps {
+  opened: boolean;
+  onClose: () => void;
+  /** Which mode is chosen at first. */
+  mode?: Mode;
+  /** Called with the whole key, once it was shown. */
+  onCreated?: (key: CreatedApiKey) => void;
+}
+
+/** Asks for mode and name, creates the key, and shows it this once. */
+export function CreateKeyDialog({ opened, onClose, mode = "test", onCreated }: CreateKeyDialogProps) {
+  const [created, setCreated] = useState<CreatedApiKey | null>(null);
+
+  function finish() {
+    if (created) onCreated?.(created);
+    setCreated(null);
+  }
+
+  return (
+    <>
+      <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Create an API key</Text>}>
+        <KeyForm
+          mode={mode}
+          onCancel={onClose}
+          onCreated={(key) => {
+            setCreated(key);
+            onClose();
+          }}
+        />
+      </Modal>
+      <SecretOnce
+        secret={created?.key ?? null}
+        title={created?.mode === "live" ? "Your Live key" : "Your Test key"}
+        what="key"
+        onClose={finish}
+      >
+        Keep it in your back end's configuration. Never put it into a web page, an app, a repository or a log:
+        whoever has it places orders in your name{created?.mode === "live" ? ", at your wallet's cost" : ""}.
+      </SecretOnce>
+    </>
+  );
+}
+
+interface KeyFormProps {
+  mode: Mode;
+  onCancel: () => void;
+  onCreated: (key: CreatedApiKey) => void;
+}
+
+function KeyForm({ mode, onCancel, onCreated }: KeyFormProps) {
+  const create = useCreateApiKey();
+  const status = useStatus();
+  const goLive = status.data?.goLive;
+  const form = useForm<{ mode: Mode; name: string }>({
+    initialValues: { mode, name: "" },
+    validate: { name: (name) => (name.trim() === "" ? "Name the key, so that you know it again." : null) },
+  });
+  const isLocked = form.values.mode === "live" && goLive?.unlocked === false;
+  const submit = form.onSubmit(
+    (values) => create.mutate(values, { onSuccess: onCreated }),
+    focusFirstError(form),
+  );
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <FormErrors error={create.error} form={form} />
+        <SegmentedControl
+          fullWidth
+          aria-label="Mode"
+          data={[
+            { value: "test", label: "Test" },
+            { value: "live", label: "Live" },
+          ]}
+          {...form.getInputProps("mode")}
+        />
+        <Text c="dimmed">
+          {form.values.mode === "test"
+            ? "For building and trying: nothing is delivered and nothing is charged."
+            : "For real deliveries, paid from your wallet."}
+        </Text>
+        {isLocked && goLive ? (
+          <Alert variant="light" color="gray" icon={<IconLock aria-hidden />} title="Live keys are locked">
+            <Text mb={6}>Still open before you can create one:</Text>
+            <OpenItems items={goLive.items} onFollow={onCancel} />
+          </Alert>
+        ) : (
+          <TextInput
+            label="Name"
+            description={
+              <>
+                Where it is used, such as <InlineCode>shop back end</InlineCode>.
+              </>
+            }
+            maxLength={80}
+            data-autofocus
+            {...form.getInputProps("name")}
+          />
+        )}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={create.isPending} disabled={isLocked}>
+            Create key
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,83 @@
+import { Group, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import { useRevokeApiKey } from "../../api/api-keys";
+import type { ApiKey } from "../../api/types";
+import { useMay } from "../../app/session";
+import { InlineCode } from "../../components/code-block";
+import { ConfirmButton } from "../../components/confirm-button";
+import { type Column, DataTable } from "../../components/data-table";
+import { StatusBadge } from "../../components/status-badge";
+import { Time } from "../../components/time";
+import { keyState, maskedKey } from "./key-state";
+import { RotateKeyButton } from "./rotate-key-button";
+
+interface KeysTableProps {
+  label: string;
+  keys: ApiKey[];
+  isLoading: boolean;
+  empty: ReactNode;
+}
+
+export function KeysTable({ label, keys, isLoading, empty }: KeysTableProps) {
+  const mayChange = useMay("developer");
+  return (
+    <DataTable
+      label={label}
+      columns={mayChange ? [...COLUMNS, ACTIONS] : COLUMNS}
+      rows={keys}
+      rowKey={(key) => key.id}
+      isLoading={isLoading}
+      empty={empty}
+    />
+  );
+}
+
+const COLUMNS: Column<ApiKey>[] = [
+  { key: "name", header: "Name", lead: true, render: (key) => <Text fw={500}>{key.name}</Text> },
+  { key: "key", header: "Key", render: (key) => <InlineCode>{maskedKey(key)}</InlineCode> },
+  { key: "state", header: "State", render: (key) => <KeyState apiKey={key} /> },
+  { key: "lastUsed", header: "Last use", render: (key) => <Time at={key.lastUsedAt} relative /> },
+  { key: "created", header: "Created", render: (key) => <Time at={key.createdAt} relative /> },
+];
+
+const ACTIONS: Column<ApiKey> = {
+  key: "actions",
+  header: "Actions",
+  align: "end",
+  actions: true,
+  render: (key) => (keyState(key).works ? <KeyActions apiKey={key} /> : null),
+};
+
+function KeyState({ apiKey }: { apiKey: ApiKey }) {
+  const state = keyState(apiKey);
+  return (
+    <>
+      <StatusBadge tone={state.tone} label={state.label} />
+      {state.works && apiKey.expiresAt && (
+        <Text size="xs" c="dimmed">
+          ends <Time at={apiKey.expiresAt} relative />
+        </Text>
+      )}
+    </>
+  );
+}
+
+function KeyActions({ apiKey }: { apiKey: ApiKey }) {
+  const revoke = useRevokeApiKey();
+  return (
+    <Group gap="xs" justify="flex-end" wrap="nowrap">
+      {!apiKey.expiresAt && <RotateKeyButton apiKey={apiKey} />}
+      <ConfirmButton
+        aria-label={`Revoke ${apiKey.name}`}
+        title={`Revoke “${apiKey.name}”?`}
+        description={`Requests with ${maskedKey(apiKey)} are refused within seconds. This cannot be undone. To replace it without a gap, rotate it instead.`}
+        confirm="Revoke key"
+        onConfirm={() => revoke.mutateAsync(apiKey.id)}
+        isPending={revoke.isPending}
+        error={revoke.error}
+      >
+        Revoke
+      </ConfirmButton>
+    </Group>
+  );
+}

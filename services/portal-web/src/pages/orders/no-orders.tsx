@@ -1,0 +1,42 @@
+import { Button } from "@mantine/core";
+import { IconPackage, IconSearch } from "@tabler/icons-react";
+import { Link } from "react-router-dom";
+import type { OrderFilter } from "../../api/orders";
+import { EmptyState } from "../../components/empty-state";
+
+/** Why there is nothing to see, and how the first order comes. */
+export function NoOrders({ filter, onClear }: { filter: OrderFilter; onClear: () => void }) {
+  if (filter.search || filter.status) {
+    return (
+      <EmptyState
+        icon={<IconSearch size={28} />}
+        title={filter.search ? "No order has exactly this name" : "No order has this status"}
+        action={
+          <Button variant="default" size="xs" onClick={onClear}>
+            Show all orders
+          </Button>
+        }
+      >
+        {filter.search
+          ? "The search takes a whole order id, tracking code or reference, of this tab’s orders."
+          : "Orders that reach it appear here by themselves."}
+      </EmptyState>
+    );
+  }
+  const guide = (
+    <Button component={Link} to="/" variant="default" size="xs">
+      {filter.mode === "test" ? "Open the quick start" : "See what is left to do"}
+    </Button>
+  );
+  return (
+    <EmptyState
+      icon={<IconPackage size={28} />}
+      title={filter.mode === "test" ? "No test orders yet" : "No live orders yet"}
+      action={guide}
+    >
+      {filter.mode === "test"
+        ? "Send an order with your Test key. It appears here within seconds, costs nothing and gets no driver; you move it on yourself."
+        : "An order sent with your Live key appears here, is paid from the wallet, and gets a driver."}
+    </EmptyState>
+  );
+}

@@ -1,0 +1,85 @@
+import { Tabs } from "@mantine/core";
+import { useState } from "react";
+import type { OrderFilter } from "../../api/orders";
+import { useLiveOrders } from "../../api/orders";
+import type { Mode } from "../../api/types";
+import { ErrorState } from "../../components/error-state";
+import { LoadMore } from "../../components/load-more";
+import { PageHeader } from "../../components/page-header";
+import { NoOrders } from "./no-orders";
+import { OrderFilters } from "./order-filters";
+import { OrdersTable } from "./orders-table";
+import { useOrderFilter } from "./use-order-filter";
+
+const MODES: { mode: Mode; label: string }[] = [
+  { mode: "test", label: "Test orders" },
+  { mode: "live", label: "Live orders" },
+];
+
+export function Component() {
+  const { filter, change } = useOrderFilter();
+  return (
+    <>
+      <PageHeader
+        title="Orders"
+        description="Every delivery that your backend has ordered, newest first. New ones appear by themselves."
+      />
+      <Tabs
+        value={filter.mode}
+        onChange={(mode) => change({ mode: mode as Mode, status: undefined, search: undefined })}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          {MODES.map(({ mode, label }) => (
+            <Tabs.Tab key={mode} value={mode}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {MODES.map(({ mode }) => (
+          <Tabs.Panel key={mode} value={mode}>
+            <Orders filter={filter} onChange={change} />
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </>
+  );
+}
+
+interface OrdersProps {
+  filter: OrderFilter;
+  onChange: (change: Partial<OrderFilter>) => void;
+}
+
+function Orders({ filter, onChange }: OrdersProps) {
+  const orders = useLiveOrders(filter);
+  // What was there when the list was opened is not new.
+  const [openedAt] = useState(() => Date.now());
+  if (orders.error && orders.rows.length === 0) {
+    return (
+      <ErrorState error={orders.error} title="The orders cannot be shown" onRetry={() => orders.refetch()} />
+    );
+  }
+  return (
+    <>
+      <OrderFilters filter={filter} onChange={onChange} isStreaming={orders.isStreaming} />
+      <OrdersTable
+        orders={orders.rows}
+        mode={filter.mode}
+        isLoading={orders.isPending}
+        newSince={openedAt}
+        empty={
+          <NoOrders filter={filter} onClear={() => onChange({ status: undefined, search: undefined })} />
+        }
+        footer={
+          <LoadMore
+            hasMore={orders.hasNextPage}
+            isLoading={orders.isFetchingNextPage}
+            onMore={() => orders.fetchNextPage()}
+            shown={orders.rows.length}
+          />
+        }
+      />
+    </>
+  );
+}

@@ -1,0 +1,122 @@
+import { Anchor, Paper, Text, VisuallyHidden } from "@mantine/core";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { Link } from "react-router-dom";
+import type { Order } from "../../api/orders";
+import type { Mode } from "../../api/types";
+import { type Column, DataTable } from "../../components/data-table";
+import { Money } from "../../components/money";
+import { Time } from "../../components/time";
+import { CodBadge, DeliveryBadge } from "./order-badges";
+import classes from "./orders.module.css";
+
+interface OrdersTableProps {
+  orders: Order[];
+  mode: Mode;
+  isLoading: boolean;
+  /** In milliseconds since 1970: what came after it is marked for a moment. */
+  newSince: number;
+  empty: ReactNode;
+  footer: ReactNode;
+}
+
+export function OrdersTable({ orders, mode, isLoading, newSince, empty, footer }: OrdersTableProps) {
+  return (
+    <Paper style={{ overflow: "clip" }}>
+      <Arrivals orders={orders} isLoading={isLoading} />
+      <DataTable
+        label={mode === "test" ? "Test orders" : "Live orders"}
+        columns={COLUMNS}
+        rows={orders}
+        rowKey={(order) => order.id}
+        rowClass={(order) =>
+          Date.parse(order.createdAt) > newSince ? `${classes.row} ${classes.arrived}` : classes.row
+        }
+        isLoading={isLoading}
+        empty={empty}
+      />
+      {footer}
+    </Paper>
+  );
+}
+
+const COLUMNS: Column<Order>[] = [
+  { key: "order", header: "Order", lead: true, render: (order) => <Name order={order} /> },
+  {
+    key: "status",
+    header: "Status",
+    width: "17%",
+    render: (order) => <DeliveryBadge status={order.status} />,
+  },
+  { key: "to", header: "To", width: "20%", render: (order) => <Receiver order={order} /> },
+  { key: "payment", header: "Payment", width: "17%", render: (order) => <Payment order={order} /> },
+  {
+    key: "fee",
+    header: "Delivery fee",
+    width: "11%",
+    align: "end",
+    render: (order) => <Money paise={order.payment.deliveryFeePaise} />,
+  },
+  {
+    key: "created",
+    header: "Created",
+    width: "14%",
+    align: "end",
+    render: (order) => <Time at={order.createdAt} relative />,
+  },
+];
+
+function Name({ order }: { order: Order }) {
+  return (
+    <>
+      <Anchor component={Link} to={`/orders/${order.id}`} className={classes.open} size="sm" fw={500}>
+        {order.orderReference}
+      </Anchor>
+      <Text size="xs" c="dimmed" ff="monospace" className={classes.clip}>
+        {order.trackingCode}
+      </Text>
+    </>
+  );
+}
+
+function Receiver({ order }: { order: Order }) {
+  return (
+    <>
+      <Text className={classes.clip}>{order.customer.name}</Text>
+      <Text size="xs" c="dimmed" className={classes.clip}>
+        {order.delivery.city}, {order.delivery.pincode}
+      </Text>
+    </>
+  );
+}
+
+function Payment({ order }: { order: Order }) {
+  if (order.payment.paymentType === "prepaid") return <Text>Prepaid</Text>;
+  return (
+    <>
+      <Text>
+        COD <Money paise={order.payment.codAmountPaise ?? 0} />
+      </Text>
+      <CodBadge status={order.codStatus} />
+    </>
+  );
+}
+
+/** Says what has come since the list was opened, for people who do not see it come. */
+function Arrivals({ orders, isLoading }: { orders: Order[]; isLoading: boolean }) {
+  const known = useRef<string | null>(null);
+  const [words, setWords] = useState("");
+  const newest = orders[0];
+  useEffect(() => {
+    if (isLoading) return;
+    if (known.current !== null && newest && newest.id > known.current) {
+      setWords(`New order ${newest.orderReference}`);
+    }
+    // Ids grow with time.
+    known.current = newest?.id ?? "";
+  }, [newest, isLoading]);
+  return (
+    <VisuallyHidden role="status" aria-live="polite">
+      {words}
+    </VisuallyHidden>
+  );
+}

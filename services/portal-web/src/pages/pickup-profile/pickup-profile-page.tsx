@@ -1,0 +1,44 @@
+import { Box, Skeleton, Stack } from "@mantine/core";
+import { usePickupProfile } from "../../api/pickup-profile";
+import { useMay } from "../../app/session";
+import { ErrorState } from "../../components/error-state";
+import { PageHeader } from "../../components/page-header";
+import { StatusBadge } from "../../components/status-badge";
+import { ProfileForm } from "./profile-form";
+
+export function Component() {
+  const profile = usePickupProfile();
+  const mayChange = useMay("developer");
+  return (
+    <Box maw="46rem">
+      <PageHeader
+        title="Pickup profile"
+        description="Where drivers fetch your parcels. An order that brings its own pickup place is fetched there instead."
+        actions={profile.data && <Standing isComplete={profile.data.complete} />}
+      />
+      {profile.data ? (
+        <ProfileForm profile={profile.data} mayChange={mayChange} />
+      ) : profile.error ? (
+        <ErrorState error={profile.error} onRetry={() => profile.refetch()} />
+      ) : (
+        <Loading />
+      )}
+    </Box>
+  );
+}
+
+function Standing({ isComplete }: { isComplete: boolean }) {
+  return (
+    <StatusBadge pill tone={isComplete ? "good" : "idle"} label={isComplete ? "Complete" : "Not complete"} />
+  );
+}
+
+function Loading() {
+  return (
+    <Stack gap="md" aria-busy="true" aria-label="Loading the profile">
+      <Skeleton height={32} />
+      <Skeleton height={214} radius="lg" />
+      <Skeleton height={388} radius="lg" />
+    </Stack>
+  );
+}

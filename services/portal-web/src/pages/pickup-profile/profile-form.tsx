@@ -1,0 +1,198 @@
+import {
+  Autocomplete,
+  Button,
+  Fieldset,
+  Group,
+  SimpleGrid,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { notifications } from "@mantine/notifications";
+import { type PickupProfile, useSavePickupProfile } from "../../api/pickup-profile";
+import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { Section } from "../../components/section";
+import { Completeness } from "./completeness";
+import { INDIAN_STATES } from "./indian-states";
+import { missingOf, profileOf, profileRules, valuesOf } from "./profile-values";
+
+const TWO_COLUMNS = { base: 1, xs: 2 };
+
+/** The whole profile; only shown, without a button, to those who may not change it. */
+export function ProfileForm({ profile, mayChange }: { profile: PickupProfile; mayChange: boolean }) {
+  const save = useSavePickupProfile();
+  const form = useProfileForm(profile);
+  const submit = form.onSubmit(
+    (values) =>
+      save.mutate(profileOf(values), {
+        onSuccess: (saved) => {
+          form.setValues(valuesOf(saved));
+          form.resetDirty(valuesOf(saved));
+          notifications.show({ message: "The pickup profile is saved." });
+        },
+      }),
+    focusFirstError(form),
+  );
+  const isDirty = form.isDirty();
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <Completeness missing={missingOf(form.values)} isSaved={!isDirty && profile.complete} />
+        <FormErrors error={save.error} form={form} />
+        <Fieldset variant="unstyled" disabled={!mayChange}>
+          <Stack gap="md">
+            <Contact form={form} />
+            <Address form={form} />
+            <Place form={form} />
+          </Stack>
+        </Fieldset>
+        {mayChange ? (
+          <Group justify="flex-end">
+            {isDirty && (
+              <Button variant="default" onClick={form.reset}>
+                Undo changes
+              </Button>
+            )}
+            <Button type="submit" loading={save.isPending} disabled={!isDirty}>
+              Save profile
+            </Button>
+          </Group>
+        ) : (
+          <Text c="dimmed">You can see this profile. Developers and owners can change it.</Text>
+        )}
+      </Stack>
+    </form>
+  );
+}
+
+function useProfileForm(profile: PickupProfile) {
+  return useForm({ initialValues: valuesOf(profile), validate: profileRules });
+}
+
+type Form = ReturnType<typeof useProfileForm>;
+
+function Contact({ form }: { form: Form }) {
+  return (
+    <Section title="Who hands the parcel over">
+      <Stack>
+        <TextInput
+          label="Business name"
+          description="As it stands at the door."
+          withAsterisk
+          maxLength={120}
+          autoComplete="organization"
+          {...form.getInputProps("businessName")}
+        />
+        <SimpleGrid cols={TWO_COLUMNS}>
+          <TextInput
+            label="Contact"
+            withAsterisk
+            maxLength={120}
+            autoComplete="name"
+            {...form.getInputProps("contactName")}
+          />
+          <TextInput
+            label="Phone"
+            type="tel"
+            placeholder="+91 98765 43210"
+            withAsterisk
+            autoComplete="tel"
+            {...form.getInputProps("phone")}
+          />
+        </SimpleGrid>
+      </Stack>
+    </Section>
+  );
+}
+
+function Address({ form }: { form: Form }) {
+  return (
+    <Section title="Address">
+      <Stack>
+        <TextInput
+          label="Address line 1"
+          description="Building and street."
+          withAsterisk
+          maxLength={250}
+          autoComplete="address-line1"
+          {...form.getInputProps("addressLine1")}
+        />
+        <TextInput
+          label="Address line 2"
+          description="Floor, unit, area."
+          maxLength={250}
+          autoComplete="address-line2"
+          {...form.getInputProps("addressLine2")}
+        />
+        <TextInput
+          label="Landmark"
+          description="What a driver sees from the street."
+          maxLength={250}
+          {...form.getInputProps("landmark")}
+        />
+        <SimpleGrid cols={{ base: 1, xs: 3 }}>
+          <TextInput
+            label="City"
+            withAsterisk
+            maxLength={120}
+            autoComplete="address-level2"
+            {...form.getInputProps("city")}
+          />
+          <Autocomplete
+            label="State"
+            withAsterisk
+            maxLength={120}
+            data={INDIAN_STATES}
+            autoComplete="address-level1"
+            {...form.getInputProps("state")}
+          />
+          <TextInput
+            label="PIN code"
+            withAsterisk
+            inputMode="numeric"
+            maxLength={7}
+            autoComplete="postal-code"
+            {...form.getInputProps("pincode")}
+          />
+        </SimpleGrid>
+      </Stack>
+    </Section>
+  );
+}
+
+function Place({ form }: { form: Form }) {
+  return (
+    <Section
+      title="Finding the place"
+      description="Optional. For places that an address alone does not show."
+    >
+      <Stack>
+        <SimpleGrid cols={TWO_COLUMNS}>
+          <TextInput
+            label="Latitude"
+            placeholder="12.9716"
+            inputMode="decimal"
+            {...form.getInputProps("latitude")}
+          />
+          <TextInput
+            label="Longitude"
+            placeholder="77.5946"
+            inputMode="decimal"
+            {...form.getInputProps("longitude")}
+          />
+        </SimpleGrid>
+        <Textarea
+          label="Full address"
+          description="The whole address in one text, if you want drivers to read it in your words."
+          autosize
+          minRows={2}
+          maxRows={6}
+          maxLength={1000}
+          {...form.getInputProps("fullAddress")}
+        />
+      </Stack>
+    </Section>
+  );
+}

@@ -1,0 +1,35 @@
+import { Box, Skeleton } from "@mantine/core";
+import { useReloadOnChange } from "../../api/changes";
+import { subscriptionKey, useSubscription } from "../../api/subscription";
+import { ErrorState } from "../../components/error-state";
+import { PageHeader } from "../../components/page-header";
+import { Plans } from "./plans";
+import { Standing } from "./standing";
+
+const SHOWN = [subscriptionKey];
+
+export function Component() {
+  useReloadOnChange(SHOWN);
+  const { data: subscription, error, refetch } = useSubscription();
+  return (
+    <Box maw="46rem">
+      <PageHeader
+        title="Subscription"
+        description="Live orders need an active plan. Test orders need none."
+      />
+      {subscription ? (
+        <>
+          <Standing subscription={subscription} />
+          <Plans subscription={subscription} />
+        </>
+      ) : error ? (
+        <ErrorState error={error} onRetry={() => refetch()} />
+      ) : (
+        <>
+          <Skeleton height={92} radius="lg" mb="md" aria-label="Loading the subscription" />
+          <Skeleton height={226} radius="lg" />
+        </>
+      )}
+    </Box>
+  );
+}
