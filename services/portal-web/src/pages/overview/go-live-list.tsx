@@ -1,0 +1,73 @@
+import { Anchor, Box, Progress, Skeleton, Stack, Text } from "@mantine/core";
+import { Link } from "react-router-dom";
+import type { GoLiveItem, Status } from "../../api/types";
+import { wayTo } from "../../app/go-live";
+import { Section } from "../../components/section";
+import { Time } from "../../components/time";
+import { CheckItem, CheckList } from "./check-item";
+
+/** What must be true before live orders, as the server found it, each with the way to get it done. */
+export function GoLiveList({ goLive }: { goLive: Status["goLive"] | undefined }) {
+  if (!goLive) {
+    return (
+      <Section title="Go-live checklist">
+        <Skeleton height={340} aria-label="Loading the checklist" />
+      </Section>
+    );
+  }
+  const done = goLive.items.filter((item) => item.done).length;
+  const total = goLive.items.length;
+  return (
+    <Section
+      title="Go-live checklist"
+      description={
+        goLive.unlocked
+          ? "All done: live orders are open."
+          : "Live orders open by themselves when all is done."
+      }
+    >
+      <Stack gap="md">
+        <Box>
+          <Progress
+            value={(done / total) * 100}
+            size="sm"
+            color={goLive.unlocked ? "var(--tone-good)" : undefined}
+            aria-label={`${done} of ${total} done`}
+          />
+          <Text size="xs" c="dimmed" mt={6} className="numbers">
+            {done} of {total} done
+          </Text>
+        </Box>
+        <CheckList label="Go-live checklist">
+          {goLive.items.map((item) => (
+            <CheckItem key={item.code} label={item.label} done={item.done}>
+              {item.done ? <DoneAt at={item.at} /> : <HowTo item={item} />}
+            </CheckItem>
+          ))}
+        </CheckList>
+      </Stack>
+    </Section>
+  );
+}
+
+export function DoneAt({ at }: { at: string | null | undefined }) {
+  return at ? (
+    <>
+      Done <Time at={at} relative />
+    </>
+  ) : null;
+}
+
+export function HowTo({ item }: { item: Pick<GoLiveItem, "code"> }) {
+  const way = wayTo(item.code);
+  return (
+    <>
+      {way.hint}{" "}
+      {way.link && (
+        <Anchor component={Link} to={way.link.to} size="xs">
+          {way.link.label}
+        </Anchor>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,17 @@
+import { curl } from "./curl";
+import { java } from "./java";
+import { node } from "./node";
+import type { SnippetInput } from "./order";
+import { php } from "./php";
+import { python } from "./python";
+
+export type { SnippetInput };
+
+/** The same request in each language; every one runs as it is, with a key in its place. */
+export const SNIPPETS: { id: string; label: string; write: (input: SnippetInput) => string }[] = [
+  { id: "curl", label: "curl", write: curl },
+  { id: "node", label: "Node.js", write: node },
+  { id: "python", label: "Python", write: python },
+  { id: "php", label: "PHP", write: php },
+  { id: "java", label: "Java", write: java },
+];

@@ -1,0 +1,15 @@
+import { useState } from "react";
+
+const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
+const LENGTH = 6;
+
+/** A reference for the sample order: the same while the page stands, so that sending it again is a retry. */
+export function useReference() {
+  const [reference, setReference] = useState(newReference);
+  return { reference, next: () => setReference(newReference()) };
+}
+
+function newReference(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(LENGTH));
+  return `quick-start-${Array.from(bytes, (byte) => LETTERS[byte % LETTERS.length]).join("")}`;
+}
