@@ -7,31 +7,39 @@ TOOLS := $(or $(CARGO_TARGET_DIR),target)/tools
 DENY := $(TOOLS)/bin/cargo-deny
 MUTANTS := $(TOOLS)/bin/cargo-mutants
 SCHEMATHESIS := $(TOOLS)/schemathesis/bin/schemathesis
+WEB := services/portal-web
+NODE_MODULES := $(WEB)/node_modules/.package-lock.json
+PAGES := $(WEB)/dist/index.html
 DENY_OPTIONS := --all-features --config .deny.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-api test-faults mutants bench openapi lint fmt audit packages toolchain programs
+.PHONY: help run reset test test-pages test-api test-faults mutants bench openapi lint fmt audit packages toolchain programs browser
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
-run: programs ## Start everything on this machine, play the main job, stay up until Ctrl-C
+run: programs $(PAGES) ## Start everything on this machine, play the main job, stay up until Ctrl-C
 	@exec setpriv --pdeathsig TERM $(PROGRAMS)/demo
 
 reset: toolchain ## Forget the data of `make run`
 	@cargo run --quiet --package local-stack -- reset
 
-test: programs ## All tests, on a PostgreSQL and a RabbitMQ of their own
+test: programs $(PAGES) browser ## All tests, on a PostgreSQL and a RabbitMQ of their own, the pages in a real browser
 	$(PROGRAMS)/local-stack with-servers -- cargo test --workspace
+	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
+
+test-pages: programs $(PAGES) browser ## The portal's pages in a real browser, on a stack of their own
+	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
 
 test-api: programs $(SCHEMATHESIS) ## Schemathesis, over the API as it describes itself, on a stack of its own
 	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh
 
-openapi: toolchain ## Write proto-docs/openapi/ anew, from the code
+openapi: toolchain $(NODE_MODULES) ## Write proto-docs/openapi/ anew, from the code, and the pages' types from it
 	cargo run --quiet --package order-api -- openapi > target/order-api.json
 	mv target/order-api.json proto-docs/openapi/order-api.json
 	cargo run --quiet --package portal-api -- openapi > target/portal-api.json
 	mv target/portal-api.json proto-docs/openapi/portal-api.json
+	npm --prefix $(WEB) run api
 
 test-faults: programs ## Kills on and on, towards a thousand, and holds a model against the databases; KILLS=n for fewer
 	$(PROGRAMS)/test-faults $(if $(KILLS),--kills $(KILLS))
@@ -43,12 +51,14 @@ bench: packages toolchain ## Orders and debits beside pgbench, and webhooks; ONL
 	cargo build --release --workspace --bins
 	cargo bench --package waybill-tests --bench beside_pgbench -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
-lint: packages toolchain ## Formatting and clippy; warnings are failures
+lint: packages toolchain $(NODE_MODULES) ## Formatting, clippy, biome and the pages' types; warnings are failures
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	npm --prefix $(WEB) run check
 
-fmt: toolchain ## Format the code
+fmt: toolchain $(NODE_MODULES) ## Format the code
 	cargo fmt --all
+	npm --prefix $(WEB) run format
 
 audit: packages toolchain $(DENY) ## Licences, bans and sources of dependencies; advisories when their database is in reach
 	@if $(DENY) $(DENY_OPTIONS) fetch db; then \
@@ -74,6 +84,19 @@ $(SCHEMATHESIS): tests/api/requirements.txt
 # The programs are built in one go, as tests start them too: the same selection of packages is compiled only once.
 programs: packages toolchain
 	cargo build --workspace --bins
+
+# Exactly what the lock file says.
+$(NODE_MODULES): $(WEB)/package.json $(WEB)/package-lock.json
+	@sh crates/local-stack/install-system-packages.sh node
+	npm --prefix $(WEB) ci --no-audit --no-fund
+	@touch $@
+
+$(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)
+	npm --prefix $(WEB) run build
+	@touch $@
+
+browser:
+	@sh crates/local-stack/install-system-packages.sh browser
 
 packages:
 	@sh crates/local-stack/install-system-packages.sh build servers

@@ -1,6 +1,8 @@
 #!/bin/sh
 # Installs what Waybill needs from the system's own packages and is missing: install-system-packages.sh build servers
+#   browser  Chromium and a font, for the tests of the portal's pages
 #   build    a C compiler and linker for the Rust toolchain
+#   node     Node.js 18 or newer with npm, for the portal's pages
 #   python   Python with virtual environments, for the tools that test the API
 #   servers  PostgreSQL 15 or newer and RabbitMQ 3.10 or newer, as programs: no server of the machine's own is started
 # Silent when nothing is missing.
@@ -8,9 +10,10 @@ set -eu
 
 postgresql_oldest=15
 rabbitmq_oldest=3.10
+node_oldest=18
 
 usage() {
-    echo "usage: $0 [build] [python] [servers]" >&2
+    echo "usage: $0 [browser] [build] [node] [python] [servers]" >&2
     exit 2
 }
 
@@ -61,12 +64,24 @@ has_python() {
     command -v python3 >/dev/null && python3 -c 'import ensurepip, venv' 2>/dev/null
 }
 
+has_node() {
+    command -v npm >/dev/null && version=$(node --version 2>/dev/null) || return 1
+    version=${version#v}
+    [ "${version%%.*}" -ge "$node_oldest" ]
+}
+
+has_browser() {
+    command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null
+}
+
 # Sets `missing` to the words for what is not there.
 find_missing() {
     missing=
     for group in "$@"; do
         case $group in
+        browser) has_browser || missing="$missing browser" ;;
         build) has_compiler || missing="$missing compiler" ;;
+        node) has_node || missing="$missing node" ;;
         python) has_python || missing="$missing python" ;;
         servers)
             has_postgresql || missing="$missing postgresql"
@@ -140,7 +155,9 @@ install_as_root() {
     packages= services=
     for word in $missing; do
         case $word in
+        browser) packages="$packages chromium fonts-dejavu-core" ;;
         compiler) packages="$packages gcc libc6-dev" ;;
+        node) packages="$packages nodejs npm" ;;
         python) packages="$packages python3 python3-venv" ;;
         postgresql)
             package=$(postgresql_package)
@@ -180,7 +197,9 @@ find_missing "$@"
 
 if ! command -v apt-get >/dev/null; then
     fail "missing:$missing. This system's packages are not known here; please install
+  Chromium, for: browser
   a C compiler (gcc or clang), for: compiler
+  Node.js $node_oldest or newer with npm, for: node
   Python 3 with its venv and ensurepip modules, for: python
   PostgreSQL $postgresql_oldest or newer, the server and its tools, for: postgresql
   RabbitMQ $rabbitmq_oldest or newer, with Erlang's erl_call, for: rabbitmq
@@ -200,5 +219,6 @@ find_missing "$@"
 case $missing in
 '') ;;
 *rabbitmq*) too_old RabbitMQ "$rabbitmq_oldest" ;;
+*node*) fail "this system's packages have no Node.js $node_oldest or newer with npm. Install it as https://nodejs.org says." ;;
 *) fail "still missing after the installation:$missing" ;;
 esac

@@ -1,5 +1,5 @@
 //! `with-business -- <command…>`: a stack of its own with a business that may order live, and the command beside it, told in
-//! its environment where the API is and how to call it. `make test-api` runs Schemathesis so.
+//! its environment where the APIs are and how to call them. `make test-api` runs Schemathesis so, `make test-pages` a browser.
 
 use std::process::ExitCode;
 
@@ -46,6 +46,9 @@ async fn main() -> anyhow::Result<ExitCode> {
         .env("TEST_KEY", &business.test_key)
         .env("LIVE_KEY", &live_key)
         .env("FLEET_TOKEN", stack.fleet_token())
+        .env("PORTAL", stack.portal_api())
+        .env("OPERATOR_TOKEN", stack.operator_token())
+        .env("MAIL_FOLDER", stack.directory().join("mails"))
         .env("TEST_ORDERS", test)
         .env("LIVE_ORDERS", live)
         .kill_on_drop(true)

@@ -1,0 +1,39 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openBrowser, screenshot, visit } from "./support/browser";
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+test("somebody signs up, logs out and logs in again", async () => {
+  const { page, context, faults } = await visit(browser);
+  await page.goto("/");
+  await page.getByRole("link", { name: "Create an account" }).click();
+  await page.getByLabel("Business name").fill("Spice Route");
+  const email = `owner-${Date.now()}@spice.example`;
+  await page.getByLabel("Work e-mail").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill("a long enough secret");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  await screenshot(page, "overview-new");
+
+  await page.getByRole("button", { name: `Account of ${email}` }).click();
+  await page.getByRole("menuitem", { name: "Log out" }).click();
+  await page.getByRole("heading", { name: "Log in" }).waitFor();
+
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill("not the secret");
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByText("The e-mail or the password is wrong.").waitFor();
+  await page.getByLabel("Password", { exact: true }).fill("a long enough secret");
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+
+  const [cookie] = (await context.cookies()).filter((cookie) => cookie.name.endsWith("portal_session"));
+  expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict" });
+  expect(faults).toEqual([]);
+  await context.close();
+});

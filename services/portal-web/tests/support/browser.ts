@@ -1,0 +1,55 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { stack } from "./stack";
+
+const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+export const DESKTOP = { width: 1280, height: 800 };
+export const PHONE = { width: 390, height: 844 };
+
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = PLACES.find((place) => existsSync(place));
+  if (!executablePath) throw new Error("there is no Chromium: `make test-pages` installs it");
+  // In containers there is neither a sandbox nor much shared memory.
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+}
+
+/** A browser window of its own, and what went wrong in it. */
+export interface Visitor {
+  page: Page;
+  context: BrowserContext;
+  /** Errors of the pages' code and refusals of the content security policy. */
+  faults: string[];
+}
+
+export async function visit(
+  browser: Browser,
+  options: { viewport?: typeof DESKTOP; colorScheme?: "light" | "dark" } = {},
+): Promise<Visitor> {
+  const context = await browser.newContext({
+    baseURL: stack.portal,
+    viewport: options.viewport ?? DESKTOP,
+    colorScheme: options.colorScheme ?? "light",
+    timezoneId: "Asia/Kolkata",
+    locale: "en-IN",
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(`${page.url()}: ${error.message}`));
+  page.on("console", (message) => {
+    // A refused call is written to the console by the browser itself; pages are expected to meet them.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
+      faults.push(`${page.url()}: ${message.text()}`);
+    }
+  });
+  return { page, context, faults };
+}
+
+/** Kept for looking at when a folder is named, and never in git. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS;
+  if (!folder) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}

@@ -1,0 +1,13 @@
+const PATIENCE_MS = 30_000;
+const LOOK_AGAIN_MS = 50;
+
+/** Waits until there is something; what there was last is in the failure. */
+export async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
+  const end = Date.now() + PATIENCE_MS;
+  while (Date.now() < end) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    await new Promise((go) => setTimeout(go, LOOK_AGAIN_MS));
+  }
+  throw new Error(`waited ${PATIENCE_MS / 1000} s in vain until ${what}`);
+}
