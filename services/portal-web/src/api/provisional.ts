@@ -4,23 +4,23 @@
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
-type Json<T> = { headers: Record<string, unknown>; content: { "application/json": T } };
-type Empty = { headers: Record<string, unknown>; content?: never };
-type Failure = { default: Json<ErrorBody> };
-type Call<Parameters, Body, Answers> = {
+export type Json<T> = { headers: Record<string, unknown>; content: { "application/json": T } };
+export type Empty = { headers: Record<string, unknown>; content?: never };
+export type Failure = { default: Json<ErrorBody> };
+export type Call<Parameters, Body, Answers> = {
   parameters: Parameters;
   requestBody: { content: { "application/json": Body } };
   responses: Answers & Failure;
 };
-type Read<Parameters, Answer> = {
+export type Read<Parameters, Answer> = {
   parameters: Parameters;
   requestBody?: never;
   responses: { 200: Json<Answer> } & Failure;
 };
-type Act<Parameters, Answers> = { parameters: Parameters; requestBody?: never; responses: Answers & Failure };
-type None = { query?: never; path?: never };
-type ById = { path: { id: string } };
-type Paged = { query?: { limit?: number; startingAfter?: string } };
+export type Act<Parameters, Answers> = { parameters: Parameters; requestBody?: never; responses: Answers & Failure };
+export type None = { query?: never; path?: never };
+export type ById = { path: { id: string } };
+export type Paged = { query?: { limit?: number; startingAfter?: string } };
 
 export interface ErrorBody {
   message: string;

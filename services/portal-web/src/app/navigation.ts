@@ -1,4 +1,11 @@
-import { type Icon, IconKey, IconLayoutDashboard, IconMapPin, IconReceipt } from "@tabler/icons-react";
+import {
+  type Icon,
+  IconKey,
+  IconLayoutDashboard,
+  IconMapPin,
+  IconPackage,
+  IconReceipt,
+} from "@tabler/icons-react";
 import type { Role } from "../api/types";
 
 export interface NavigationEntry {
@@ -11,7 +18,13 @@ export interface NavigationEntry {
 
 /** What the side bar shows, in groups. Only pages that are there: `routes.tsx` has a route for each. */
 export const NAVIGATION: { heading: string | null; entries: NavigationEntry[] }[] = [
-  { heading: null, entries: [{ path: "/", label: "Overview", icon: IconLayoutDashboard }] },
+  {
+    heading: null,
+    entries: [
+      { path: "/", label: "Overview", icon: IconLayoutDashboard },
+      { path: "/orders", label: "Orders", icon: IconPackage },
+    ],
+  },
   { heading: "Developers", entries: [{ path: "/api-keys", label: "API keys", icon: IconKey }] },
   {
     heading: "Business",

@@ -11,8 +11,13 @@ import { Shell } from "./shell";
 const PAGES: RouteObject[] = [
   { index: true, lazy: () => import("../pages/overview/overview-page") },
   { path: "api-keys", lazy: () => import("../pages/api-keys/api-keys-page") },
+  { path: "orders", lazy: () => import("../pages/orders/orders-page") },
+  { path: "orders/:orderId", lazy: () => import("../pages/orders/order-page") },
   { path: "subscription", lazy: () => import("../pages/subscription/subscription-page") },
   { path: "pickup-profile", lazy: () => import("../pages/pickup-profile/pickup-profile-page") },
+  { path: "account", lazy: () => import("../pages/account/security-page") },
+  { path: "account/team", lazy: () => import("../pages/account/team-page") },
+  { path: "account/audit-log", lazy: () => import("../pages/account/audit-log-page") },
   { path: "*", Component: NotFound },
 ];
 

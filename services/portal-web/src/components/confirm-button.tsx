@@ -12,6 +12,8 @@ interface ConfirmButtonProps extends Omit<ButtonProps, "onClick"> {
   description: ReactNode;
   /** The act: “Revoke key”. */
   confirm: string;
+  /** The way back, where “Cancel” could mean the act itself. */
+  dismiss?: string;
   /** Closes the question when it is done; what it throws is shown. */
   onConfirm: () => Promise<unknown>;
   error?: unknown;
@@ -22,7 +24,17 @@ interface ConfirmButtonProps extends Omit<ButtonProps, "onClick"> {
 
 /** A button that asks before it does what is hard to undo. */
 export function ConfirmButton(props: ConfirmButtonProps) {
-  const { children, title, description, confirm, onConfirm, error, isPending, ...button } = props;
+  const {
+    children,
+    title,
+    description,
+    confirm,
+    dismiss = "Cancel",
+    onConfirm,
+    error,
+    isPending,
+    ...button
+  } = props;
   const [isAsking, { open, close }] = useDisclosure(false);
 
   async function act() {
@@ -45,7 +57,7 @@ export function ConfirmButton(props: ConfirmButtonProps) {
           {error ? <ErrorState error={error} title="That did not work" /> : null}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close} data-autofocus>
-              Cancel
+              {dismiss}
             </Button>
             <Button color="red.8" loading={isPending} onClick={act}>
               {confirm}
