@@ -5,6 +5,7 @@ import {
   IconMapPin,
   IconPackage,
   IconReceipt,
+  IconUserCog,
 } from "@tabler/icons-react";
 import type { Role } from "../api/types";
 
@@ -31,6 +32,7 @@ export const NAVIGATION: { heading: string | null; entries: NavigationEntry[] }[
     entries: [
       { path: "/subscription", label: "Subscription", icon: IconReceipt },
       { path: "/pickup-profile", label: "Pickup profile", icon: IconMapPin },
+      { path: "/account", label: "Account", icon: IconUserCog },
     ],
   },
 ];

@@ -1,0 +1,36 @@
+import { Tabs } from "@mantine/core";
+import type { ReactNode } from "react";
+import { useLocation, useNavigate } from "react-router-dom";
+import { useMay } from "../../app/session";
+import { PageHeader } from "../../components/page-header";
+
+const TABS = [
+  { path: "/account", label: "Security", least: "viewer" },
+  { path: "/account/team", label: "Team", least: "owner" },
+  { path: "/account/audit-log", label: "Audit log", least: "developer" },
+] as const;
+
+/** The pages of the account, one beside the other. */
+export function AccountFrame({ children }: { children: ReactNode }) {
+  const { pathname } = useLocation();
+  const navigate = useNavigate();
+  const may = { viewer: true, developer: useMay("developer"), owner: useMay("owner") };
+  return (
+    <>
+      <PageHeader
+        title="Account"
+        description="Your password and log-ins, who else has access, and what was done."
+      />
+      <Tabs value={pathname} onChange={(path) => path && navigate(path)} activateTabWithKeyboard={false}>
+        <Tabs.List aria-label="Account" mb="lg">
+          {TABS.filter((tab) => may[tab.least]).map((tab) => (
+            <Tabs.Tab key={tab.path} value={tab.path}>
+              {tab.label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={pathname}>{children}</Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}

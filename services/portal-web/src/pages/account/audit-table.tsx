@@ -1,0 +1,70 @@
+import { Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { AuditEntry } from "../../api/types";
+import { InlineCode } from "../../components/code-block";
+import { CopyButton } from "../../components/copy-button";
+import { type Column, DataTable } from "../../components/data-table";
+import { Time } from "../../components/time";
+import { actionLabel, detailLines } from "./audit-actions";
+
+interface AuditTableProps {
+  entries: AuditEntry[];
+  isLoading: boolean;
+  empty: ReactNode;
+}
+
+export function AuditTable({ entries, isLoading, empty }: AuditTableProps) {
+  return (
+    <DataTable
+      label="Audit log"
+      columns={COLUMNS}
+      rows={entries}
+      rowKey={(entry) => entry.id}
+      isLoading={isLoading}
+      empty={empty}
+    />
+  );
+}
+
+const COLUMNS: Column<AuditEntry>[] = [
+  { key: "at", header: "When", render: (entry) => <Time at={entry.at} /> },
+  {
+    key: "action",
+    header: "What",
+    lead: true,
+    render: (entry) => (
+      <>
+        <Text fw={500}>{actionLabel(entry.action)}</Text>
+        <Target entry={entry} />
+      </>
+    ),
+  },
+  { key: "actor", header: "Who", render: (entry) => actorName(entry.actor) },
+  {
+    key: "details",
+    header: "Details",
+    render: (entry) => detailLines(entry.details).map((line) => <div key={line}>{line}</div>),
+  },
+  {
+    key: "request",
+    header: "Request",
+    render: (entry) =>
+      entry.requestId ? <CopyButton value={entry.requestId} label={`Copy ${entry.requestId}`} /> : "–",
+  },
+];
+
+function Target({ entry }: { entry: AuditEntry }) {
+  if (!entry.target) return null;
+  const { label, id } = entry.target;
+  return (
+    <Text size="xs" c="dimmed" component="div">
+      {label ? <span title={id}>{label}</span> : <InlineCode>{id}</InlineCode>}
+    </Text>
+  );
+}
+
+function actorName(actor: AuditEntry["actor"]): string {
+  if (actor.type === "operator") return "Delivery company";
+  if (actor.type === "system") return "The service";
+  return actor.email ?? actor.userId ?? "A former user";
+}

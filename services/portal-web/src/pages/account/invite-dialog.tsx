@@ -1,0 +1,97 @@
+import { Button, Group, Modal, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useState } from "react";
+import { useConfig } from "../../api/config";
+import { useInvite } from "../../api/team";
+import type { NewInvitation, Role } from "../../api/types";
+import { ROLE_DESCRIPTIONS, ROLE_LABELS } from "../../app/session";
+import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { SecretOnce } from "../../components/secret-once";
+import { emailFault } from "../auth/rules";
+
+const ROLES: Role[] = ["developer", "viewer", "owner"];
+
+interface InviteDialogProps {
+  opened: boolean;
+  onClose: () => void;
+}
+
+/** Asks whom to invite as what, then shows the link this once. */
+export function InviteDialog({ opened, onClose }: InviteDialogProps) {
+  const { mail } = useConfig();
+  const [invited, setInvited] = useState<NewInvitation | null>(null);
+  return (
+    <>
+      <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Invite somebody</Text>}>
+        <InviteForm
+          onCancel={onClose}
+          onInvited={(invitation) => {
+            setInvited(invitation);
+            onClose();
+          }}
+        />
+      </Modal>
+      <SecretOnce
+        secret={invited?.url ?? null}
+        title={`Invitation for ${invited?.email ?? ""}`}
+        what="link"
+        onClose={() => setInvited(null)}
+      >
+        {mail.enabled
+          ? "We also send it by e-mail. Give it to nobody else: whoever opens it first gets the access."
+          : "This portal sends no e-mails: give the link to them yourself, and to nobody else. Whoever opens it first gets the access."}
+      </SecretOnce>
+    </>
+  );
+}
+
+interface InviteFormProps {
+  onCancel: () => void;
+  onInvited: (invitation: NewInvitation) => void;
+}
+
+function InviteForm({ onCancel, onInvited }: InviteFormProps) {
+  const invite = useInvite();
+  const form = useForm<{ email: string; role: Role }>({
+    initialValues: { email: "", role: "developer" },
+    validate: { email: emailFault },
+  });
+  const submit = form.onSubmit(
+    (values) => invite.mutate(values, { onSuccess: onInvited }),
+    focusFirstError(form),
+  );
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <FormErrors error={invite.error} form={form} />
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="off"
+          data-autofocus
+          {...form.getInputProps("email")}
+        />
+        <Radio.Group label="Role" {...form.getInputProps("role")}>
+          <Stack gap="xs" mt="xs">
+            {ROLES.map((role) => (
+              <Radio
+                key={role}
+                value={role}
+                label={ROLE_LABELS[role]}
+                description={ROLE_DESCRIPTIONS[role]}
+              />
+            ))}
+          </Stack>
+        </Radio.Group>
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={invite.isPending}>
+            Create invitation
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

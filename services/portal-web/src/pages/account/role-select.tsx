@@ -1,0 +1,29 @@
+import { NativeSelect } from "@mantine/core";
+import { useConfig } from "../../api/config";
+import type { Role } from "../../api/types";
+import { ROLE_LABELS } from "../../app/session";
+
+interface RoleSelectProps {
+  /** For people who do not see what it stands beside. */
+  label: string;
+  value: Role;
+  isDisabled?: boolean;
+  onChange: (role: Role) => void;
+}
+
+/** A role out of those that the server knows. */
+export function RoleSelect({ label, value, isDisabled, onChange }: RoleSelectProps) {
+  const { roles } = useConfig();
+  const known = roles.filter((role): role is Role => role in ROLE_LABELS);
+  return (
+    <NativeSelect
+      size="xs"
+      w={130}
+      aria-label={label}
+      disabled={isDisabled}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value as Role)}
+      data={known.map((role) => ({ value: role, label: ROLE_LABELS[role] }))}
+    />
+  );
+}

@@ -1,0 +1,114 @@
+import { Group, Text } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { useEndOtherSessions, useEndSession, useSessions } from "../../api/account";
+import type { OpenSession } from "../../api/types";
+import { ConfirmButton } from "../../components/confirm-button";
+import { type Column, DataTable } from "../../components/data-table";
+import { ErrorState } from "../../components/error-state";
+import { LoadMore } from "../../components/load-more";
+import { Section } from "../../components/section";
+import { StatusBadge } from "../../components/status-badge";
+import { Time } from "../../components/time";
+import { browserName } from "./browser-name";
+
+/** The browsers that this user is logged in with. */
+export function Sessions() {
+  const sessions = useSessions();
+  const hasOthers = sessions.rows.some((session) => !session.current);
+  return (
+    <Section
+      title="Log-ins"
+      description="Browsers that are logged in to your account. End what you do not know, then change your password."
+      actions={hasOthers && <EndOthers />}
+      flush
+    >
+      {sessions.error ? (
+        <div style={{ padding: "0 16px 16px" }}>
+          <ErrorState
+            error={sessions.error}
+            title="The log-ins cannot be shown"
+            onRetry={() => sessions.refetch()}
+          />
+        </div>
+      ) : (
+        <DataTable
+          label="Log-ins"
+          columns={COLUMNS}
+          rows={sessions.rows}
+          rowKey={(session) => session.id}
+          isLoading={sessions.isPending}
+          empty={null}
+        />
+      )}
+      <LoadMore
+        hasMore={sessions.hasNextPage}
+        isLoading={sessions.isFetchingNextPage}
+        onMore={sessions.fetchNextPage}
+      />
+    </Section>
+  );
+}
+
+const COLUMNS: Column<OpenSession>[] = [
+  {
+    key: "browser",
+    header: "Browser",
+    lead: true,
+    render: (session) => (
+      <Group gap="xs">
+        <Text fw={500} title={session.userAgent ?? undefined}>
+          {browserName(session.userAgent)}
+        </Text>
+        {session.current && <StatusBadge tone="good" label="This browser" pill />}
+      </Group>
+    ),
+  },
+  { key: "seen", header: "Last seen", render: (session) => <Time at={session.lastSeenAt} relative /> },
+  { key: "created", header: "Logged in", render: (session) => <Time at={session.createdAt} relative /> },
+  { key: "expires", header: "Ends", render: (session) => <Time at={session.expiresAt} relative /> },
+  {
+    key: "actions",
+    header: "Actions",
+    align: "end",
+    actions: true,
+    render: (session) => (session.current ? null : <End session={session} />),
+  },
+];
+
+function End({ session }: { session: OpenSession }) {
+  const end = useEndSession();
+  const name = browserName(session.userAgent);
+  return (
+    <ConfirmButton
+      aria-label={`End the log-in of ${name}`}
+      title={`End the log-in of ${name}?`}
+      description="That browser is logged out within seconds."
+      confirm="End log-in"
+      onConfirm={() => end.mutateAsync(session.id)}
+      isPending={end.isPending}
+      error={end.error}
+    >
+      End
+    </ConfirmButton>
+  );
+}
+
+function EndOthers() {
+  const end = useEndOtherSessions();
+  async function endOthers() {
+    const { revoked } = await end.mutateAsync();
+    notifications.show({ message: `${revoked} ${revoked === 1 ? "log-in" : "log-ins"} ended.` });
+  }
+  return (
+    <ConfirmButton
+      title="End all other log-ins?"
+      description="Every browser but this one is logged out of your account."
+      confirm="End the others"
+      onConfirm={endOthers}
+      isPending={end.isPending}
+      error={end.error}
+    >
+      End all others
+    </ConfirmButton>
+  );
+}
