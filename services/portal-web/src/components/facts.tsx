@@ -14,7 +14,7 @@ export function Facts({ children, align }: FactsProps) {
 
 /** One line; nothing at all for what is not known. */
 export function Fact({ name, children }: { name: string; children: ReactNode }) {
-  if (children === null || children === undefined || children === "") return null;
+  if (children === null || children === undefined || children === false || children === "") return null;
   return (
     <>
       <dt>{name}</dt>

@@ -18,7 +18,7 @@ export function PageHeader({ title, description, actions }: PageHeaderProps) {
       <Box style={{ flex: "1 1 20rem" }}>
         <Title order={1}>{title}</Title>
         {description && (
-          <Text c="dimmed" mt={4} maw="42rem">
+          <Text component="div" c="dimmed" mt={4} maw="42rem">
             {description}
           </Text>
         )}

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { formatRelative, formatTime, formatUtc } from "../format/time";
+import { formatClock, formatRelative, formatTime, formatUtc } from "../format/time";
 
 const TICK_MS = 30_000;
 
@@ -10,11 +10,14 @@ interface TimeProps {
   never?: string;
   /** `5 minutes ago` instead of the date. */
   relative?: boolean;
+  /** The time of day alone, with seconds, below a date. */
+  clock?: boolean;
 }
 
 /** A time in the user's zone, with the UTC in its title. */
-export function Time({ at, never = "Never", relative = false }: TimeProps) {
+export function Time({ at, never = "Never", relative = false, clock = false }: TimeProps) {
   if (!at) return <span>{never}</span>;
+  if (clock) return <Stamp at={at} text={formatClock(at)} title={`${formatTime(at)} · ${formatUtc(at)}`} />;
   return relative ? <RelativeTime at={at} /> : <Stamp at={at} text={formatTime(at)} title={formatUtc(at)} />;
 }
 

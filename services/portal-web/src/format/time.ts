@@ -1,6 +1,7 @@
 // Times come as RFC 3339 in UTC and are shown in the user's own zone.
 
 const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
@@ -12,6 +13,11 @@ const STEPS: [limitSeconds: number, unitSeconds: number, unit: Intl.RelativeTime
 
 export function formatTime(iso: string): string {
   return FULL.format(new Date(iso));
+}
+
+/** The time of day alone, with seconds, where the date stands beside it. */
+export function formatClock(iso: string): string {
+  return CLOCK.format(new Date(iso));
 }
 
 export function formatDate(iso: string): string {

@@ -1,0 +1,54 @@
+import { Alert, Text } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import type { Order } from "../../api/orders";
+import { Fact, Facts } from "../../components/facts";
+import { Money } from "../../components/money";
+import { Section } from "../../components/section";
+import { CodBadge } from "./order-badges";
+
+/** What the order costs and who pays whom. */
+export function OrderMoney({ order }: { order: Order }) {
+  const { payment } = order;
+  const isCod = payment.paymentType === "cod";
+  return (
+    <Section title="Money">
+      <Facts align="end">
+        <Fact name="Payment">{isCod ? "Cash on delivery" : "Prepaid"}</Fact>
+        <Amount name="Order value" paise={payment.orderValuePaise} />
+        <Amount name="Delivery fee" paise={payment.deliveryFeePaise} />
+        <Fact name="Taken from the wallet">
+          {order.mode === "test" ? "Nothing, it is a test" : <Money paise={order.feeChargedPaise} />}
+        </Fact>
+        {!isCod && <Amount name="Paid to you" paise={payment.prepaidAmountPaise} />}
+        {isCod && (
+          <>
+            <Amount name="Cash to collect" paise={payment.codAmountPaise} />
+            <Fact name="Cash is">
+              <CodBadge status={order.codStatus} />
+            </Fact>
+            <Amount name="Collected" paise={order.codCollectedPaise} />
+            <Amount name="Handed over" paise={order.codHandedOverPaise} />
+            <Amount name="Settled" paise={order.codSettledPaise} />
+          </>
+        )}
+      </Facts>
+      {typeof order.codDiscrepancyPaise === "number" && (
+        <Alert color="yellow" variant="light" mt="md" icon={<IconAlertTriangle aria-hidden />}>
+          <Text>
+            The driver reported <Money paise={order.codDiscrepancyPaise} />, not the{" "}
+            <Money paise={payment.codAmountPaise ?? 0} /> that were to be collected.
+          </Text>
+        </Alert>
+      )}
+    </Section>
+  );
+}
+
+function Amount({ name, paise }: { name: string; paise: number | null | undefined }) {
+  if (paise === null || paise === undefined) return null;
+  return (
+    <Fact name={name}>
+      <Money paise={paise} />
+    </Fact>
+  );
+}

@@ -1,0 +1,119 @@
+import { Badge, Button, Grid, Group, Skeleton, Stack } from "@mantine/core";
+import { IconExternalLink } from "@tabler/icons-react";
+import { useParams } from "react-router-dom";
+import { type Order, useFollowOrder, useOrder, useTimeline } from "../../api/orders";
+import { useMay } from "../../app/session";
+import { BackLink } from "../../components/back-link";
+import { ErrorState } from "../../components/error-state";
+import { PageHeader } from "../../components/page-header";
+import { Time } from "../../components/time";
+import { CancelOrder } from "./cancel-order";
+import { canCancel, wasPickedUp } from "./moves";
+import { DeliveryBadge } from "./order-badges";
+import { OrderMoney } from "./order-money";
+import { OrderParcel } from "./order-parcel";
+import { OrderParties } from "./order-parties";
+import { OrderRequest } from "./order-request";
+import { OrderTimeline } from "./order-timeline";
+import { SimulateOrder } from "./simulate-order";
+import { timelinePause } from "./timeline-pause";
+
+export function Component() {
+  const { orderId = "" } = useParams();
+  const order = useOrder(orderId);
+  return (
+    <>
+      <BackLink to="/orders">Orders</BackLink>
+      {order.data ? (
+        <Details order={order.data} />
+      ) : order.error ? (
+        <>
+          <PageHeader title="Order" />
+          <ErrorState
+            error={order.error}
+            title="This order cannot be shown"
+            onRetry={() => order.refetch()}
+          />
+        </>
+      ) : (
+        <Loading />
+      )}
+    </>
+  );
+}
+
+function Details({ order }: { order: Order }) {
+  useFollowOrder(order);
+  const timeline = useTimeline(order.id, (entries) => timelinePause(entries));
+  const may = useMay("developer");
+  return (
+    <>
+      <PageHeader
+        title={order.orderReference}
+        description={
+          <Group component="span" gap="sm">
+            <span role="status" aria-label="Status">
+              <DeliveryBadge status={order.status} pill />
+            </span>
+            <Badge component="span" size="md">
+              {order.mode === "test" ? "Test" : "Live"}
+            </Badge>
+            <span>
+              Ordered <Time at={order.createdAt} />
+            </span>
+          </Group>
+        }
+        actions={
+          <>
+            <Button
+              component="a"
+              href={order.trackingUrl}
+              target="_blank"
+              rel="noreferrer"
+              variant="default"
+              size="xs"
+              rightSection={<IconExternalLink size={14} aria-hidden />}
+            >
+              Tracking page
+            </Button>
+            {may && canCancel(order) && <CancelOrder order={order} />}
+          </>
+        }
+      />
+      <Grid gap="md">
+        <Grid.Col span={{ base: 12, md: 7 }}>
+          <Stack>
+            {may && order.mode === "test" && (
+              <SimulateOrder order={order} pickedUp={wasPickedUp(timeline.rows)} />
+            )}
+            <OrderTimeline order={order} timeline={timeline} />
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 5 }}>
+          <Stack>
+            <OrderMoney order={order} />
+            <OrderParties order={order} />
+            <OrderParcel order={order} />
+            <OrderRequest order={order} />
+          </Stack>
+        </Grid.Col>
+      </Grid>
+    </>
+  );
+}
+
+function Loading() {
+  return (
+    <div aria-busy="true">
+      <PageHeader title="Order" description={<Skeleton height={22} width={260} />} />
+      <Grid gap="md">
+        <Grid.Col span={{ base: 12, md: 7 }}>
+          <Skeleton height={420} radius="lg" />
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 5 }}>
+          <Skeleton height={420} radius="lg" />
+        </Grid.Col>
+      </Grid>
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+import { Anchor, Stack, Text } from "@mantine/core";
+import type { Order } from "../../api/orders";
+import { Fact, Facts } from "../../components/facts";
+import { Section } from "../../components/section";
+import { sentence } from "../../format/order-words";
+
+/** From whom to whom, and who brings it. */
+export function OrderParties({ order }: { order: Order }) {
+  const { customer, delivery, pickup, driver } = order;
+  return (
+    <Section title="Delivery">
+      <Facts>
+        <Fact name="To">
+          <Party name={customer.name} phone={customer.phone} email={customer.email} address={delivery} />
+        </Fact>
+        <Fact name="From">
+          {pickup && <Party name={pickup.businessName} phone={pickup.phone} address={pickup} />}
+        </Fact>
+        <Fact name="Driver">
+          {driver ? (
+            <Party name={driver.name} phone={driver.phone} note={driver.vehicle} />
+          ) : (
+            <Text c="dimmed">{order.mode === "test" ? "Test orders get no driver" : "None assigned"}</Text>
+          )}
+        </Fact>
+        <Fact name="Reason">{order.reason && sentence(order.reason)}</Fact>
+      </Facts>
+    </Section>
+  );
+}
+
+interface Address {
+  addressLine1?: string | null;
+  addressLine2?: string | null;
+  landmark?: string | null;
+  city?: string | null;
+  state?: string | null;
+  pincode?: string | null;
+}
+
+interface PartyProps {
+  name?: string | null;
+  phone?: string | null;
+  email?: string | null;
+  note?: string | null;
+  address?: Address;
+}
+
+function Party({ name, phone, email, note, address }: PartyProps) {
+  return (
+    <Stack gap={2}>
+      {name && <Text fw={500}>{name}</Text>}
+      {note && <Text>{note}</Text>}
+      {address && <Text>{addressLines(address).join(", ")}</Text>}
+      {phone && (
+        <Anchor href={`tel:${phone}`} size="sm">
+          {phone}
+        </Anchor>
+      )}
+      {email && (
+        <Anchor href={`mailto:${email}`} size="sm">
+          {email}
+        </Anchor>
+      )}
+    </Stack>
+  );
+}
+
+function addressLines(address: Address): string[] {
+  const { addressLine1, addressLine2, landmark, city, state, pincode } = address;
+  const place = [state, pincode].filter(Boolean).join(" ");
+  return [addressLine1, addressLine2, landmark, city, place].filter((line): line is string => Boolean(line));
+}
