@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "react";
+import { SharedStream } from "./shared-stream";
 
-const RECONNECT_FIRST_MS = 2_000;
-const RECONNECT_MAX_MS = 60_000;
+/** One stream per address, however many parts of a page follow it: browsers allow few connections to one host. */
+const streams = new Map<string, SharedStream>();
 
 /**
  * Follows server-sent events of one kind while the page is shown; tells whether the stream is open.
@@ -14,40 +15,25 @@ export function useEventStream(url: string, event: string, onEvent: (data: strin
   useEffect(() => {
     handler.current = onEvent;
   }, [onEvent]);
-
   useEffect(() => {
-    let source: EventSource | null = null;
-    let timer: number | undefined;
-    let wait = RECONNECT_FIRST_MS;
-    let wasOpen = false;
-
-    function connect() {
-      source = new EventSource(url);
-      source.addEventListener("open", () => {
-        wait = RECONNECT_FIRST_MS;
-        setIsOpen(true);
-        if (wasOpen) handler.current(null);
-        wasOpen = true;
-      });
-      source.addEventListener(event, (message) => handler.current((message as MessageEvent<string>).data));
-      source.addEventListener("reload", () => handler.current(null));
-      source.addEventListener("error", () => {
-        setIsOpen(false);
-        // A browser tries again by itself after a break, but not after a refusal.
-        if (source?.readyState === EventSource.CLOSED) {
-          timer = window.setTimeout(connect, wait);
-          wait = Math.min(wait * 2, RECONNECT_MAX_MS);
-        }
-      });
-    }
-
-    connect();
+    const follow = {
+      event,
+      onEvent: (data: string | null) => handler.current(data),
+      onOpenChange: setIsOpen,
+    };
+    const stop = streamOf(url).follow(follow);
     return () => {
-      window.clearTimeout(timer);
-      source?.close();
+      stop();
       setIsOpen(false);
     };
   }, [url, event]);
-
   return isOpen;
+}
+
+function streamOf(url: string): SharedStream {
+  const known = streams.get(url);
+  if (known) return known;
+  const opened = new SharedStream(url, () => streams.delete(url));
+  streams.set(url, opened);
+  return opened;
 }

@@ -6,19 +6,26 @@ interface CodeBlockProps {
   code: string;
   /** What the code is, for its name and that of its copy button: “the request in curl”. */
   label: string;
+  /** What stands above it, with the copy button: a language, a file's name. Without, the button lies on the code. */
+  title?: string;
 }
 
 /** Code to be taken along. It scrolls by keyboard too. */
-export function CodeBlock({ code, label }: CodeBlockProps) {
+export function CodeBlock({ code, label, title }: CodeBlockProps) {
+  const copy = <CopyButton value={code} label={`Copy ${label}`} />;
   return (
     <div className={classes.frame}>
+      {title && (
+        <div className={classes.bar}>
+          <span>{title}</span>
+          {copy}
+        </div>
+      )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <section className={classes.code} aria-label={label} tabIndex={0}>
         <code style={{ whiteSpace: "pre" }}>{code}</code>
       </section>
-      <div className={classes.copy}>
-        <CopyButton value={code} label={`Copy ${label}`} />
-      </div>
+      {!title && <div className={classes.copy}>{copy}</div>}
     </div>
   );
 }

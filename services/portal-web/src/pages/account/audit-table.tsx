@@ -43,7 +43,7 @@ const COLUMNS: Column<AuditEntry>[] = [
   {
     key: "details",
     header: "Details",
-    render: (entry) => detailLines(entry.details).map((line) => <div key={line}>{line}</div>),
+    render: (entry) => <Details lines={detailLines(entry.details)} />,
   },
   {
     key: "request",
@@ -52,6 +52,10 @@ const COLUMNS: Column<AuditEntry>[] = [
       entry.requestId ? <CopyButton value={entry.requestId} label={`Copy ${entry.requestId}`} /> : "–",
   },
 ];
+
+function Details({ lines }: { lines: string[] }) {
+  return lines.length === 0 ? "–" : lines.map((line) => <div key={line}>{line}</div>);
+}
 
 function Target({ entry }: { entry: AuditEntry }) {
   if (!entry.target) return null;

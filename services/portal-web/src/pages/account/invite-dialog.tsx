@@ -9,6 +9,7 @@ import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { SecretOnce } from "../../components/secret-once";
 import { emailFault } from "../auth/rules";
 
+/** The usual one first; only those are offered that the server knows. */
 const ROLES: Role[] = ["developer", "viewer", "owner"];
 
 interface InviteDialogProps {
@@ -52,6 +53,7 @@ interface InviteFormProps {
 
 function InviteForm({ onCancel, onInvited }: InviteFormProps) {
   const invite = useInvite();
+  const { roles } = useConfig();
   const form = useForm<{ email: string; role: Role }>({
     initialValues: { email: "", role: "developer" },
     validate: { email: emailFault },
@@ -73,7 +75,7 @@ function InviteForm({ onCancel, onInvited }: InviteFormProps) {
         />
         <Radio.Group label="Role" {...form.getInputProps("role")}>
           <Stack gap="xs" mt="xs">
-            {ROLES.map((role) => (
+            {ROLES.filter((role) => roles.includes(role)).map((role) => (
               <Radio
                 key={role}
                 value={role}

@@ -14,7 +14,7 @@ interface RoleSelectProps {
 /** A role out of those that the server knows. */
 export function RoleSelect({ label, value, isDisabled, onChange }: RoleSelectProps) {
   const { roles } = useConfig();
-  const known = roles.filter((role): role is Role => role in ROLE_LABELS);
+  const known = [...new Set([...roles, value])].filter((role): role is Role => role in ROLE_LABELS);
   return (
     <NativeSelect
       size="xs"

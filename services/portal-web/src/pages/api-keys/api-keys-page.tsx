@@ -1,4 +1,4 @@
-import { Button, Stack, Switch } from "@mantine/core";
+import { Button, Stack, Switch, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconKey, IconLock, IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
@@ -121,6 +121,7 @@ function LiveKeys({ keys, isLoading, mayCreate, onCreate }: KeyGroupProps) {
     >
       {isLocked && (
         <div style={{ padding: "0 16px 14px" }}>
+          <Text mb={6}>Locked: live orders are refused until these are done.</Text>
           <OpenItems items={status.goLive.items} />
         </div>
       )}

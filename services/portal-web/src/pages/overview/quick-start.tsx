@@ -126,9 +126,9 @@ function Snippets({ input }: { input: { apiBaseUrl: string; apiKey: string; refe
           </Tabs.Tab>
         ))}
       </Tabs.List>
-      {SNIPPETS.map(({ id, label, write }) => (
+      {SNIPPETS.map(({ id, label, file, write }) => (
         <Tabs.Panel key={id} value={id} pt="sm">
-          <CodeBlock code={write(input)} label={`the request in ${label}`} />
+          <CodeBlock code={write(input)} label={`the request in ${label}`} title={file} />
         </Tabs.Panel>
       ))}
     </Tabs>

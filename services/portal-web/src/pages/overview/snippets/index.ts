@@ -8,10 +8,11 @@ import { python } from "./python";
 export type { SnippetInput };
 
 /** The same request in each language; every one runs as it is, with a key in its place. */
-export const SNIPPETS: { id: string; label: string; write: (input: SnippetInput) => string }[] = [
-  { id: "curl", label: "curl", write: curl },
-  { id: "node", label: "Node.js", write: node },
-  { id: "python", label: "Python", write: python },
-  { id: "php", label: "PHP", write: php },
-  { id: "java", label: "Java", write: java },
-];
+export const SNIPPETS: { id: string; label: string; file: string; write: (input: SnippetInput) => string }[] =
+  [
+    { id: "curl", label: "curl", file: "Terminal", write: curl },
+    { id: "node", label: "Node.js", file: "place-order.mjs", write: node },
+    { id: "python", label: "Python", file: "place_order.py", write: python },
+    { id: "php", label: "PHP", file: "place-order.php", write: php },
+    { id: "java", label: "Java", file: "PlaceOrder.java", write: java },
+  ];

@@ -29,5 +29,5 @@ $body = file_get_contents('${apiBaseUrl}/integration/orders', false, stream_cont
     ],
 ]));
 
-echo $http_response_header[0], "\\n", $body, "\\n";`;
+echo $body, "\\n";`;
 }
