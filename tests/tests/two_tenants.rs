@@ -1,0 +1,209 @@
+//! No call of the portal shows or changes another business's things: every operation of the description, as it is kept, is
+//! called by one business with the ids of another's. An operation whose ids or body are not known here fails the test, so
+//! that a new one cannot be forgotten.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, bail};
+use local_stack::Stack;
+use reference_shop::NewOrder;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use waybill_tests::{Business, text};
+
+const DESCRIPTION: &str = include_str!("../../proto-docs/openapi/portal-api.json");
+const TOP_UP_PAISE: i64 = 1_000_000;
+/// For people who are not logged in.
+const OPEN: [&str; 7] = [
+    "signUp",
+    "logIn",
+    "logOut",
+    "readConfig",
+    "requestPasswordReset",
+    "confirmPasswordReset",
+    "acceptInvitation",
+];
+/// Their answers never end, or are no lists of rows.
+const STREAMS: &str = "/stream";
+
+struct Operation {
+    id: String,
+    method: Method,
+    path: String,
+    takes_body: bool,
+}
+
+impl Operation {
+    /// The ids in its path, as the names of the lists that they come from.
+    fn owners(&self) -> Vec<&str> {
+        let segments: Vec<&str> = self.path.split('/').collect();
+        segments.windows(2).filter(|pair| pair[1].starts_with('{')).map(|pair| pair[0]).collect()
+    }
+
+    fn of_portal(&self) -> Option<&str> {
+        self.path.strip_prefix("/v1/portal").filter(|_| !OPEN.contains(&self.id.as_str()))
+    }
+
+    /// A body that would do, if the ids were one's own.
+    fn body(&self, since: &Value) -> anyhow::Result<Option<Value>> {
+        if !self.takes_body {
+            return Ok(None);
+        }
+        let body = match self.id.as_str() {
+            "rotateApiKey" => json!({ "graceSeconds": 0 }),
+            "simulate" => json!({ "event": "driver.assigned" }),
+            "cancelOrder" | "rotateSecret" | "testEndpoint" => json!({}),
+            "updateEndpoint" => json!({ "status": "paused" }),
+            "recover" => json!({ "since": since }),
+            "verifySignature" => json!({ "timestamp": "1", "signature": "sha256=00", "body": "{}" }),
+            "changeRole" | "updateUser" => json!({ "role": "viewer" }),
+            other => bail!("say here what {other} is sent"),
+        };
+        Ok(Some(body))
+    }
+}
+
+fn operations() -> anyhow::Result<Vec<Operation>> {
+    let document: Value = serde_json::from_str(DESCRIPTION)?;
+    let mut operations = Vec::new();
+    for (path, methods) in document["paths"].as_object().context("no paths")? {
+        for (method, operation) in methods.as_object().context("no methods")? {
+            operations.push(Operation {
+                id: text(operation, "operationId")?,
+                method: Method::from_bytes(method.to_uppercase().as_bytes())?,
+                path: path.clone(),
+                takes_body: operation.get("requestBody").is_some(),
+            });
+        }
+    }
+    Ok(operations)
+}
+
+/// Ids by the name of the list that they come from.
+type Belongings = BTreeMap<&'static str, String>;
+
+/// Something of each kind that has an id.
+async fn belongings(business: &Business) -> anyhow::Result<Belongings> {
+    let portal = &business.portal;
+    let order = business.place(NewOrder::sample("of-one-business")).await?;
+    business.webhooks_of("of-one-business", 1).await?;
+    let endpoint = &business.endpoint_id;
+    let view = portal.get(&format!("/webhook-endpoints/{endpoint}")).await?;
+    let recovery = json!({ "since": view["createdAt"] });
+    let recovery =
+        portal.post(&format!("/webhook-endpoints/{endpoint}/recover"), &recovery).await?.expect(202)?;
+    let first = async |path: &str| {
+        let page = portal.get(path).await?;
+        text(&page["data"][0], "id")
+    };
+    let mut known = BTreeMap::from([
+        ("orders", order),
+        ("top-ups", text(&business.top_up(100).await?, "id")?),
+        ("recoveries", text(&recovery, "id")?),
+        ("api-keys", first("/api-keys").await?),
+        ("webhook-deliveries", first(&format!("/webhook-endpoints/{endpoint}/deliveries")).await?),
+        ("webhook-endpoints", endpoint.clone()),
+    ]);
+    let invitation = json!({ "email": format!("guest-of-{endpoint}@example.com"), "role": "viewer" });
+    let invited = portal.post("/invitations", &invitation).await?;
+    if invited.status != StatusCode::NOT_FOUND {
+        known.insert("invitations", text(&invited.expect(201)?, "id")?);
+        known.insert("users", first("/users").await?);
+        known.insert("sessions", first("/sessions").await?);
+    }
+    Ok(known)
+}
+
+/// The path with the innermost of its ids from one's belongings, and those before it from the other's.
+fn filled(path: &str, owners: &[&str], outer: &Belongings, inner: &Belongings) -> anyhow::Result<String> {
+    let mut path = path.to_owned();
+    for (depth, owner) in owners.iter().enumerate() {
+        let from = if depth + 1 == owners.len() { inner } else { outer };
+        let id = from.get(owner).with_context(|| format!("say here whose id {owner} takes"))?;
+        let (begin, end) = (path.find('{').context("no id")?, path.find('}').context("no id")?);
+        path.replace_range(begin..=end, id);
+    }
+    Ok(path)
+}
+
+/// All that a business sees of itself in its lists.
+async fn seen_by(business: &Business, operations: &[Operation]) -> anyhow::Result<BTreeMap<String, Value>> {
+    let mut seen = BTreeMap::new();
+    for operation in operations.iter().filter(|one| one.method == Method::GET && one.owners().is_empty()) {
+        let Some(path) = operation.of_portal().filter(|path| !path.contains(STREAMS)) else { continue };
+        let reply = business.portal.call(Method::GET, path, None).await?;
+        assert_eq!(reply.status, StatusCode::OK, "{}: {}", operation.id, reply.body);
+        seen.insert(operation.id.clone(), reply.body);
+    }
+    Ok(seen)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_business_neither_sees_nor_changes_another_s_things() -> anyhow::Result<()> {
+    let stack = Stack::for_tests().await?;
+    let (mut one, mut other) = (Business::sign_up(&stack).await?, Business::sign_up(&stack).await?);
+    one.go_live(TOP_UP_PAISE).await?;
+    other.go_live(TOP_UP_PAISE).await?;
+    let (ours, theirs) = (belongings(&one).await?, belongings(&other).await?);
+    let operations = operations()?;
+    let since =
+        one.portal.get(&format!("/webhook-endpoints/{}", one.endpoint_id)).await?["createdAt"].clone();
+
+    for operation in &operations {
+        let Some(path) = operation.of_portal() else { continue };
+        let owners = operation.owners();
+        if owners.is_empty() {
+            continue;
+        }
+        let body = operation.body(&since)?;
+        let call = async |outer, inner| {
+            let path = filled(path, &owners, outer, inner)?;
+            one.portal.call(operation.method.clone(), &path, body.as_ref()).await
+        };
+        // Of two ids in a path the outer may be one's own: it must not open the inner one.
+        for outer in [&theirs, &ours].into_iter().take(owners.len()) {
+            let reply = call(outer, &theirs).await?;
+            assert_eq!(reply.status, StatusCode::NOT_FOUND, "{} of theirs: {}", operation.id, reply.body);
+        }
+        if operation.method == Method::GET {
+            let reply = call(&ours, &ours).await?;
+            assert_eq!(reply.status, StatusCode::OK, "{} of ours: {}", operation.id, reply.body);
+        }
+    }
+
+    for (operation, seen) in seen_by(&one, &operations).await? {
+        let seen = seen.to_string();
+        for id in theirs.values().chain([&other.portal.business_id]) {
+            assert!(!seen.contains(id.as_str()), "{operation} shows {id} of another business");
+        }
+    }
+    stack.shut_down().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_calls_without_a_log_in_and_no_business_calls_for_the_operator() -> anyhow::Result<()> {
+    let stack = Stack::for_tests().await?;
+    let business = Business::sign_up(&stack).await?;
+    let client = reqwest::Client::new();
+    for operation in operations()? {
+        let path = operation.path.replace(['{', '}'], "");
+        let body = operation.takes_body.then(|| json!({}));
+        let send = |request: reqwest::RequestBuilder| match &body {
+            Some(body) => request.json(body),
+            None => request,
+        };
+        let url = format!("{}{path}", stack.portal_api());
+        let of_operator = path.starts_with("/v1/operator/") && !path.ends_with("/session");
+        if operation.of_portal().is_some() || of_operator {
+            let reply = send(client.request(operation.method.clone(), &url)).send().await?;
+            assert_eq!(reply.status(), StatusCode::UNAUTHORIZED, "{} without a log-in", operation.id);
+        }
+        if of_operator {
+            // The portal's client writes `/v1/portal` before what it is given.
+            let path = format!("/../operator{}", path.trim_start_matches("/v1/operator"));
+            let reply = business.portal.call(operation.method.clone(), &path, body.as_ref()).await?;
+            assert_eq!(reply.status, StatusCode::UNAUTHORIZED, "{} with a business's log-in", operation.id);
+        }
+    }
+    stack.shut_down().await
+}
