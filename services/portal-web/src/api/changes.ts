@@ -1,20 +1,33 @@
 import { type QueryKey, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect } from "react";
+import { useCallback, useEffect, useRef } from "react";
 import { useEventStream } from "./event-stream";
 
 /** How often it is asked where the server's events do not come through. */
 const POLL_ALONE_MS = 15_000;
+/** However often something changes, these are not read more often. */
+const RELOAD_PAUSE_MS = 2_000;
 
 /** Reads these again when something of the business changes, wherever it was changed. `keys` must stay the same. */
 export function useReloadOnChange(keys: readonly QueryKey[]) {
   const client = useQueryClient();
-  const reload = useCallback(() => {
-    for (const queryKey of keys) client.invalidateQueries({ queryKey });
+  const timer = useRef<number | undefined>(undefined);
+  const reloadSoon = useCallback(() => {
+    timer.current ??= window.setTimeout(() => {
+      timer.current = undefined;
+      for (const queryKey of keys) client.invalidateQueries({ queryKey });
+    }, RELOAD_PAUSE_MS);
   }, [client, keys]);
-  const isStreaming = useEventStream("/v1/portal/status/stream", "changed", reload);
+  useEffect(
+    () => () => {
+      window.clearTimeout(timer.current);
+      timer.current = undefined;
+    },
+    [],
+  );
+  const isStreaming = useEventStream("/v1/portal/status/stream", "changed", reloadSoon);
   useEffect(() => {
     if (isStreaming) return;
-    const timer = window.setInterval(() => !document.hidden && reload(), POLL_ALONE_MS);
-    return () => window.clearInterval(timer);
-  }, [isStreaming, reload]);
+    const poll = window.setInterval(() => !document.hidden && reloadSoon(), POLL_ALONE_MS);
+    return () => window.clearInterval(poll);
+  }, [isStreaming, reloadSoon]);
 }

@@ -17,7 +17,11 @@ export type Read<Parameters, Answer> = {
   requestBody?: never;
   responses: { 200: Json<Answer> } & Failure;
 };
-export type Act<Parameters, Answers> = { parameters: Parameters; requestBody?: never; responses: Answers & Failure };
+export type Act<Parameters, Answers> = {
+  parameters: Parameters;
+  requestBody?: never;
+  responses: Answers & Failure;
+};
 export type None = { query?: never; path?: never };
 export type ById = { path: { id: string } };
 export type Paged = { query?: { limit?: number; startingAfter?: string } };

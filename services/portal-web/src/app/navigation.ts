@@ -6,6 +6,7 @@ import {
   IconPackage,
   IconReceipt,
   IconUserCog,
+  IconWallet,
 } from "@tabler/icons-react";
 import type { Role } from "../api/types";
 
@@ -30,6 +31,7 @@ export const NAVIGATION: { heading: string | null; entries: NavigationEntry[] }[
   {
     heading: "Business",
     entries: [
+      { path: "/wallet", label: "Wallet", icon: IconWallet },
       { path: "/subscription", label: "Subscription", icon: IconReceipt },
       { path: "/pickup-profile", label: "Pickup profile", icon: IconMapPin },
       { path: "/account", label: "Account", icon: IconUserCog },

@@ -18,6 +18,7 @@ const PAGES: RouteObject[] = [
   { path: "account", lazy: () => import("../pages/account/security-page") },
   { path: "account/team", lazy: () => import("../pages/account/team-page") },
   { path: "account/audit-log", lazy: () => import("../pages/account/audit-log-page") },
+  { path: "wallet", lazy: () => import("../pages/wallet/wallet-page") },
   { path: "*", Component: NotFound },
 ];
 

@@ -1,0 +1,85 @@
+// As `provisional.ts`: calls of the operator's console and the wallet whose description is not generated yet.
+import type {
+  Act,
+  AuditEntry,
+  ById,
+  Call,
+  Empty,
+  GoLiveItem,
+  Indicator,
+  IndicatorName,
+  Json,
+  List,
+  None,
+  Paged,
+  Read,
+  User,
+} from "./provisional";
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export interface SpendDay {
+  /** `2026-01-31`, in the zone asked for. */
+  date: string;
+  feesPaise: number;
+  refundsPaise: number;
+  orders: number;
+}
+export interface Spend {
+  timeZone: string;
+  days: SpendDay[];
+}
+export type Business = Schemas["BusinessView"];
+export type BusinessDetails = Business & { pickupProfile: { complete: boolean }; users: number };
+interface OrderHealth {
+  lastAt: string | null;
+  last24h: number;
+  pending: number;
+}
+export interface BusinessHealth {
+  indicators?: Record<IndicatorName, Indicator> | null;
+  goLive?: { unlocked: boolean; items: GoLiveItem[] } | null;
+  balancePaise?: number | null;
+  lowBalanceThresholdPaise?: number | null;
+  orders?: { live: OrderHealth; test: OrderHealth } | null;
+  endpoints?: Schemas["EndpointView"][] | null;
+  problems: { code: string; message: string }[];
+  /** The services that did not answer. */
+  incomplete: string[];
+}
+export interface FoundOrder {
+  business: { id: string; name: string };
+  order: Schemas["OrderView"];
+}
+export interface ResetLink {
+  url: string;
+  expiresAt: string;
+}
+export type BusinessFilter = { search?: string; status?: string; subscription?: string };
+
+export interface OperatorPaths {
+  "/v1/portal/wallet/spend": { get: Read<{ query: { days: number; timeZone: string } }, Spend> };
+  "/v1/operator/session": {
+    get: Read<None, { expiresAt: string }>;
+    post: Call<None, { token: string }, { 200: Json<{ expiresAt: string }> }>;
+    delete: Act<None, { 204: Empty }>;
+  };
+  "/v1/operator/businesses": {
+    get: Read<{ query?: BusinessFilter & { limit?: number; startingAfter?: string } }, List<Business>>;
+  };
+  "/v1/operator/businesses/{id}": {
+    get: Read<ById, BusinessDetails>;
+    patch: Call<ById, Schemas["ChangeBusiness"], { 200: Json<Business> }>;
+  };
+  "/v1/operator/businesses/{id}/health": { get: Read<ById, BusinessHealth> };
+  "/v1/operator/businesses/{id}/users": { get: Read<ById & Paged, List<User>> };
+  "/v1/operator/businesses/{id}/audit-log": { get: Read<ById & Paged, List<AuditEntry>> };
+  "/v1/operator/businesses/{id}/password-resets": {
+    post: Call<ById, { email: string }, { 201: Json<ResetLink> }>;
+  };
+  "/v1/operator/orders": { get: Read<{ query: { code: string } }, { data: FoundOrder[] }> };
+  "/v1/operator/orders/{id}/events": {
+    get: Read<ById & Paged, List<Schemas["TimelineEntry"]> & { incomplete?: string[] }>;
+  };
+}

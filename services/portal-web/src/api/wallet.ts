@@ -1,0 +1,97 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { answer, api } from "./client";
+import { PAGE_SIZE, useCursorList } from "./list";
+import type { components } from "./schema";
+import { statusKey } from "./status";
+
+type Schemas = components["schemas"];
+export type Wallet = Schemas["WalletView"];
+export type WalletEntry = Schemas["EntryView"];
+export type TopUp = Schemas["TopUpView"];
+export type Checkout = Schemas["CheckoutView"];
+export type { Spend, SpendDay } from "./provisional-operator";
+
+export interface EntryFilter {
+  kind?: string;
+  /** RFC 3339. */
+  since?: string;
+  until?: string;
+  orderReference?: string;
+}
+
+export const walletKey = ["wallet"] as const;
+const balanceKey = [...walletKey, "balance"] as const;
+
+/** How often a payment that is under way is asked about. */
+const TOP_UP_POLL_MS = 3_000;
+
+export function useWallet() {
+  return useQuery({ queryKey: balanceKey, queryFn: () => answer(api.GET("/v1/portal/wallet")) });
+}
+
+export function useSetThreshold() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (thresholdPaise: number | null) =>
+      answer(api.PUT("/v1/portal/wallet/threshold", { body: { thresholdPaise } })),
+    onSuccess: (wallet) => {
+      client.setQueryData(balanceKey, wallet);
+      client.invalidateQueries({ queryKey: statusKey });
+    },
+  });
+}
+
+/** The same key and amount again is the same top-up: whoever tries again after silence pays once. */
+export function useTopUp() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ amountPaise, idempotencyKey }: { amountPaise: number; idempotencyKey: string }) =>
+      answer(
+        api.POST("/v1/portal/wallet/top-ups", {
+          params: { header: { "Idempotency-Key": idempotencyKey } },
+          body: { amountPaise },
+        }),
+      ),
+    onSuccess: () => {
+      client.invalidateQueries({ queryKey: walletKey });
+      client.invalidateQueries({ queryKey: statusKey });
+    },
+  });
+}
+
+/** A top-up that waits for its payment, asked about until it is decided. */
+export function useTopUpStatus(topUp: TopUp) {
+  return useQuery({
+    queryKey: ["top-up", topUp.id],
+    queryFn: () => answer(api.GET("/v1/portal/wallet/top-ups/{id}", { params: { path: { id: topUp.id } } })),
+    initialData: topUp,
+    initialDataUpdatedAt: 0,
+    refetchInterval: ({ state }) => (state.data?.status === "pending" ? TOP_UP_POLL_MS : false),
+  });
+}
+
+export function useEntries(filter: EntryFilter) {
+  return useCursorList([...walletKey, "entries", filter], (startingAfter) =>
+    answer(
+      api.GET("/v1/portal/wallet/entries", {
+        params: { query: { ...filter, limit: PAGE_SIZE, startingAfter } },
+      }),
+    ),
+  );
+}
+
+/** Where the browser fetches all of the statement that the filter lets through. */
+export function entriesCsvUrl(filter: EntryFilter): string {
+  const given = Object.entries(filter).filter(([, value]) => value);
+  const query = new URLSearchParams(given as [string, string][]).toString();
+  return `/v1/portal/wallet/entries.csv${query && `?${query}`}`;
+}
+
+export function useSpend(days: number) {
+  const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone || "Asia/Kolkata";
+  return useQuery({
+    queryKey: [...walletKey, "spend", days, timeZone],
+    queryFn: () => answer(api.GET("/v1/portal/wallet/spend", { params: { query: { days, timeZone } } })),
+    placeholderData: keepPreviousData,
+  });
+}

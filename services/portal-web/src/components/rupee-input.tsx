@@ -1,0 +1,26 @@
+import { TextInput, type TextInputProps } from "@mantine/core";
+import { formatPaise, parseRupees } from "../format/money";
+
+/** The largest amount that the server takes: ₹100 crore. */
+const PAISE_MAX = 100_000_000_000;
+
+/** An amount in rupees, as text: paise are made of it only when it is sent. */
+export function RupeeInput(props: TextInputProps) {
+  return (
+    <TextInput
+      inputMode="decimal"
+      autoComplete="off"
+      leftSection={<span aria-hidden="true">₹</span>}
+      classNames={{ input: "numbers" }}
+      {...props}
+    />
+  );
+}
+
+/** What is wrong with an amount, before the server is asked. */
+export function rupeesFault(text: string, minPaise: number): string | null {
+  const paise = parseRupees(text);
+  if (paise === null) return "Enter an amount in rupees, such as 500 or 500.50.";
+  if (paise < minPaise) return `Enter at least ${formatPaise(minPaise)}.`;
+  return paise > PAISE_MAX ? `Enter at most ${formatPaise(PAISE_MAX)}.` : null;
+}

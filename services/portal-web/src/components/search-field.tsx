@@ -1,0 +1,42 @@
+import { CloseButton, TextInput, type TextInputProps } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { IconSearch } from "@tabler/icons-react";
+import { useEffect, useState } from "react";
+
+const TYPING_PAUSE_MS = 350;
+const CHARS_MAX = 200;
+
+interface SearchFieldProps extends Pick<TextInputProps, "placeholder" | "style" | "className" | "autoFocus"> {
+  label: string;
+  value: string | undefined;
+  onChange: (value: string | undefined) => void;
+}
+
+/** A search that is applied when typing has paused, or at once with Enter. */
+export function SearchField({ label, value = "", onChange, ...input }: SearchFieldProps) {
+  const [text, setText] = useState(value);
+  const apply = (next: string) => onChange(next.trim() || undefined);
+  const applySoon = useDebouncedCallback(apply, TYPING_PAUSE_MS);
+  useEffect(() => setText(value), [value]);
+  const clear = () => {
+    setText("");
+    apply("");
+  };
+  return (
+    <TextInput
+      aria-label={label}
+      maxLength={CHARS_MAX}
+      leftSection={<IconSearch size={15} aria-hidden />}
+      rightSection={text && <CloseButton size="sm" aria-label="Clear the search" onClick={clear} />}
+      {...input}
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value);
+        applySoon(event.currentTarget.value);
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") apply(event.currentTarget.value);
+      }}
+    />
+  );
+}

@@ -1,0 +1,68 @@
+import { Button, Group, Paper, Skeleton, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useStatus } from "../../api/status";
+import { useWallet, type Wallet } from "../../api/wallet";
+import { ErrorState } from "../../components/error-state";
+import { Money } from "../../components/money";
+import { StatusBadge } from "../../components/status-badge";
+import { formatPaise } from "../../format/money";
+import { toneOf } from "../overview/indicator-tones";
+import { ThresholdDialog } from "./threshold-dialog";
+import classes from "./wallet.module.css";
+
+/** What is there, how the server calls that, and when it warns. */
+export function Balance({ mayChange }: { mayChange: boolean }) {
+  const { data: wallet, error, refetch } = useWallet();
+  const { data: status } = useStatus();
+  if (!wallet) {
+    if (error)
+      return <ErrorState error={error} title="The balance cannot be shown" onRetry={() => refetch()} />;
+    return <Skeleton height={118} radius="lg" aria-label="Loading the balance" />;
+  }
+  const indicator = status?.indicators.wallet;
+  return (
+    <Paper component="section" aria-label="Balance" p="md">
+      <Group justify="space-between" align="flex-start" gap="md">
+        <div>
+          <Group gap="sm">
+            <Text c="dimmed">Balance</Text>
+            {indicator && <StatusBadge pill tone={toneOf(indicator.code)} label={indicator.label} />}
+          </Group>
+          <p className={classes.balance} role="status">
+            <Money paise={wallet.balancePaise} />
+          </p>
+          <Text c="dimmed">{meaning(wallet)}</Text>
+        </div>
+        <Threshold wallet={wallet} mayChange={mayChange} />
+      </Group>
+    </Paper>
+  );
+}
+
+function meaning({ fundedAt, balancePaise, lowBalanceThresholdPaise }: Wallet): string {
+  if (!fundedAt) return "Nothing has been paid in yet. Live orders need a funded wallet.";
+  if (balancePaise === 0) return "Live orders are refused until you top up.";
+  if (balancePaise < lowBalanceThresholdPaise) {
+    return "Below your warning. Once a fee is more than is left, live orders are refused.";
+  }
+  return "Ready for live orders.";
+}
+
+function Threshold({ wallet, mayChange }: { wallet: Wallet; mayChange: boolean }) {
+  const [isChanging, { open, close }] = useDisclosure(false);
+  const threshold = wallet.lowBalanceThresholdPaise;
+  return (
+    <div className={classes.threshold}>
+      <Text c="dimmed">Low-balance warning</Text>
+      <Text fw={500} my={2}>
+        {threshold === 0 ? "Off" : `Below ${formatPaise(threshold)}`}
+      </Text>
+      {mayChange && (
+        <Button variant="default" size="xs" mt={6} onClick={open}>
+          Change warning
+        </Button>
+      )}
+      <ThresholdDialog opened={isChanging} onClose={close} thresholdPaise={threshold} />
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+import { Anchor, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import { Link } from "react-router-dom";
+import type { WalletEntry } from "../../api/wallet";
+import { hasPage } from "../../app/navigation";
+import { InlineCode } from "../../components/code-block";
+import { type Column, DataTable } from "../../components/data-table";
+import { Money } from "../../components/money";
+import { Time } from "../../components/time";
+import { formatPaise } from "../../format/money";
+import { ENTRY_KINDS } from "./entry-words";
+import classes from "./wallet.module.css";
+
+const COLUMNS: Column<WalletEntry>[] = [
+  { key: "what", header: "What", lead: true, render: (entry) => <What entry={entry} /> },
+  { key: "at", header: "When", width: "24%", render: (entry) => <Time at={entry.createdAt} /> },
+  { key: "amount", header: "Amount", width: "18%", align: "end", render: amount },
+  {
+    key: "balance",
+    header: "Balance after",
+    width: "18%",
+    align: "end",
+    render: (entry) => <Money paise={entry.balanceAfterPaise} />,
+  },
+];
+
+interface EntriesTableProps {
+  entries: WalletEntry[];
+  isLoading: boolean;
+  empty: ReactNode;
+}
+
+export function EntriesTable({ entries, isLoading, empty }: EntriesTableProps) {
+  return (
+    <DataTable
+      label="Statement"
+      columns={COLUMNS}
+      rows={entries}
+      rowKey={(entry) => entry.id}
+      isLoading={isLoading}
+      empty={empty}
+    />
+  );
+}
+
+function What({ entry }: { entry: WalletEntry }) {
+  return (
+    <div className={classes.entry}>
+      <Text fw={500}>{ENTRY_KINDS[entry.kind] ?? entry.kind}</Text>
+      <Text size="xs" c="dimmed" component="div">
+        {entry.orderId ? (
+          <OrderOf entry={entry} />
+        ) : (
+          entry.reference && <InlineCode>{entry.reference}</InlineCode>
+        )}
+      </Text>
+    </div>
+  );
+}
+
+function OrderOf({ entry }: { entry: WalletEntry }) {
+  const name = entry.orderReference ?? entry.orderId;
+  if (!hasPage("/orders")) return <>Order {name}</>;
+  return (
+    <>
+      Order{" "}
+      <Anchor component={Link} to={`/orders/${entry.orderId}`} size="xs">
+        {name}
+      </Anchor>
+    </>
+  );
+}
+
+function amount({ amountPaise }: WalletEntry) {
+  const sign = amountPaise > 0 ? "+" : "";
+  return (
+    <span className={`numbers ${amountPaise > 0 ? classes.in : ""}`} style={{ whiteSpace: "nowrap" }}>
+      {sign}
+      {formatPaise(amountPaise)}
+    </span>
+  );
+}

@@ -1,0 +1,123 @@
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { IconCircleCheck, IconClock } from "@tabler/icons-react";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { useConfig } from "../../api/config";
+import { type Checkout, type TopUp, useTopUpStatus, walletKey } from "../../api/wallet";
+import { InlineCode } from "../../components/code-block";
+import { Fact, Facts } from "../../components/facts";
+import { formatPaise } from "../../format/money";
+import { openRazorpay } from "./razorpay";
+
+interface OpenPaymentProps {
+  topUp: TopUp;
+  onClose: () => void;
+}
+
+/** A top-up that waits for its payment, until it has come. */
+export function OpenPayment({ topUp: made, onClose }: OpenPaymentProps) {
+  const client = useQueryClient();
+  const { data: topUp } = useTopUpStatus(made);
+  const amount = formatPaise(topUp.amountPaise);
+  const isPending = topUp.status === "pending";
+  useEffect(() => {
+    if (!isPending) client.invalidateQueries({ queryKey: walletKey });
+  }, [client, isPending]);
+  if (topUp.status === "succeeded") {
+    return (
+      <Notice icon={<IconCircleCheck aria-hidden />} title={`${amount} is in your wallet`} onClose={onClose}>
+        The payment has come.
+      </Notice>
+    );
+  }
+  if (!isPending) {
+    return (
+      <Notice
+        icon={<IconClock aria-hidden />}
+        title={`The top-up of ${amount} was not paid`}
+        onClose={onClose}
+      >
+        Nothing was taken from you. A payment that comes later is still credited.
+      </Notice>
+    );
+  }
+  return (
+    <Notice icon={<IconClock aria-hidden />} title={`Waiting for the payment of ${amount}`} onClose={onClose}>
+      {topUp.checkout && <PayNow provider={topUp.provider} checkout={topUp.checkout} topUpId={topUp.id} />}
+      <Text c="dimmed">
+        This page looks by itself whether it has come. You can close it: the money is credited all the same.
+      </Text>
+    </Notice>
+  );
+}
+
+interface NoticeProps {
+  icon: React.ReactNode;
+  title: string;
+  onClose: () => void;
+  children: React.ReactNode;
+}
+
+function Notice({ icon, title, onClose, children }: NoticeProps) {
+  return (
+    <Alert
+      role="status"
+      variant="light"
+      color="gray"
+      icon={icon}
+      title={title}
+      withCloseButton
+      closeButtonLabel="Hide this top-up"
+      onClose={onClose}
+    >
+      <Stack gap="xs">{children}</Stack>
+    </Alert>
+  );
+}
+
+interface PayNowProps {
+  provider: string;
+  checkout: Checkout;
+  topUpId: string;
+}
+
+function PayNow({ provider, checkout, topUpId }: PayNowProps) {
+  const { brand } = useConfig();
+  const [isBlocked, setIsBlocked] = useState(provider !== "razorpay");
+  const [isOpening, setIsOpening] = useState(false);
+  async function pay() {
+    setIsOpening(true);
+    try {
+      await openRazorpay(checkout, brand.name);
+    } catch {
+      setIsBlocked(true);
+    }
+    setIsOpening(false);
+  }
+  if (!isBlocked) {
+    return (
+      <Group>
+        <Button size="xs" loading={isOpening} onClick={pay}>
+          Pay {formatPaise(checkout.amountPaise)}
+        </Button>
+      </Group>
+    );
+  }
+  return (
+    <>
+      <Text>
+        The payment page could not be opened here. Ask your delivery company how to pay, and name this top-up:
+      </Text>
+      <Facts>
+        <Fact name="Provider">{provider}</Fact>
+        <Fact name="Its order">
+          <InlineCode>{checkout.orderId}</InlineCode>
+        </Fact>
+        <Fact name="Top-up">
+          <InlineCode>{topUpId}</InlineCode>
+        </Fact>
+        <Fact name="Amount">{formatPaise(checkout.amountPaise)}</Fact>
+      </Facts>
+    </>
+  );
+}

@@ -1,0 +1,37 @@
+import type { SpendDay } from "../../api/wallet";
+
+const STEPS = [1, 2, 5, 10];
+const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+const COMPACT = new Intl.NumberFormat("en-IN", {
+  style: "currency",
+  currency: "INR",
+  notation: "compact",
+  maximumFractionDigits: 1,
+});
+
+/** The top of the scale: the least round amount that is no less than the largest bar, ₹10 at least. */
+export function scaleTop(days: SpendDay[]): number {
+  const largest = Math.max(1_000, ...days.map((day) => day.feesPaise));
+  const magnitude = 10 ** Math.floor(Math.log10(largest));
+  const step = STEPS.find((candidate) => candidate * magnitude >= largest) ?? 10;
+  return step * magnitude;
+}
+
+export function totalsOf(days: SpendDay[]) {
+  const sum = (pick: (day: SpendDay) => number) => days.reduce((total, day) => total + pick(day), 0);
+  return {
+    feesPaise: sum((day) => day.feesPaise),
+    refundsPaise: sum((day) => day.refundsPaise),
+    orders: sum((day) => day.orders),
+  };
+}
+
+/** A day stands for itself, in no zone: `2026-01-31` as `31 Jan`. */
+export function dayLabel(date: string): string {
+  return DAY.format(new Date(`${date}T00:00:00Z`));
+}
+
+/** For the scale beside the bars, where `₹1.5L` has to do. */
+export function compactPaise(paise: number): string {
+  return COMPACT.format(paise / 100);
+}

@@ -1,0 +1,35 @@
+import { SegmentedControl, Skeleton } from "@mantine/core";
+import { useState } from "react";
+import { useSpend } from "../../api/wallet";
+import { ErrorState } from "../../components/error-state";
+import { Section } from "../../components/section";
+import { SpendChart } from "./spend-chart";
+
+const PERIODS = [
+  { value: "7", label: "7 days" },
+  { value: "30", label: "30 days" },
+  { value: "90", label: "90 days" },
+];
+
+/** What deliveries have cost, day by day. */
+export function SpendSection() {
+  const [period, setPeriod] = useState("30");
+  const { data: spend, error, refetch } = useSpend(Number(period));
+  return (
+    <Section
+      title="Spend per day"
+      description="Delivery fees of live orders, on the day they were taken."
+      actions={
+        <SegmentedControl size="xs" data={PERIODS} value={period} onChange={setPeriod} aria-label="Period" />
+      }
+    >
+      {spend ? (
+        <SpendChart spend={spend} />
+      ) : error ? (
+        <ErrorState error={error} title="The spend cannot be shown" onRetry={() => refetch()} />
+      ) : (
+        <Skeleton height={228} aria-label="Loading the spend" />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,132 @@
+import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
+import { IconDownload, IconReceipt2 } from "@tabler/icons-react";
+import { entriesCsvUrl, useEntries } from "../../api/wallet";
+import { EmptyState } from "../../components/empty-state";
+import { ErrorState } from "../../components/error-state";
+import { LoadMore } from "../../components/load-more";
+import { SearchField } from "../../components/search-field";
+import { Section } from "../../components/section";
+import { EntriesTable } from "./entries-table";
+import { ENTRY_HINTS, ENTRY_KINDS } from "./entry-words";
+import { type EntryFields, useEntryFilter } from "./use-entry-filter";
+import classes from "./wallet.module.css";
+
+/** Every movement of money, newest first. */
+export function Statement() {
+  const { fields, filter, change, isFiltered } = useEntryFilter();
+  const entries = useEntries(filter);
+  const clear = () => change({ kind: undefined, from: undefined, to: undefined, orderReference: undefined });
+  return (
+    <Section
+      title="Statement"
+      flush
+      actions={
+        <Button
+          component="a"
+          href={entriesCsvUrl(filter)}
+          download="wallet-entries.csv"
+          variant="default"
+          size="xs"
+          leftSection={<IconDownload size={14} aria-hidden />}
+        >
+          Download CSV
+        </Button>
+      }
+    >
+      <Filters fields={fields} onChange={change} />
+      {entries.error && entries.rows.length === 0 ? (
+        <div style={{ padding: "0 16px 16px" }}>
+          <ErrorState
+            error={entries.error}
+            title="The statement cannot be shown"
+            onRetry={() => entries.refetch()}
+          />
+        </div>
+      ) : (
+        <EntriesTable
+          entries={entries.rows}
+          isLoading={entries.isPending}
+          empty={<NoEntries kind={fields.kind} isFiltered={isFiltered} onClear={clear} />}
+        />
+      )}
+      <LoadMore
+        hasMore={entries.hasNextPage}
+        isLoading={entries.isFetchingNextPage}
+        onMore={() => entries.fetchNextPage()}
+        shown={entries.rows.length}
+      />
+    </Section>
+  );
+}
+
+function Filters({ fields, onChange }: { fields: EntryFields; onChange: (change: EntryFields) => void }) {
+  return (
+    <Group gap="xs" className={classes.filters} align="flex-end">
+      <SearchField
+        label="Order reference"
+        placeholder="Order reference"
+        value={fields.orderReference}
+        onChange={(orderReference) => onChange({ orderReference })}
+        style={{ flex: "1 1 12rem" }}
+      />
+      <NativeSelect
+        aria-label="Kind"
+        className={classes.kind}
+        value={fields.kind ?? ""}
+        onChange={(event) => onChange({ kind: event.currentTarget.value || undefined })}
+        data={[
+          { value: "", label: "Every kind" },
+          ...Object.entries(ENTRY_KINDS).map(([value, label]) => ({ value, label })),
+        ]}
+      />
+      <TextInput
+        type="date"
+        aria-label="From day"
+        leftSection="From"
+        leftSectionWidth={52}
+        className={classes.date}
+        value={fields.from ?? ""}
+        max={fields.to}
+        onChange={(event) => onChange({ from: event.currentTarget.value || undefined })}
+      />
+      <TextInput
+        type="date"
+        aria-label="To day"
+        leftSection="to"
+        leftSectionWidth={34}
+        className={classes.date}
+        value={fields.to ?? ""}
+        min={fields.from}
+        onChange={(event) => onChange({ to: event.currentTarget.value || undefined })}
+      />
+    </Group>
+  );
+}
+
+interface NoEntriesProps {
+  kind?: string;
+  isFiltered: boolean;
+  onClear: () => void;
+}
+
+function NoEntries({ kind, isFiltered, onClear }: NoEntriesProps) {
+  if (isFiltered) {
+    return (
+      <EmptyState
+        title="Nothing fits these filters"
+        action={
+          <Button variant="default" size="xs" onClick={onClear}>
+            Clear the filters
+          </Button>
+        }
+      >
+        {kind ? ENTRY_HINTS[kind] : "Try other days, or a whole order reference."}
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState icon={<IconReceipt2 size={28} />} title="No money has moved yet">
+      Top-ups, delivery fees and refunds appear here, each with the balance after it.
+    </EmptyState>
+  );
+}

@@ -1,0 +1,85 @@
+import { Button, Chip, Group, Modal, Stack, Text } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { notifications } from "@mantine/notifications";
+import { useRef } from "react";
+import { type TopUp, useTopUp } from "../../api/wallet";
+import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { RupeeInput, rupeesFault } from "../../components/rupee-input";
+import { formatPaise, parseRupees } from "../../format/money";
+import { newIdempotencyKey } from "./idempotency-key";
+
+const PRESETS = ["500", "2000", "5000", "20000"];
+
+interface TopUpDialogProps {
+  opened: boolean;
+  onClose: () => void;
+  /** The provider has to collect the money first. */
+  onUnpaid: (topUp: TopUp) => void;
+}
+
+export function TopUpDialog({ opened, onClose, onUnpaid }: TopUpDialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Top up the wallet</Text>}>
+      <TopUpForm onClose={onClose} onUnpaid={onUnpaid} />
+    </Modal>
+  );
+}
+
+function TopUpForm({ onClose, onUnpaid }: Omit<TopUpDialogProps, "opened">) {
+  const topUp = useTopUp();
+  const keyFor = useKeyPerAmount();
+  const form = useForm({
+    initialValues: { amountPaise: "" },
+    validate: { amountPaise: (text) => rupeesFault(text, 100) },
+  });
+  const submit = form.onSubmit((values) => {
+    const amountPaise = parseRupees(values.amountPaise) ?? 0;
+    topUp.mutate(
+      { amountPaise, idempotencyKey: keyFor(amountPaise) },
+      {
+        onSuccess: (made) => {
+          if (made.status === "pending") onUnpaid(made);
+          else notifications.show({ message: `${formatPaise(made.amountPaise)} is in your wallet.` });
+          onClose();
+        },
+      },
+    );
+  }, focusFirstError(form));
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <FormErrors error={topUp.error} form={form} />
+        <RupeeInput label="Amount" size="md" data-autofocus {...form.getInputProps("amountPaise")} />
+        <Chip.Group
+          value={form.values.amountPaise}
+          onChange={(text) => form.setFieldValue("amountPaise", `${text}`)}
+        >
+          <Group gap={6} role="group" aria-label="Usual amounts">
+            {PRESETS.map((rupees) => (
+              <Chip key={rupees} value={rupees} size="xs" variant="outline">
+                {formatPaise(Number(rupees) * 100).replace(/\.00$/, "")}
+              </Chip>
+            ))}
+          </Group>
+        </Chip.Group>
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={topUp.isPending}>
+            Top up
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** One key while the amount stays, so that trying again after silence pays once. */
+function useKeyPerAmount(): (amountPaise: number) => string {
+  const last = useRef<{ amountPaise: number; key: string } | null>(null);
+  return (amountPaise) => {
+    if (last.current?.amountPaise !== amountPaise) last.current = { amountPaise, key: newIdempotencyKey() };
+    return last.current.key;
+  };
+}

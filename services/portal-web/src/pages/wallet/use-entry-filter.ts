@@ -1,0 +1,43 @@
+import { useCallback, useMemo } from "react";
+import { useSearchParams } from "react-router-dom";
+import type { EntryFilter } from "../../api/wallet";
+import { endOfDay, startOfDay } from "../../format/day";
+import { ENTRY_KINDS } from "./entry-words";
+
+/** The filter as its fields hold it: days, not moments. */
+export interface EntryFields {
+  kind?: string;
+  from?: string;
+  to?: string;
+  orderReference?: string;
+}
+
+/** The filter stands in the address, so that it survives a reload and can be bookmarked. */
+export function useEntryFilter() {
+  const [search, setSearch] = useSearchParams();
+  const fields = useMemo(() => read(search), [search]);
+  const filter = useMemo(() => filterOf(fields), [fields]);
+  const change = useCallback(
+    (changed: EntryFields) => {
+      const given = Object.entries({ ...fields, ...changed }).filter(([, value]) => value);
+      setSearch(Object.fromEntries(given), { replace: true, preventScrollReset: true });
+    },
+    [fields, setSearch],
+  );
+  const isFiltered = Object.values(fields).some(Boolean);
+  return { fields, filter, change, isFiltered };
+}
+
+function read(search: URLSearchParams): EntryFields {
+  const kind = search.get("kind") ?? "";
+  return {
+    kind: kind in ENTRY_KINDS ? kind : undefined,
+    from: search.get("from") ?? undefined,
+    to: search.get("to") ?? undefined,
+    orderReference: search.get("orderReference") ?? undefined,
+  };
+}
+
+function filterOf({ kind, from, to, orderReference }: EntryFields): EntryFilter {
+  return { kind, since: startOfDay(from), until: endOfDay(to), orderReference };
+}

@@ -1,0 +1,44 @@
+import { Button, Stack } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconPlus } from "@tabler/icons-react";
+import { useState } from "react";
+import { useReloadOnChange } from "../../api/changes";
+import { type TopUp, walletKey } from "../../api/wallet";
+import { useMay } from "../../app/session";
+import { PageHeader } from "../../components/page-header";
+import { Balance } from "./balance";
+import { OpenPayment } from "./open-payment";
+import { SpendSection } from "./spend-section";
+import { Statement } from "./statement";
+import { TopUpDialog } from "./top-up-dialog";
+
+const SHOWN = [walletKey];
+
+export function Component() {
+  useReloadOnChange(SHOWN);
+  const mayPay = useMay("owner");
+  const [isToppingUp, { open, close }] = useDisclosure(false);
+  const [unpaid, setUnpaid] = useState<TopUp | null>(null);
+  return (
+    <>
+      <PageHeader
+        title="Wallet"
+        description="The delivery fee of each live order is paid from here. Test orders never touch it."
+        actions={
+          mayPay && (
+            <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
+              Top up
+            </Button>
+          )
+        }
+      />
+      <Stack gap="md">
+        {unpaid && <OpenPayment key={unpaid.id} topUp={unpaid} onClose={() => setUnpaid(null)} />}
+        <Balance mayChange={mayPay} />
+        <SpendSection />
+        <Statement />
+      </Stack>
+      <TopUpDialog opened={isToppingUp} onClose={close} onUnpaid={setUnpaid} />
+    </>
+  );
+}
