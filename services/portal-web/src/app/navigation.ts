@@ -1,5 +1,6 @@
 import {
   type Icon,
+  IconCash,
   IconKey,
   IconLayoutDashboard,
   IconMapPin,
@@ -32,6 +33,7 @@ export const NAVIGATION: { heading: string | null; entries: NavigationEntry[] }[
     heading: "Business",
     entries: [
       { path: "/wallet", label: "Wallet", icon: IconWallet },
+      { path: "/cash-on-delivery", label: "Cash on delivery", icon: IconCash },
       { path: "/subscription", label: "Subscription", icon: IconReceipt },
       { path: "/pickup-profile", label: "Pickup profile", icon: IconMapPin },
       { path: "/account", label: "Account", icon: IconUserCog },

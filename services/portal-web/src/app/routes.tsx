@@ -19,6 +19,7 @@ const PAGES: RouteObject[] = [
   { path: "account/team", lazy: () => import("../pages/account/team-page") },
   { path: "account/audit-log", lazy: () => import("../pages/account/audit-log-page") },
   { path: "wallet", lazy: () => import("../pages/wallet/wallet-page") },
+  { path: "cash-on-delivery", lazy: () => import("../pages/cash/cash-page") },
   { path: "*", Component: NotFound },
 ];
 

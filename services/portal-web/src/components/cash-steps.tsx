@@ -1,0 +1,37 @@
+import { Text } from "@mantine/core";
+import type { components } from "../api/schema";
+import { CASH_STATUSES } from "../format/cash-words";
+import { formatPaise } from "../format/money";
+import { StatusBadge } from "./status-badge";
+
+type Cash = components["schemas"]["CashView"];
+
+/** Where the cash of an order is, and what is wrong with it. */
+export function CashStanding({ cash }: { cash: Cash }) {
+  const words = CASH_STATUSES[cash.status] ?? { label: cash.status, tone: "idle" };
+  return (
+    <div>
+      <StatusBadge {...words} />
+      {cash.discrepant && (
+        <Text size="xs" c="var(--tone-bad)">
+          {discrepancy(cash)}
+        </Text>
+      )}
+    </div>
+  );
+}
+
+/** The first step whose amount is unlike what it should be. */
+function discrepancy({ expectedPaise, collectedPaise, handedOverPaise, settledPaise }: Cash): string {
+  const steps: [name: string, paise: number | null | undefined][] = [
+    ["collected", collectedPaise],
+    ["handed over", handedOverPaise],
+    ["settled", settledPaise],
+  ];
+  for (const [name, paise] of steps) {
+    if (paise == null || expectedPaise == null || paise === expectedPaise) continue;
+    const difference = formatPaise(Math.abs(paise - expectedPaise));
+    return `${difference} ${paise < expectedPaise ? "less" : "more"} ${name} than expected`;
+  }
+  return "The amounts do not agree";
+}

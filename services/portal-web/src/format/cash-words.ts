@@ -1,0 +1,17 @@
+// Where the cash of a delivery is, in words.
+import type { Tone } from "../components/status-badge";
+
+export const CASH_STATUSES: Record<string, { label: string; tone: Tone }> = {
+  pending: { label: "To be collected", tone: "idle" },
+  collected: { label: "With the driver", tone: "info" },
+  handed_over: { label: "With the delivery company", tone: "info" },
+  settled: { label: "Settled", tone: "good" },
+};
+
+/** `0-1` as `Up to 1 day`. */
+export const CASH_AGES: Record<string, string> = {
+  "0-1": "Up to 1 day",
+  "1-3": "1 to 3 days",
+  "3-7": "3 to 7 days",
+  "7+": "More than 7 days",
+};

@@ -1,0 +1,120 @@
+import { Anchor, Button, Group, NativeSelect, Switch } from "@mantine/core";
+import { IconCash } from "@tabler/icons-react";
+import { Link } from "react-router-dom";
+import type { Cash, CashFilter, useCash } from "../../api/cash";
+import { hasPage } from "../../app/navigation";
+import { CashStanding } from "../../components/cash-steps";
+import { type Column, DataTable } from "../../components/data-table";
+import { EmptyState } from "../../components/empty-state";
+import { LoadMore } from "../../components/load-more";
+import { Money } from "../../components/money";
+import { Section } from "../../components/section";
+import { Time } from "../../components/time";
+import { CASH_STATUSES } from "../../format/cash-words";
+
+const COLUMNS: Column<Cash>[] = [
+  { key: "order", header: "Order", lead: true, render: (cash) => <OrderLink cash={cash} /> },
+  { key: "standing", header: "Cash", width: "30%", render: (cash) => <CashStanding cash={cash} /> },
+  {
+    key: "expected",
+    header: "To collect",
+    width: "15%",
+    align: "end",
+    render: ({ expectedPaise }) => (expectedPaise == null ? "–" : <Money paise={expectedPaise} />),
+  },
+  {
+    key: "settled",
+    header: "Settled",
+    width: "15%",
+    align: "end",
+    render: ({ settledPaise }) => (settledPaise == null ? "–" : <Money paise={settledPaise} />),
+  },
+  { key: "since", header: "Due since", width: "17%", render: (cash) => <Time at={cash.dueSince} relative /> },
+];
+
+interface CashOrdersProps {
+  cash: ReturnType<typeof useCash>;
+  filter: CashFilter;
+  onChange: (changed: CashFilter) => void;
+}
+
+/** The orders with cash, newest first. */
+export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
+  const isFiltered = Boolean(filter.status || filter.discrepant);
+  return (
+    <Section title="Orders" flush actions={<Filters filter={filter} onChange={onChange} />}>
+      <DataTable
+        label="Orders with cash"
+        columns={COLUMNS}
+        rows={cash.rows}
+        rowKey={(row) => row.orderId}
+        isLoading={cash.isPending}
+        empty={
+          <NoCash
+            isFiltered={isFiltered}
+            onClear={() => onChange({ status: undefined, discrepant: undefined })}
+          />
+        }
+      />
+      <LoadMore
+        hasMore={cash.hasNextPage}
+        isLoading={cash.isFetchingNextPage}
+        onMore={() => cash.fetchNextPage()}
+        shown={cash.rows.length}
+      />
+    </Section>
+  );
+}
+
+function Filters({ filter, onChange }: Omit<CashOrdersProps, "cash">) {
+  return (
+    <Group gap="md">
+      <Switch
+        label="Only discrepancies"
+        checked={filter.discrepant ?? false}
+        onChange={(event) => onChange({ discrepant: event.currentTarget.checked || undefined })}
+      />
+      <NativeSelect
+        aria-label="Where the cash is"
+        size="xs"
+        value={filter.status ?? ""}
+        onChange={(event) => onChange({ status: event.currentTarget.value || undefined })}
+        data={[
+          { value: "", label: "Anywhere" },
+          ...Object.entries(CASH_STATUSES).map(([value, { label }]) => ({ value, label })),
+        ]}
+      />
+    </Group>
+  );
+}
+
+function OrderLink({ cash }: { cash: Cash }) {
+  if (!hasPage("/orders")) return cash.orderReference;
+  return (
+    <Anchor component={Link} to={`/orders/${cash.orderId}`} size="sm">
+      {cash.orderReference}
+    </Anchor>
+  );
+}
+
+function NoCash({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
+  if (isFiltered) {
+    return (
+      <EmptyState
+        title="Nothing fits these filters"
+        action={
+          <Button variant="default" size="xs" onClick={onClear}>
+            Clear the filters
+          </Button>
+        }
+      >
+        No order’s cash is there right now.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState icon={<IconCash size={28} />} title="No cash yet">
+      Live orders with payment type cod appear here once they are delivered, with every step of their cash.
+    </EmptyState>
+  );
+}

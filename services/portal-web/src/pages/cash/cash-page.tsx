@@ -1,0 +1,54 @@
+import { Skeleton, Stack } from "@mantine/core";
+import { useSearchParams } from "react-router-dom";
+import { type CashFilter, cashKey, useCash } from "../../api/cash";
+import { useReloadOnChange } from "../../api/changes";
+import { ErrorState } from "../../components/error-state";
+import { PageHeader } from "../../components/page-header";
+import { CASH_STATUSES } from "../../format/cash-words";
+import { CashOrders } from "./cash-orders";
+import { CashTotalsPart } from "./cash-totals";
+
+const SHOWN = [cashKey];
+
+export function Component() {
+  useReloadOnChange(SHOWN);
+  const [filter, change] = useCashFilter();
+  const cash = useCash(filter);
+  return (
+    <>
+      <PageHeader
+        title="Cash on delivery"
+        description="What drivers collect for you in cash, until it is settled with you. None of it goes through the wallet."
+      />
+      {cash.error && !cash.totals ? (
+        <ErrorState error={cash.error} onRetry={() => cash.refetch()} />
+      ) : (
+        <Stack gap="md">
+          {cash.totals ? (
+            <CashTotalsPart totals={cash.totals} />
+          ) : (
+            <Skeleton height={152} radius="lg" aria-label="Loading the totals" />
+          )}
+          <CashOrders cash={cash} filter={filter} onChange={change} />
+        </Stack>
+      )}
+    </>
+  );
+}
+
+function useCashFilter(): [CashFilter, (changed: CashFilter) => void] {
+  const [search, setSearch] = useSearchParams();
+  const status = search.get("status") ?? "";
+  const filter: CashFilter = {
+    status: status in CASH_STATUSES ? status : undefined,
+    discrepant: search.get("discrepant") === "true" || undefined,
+  };
+  function change(changed: CashFilter) {
+    const given = Object.entries({ ...filter, ...changed }).filter(([, value]) => value);
+    setSearch(Object.fromEntries(given.map(([name, value]) => [name, String(value)])), {
+      replace: true,
+      preventScrollReset: true,
+    });
+  }
+  return [filter, change];
+}

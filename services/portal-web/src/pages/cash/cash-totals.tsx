@@ -1,0 +1,46 @@
+import { Text } from "@mantine/core";
+import type { CashTotals } from "../../api/cash";
+import { Figure, Figures } from "../../components/figures";
+import { Money } from "../../components/money";
+import { CASH_AGES } from "../../format/cash-words";
+import { formatPaise } from "../../format/money";
+
+/** What the business is still owed, and where it is. */
+export function CashTotalsPart({ totals }: { totals: CashTotals }) {
+  return (
+    <div>
+      <Figures label="Totals">
+        <Figure name="Owed to you" hint={oldest(totals)}>
+          <Money paise={totals.outstandingPaise} />
+        </Figure>
+        <Figure name="To be collected" hint="Delivered, not yet reported">
+          <Money paise={totals.pendingPaise} />
+        </Figure>
+        <Figure name="With drivers" hint="Collected">
+          <Money paise={totals.withDriversPaise} />
+        </Figure>
+        <Figure name="Handed over" hint="With the delivery company">
+          <Money paise={totals.withOperatorPaise} />
+        </Figure>
+        <Figure name="Settled" hint="In the last 30 days">
+          <Money paise={totals.settledRecentlyPaise} />
+        </Figure>
+      </Figures>
+      {totals.discrepancies > 0 && (
+        <Text c="var(--tone-bad)" mt="xs" role="status">
+          {totals.discrepancies === 1
+            ? "The amounts of one order do not agree."
+            : `The amounts of ${totals.discrepancies} orders do not agree.`}{" "}
+          Choose “Only discrepancies” below, and talk to your delivery company about them.
+        </Text>
+      )}
+    </div>
+  );
+}
+
+/** How long the oldest of it has been waited for. */
+function oldest({ ages }: CashTotals): string {
+  const last = ages.findLast((age) => age.orders > 0);
+  if (!last) return "Nothing is open";
+  return `${formatPaise(last.amountPaise)} since ${(CASH_AGES[last.days] ?? last.days).toLowerCase()}`;
+}
