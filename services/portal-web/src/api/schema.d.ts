@@ -89,6 +89,25 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the operator is logged in */
+        get: operations["readOperatorSession"];
+        put?: never;
+        /** Log in to the operator's console with the operator's token */
+        post: operations["openOperatorSession"];
+        /** Log out of the operator's console */
+        delete: operations["closeOperatorSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/payments/{provider}/webhook": {
         parameters: {
             query?: never;
@@ -184,6 +203,23 @@ export interface paths {
         };
         /** The cash of deliveries, and where it is */
         get: operations["listCash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the pages must know before anybody has logged in */
+        get: operations["readConfig"];
         put?: never;
         post?: never;
         delete?: never;
@@ -759,6 +795,11 @@ export interface components {
             /** @description Where it went, which may be elsewhere than where the endpoint is now. Unknown of the oldest attempts. */
             url?: string | null;
         };
+        BrandView: {
+            /** @description `#rrggbb` */
+            accentColor: string;
+            name: string;
+        };
         /** @description One business with outstanding cash, for the operator. */
         BusinessCash: components["schemas"]["CashTotals"] & {
             /** @description Also the cursor of the list. */
@@ -871,6 +912,19 @@ export interface components {
          * @enum {string}
          */
         CodStatus: "not_applicable" | "pending" | "collected" | "handed_over" | "settled";
+        ConfigView: {
+            /** @description Without a slash at its end. */
+            apiBaseUrl: string;
+            brand: components["schemas"]["BrandView"];
+            currency: string;
+            /** @description The `Service` of `Service-Timestamp` and `Service-Signature`. */
+            headerPrefix: string;
+            /** @description The `waybill` of `sk_test_waybill_…`. */
+            keySegment: string;
+            mail: components["schemas"]["MailView"];
+            /** @description The roles that a user of a business can have, the one that may most first. */
+            roles: string[];
+        };
         /** @enum {string} */
         ConnectionTest: "not_tested" | "passed" | "failed";
         CreateApiKey: {
@@ -1106,6 +1160,10 @@ export interface components {
             /** Format: password */
             password: string;
         };
+        MailView: {
+            /** @description Whether this portal sends mails; without them the operator hands out reset links. */
+            enabled: boolean;
+        };
         /**
          * @description For trying out, or for real.
          * @enum {string}
@@ -1140,6 +1198,14 @@ export interface components {
              * @description 50, 80 or 100.
              */
             percent: number;
+        };
+        OperatorLogIn: {
+            /** Format: password */
+            token: string;
+        };
+        OperatorSessionView: {
+            /** Format: date-time */
+            expiresAt: string;
         };
         /** @description A move of an order. */
         OrderEventView: {
@@ -1900,6 +1966,71 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    readOperatorSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description When the session ends. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorSessionView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    openOperatorSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OperatorLogIn"];
+            };
+        };
+        responses: {
+            /** @description When the session ends, which a cookie carries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorSessionView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    closeOperatorSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Logged out. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     takePaymentNotice: {
         parameters: {
             query?: never;
@@ -2077,6 +2208,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CashOverview"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    readConfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The brand, and where integrators call. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigView"];
                 };
             };
             default: components["responses"]["Error"];
