@@ -55,16 +55,11 @@ export function useAcceptInvitation() {
   );
 }
 
+/** The page is loaded anew afterwards, so that nothing of the account stays in the browser's memory. */
 export function useLogOut() {
-  const client = useQueryClient();
   return useMutation({
     mutationFn: () => answer(api.DELETE("/v1/portal/session")),
-    onSuccess: () => {
-      client.setQueryData(sessionKey, null);
-      client.removeQueries({
-        predicate: (query) => query.queryKey[0] !== "config" && query.queryKey[0] !== "session",
-      });
-    },
+    onSuccess: () => window.location.assign("/log-in"),
   });
 }
 

@@ -1,5 +1,5 @@
-import { Menu, useMantineColorScheme } from "@mantine/core";
-import { IconCheck, IconDeviceDesktop, IconMoon, IconSun } from "@tabler/icons-react";
+import { type MantineColorScheme, Menu, useMantineColorScheme } from "@mantine/core";
+import { IconDeviceDesktop, IconMoon, IconSun } from "@tabler/icons-react";
 
 const CHOICES = [
   { value: "auto", label: "As the system", icon: IconDeviceDesktop },
@@ -13,19 +13,13 @@ export function ColorSchemeChoices() {
   return (
     <>
       <Menu.Label>Appearance</Menu.Label>
-      {CHOICES.map(({ value, label, icon: ChoiceIcon }) => (
-        <Menu.Item
-          key={value}
-          role="menuitemradio"
-          aria-checked={colorScheme === value}
-          leftSection={<ChoiceIcon size={16} aria-hidden />}
-          rightSection={colorScheme === value ? <IconCheck size={14} aria-hidden /> : null}
-          onClick={() => setColorScheme(value)}
-          closeMenuOnClick={false}
-        >
-          {label}
-        </Menu.Item>
-      ))}
+      <Menu.RadioGroup value={colorScheme} onChange={(value) => setColorScheme(value as MantineColorScheme)}>
+        {CHOICES.map(({ value, label, icon: ChoiceIcon }) => (
+          <Menu.RadioItem key={value} value={value} rightSection={<ChoiceIcon size={16} aria-hidden />}>
+            {label}
+          </Menu.RadioItem>
+        ))}
+      </Menu.RadioGroup>
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Stack, Switch, Text } from "@mantine/core";
+import { Alert, Button, Stack, Switch, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconKey, IconLock, IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
@@ -100,11 +100,7 @@ function TestKeys({ keys, isLoading, mayCreate, onCreate }: KeyGroupProps) {
 function LiveKeys({ keys, isLoading, mayCreate, onCreate }: KeyGroupProps) {
   const { data: status } = useLiveStatus();
   const isLocked = status?.goLive.unlocked === false;
-  const empty = isLocked ? (
-    <EmptyState icon={<IconLock size={26} />} title="Live keys are locked">
-      They open by themselves as soon as the list above is done.
-    </EmptyState>
-  ) : (
+  const empty = isLocked ? null : (
     <EmptyState
       icon={<IconKey size={26} />}
       title="No Live key yet"
@@ -120,10 +116,10 @@ function LiveKeys({ keys, isLoading, mayCreate, onCreate }: KeyGroupProps) {
       flush
     >
       {isLocked && (
-        <div style={{ padding: "0 16px 14px" }}>
-          <Text mb={6}>Locked: live orders are refused until these are done.</Text>
+        <Alert mx="md" mb="md" variant="light" color="gray" icon={<IconLock aria-hidden />} title="Locked">
+          <Text mb={6}>Live keys and live orders open by themselves as soon as these are done:</Text>
           <OpenItems items={status.goLive.items} />
-        </div>
+        </Alert>
       )}
       <KeysTable label="Live keys" keys={keys} isLoading={isLoading || !status} empty={empty} />
     </Section>

@@ -1,5 +1,6 @@
-import { Group, Text } from "@mantine/core";
-import type { ReactNode } from "react";
+import { Button, Group, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { type ReactNode, useState } from "react";
 import { useRevokeApiKey } from "../../api/api-keys";
 import type { ApiKey } from "../../api/types";
 import { useMay } from "../../app/session";
@@ -9,7 +10,7 @@ import { type Column, DataTable } from "../../components/data-table";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { keyState, maskedKey } from "./key-state";
-import { RotateKeyButton } from "./rotate-key-button";
+import { RotateKeyDialog } from "./rotate-key-dialog";
 
 interface KeysTableProps {
   label: string;
@@ -20,15 +21,24 @@ interface KeysTableProps {
 
 export function KeysTable({ label, keys, isLoading, empty }: KeysTableProps) {
   const mayChange = useMay("developer");
+  const [rotating, setRotating] = useState<ApiKey | null>(null);
+  const [isRotating, { open, close }] = useDisclosure(false);
+  const rotate = (key: ApiKey) => {
+    setRotating(key);
+    open();
+  };
   return (
-    <DataTable
-      label={label}
-      columns={mayChange ? [...COLUMNS, ACTIONS] : COLUMNS}
-      rows={keys}
-      rowKey={(key) => key.id}
-      isLoading={isLoading}
-      empty={empty}
-    />
+    <>
+      <DataTable
+        label={label}
+        columns={mayChange ? [...COLUMNS, actions(rotate)] : COLUMNS}
+        rows={keys}
+        rowKey={(key) => key.id}
+        isLoading={isLoading}
+        empty={empty}
+      />
+      {rotating && <RotateKeyDialog apiKey={rotating} opened={isRotating} onClose={close} />}
+    </>
   );
 }
 
@@ -40,13 +50,15 @@ const COLUMNS: Column<ApiKey>[] = [
   { key: "created", header: "Created", render: (key) => <Time at={key.createdAt} relative /> },
 ];
 
-const ACTIONS: Column<ApiKey> = {
-  key: "actions",
-  header: "Actions",
-  align: "end",
-  actions: true,
-  render: (key) => (keyState(key).works ? <KeyActions apiKey={key} /> : null),
-};
+function actions(onRotate: (key: ApiKey) => void): Column<ApiKey> {
+  return {
+    key: "actions",
+    header: "Actions",
+    align: "end",
+    actions: true,
+    render: (key) => (keyState(key).works ? <KeyActions apiKey={key} onRotate={onRotate} /> : null),
+  };
+}
 
 function KeyState({ apiKey }: { apiKey: ApiKey }) {
   const state = keyState(apiKey);
@@ -62,13 +74,22 @@ function KeyState({ apiKey }: { apiKey: ApiKey }) {
   );
 }
 
-function KeyActions({ apiKey }: { apiKey: ApiKey }) {
+function KeyActions({ apiKey, onRotate }: { apiKey: ApiKey; onRotate: (key: ApiKey) => void }) {
   const revoke = useRevokeApiKey();
   return (
     <Group gap="xs" justify="flex-end" wrap="nowrap">
-      {!apiKey.expiresAt && <RotateKeyButton apiKey={apiKey} />}
+      {!apiKey.expiresAt && (
+        <Button
+          variant="default"
+          size="xs"
+          onClick={() => onRotate(apiKey)}
+          aria-label={`Rotate ${apiKey.name} …${apiKey.lastFour}`}
+        >
+          Rotate
+        </Button>
+      )}
       <ConfirmButton
-        aria-label={`Revoke ${apiKey.name}`}
+        aria-label={`Revoke ${apiKey.name} …${apiKey.lastFour}`}
         title={`Revoke “${apiKey.name}”?`}
         description={`Requests with ${maskedKey(apiKey)} are refused within seconds. This cannot be undone. To replace it without a gap, rotate it instead.`}
         confirm="Revoke key"
