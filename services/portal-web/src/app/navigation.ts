@@ -8,6 +8,7 @@ import {
   IconReceipt,
   IconUserCog,
   IconWallet,
+  IconWebhook,
 } from "@tabler/icons-react";
 import type { Role } from "../api/types";
 
@@ -28,7 +29,13 @@ export const NAVIGATION: { heading: string | null; entries: NavigationEntry[] }[
       { path: "/orders", label: "Orders", icon: IconPackage },
     ],
   },
-  { heading: "Developers", entries: [{ path: "/api-keys", label: "API keys", icon: IconKey }] },
+  {
+    heading: "Developers",
+    entries: [
+      { path: "/api-keys", label: "API keys", icon: IconKey },
+      { path: "/webhooks", label: "Webhooks", icon: IconWebhook },
+    ],
+  },
   {
     heading: "Business",
     entries: [

@@ -6,14 +6,17 @@ import { useEffect, useState } from "react";
 const TYPING_PAUSE_MS = 350;
 const CHARS_MAX = 200;
 
-interface SearchFieldProps extends Pick<TextInputProps, "placeholder" | "style" | "className" | "autoFocus"> {
+interface SearchFieldProps
+  extends Pick<TextInputProps, "placeholder" | "style" | "className" | "autoFocus" | "size"> {
   label: string;
+  /** Shows the label, beside other fields that do. */
+  hasVisibleLabel?: boolean;
   value: string | undefined;
   onChange: (value: string | undefined) => void;
 }
 
 /** A search that is applied when typing has paused, or at once with Enter. */
-export function SearchField({ label, value = "", onChange, ...input }: SearchFieldProps) {
+export function SearchField({ label, hasVisibleLabel, value = "", onChange, ...input }: SearchFieldProps) {
   const [text, setText] = useState(value);
   const apply = (next: string) => onChange(next.trim() || undefined);
   const applySoon = useDebouncedCallback(apply, TYPING_PAUSE_MS);
@@ -24,7 +27,7 @@ export function SearchField({ label, value = "", onChange, ...input }: SearchFie
   };
   return (
     <TextInput
-      aria-label={label}
+      {...(hasVisibleLabel ? { label } : { "aria-label": label })}
       maxLength={CHARS_MAX}
       leftSection={<IconSearch size={15} aria-hidden />}
       rightSection={text && <CloseButton size="sm" aria-label="Clear the search" onClick={clear} />}

@@ -1,0 +1,164 @@
+import { Anchor, Button, Paper, Text } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { IconListDetails } from "@tabler/icons-react";
+import { Link } from "react-router-dom";
+import { asFailure } from "../../api/failure";
+import { type Delivery, useDeliveries, useRedeliver } from "../../api/webhook-log";
+import type { Endpoint } from "../../api/webhooks";
+import { useMay } from "../../app/session";
+import { type Column, DataTable } from "../../components/data-table";
+import { EmptyState } from "../../components/empty-state";
+import { ErrorState } from "../../components/error-state";
+import { LoadMore } from "../../components/load-more";
+import { StatusBadge } from "../../components/status-badge";
+import { Time } from "../../components/time";
+import { sentence } from "../../format/order-words";
+import { LogFilters } from "./log-filters";
+import { useLogFilter } from "./use-log-filter";
+import classes from "./webhooks.module.css";
+import { deliveryWords, REDELIVERIES } from "./words";
+
+/** What was sent to the endpoint, or is to be, newest first. */
+export function DeliveryLog({ endpoint }: { endpoint: Endpoint }) {
+  const { filter, change, clear, count } = useLogFilter();
+  const log = useDeliveries(endpoint.id, filter);
+  const may = useMay("developer");
+  const columns = may ? [...COLUMNS, REDELIVER] : COLUMNS;
+  return (
+    <>
+      <LogFilters filter={filter} count={count} onChange={change} onClear={clear} error={log.error} />
+      {log.error && log.rows.length === 0 ? (
+        <ErrorState error={log.error} title="The log cannot be shown" onRetry={() => log.refetch()} />
+      ) : (
+        <Paper style={{ overflow: "clip" }}>
+          <DataTable
+            label="Deliveries"
+            columns={columns}
+            rows={log.rows}
+            rowKey={(delivery) => delivery.id}
+            rowClass={() => classes.row}
+            isLoading={log.isPending}
+            empty={<Nothing isFiltered={count > 0} goesOn={log.hasNextPage} />}
+          />
+          <LoadMore
+            hasMore={log.hasNextPage}
+            isLoading={log.isFetchingNextPage}
+            onMore={() => log.fetchNextPage()}
+            shown={log.rows.length}
+          />
+        </Paper>
+      )}
+    </>
+  );
+}
+
+function Nothing({ isFiltered, goesOn }: { isFiltered: boolean; goesOn: boolean }) {
+  if (goesOn) {
+    return (
+      <EmptyState title="Nothing found so far">
+        Only so much of the log is looked through at a time. Show more to look further back.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={<IconListDetails size={28} />}
+      title={isFiltered ? "Nothing in the log fits these filters" : "Nothing was sent yet"}
+    >
+      {isFiltered
+        ? "The log is kept for 30 days."
+        : "Send a test event, or move a test order on: each webhook is listed here with all its attempts, for 30 days."}
+    </EmptyState>
+  );
+}
+
+const COLUMNS: Column<Delivery>[] = [
+  { key: "event", header: "Event", lead: true, render: (delivery) => <Event delivery={delivery} /> },
+  {
+    key: "status",
+    header: "Status",
+    width: "14%",
+    render: (delivery) => <StatusBadge {...deliveryWords(delivery)} />,
+  },
+  {
+    key: "answer",
+    header: "Latest answer",
+    width: "28%",
+    render: (delivery) => <Answer delivery={delivery} />,
+  },
+  {
+    key: "created",
+    header: "Created",
+    width: "17%",
+    render: (delivery) => <Time at={delivery.createdAt} relative />,
+  },
+];
+
+const REDELIVER: Column<Delivery> = {
+  key: "redeliver",
+  header: "Actions",
+  actions: true,
+  width: "13%",
+  align: "end",
+  render: (delivery) => <RedeliverRow delivery={delivery} />,
+};
+
+function Event({ delivery }: { delivery: Delivery }) {
+  return (
+    <>
+      <Anchor
+        component={Link}
+        to={`/webhooks/deliveries/${delivery.id}`}
+        className={classes.open}
+        size="sm"
+        fw={500}
+      >
+        {delivery.event}
+      </Anchor>
+      <Text size="xs" c="dimmed" className={classes.clip}>
+        {delivery.orderReference ?? "No order"}, {delivery.mode}
+      </Text>
+    </>
+  );
+}
+
+function Answer({ delivery }: { delivery: Delivery }) {
+  if (delivery.attempts === 0) return <Text c="dimmed">Not attempted yet</Text>;
+  const next = delivery.status === "pending" && delivery.nextAttemptAt;
+  return (
+    <>
+      <Text className={classes.clip} title={delivery.lastError ?? undefined}>
+        {delivery.lastError ? sentence(delivery.lastError) : (delivery.lastResponseStatus ?? "None")}
+      </Text>
+      <Text size="xs" c="dimmed" component="div">
+        {delivery.attempts === 1 ? "1 attempt" : `${delivery.attempts} attempts`}
+        {next && (
+          <>
+            , next <Time at={next} relative />
+          </>
+        )}
+      </Text>
+    </>
+  );
+}
+
+function RedeliverRow({ delivery }: { delivery: Delivery }) {
+  const redeliver = useRedeliver(delivery.id);
+  return (
+    <Button
+      className={classes.above}
+      variant="default"
+      size="compact-xs"
+      aria-label={`Redeliver ${delivery.event} of ${delivery.orderReference ?? "no order"}`}
+      loading={redeliver.isPending}
+      onClick={() =>
+        redeliver.mutate(undefined, {
+          onSuccess: ({ redelivery }) => notifications.show({ message: REDELIVERIES[redelivery] }),
+          onError: (error) => notifications.show({ color: "red", message: asFailure(error).message }),
+        })
+      }
+    >
+      Redeliver
+    </Button>
+  );
+}

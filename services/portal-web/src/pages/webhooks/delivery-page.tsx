@@ -1,0 +1,142 @@
+import { Alert, Anchor, Badge, Button, Group, Skeleton, Stack } from "@mantine/core";
+import { IconRefresh } from "@tabler/icons-react";
+import { Link, useParams } from "react-router-dom";
+import { type Attempt, type DeliveryDetails, useDelivery, useRedeliver } from "../../api/webhook-log";
+import { useEndpoint } from "../../api/webhooks";
+import { useMay } from "../../app/session";
+import { BackLink } from "../../components/back-link";
+import { CodeBlock, InlineCode } from "../../components/code-block";
+import { ErrorState } from "../../components/error-state";
+import { Fact, Facts } from "../../components/facts";
+import { PageHeader } from "../../components/page-header";
+import { Section } from "../../components/section";
+import { StatusBadge } from "../../components/status-badge";
+import { Time } from "../../components/time";
+import { sentence } from "../../format/order-words";
+import { Attempts } from "./attempts";
+import { failureAdvice } from "./failure-advice";
+import { deliveryWords, REDELIVERIES } from "./words";
+
+export function Component() {
+  const { deliveryId = "" } = useParams();
+  const delivery = useDelivery(deliveryId);
+  if (delivery.data) return <Details delivery={delivery.data} />;
+  return (
+    <>
+      <BackLink to="/webhooks">Webhooks</BackLink>
+      <PageHeader title="Webhook delivery" />
+      {delivery.error ? (
+        <ErrorState
+          error={delivery.error}
+          title="This delivery cannot be shown"
+          onRetry={() => delivery.refetch()}
+        />
+      ) : (
+        <Skeleton height={420} radius="lg" aria-busy="true" />
+      )}
+    </>
+  );
+}
+
+function Details({ delivery }: { delivery: DeliveryDetails }) {
+  const may = useMay("developer");
+  const redeliver = useRedeliver(delivery.id);
+  return (
+    <>
+      <BackLink to={`/webhooks/${delivery.endpointId}`}>Delivery log</BackLink>
+      <PageHeader
+        title={delivery.event}
+        description={
+          <Group component="span" gap="sm">
+            <span role="status" aria-label="Delivery status">
+              <StatusBadge {...deliveryWords(delivery)} pill />
+            </span>
+            <Badge component="span" size="md">
+              {delivery.mode === "test" ? "Test" : "Live"}
+            </Badge>
+            {delivery.orderReference && <span>Order {delivery.orderReference}</span>}
+          </Group>
+        }
+        actions={
+          may && (
+            <Button
+              size="xs"
+              leftSection={<IconRefresh size={14} aria-hidden />}
+              loading={redeliver.isPending}
+              onClick={() => redeliver.mutate()}
+            >
+              Redeliver
+            </Button>
+          )
+        }
+      />
+      <Stack>
+        <div role="status">
+          {redeliver.data && (
+            <Alert color="blue" variant="light">
+              {REDELIVERIES[redeliver.data.redelivery]}
+            </Alert>
+          )}
+        </div>
+        {redeliver.error && <ErrorState error={redeliver.error} title="It was not sent again" />}
+        {delivery.lastError && delivery.status !== "succeeded" && <Failure delivery={delivery} />}
+        <About delivery={delivery} />
+        <Attempts attempts={delivery.attemptLog as unknown as Attempt[]} body={delivery.requestBody} />
+        <Section title="Body" description="As it is signed and sent at each attempt, byte for byte.">
+          <CodeBlock code={pretty(delivery.requestBody)} label="the body, with line breaks added" />
+        </Section>
+      </Stack>
+    </>
+  );
+}
+
+function Failure({ delivery }: { delivery: DeliveryDetails }) {
+  return (
+    <Alert color="red" variant="light" title={sentence(delivery.lastError ?? "It failed")}>
+      {failureAdvice(delivery.lastError, delivery.lastResponseStatus)}
+    </Alert>
+  );
+}
+
+function About({ delivery }: { delivery: DeliveryDetails }) {
+  const endpoint = useEndpoint(delivery.endpointId);
+  return (
+    <Section title="About">
+      <Facts>
+        <Fact name="Endpoint">
+          <Anchor component={Link} to={`/webhooks/${delivery.endpointId}`} size="sm">
+            {endpoint.data?.url ?? delivery.endpointId}
+          </Anchor>
+        </Fact>
+        <Fact name="Event id">
+          <InlineCode>{delivery.eventId}</InlineCode>
+        </Fact>
+        <Fact name="Created">
+          <Time at={delivery.createdAt} />
+        </Fact>
+        <Fact name="Completed">{delivery.completedAt && <Time at={delivery.completedAt} />}</Fact>
+        <Fact name="Next attempt">
+          {delivery.status === "pending" && delivery.nextAttemptAt && (
+            <Time at={delivery.nextAttemptAt} relative />
+          )}
+        </Fact>
+        <Fact name="Stepped aside">
+          {delivery.steppedAsideAt && (
+            <>
+              <Time at={delivery.steppedAsideAt} />: later events of its order no longer wait for it, since
+              the endpoint took others and not this one.
+            </>
+          )}
+        </Fact>
+      </Facts>
+    </Section>
+  );
+}
+
+function pretty(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2);
+  } catch {
+    return json;
+  }
+}

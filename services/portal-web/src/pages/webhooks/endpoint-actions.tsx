@@ -1,0 +1,98 @@
+import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { IconPlayerPause, IconPlayerPlay, IconSend } from "@tabler/icons-react";
+import { useState } from "react";
+import { type Endpoint, type TestResult, useTestEndpoint, useUpdateEndpoint } from "../../api/webhooks";
+import { useMay } from "../../app/session";
+import { InlineCode } from "../../components/code-block";
+import { ErrorState } from "../../components/error-state";
+import { failureAdvice } from "./failure-advice";
+
+/** Send a test, pause, go on. */
+export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
+  const may = useMay("developer");
+  if (!may) return null;
+  return (
+    <>
+      <SendTest endpoint={endpoint} />
+      {endpoint.status !== "disabled" && <Pause endpoint={endpoint} />}
+    </>
+  );
+}
+
+function SendTest({ endpoint }: { endpoint: Endpoint }) {
+  const test = useTestEndpoint(endpoint.id);
+  const [isShown, setShown] = useState(false);
+  return (
+    <>
+      <Button
+        size="xs"
+        loading={test.isPending}
+        leftSection={<IconSend size={14} aria-hidden />}
+        onClick={() => test.mutate(undefined, { onSettled: () => setShown(true) })}
+      >
+        Send test event
+      </Button>
+      <Modal
+        opened={isShown}
+        onClose={() => setShown(false)}
+        title={<Text fw={600}>Test event</Text>}
+        closeButtonProps={{ "aria-label": "Close" }}
+      >
+        {test.error ? <ErrorState error={test.error} title="The test could not be made" /> : null}
+        {test.data && <TestOutcome result={test.data} />}
+      </Modal>
+    </>
+  );
+}
+
+function TestOutcome({ result }: { result: TestResult }) {
+  const answered = result.responseStatus ? `It answered ${result.responseStatus}` : "No answer came";
+  const duration = `${result.durationMs.toLocaleString("en-IN")} ms`;
+  return (
+    <Stack gap="sm" role="status">
+      {result.succeeded ? (
+        <Alert color="green" variant="light" title="Received">
+          {answered} after {duration}. The endpoint works.
+        </Alert>
+      ) : (
+        <Alert color="red" variant="light" title="Not received">
+          <Stack gap="xs">
+            <Text>
+              {result.error ? `The log says: ${result.error}.` : `${answered}.`} It took {duration}.
+            </Text>
+            <Text fw={500}>{failureAdvice(result.error, result.responseStatus)}</Text>
+          </Stack>
+        </Alert>
+      )}
+      <Text c="dimmed" size="xs">
+        Event <InlineCode>{result.eventId}</InlineCode>, a <InlineCode>webhook.test</InlineCode> with a
+        made-up order in test mode. It is in the delivery log with its request and answer.
+      </Text>
+    </Stack>
+  );
+}
+
+function Pause({ endpoint }: { endpoint: Endpoint }) {
+  const update = useUpdateEndpoint(endpoint.id);
+  const isPaused = endpoint.status === "paused";
+  return (
+    <Group gap="xs">
+      <Button
+        size="xs"
+        variant="default"
+        loading={update.isPending}
+        leftSection={
+          isPaused ? <IconPlayerPlay size={14} aria-hidden /> : <IconPlayerPause size={14} aria-hidden />
+        }
+        onClick={() => update.mutate({ status: isPaused ? "active" : "paused" })}
+      >
+        {isPaused ? "Resume" : "Pause"}
+      </Button>
+      {update.error && (
+        <Text c="red" size="xs" role="alert">
+          {update.error.message}
+        </Text>
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,103 @@
+import { Group, Skeleton, Tabs } from "@mantine/core";
+import { useParams, useSearchParams } from "react-router-dom";
+import { type Endpoint, useEndpoint } from "../../api/webhooks";
+import { BackLink } from "../../components/back-link";
+import { ErrorState } from "../../components/error-state";
+import { PageHeader } from "../../components/page-header";
+import { StatusBadge } from "../../components/status-badge";
+import { Time } from "../../components/time";
+import { DeliveryLog } from "./delivery-log";
+import { EndpointActions } from "./endpoint-actions";
+import { EndpointNotices } from "./endpoint-notices";
+import { EndpointSettings } from "./endpoint-settings";
+import { Recoveries } from "./recoveries";
+import { Signatures } from "./signatures";
+import { CONNECTION_TESTS, ENDPOINT_STATUSES } from "./words";
+
+export function Component() {
+  const { endpointId = "" } = useParams();
+  const endpoint = useEndpoint(endpointId);
+  return (
+    <>
+      <BackLink to="/webhooks">Webhooks</BackLink>
+      {endpoint.data ? (
+        <Details key={endpointId} endpoint={endpoint.data} />
+      ) : endpoint.error ? (
+        <>
+          <PageHeader title="Webhook endpoint" />
+          <ErrorState
+            error={endpoint.error}
+            title="This endpoint cannot be shown"
+            onRetry={() => endpoint.refetch()}
+          />
+        </>
+      ) : (
+        <div aria-busy="true">
+          <PageHeader title="Webhook endpoint" description={<Skeleton height={22} width={320} />} />
+          <Skeleton height={360} radius="lg" />
+        </div>
+      )}
+    </>
+  );
+}
+
+const TABS = [
+  { value: "deliveries", label: "Delivery log", Panel: DeliveryLog },
+  { value: "recover", label: "Recover", Panel: Recoveries },
+  { value: "signatures", label: "Signatures", Panel: Signatures },
+  { value: "settings", label: "Settings", Panel: EndpointSettings },
+] as const;
+
+function Details({ endpoint }: { endpoint: Endpoint }) {
+  const [search, setSearch] = useSearchParams();
+  const tab = TABS.find((one) => one.value === search.get("tab"))?.value ?? "deliveries";
+  return (
+    <>
+      <PageHeader
+        title={endpoint.url}
+        description={<Summary endpoint={endpoint} />}
+        actions={<EndpointActions endpoint={endpoint} />}
+      />
+      <EndpointNotices endpoint={endpoint} />
+      <Tabs
+        value={tab}
+        onChange={(value) => setSearch(value === "deliveries" ? {} : { tab: value ?? "" }, { replace: true })}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          {TABS.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {TABS.map(({ value, Panel }) => (
+          <Tabs.Panel key={value} value={value}>
+            <Panel endpoint={endpoint} />
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </>
+  );
+}
+
+function Summary({ endpoint }: { endpoint: Endpoint }) {
+  const { lastDelivery } = endpoint;
+  const test = CONNECTION_TESTS[endpoint.connectionTest];
+  return (
+    <Group component="span" gap="sm">
+      <span role="status" aria-label="Endpoint status">
+        <StatusBadge {...ENDPOINT_STATUSES[endpoint.status]} pill />
+      </span>
+      <span>
+        Last delivery: {lastDelivery.label}
+        {lastDelivery.at && (
+          <>
+            , <Time at={lastDelivery.at} relative />
+          </>
+        )}
+      </span>
+      <span>Connection test: {test.label}</span>
+    </Group>
+  );
+}

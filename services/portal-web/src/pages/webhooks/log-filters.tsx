@@ -1,0 +1,147 @@
+import { Button, Collapse, NativeSelect } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconFilter } from "@tabler/icons-react";
+import { asFailure } from "../../api/failure";
+import type { DeliveryFilter } from "../../api/webhook-log";
+import { LocalTimeInput } from "../../components/local-time-input";
+import { SearchField } from "../../components/search-field";
+import { useIsPhone } from "../../components/use-is-phone";
+import { eventLabel, LOGGED } from "../../format/event-words";
+import classes from "./webhooks.module.css";
+import { DELIVERY_STATES } from "./words";
+
+interface LogFiltersProps {
+  filter: DeliveryFilter;
+  count: number;
+  onChange: (change: DeliveryFilter) => void;
+  onClear: () => void;
+  /** What the server says of the filters. */
+  error: unknown;
+}
+
+const RESPONSES = [
+  { value: "", label: "Any answer" },
+  { value: "2xx", label: "2xx, received" },
+  { value: "3xx", label: "3xx, redirects" },
+  { value: "4xx", label: "4xx, refused" },
+  { value: "5xx", label: "5xx, server errors" },
+  { value: "none", label: "No answer came" },
+];
+
+/** On a phone behind a button, so that the log itself comes first. */
+export function LogFilters(props: LogFiltersProps) {
+  const isPhone = useIsPhone();
+  const [isOpen, { toggle }] = useDisclosure(false);
+  if (!isPhone) return <Fields {...props} />;
+  return (
+    <>
+      <Button
+        variant="default"
+        size="xs"
+        mb="sm"
+        leftSection={<IconFilter size={14} aria-hidden />}
+        aria-expanded={isOpen}
+        onClick={toggle}
+      >
+        {props.count > 0 ? `Filters (${props.count})` : "Filters"}
+      </Button>
+      <Collapse expanded={isOpen}>
+        <Fields {...props} />
+      </Collapse>
+    </>
+  );
+}
+
+function Fields({ filter, count, onChange, onClear, error }: LogFiltersProps) {
+  const faults = error ? asFailure(error).faults : [];
+  const faultOf = (field: string) => faults.find((fault) => fault.field === field)?.message;
+  return (
+    <fieldset className={classes.filters} aria-label="Filters of the log">
+      <NativeSelect
+        size="xs"
+        label="Status"
+        value={filter.status ?? ""}
+        onChange={(event) => onChange({ status: event.currentTarget.value })}
+        data={[
+          { value: "", label: "Any status" },
+          ...Object.entries(DELIVERY_STATES).map(([value, { label }]) => ({ value, label })),
+        ]}
+      />
+      <NativeSelect
+        size="xs"
+        label="Event"
+        value={filter.event ?? ""}
+        onChange={(event) => onChange({ event: event.currentTarget.value as DeliveryFilter["event"] })}
+        data={[
+          { value: "", label: "Any event" },
+          ...LOGGED.map((kind) => ({ value: kind, label: eventLabel(kind) })),
+        ]}
+      />
+      <NativeSelect
+        size="xs"
+        label="Mode"
+        value={filter.mode ?? ""}
+        onChange={(event) => onChange({ mode: event.currentTarget.value as DeliveryFilter["mode"] })}
+        data={[
+          { value: "", label: "Live and test" },
+          { value: "live", label: "Live" },
+          { value: "test", label: "Test" },
+        ]}
+      />
+      <ResponseStatus
+        value={filter.responseStatus}
+        onChange={(responseStatus) => onChange({ responseStatus })}
+        error={faultOf("responseStatus")}
+      />
+      <SearchField
+        className={classes.wide}
+        size="xs"
+        label="Order reference"
+        hasVisibleLabel
+        placeholder="Exactly as you sent it"
+        value={filter.orderReference}
+        onChange={(orderReference) => onChange({ orderReference })}
+      />
+      <LocalTimeInput
+        className={classes.wide}
+        size="xs"
+        label="Since"
+        value={filter.since}
+        onChange={(since) => onChange({ since })}
+        error={faultOf("since")}
+      />
+      <LocalTimeInput
+        className={classes.wide}
+        size="xs"
+        label="Until"
+        value={filter.until}
+        onChange={(until) => onChange({ until })}
+        error={faultOf("until")}
+      />
+      <Button className={classes.clear} variant="subtle" size="xs" disabled={count === 0} onClick={onClear}>
+        Clear filters
+      </Button>
+    </fieldset>
+  );
+}
+
+interface ResponseStatusProps {
+  value: string | undefined;
+  onChange: (value: string) => void;
+  error: string | undefined;
+}
+
+/** A class of answers, or one that the address names, as `404`. */
+function ResponseStatus({ value = "", onChange, error }: ResponseStatusProps) {
+  const isListed = RESPONSES.some((one) => one.value === value);
+  return (
+    <NativeSelect
+      size="xs"
+      label="Latest answer"
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      error={error}
+      data={isListed ? RESPONSES : [...RESPONSES, { value, label: value }]}
+    />
+  );
+}

@@ -1,0 +1,136 @@
+import { Button, Group, Paper, Progress, Skeleton, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import { asFailure } from "../../api/failure";
+import { type Recovery, useCancelRecovery, useRecover, useRecoveries } from "../../api/webhook-log";
+import type { Endpoint } from "../../api/webhooks";
+import { useMay } from "../../app/session";
+import { ErrorState } from "../../components/error-state";
+import { LocalTimeInput } from "../../components/local-time-input";
+import { Section } from "../../components/section";
+import { StatusBadge, type Tone } from "../../components/status-badge";
+import { Time } from "../../components/time";
+import { plural } from "./words";
+
+const HOUR_MS = 3_600_000;
+
+/** Send again what the endpoint missed, from a time on. */
+export function Recoveries({ endpoint }: { endpoint: Endpoint }) {
+  const recoveries = useRecoveries(endpoint.id);
+  const may = useMay("developer");
+  const isRunning = recoveries.data?.data.some((one) => one.status === "running") ?? false;
+  return (
+    <Stack maw="46rem">
+      {may && <Begin endpoint={endpoint} isRunning={isRunning} />}
+      <Section title="Recoveries" description="The latest ten." flush>
+        {recoveries.isPending && <Skeleton height={64} m="md" />}
+        {recoveries.error && (
+          <div style={{ padding: 16 }}>
+            <ErrorState error={recoveries.error} onRetry={() => recoveries.refetch()} />
+          </div>
+        )}
+        {recoveries.data?.data.length === 0 && (
+          <Text c="dimmed" px="md" pb="md">
+            None yet. After an outage of your endpoint, begin one above.
+          </Text>
+        )}
+        {recoveries.data?.data.map((recovery) => (
+          <RecoveryRow key={recovery.id} recovery={recovery} mayCancel={may} />
+        ))}
+      </Section>
+    </Stack>
+  );
+}
+
+function Begin({ endpoint, isRunning }: { endpoint: Endpoint; isRunning: boolean }) {
+  const recover = useRecover(endpoint.id);
+  const [since, setSince] = useState<string | undefined>(() => new Date(Date.now() - HOUR_MS).toISOString());
+  const [until, setUntil] = useState<string | undefined>(undefined);
+  const failure = recover.error ? asFailure(recover.error) : null;
+  const faultOf = (field: string) => failure?.faults.find((fault) => fault.field === field)?.message;
+
+  return (
+    <Section
+      title="Recover what was missed"
+      description="Sends again all that failed in that time, and what the endpoint was not subscribed to then and is now. Each order’s events come in their sequence; deliveries that were received are left out."
+    >
+      <Stack gap="sm">
+        {failure && failure.faults.length === 0 && (
+          <ErrorState error={recover.error} title="The recovery was not begun" />
+        )}
+        <Group align="flex-start">
+          <LocalTimeInput label="Since" required value={since} onChange={setSince} error={faultOf("since")} />
+          <LocalTimeInput
+            label="Until (optional)"
+            value={until}
+            onChange={setUntil}
+            error={faultOf("until")}
+          />
+        </Group>
+        <Group>
+          <Button
+            loading={recover.isPending}
+            disabled={!since || isRunning}
+            onClick={() => since && recover.mutate(until ? { since, until } : { since })}
+          >
+            Recover
+          </Button>
+          {isRunning && (
+            <Text c="dimmed" size="xs">
+              One recovery runs at a time. Wait for its end, or cancel it.
+            </Text>
+          )}
+        </Group>
+      </Stack>
+    </Section>
+  );
+}
+
+const STATES: Record<Recovery["status"], { label: string; tone: Tone }> = {
+  running: { label: "Running", tone: "info" },
+  completed: { label: "Completed", tone: "good" },
+  cancelled: { label: "Cancelled", tone: "warn" },
+};
+
+function RecoveryRow({ recovery, mayCancel }: { recovery: Recovery; mayCancel: boolean }) {
+  const cancel = useCancelRecovery(recovery.endpointId);
+  const { total, done } = recovery;
+  const isRunning = recovery.status === "running";
+  return (
+    <Paper radius={0} withBorder={false} p="md" style={{ borderTop: "1px solid var(--line)" }}>
+      <Group justify="space-between" gap="xs">
+        <Group gap="sm">
+          <span role="status" aria-label="Recovery">
+            <StatusBadge {...STATES[recovery.status]} />
+          </span>
+          <Text c="dimmed">
+            <Time at={recovery.since} /> to <Time at={recovery.until} />
+          </Text>
+        </Group>
+        {isRunning && mayCancel && (
+          <Button
+            variant="default"
+            size="compact-xs"
+            loading={cancel.isPending}
+            onClick={() => cancel.mutate(recovery.id)}
+          >
+            Cancel
+          </Button>
+        )}
+      </Group>
+      {isRunning && (
+        <Progress
+          mt="xs"
+          size="sm"
+          value={total === 0 ? 100 : (done / total) * 100}
+          aria-label={`${done} of ${total} put in line`}
+        />
+      )}
+      <Text size="xs" c="dimmed" mt={6}>
+        {total === 0
+          ? "Nothing was missed in that time."
+          : `${done} of ${plural(total, "webhook")} put in line.`}
+      </Text>
+      {cancel.error && <ErrorState error={cancel.error} title="It was not cancelled" />}
+    </Paper>
+  );
+}

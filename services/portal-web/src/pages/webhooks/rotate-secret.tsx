@@ -1,0 +1,102 @@
+import { Button, Checkbox, Group, Modal, NativeSelect, Stack, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useState } from "react";
+import { type Endpoint, useRotateSecret } from "../../api/webhooks";
+import { ErrorState } from "../../components/error-state";
+import { SecretOnce } from "../../components/secret-once";
+import { Section } from "../../components/section";
+
+const GRACES = [
+  { value: "86400", label: "24 hours" },
+  { value: "3600", label: "1 hour" },
+  { value: "259200", label: "3 days" },
+  { value: "604800", label: "7 days" },
+  { value: "0", label: "At once: the old secret has leaked" },
+];
+
+/** A new secret beside the present one, until it is activated or the grace ends. */
+export function RotateSecret({ endpoint }: { endpoint: Endpoint }) {
+  const [isAsking, { open, close }] = useDisclosure(false);
+  const [rotated, setRotated] = useState<{ secret: string; atOnce: boolean } | null>(null);
+  return (
+    <Section title="Signing secret">
+      <Group justify="space-between">
+        <Text c="dimmed" style={{ flex: "1 1 18rem" }}>
+          Take a new one now and then, or when the present one may be known to others. Both sign until you
+          activate the new one, so that no webhook is lost.
+        </Text>
+        <Button variant="default" size="xs" onClick={open}>
+          Rotate secret
+        </Button>
+      </Group>
+      <Modal opened={isAsking} onClose={close} title={<Text fw={600}>Rotate the signing secret</Text>}>
+        <RotateForm
+          endpoint={endpoint}
+          onCancel={close}
+          onRotated={(secret, atOnce) => {
+            setRotated({ secret, atOnce });
+            close();
+          }}
+        />
+      </Modal>
+      <SecretOnce
+        secret={rotated?.secret ?? null}
+        title="Your new signing secret"
+        what="secret"
+        onClose={() => setRotated(null)}
+      >
+        {rotated?.atOnce
+          ? "It signs from now on, and the old one does no longer. Give it to your receivers right away."
+          : "Give it to your receivers, in as many steps as you need. Then activate it on this page."}
+      </SecretOnce>
+    </Section>
+  );
+}
+
+interface RotateFormProps {
+  endpoint: Endpoint;
+  onCancel: () => void;
+  onRotated: (secret: string, atOnce: boolean) => void;
+}
+
+function RotateForm({ endpoint, onCancel, onRotated }: RotateFormProps) {
+  const rotate = useRotateSecret(endpoint.id);
+  const [grace, setGrace] = useState("86400");
+  const [replaces, setReplaces] = useState(false);
+  const atOnce = grace === "0";
+  const needsConsent = Boolean(endpoint.nextSecret) && !atOnce;
+
+  function submit() {
+    const body = { graceSeconds: Number(grace), ...(needsConsent ? { replaceStaged: replaces } : {}) };
+    rotate.mutate(body, { onSuccess: ({ secret }) => onRotated(secret, atOnce) });
+  }
+
+  return (
+    <Stack>
+      {rotate.error && <ErrorState error={rotate.error} title="The secret was not rotated" />}
+      <NativeSelect
+        label="The old secret goes on signing for"
+        description="Unless you activate the new one before."
+        data={GRACES}
+        value={grace}
+        onChange={(event) => setGrace(event.currentTarget.value)}
+      />
+      {needsConsent && (
+        <Checkbox
+          checked={replaces}
+          onChange={(event) => setReplaces(event.currentTarget.checked)}
+          label="Replace the secret that is staged already"
+          description="Receivers that have that one will have to take the newer."
+        />
+      )}
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button loading={rotate.isPending} disabled={needsConsent && !replaces} onClick={submit}>
+          Show the new secret
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

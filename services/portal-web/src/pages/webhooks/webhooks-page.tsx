@@ -1,0 +1,110 @@
+import { Anchor, Button, Paper, Text } from "@mantine/core";
+import { IconPlus, IconWebhook } from "@tabler/icons-react";
+import { Link } from "react-router-dom";
+import { type Endpoint, useEndpoints } from "../../api/webhooks";
+import { useMay } from "../../app/session";
+import { type Column, DataTable } from "../../components/data-table";
+import { EmptyState } from "../../components/empty-state";
+import { ErrorState } from "../../components/error-state";
+import { LoadMore } from "../../components/load-more";
+import { PageHeader } from "../../components/page-header";
+import { StatusBadge } from "../../components/status-badge";
+import { Time } from "../../components/time";
+import classes from "./webhooks.module.css";
+import { CONNECTION_TESTS, ENDPOINT_STATUSES, plural } from "./words";
+
+export function Component() {
+  const endpoints = useEndpoints();
+  const may = useMay("developer");
+  const add = may && (
+    <Button component={Link} to="/webhooks/new" leftSection={<IconPlus size={16} aria-hidden />}>
+      Add endpoint
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader
+        title="Webhooks"
+        description="Your backend hears of every step of a delivery by a signed POST to an endpoint of yours."
+        actions={endpoints.rows.length > 0 && add}
+      />
+      {endpoints.error && endpoints.rows.length === 0 ? (
+        <ErrorState
+          error={endpoints.error}
+          title="The endpoints cannot be shown"
+          onRetry={() => endpoints.refetch()}
+        />
+      ) : (
+        <Paper style={{ overflow: "clip" }}>
+          <DataTable
+            label="Webhook endpoints"
+            columns={COLUMNS}
+            rows={endpoints.rows}
+            rowKey={(endpoint) => endpoint.id}
+            rowClass={() => classes.row}
+            isLoading={endpoints.isPending}
+            empty={
+              <EmptyState
+                icon={<IconWebhook size={28} />}
+                title="No endpoint yet"
+                action={add || "An owner or a developer of your business can add one."}
+              >
+                Name a URL of your backend. It gets a signed POST as soon as a driver is assigned, a parcel is
+                delivered or cash is collected, so that you never have to ask.
+              </EmptyState>
+            }
+          />
+          <LoadMore
+            hasMore={endpoints.hasNextPage}
+            isLoading={endpoints.isFetchingNextPage}
+            onMore={() => endpoints.fetchNextPage()}
+          />
+        </Paper>
+      )}
+    </>
+  );
+}
+
+const COLUMNS: Column<Endpoint>[] = [
+  { key: "url", header: "URL", lead: true, render: (endpoint) => <Url endpoint={endpoint} /> },
+  {
+    key: "status",
+    header: "Status",
+    width: "14%",
+    render: (endpoint) => <StatusBadge {...ENDPOINT_STATUSES[endpoint.status]} />,
+  },
+  {
+    key: "last",
+    header: "Last delivery",
+    width: "20%",
+    render: ({ lastDelivery }) => (
+      <>
+        <Text>{lastDelivery.label}</Text>
+        {lastDelivery.at && (
+          <Text size="xs" c="dimmed">
+            <Time at={lastDelivery.at} relative />
+          </Text>
+        )}
+      </>
+    ),
+  },
+  {
+    key: "test",
+    header: "Connection test",
+    width: "16%",
+    render: (endpoint) => <StatusBadge {...CONNECTION_TESTS[endpoint.connectionTest]} />,
+  },
+];
+
+function Url({ endpoint }: { endpoint: Endpoint }) {
+  return (
+    <>
+      <Anchor component={Link} to={`/webhooks/${endpoint.id}`} className={classes.open} size="sm" fw={500}>
+        {endpoint.url}
+      </Anchor>
+      <Text size="xs" c="dimmed">
+        {plural(endpoint.events.length, "event")}, {endpoint.modes.join(" and ")}
+      </Text>
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+import type { Delivery, DeliveryState, Redelivery } from "../../api/webhook-log";
+import type { Endpoint } from "../../api/webhooks";
+import type { Tone } from "../../components/status-badge";
+
+type Words = { label: string; tone: Tone };
+
+export const ENDPOINT_STATUSES: Record<Endpoint["status"], Words> = {
+  active: { label: "Active", tone: "good" },
+  failing: { label: "Failing", tone: "bad" },
+  paused: { label: "Paused", tone: "warn" },
+  disabled: { label: "Disabled", tone: "bad" },
+};
+
+export const CONNECTION_TESTS: Record<Endpoint["connectionTest"], Words> = {
+  not_tested: { label: "Not tested", tone: "idle" },
+  passed: { label: "Passed", tone: "good" },
+  failed: { label: "Failed", tone: "bad" },
+};
+
+export const DELIVERY_STATES: Record<DeliveryState, Words> = {
+  pending: { label: "Pending", tone: "info" },
+  succeeded: { label: "Succeeded", tone: "good" },
+  failed: { label: "Failed", tone: "bad" },
+  discarded: { label: "Discarded", tone: "idle" },
+  parked: { label: "Parked", tone: "warn" },
+};
+
+/** A delivery that has failed already, and will be tried again, needs a look. */
+export function deliveryWords(delivery: Delivery): Words {
+  if (delivery.status === "pending" && delivery.attempts > 0) return { label: "Retrying", tone: "warn" };
+  return DELIVERY_STATES[delivery.status];
+}
+
+export const REDELIVERIES: Record<Redelivery, string> = {
+  queued: "It is in line, and goes out in a moment.",
+  brought_forward: "It was waiting for its next attempt, which is made now.",
+  under_way: "It is being sent at this moment anyway.",
+  waits_its_turn: "An earlier event of its order goes out first; this one follows by itself.",
+};
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en-IN")} ${count === 1 ? one : many}`;
+}
