@@ -1,6 +1,7 @@
 //! order-api, asked by portal-api: a business's orders.
 
 pub mod details;
+mod support;
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -15,6 +16,8 @@ use utoipa::ToSchema;
 use crate::ordering::PickupProfile;
 use crate::webhooks::DeliveryState;
 use crate::{CallError, Page, PageQuery, Peer};
+
+pub use support::{AcceptedRequest, FoundOrder, ModeActivity, OrdersActivity, RetryEvidence, RetryProof};
 
 /// An order, in the one shape that the integration API and the portal share. The details are those of `spec.md` §2.1.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
@@ -172,6 +175,9 @@ pub struct OrdersQuery {
     pub order_reference: Option<String>,
     pub tracking_code: Option<String>,
     pub status: Option<String>,
+    /// An id, a tracking code or a reference, exactly.
+    #[serde(default)]
+    pub search: Option<String>,
 }
 
 /// `GET /internal/businesses/{id}/test-orders/any`: whether a test order was ever placed.

@@ -18,10 +18,12 @@ use web::{FailureLimits, Tasks};
 
 use crate::address_limits::TrackingLimit;
 use crate::commands::create_order::{Intent, IntentBatch, IntentOutcome, Payment, PaymentBatch};
+use crate::commands::note_retries::note_retries;
 use crate::commands::recover_pending::recover_pending;
 use crate::commands::run_simulations::run_simulations;
 use crate::consumers::VerdictNews;
 use crate::limits::{RateLimits, forget_quiet_keys};
+use crate::retries::Retries;
 use crate::routes::{self, Description};
 use crate::settings::OrderApiSettings;
 use crate::testers::Testers;
@@ -53,6 +55,7 @@ pub struct App {
     pub intents: Batcher<Intent, IntentOutcome>,
     pub payments: Batcher<Payment, ()>,
     pub testers: Testers,
+    pub retries: Retries,
     pub doorbell: Doorbell,
     pub wallet: WalletClient,
     pub webhooks: WebhooksClient,
@@ -66,7 +69,7 @@ pub struct App {
 }
 
 impl App {
-    fn new(settings: OrderApiSettings, chassis: &Chassis) -> anyhow::Result<Arc<Self>> {
+    fn new(settings: OrderApiSettings, chassis: &Chassis, retries: Retries) -> anyhow::Result<Arc<Self>> {
         let (database, clock) = (chassis.database.clone(), chassis.clock.clone());
         let ambient = Ambient {
             clock: clock.clone(),
@@ -94,6 +97,7 @@ impl App {
                 PaymentBatch(ambient.clone()),
             ),
             testers,
+            retries,
             doorbell: chassis.doorbell.clone(),
             wallet: WalletClient(peer("wallet", &settings.peers.wallet)?),
             webhooks: WebhooksClient(peer("webhook-dispatcher", &settings.peers.webhook_dispatcher)?),
@@ -119,12 +123,15 @@ impl App {
 /// When a setting is not usable or an address is taken.
 pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Result<Running> {
     Phone::read_numbering_plans();
-    let app = App::new(settings.clone(), &chassis)?;
+    let (retries, seen) = Retries::new();
+    let app = App::new(settings.clone(), &chassis, retries)?;
     chassis.relay();
     let recovered = Arc::clone(&app);
     chassis.worker("recovery", |stop| recover_pending(recovered, stop));
     let simulated = Arc::clone(&app);
     chassis.worker("simulations", |stop| run_simulations(simulated, stop));
+    let noted = Arc::clone(&app);
+    chassis.worker("retries", |stop| note_retries(noted, seen, stop));
     let limits = Arc::clone(&app.limits);
     chassis.worker("quiet-keys", |stop| forget_quiet_keys(limits, stop));
     chassis.consume("verdict-news", VerdictNews::queue(), NEWS_AT_ONCE, VerdictNews(Arc::clone(&app)));

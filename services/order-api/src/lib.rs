@@ -7,6 +7,7 @@ pub mod consumers;
 pub mod domain;
 pub mod limits;
 pub mod queries;
+pub mod retries;
 pub mod routes;
 pub mod settings;
 pub mod store;

@@ -1,8 +1,7 @@
 //! The business calls an order off, before its pickup.
 
-use domain::{DeliveryStatus, EventKind, OrderId};
+use domain::{BusinessId, DeliveryStatus, EventKind, Mode, OrderId};
 use events::ProgressData;
-use internal_api::keys::GoodKey;
 
 use super::move_order::{MoveError, Reported, move_order};
 use crate::app::App;
@@ -13,15 +12,15 @@ use crate::store::orders;
 /// event.
 pub async fn cancel_order(
     app: &App,
-    caller: &GoodKey,
+    business: BusinessId,
+    mode: Mode,
     id: OrderId,
     reason: Option<String>,
 ) -> Result<Order, MoveError> {
     let order = app
         .database
         .transaction(async |conn| -> Result<Order, MoveError> {
-            let order =
-                orders::lock(conn, caller.business_id, caller.mode, id).await?.ok_or(MoveError::NotFound)?;
+            let order = orders::lock(conn, business, mode, id).await?.ok_or(MoveError::NotFound)?;
             if order.state.status == DeliveryStatus::Cancelled {
                 return Ok(order);
             }

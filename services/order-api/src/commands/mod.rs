@@ -3,6 +3,7 @@
 pub mod cancel_order;
 pub mod create_order;
 mod move_order;
+pub mod note_retries;
 pub mod record_progress;
 pub mod recover_pending;
 pub mod run_simulations;

@@ -4,12 +4,14 @@ mod cash;
 mod draft;
 mod fingerprint;
 mod order;
+mod retry;
 mod simulation;
 mod warnings;
 
 pub use cash::CashReports;
 pub use draft::{Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place};
 pub use fingerprint::Fingerprint;
-pub use order::{Claim, NewOrder, Order, OrderEvent, Placement};
+pub use order::{Accepted, Claim, NewOrder, Order, OrderEvent, Placement};
+pub use retry::{FailedRequest, KeyHash, PlacedRequest, Replay, Retry, RetryProof, made_good};
 pub use simulation::{Scenario, Simulation};
 pub use warnings::{Warning, Warnings};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use domain::{
-    BusinessId, CodStatus, DeliveryState, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise,
-    PaymentType, TrackingCode,
+    ApiKeyId, BusinessId, CodStatus, DeliveryState, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise,
+    PaymentType, RequestId, TrackingCode,
 };
 use serde_json::Value;
 use strum::{Display, EnumString, IntoStaticStr};
@@ -69,6 +69,9 @@ pub struct NewOrder {
     pub details: Arc<Value>,
     pub receipt: Vec<u8>,
     pub created_at: DateTime<Utc>,
+    /// The request that it comes from, and the key that was shown with it.
+    pub request_id: RequestId,
+    pub key_id: ApiKeyId,
 }
 
 /// What holds a reference or a key: enough to replay, refuse, drive on or take over.
@@ -85,6 +88,16 @@ pub struct Claim {
     pub fingerprint: Fingerprint,
     pub delivery_fee: Paise,
     pub receipt: Vec<u8>,
+}
+
+/// A placed order with what is kept of the request that it was accepted from.
+#[derive(Clone, Debug)]
+pub struct Accepted {
+    pub order: Order,
+    pub idempotency_key: String,
+    /// Absent of orders placed before these were kept.
+    pub request_id: Option<RequestId>,
+    pub key_id: Option<ApiKeyId>,
 }
 
 /// One row of an order's timeline.
@@ -159,6 +172,8 @@ mod tests {
             details: Arc::new(json!({ "notes": "ring twice" })),
             receipt: Vec::new(),
             created_at,
+            request_id: RequestId::first_of(created_at),
+            key_id: ApiKeyId::first_of(created_at),
         }
         .into_placed()
     }

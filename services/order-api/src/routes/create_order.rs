@@ -5,14 +5,16 @@ use std::sync::Arc;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderMap, LOCATION};
 use actix_web::web::{Data, Payload};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpMessage, HttpRequest, HttpResponse};
+use domain::{BusinessId, Mode, OrderId, RequestId};
 use internal_api::keys::GoodKey;
 use web::{ApiError, read_json};
 
 use super::{authenticate, errors, order_body, quota};
 use crate::app::App;
 use crate::commands::create_order::{CreateError, CreateOrder, create_order, held_by_key};
-use crate::domain::Fingerprint;
+use crate::domain::{FailedRequest, Fingerprint, KeyHash, Replay};
+use crate::retries::Seen;
 
 const IDEMPOTENCY_KEY_MAX: usize = 255;
 
@@ -23,29 +25,45 @@ pub(super) async fn create(
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let caller = authenticate::identify(&app, &request).await?;
-    let replay = quota::charge_replay(&app, &request, &caller)?;
-    let command = match read(&request, payload, caller.clone()).await {
+    let request_id = request_id(&request)?;
+    let outcome = place(&app, &request, payload, &caller, request_id).await;
+    if outcome.is_err() && caller.mode == Mode::Test {
+        note_failure(&app, request.headers(), caller.business_id, request_id);
+    }
+    outcome
+}
+
+async fn place(
+    app: &Data<App>,
+    request: &HttpRequest,
+    payload: Payload,
+    caller: &GoodKey,
+    request_id: RequestId,
+) -> Result<HttpResponse, ApiError> {
+    let replay = quota::charge_replay(app, request, caller)?;
+    let command = match read(request, payload, caller.clone(), request_id).await {
         Ok(command) => command,
         Err(unreadable) => {
-            quota::charge_request(&app, &request, &caller)?;
+            quota::charge_request(app, request, caller)?;
             return Err(unreadable);
         }
     };
     let refused = |error: CreateError| {
         errors::from_create(error, |claim| app.ambient.tracking_url(&claim.tracking_code))
     };
-    let held = match quota::charge_request(&app, &request, &caller) {
+    let held = match quota::charge_request(app, request, caller) {
         Ok(()) => None,
         // Only a replay may still be answered.
-        Err(too_many) => Some(held_by_key(&app, &command).await.map_err(refused)?.ok_or(too_many)?),
+        Err(too_many) => Some(held_by_key(app, &command).await.map_err(refused)?.ok_or(too_many)?),
     };
     let charged = held.is_none().then_some(caller.key_id);
     // The client may go away; its order is placed or not, but never left half-way.
-    let running = Arc::clone(&app);
+    let running = Arc::clone(app);
     let outcome = app.tasks.run(async move { create_order(&running, command, held).await }).await?;
     let placed = outcome.map_err(refused)?;
     if placed.replayed {
-        quota::was_replay(&app, &request, replay, charged);
+        quota::was_replay(app, request, replay, charged);
+        note_replay(app, caller, placed.order_id, request_id);
     }
     let mut response = HttpResponse::build(StatusCode::CREATED);
     response.content_type("application/json");
@@ -56,11 +74,38 @@ pub(super) async fn create(
     Ok(response.body(placed.receipt))
 }
 
-async fn read(request: &HttpRequest, payload: Payload, caller: GoodKey) -> Result<CreateOrder, ApiError> {
+/// Evidence that a retry of what succeeded was tried.
+fn note_replay(app: &App, caller: &GoodKey, order_id: OrderId, request_id: RequestId) {
+    if caller.mode == Mode::Test {
+        let (business_id, at) = (caller.business_id, app.ambient.clock.now());
+        app.retries.saw(Seen::Replayed(Replay { business_id, order_id, request_id, at }));
+    }
+}
+
+/// Evidence of the failure, should the same key succeed later.
+fn note_failure(app: &App, headers: &HeaderMap, business_id: BusinessId, request_id: RequestId) {
+    if let Ok(key) = idempotency_key(headers) {
+        let (key, at) = (KeyHash::of(&key), app.ambient.clock.now());
+        app.retries.saw(Seen::Failed(FailedRequest { business_id, key, request_id, at }));
+    }
+}
+
+async fn read(
+    request: &HttpRequest,
+    payload: Payload,
+    caller: GoodKey,
+    request_id: RequestId,
+) -> Result<CreateOrder, ApiError> {
     let idempotency_key = idempotency_key(request.headers())?;
     let body = read_json(request, payload).await?;
     let (fingerprint, draft) = (Fingerprint::of(&body), order_body::read(&body));
-    Ok(CreateOrder { caller, idempotency_key, fingerprint, draft })
+    Ok(CreateOrder { caller, request_id, idempotency_key, fingerprint, draft })
+}
+
+/// As the edge gave it.
+fn request_id(request: &HttpRequest) -> Result<RequestId, ApiError> {
+    let given = request.extensions().get::<RequestId>().copied();
+    given.ok_or_else(|| ApiError::internal("a request came without its id"))
 }
 
 pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<String, ApiError> {

@@ -49,8 +49,20 @@ pub(super) async fn cancel(
     let caller = authenticate::business(&app, &request).await?;
     let id = parse_id(&id)?;
     let reason = cancel_reason(&read_optional_json(&request, payload).await?)?;
-    let (tasks, running) = (app.tasks.clone(), Data::clone(&app));
-    let cancelled = tasks.run(async move { cancel_order(&running, &caller, id, reason).await }).await?;
+    call_off(&app, caller.business_id, caller.mode, id, reason).await
+}
+
+/// To its end, whether the caller waits for it or not.
+pub(super) async fn call_off(
+    app: &Data<App>,
+    business: domain::BusinessId,
+    mode: Mode,
+    id: OrderId,
+    reason: Option<String>,
+) -> Result<Json<OrderView>, ApiError> {
+    let running = Data::clone(app);
+    let work = async move { cancel_order(&running, business, mode, id, reason).await };
+    let cancelled = app.tasks.run(work).await?;
     Ok(Json(views::order_view(&app.ambient, cancelled.map_err(errors::from_cancel)?)))
 }
 
@@ -99,8 +111,8 @@ pub(super) async fn find(
 
 /// Which page of a business's orders is asked for.
 pub(super) struct OrderQuery {
-    page: PageQuery,
-    filter: OrderFilter,
+    pub(super) page: PageQuery,
+    pub(super) filter: OrderFilter,
 }
 
 /// `orderReference`, `trackingCode`, `status`, and the page.
@@ -112,6 +124,7 @@ pub(super) fn order_query(fields: &mut QueryFields, mode: Option<Mode>) -> Order
             order_reference: fields.text("orderReference", order_body::REFERENCE),
             tracking_code: fields.parsed("trackingCode", "a tracking code"),
             status: fields.parsed("status", DELIVERY_STATUSES),
+            among: None,
         },
     }
 }

@@ -1,16 +1,18 @@
 //! What portal-api asks for its businesses. The business is in the path; the mode is the portal user's choice.
 
 use actix_web::HttpRequest;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Json, Path, Payload};
 use domain::OrderId;
 use internal_api::Page;
-use internal_api::orders::{AnyTestOrder, OrderReference, OrderView};
-use web::{ApiError, FaultList, Fields, JsonBody, read_query};
+use internal_api::orders::{AcceptedRequest, AnyTestOrder, OrderReference, OrderView};
+use web::{ApiError, FaultList, Fields, JsonBody, TextRule, read_optional_json, read_query};
 
-use super::{errors, integration, views};
+use super::{errors, integration, order_body, views};
 use crate::app::App;
 use crate::store::orders;
 
+/// What an order is looked for by: no id and no code is as long as a reference may be.
+pub(super) const SEARCH: TextRule = order_body::REFERENCE;
 /// As many as a page has.
 const REFERENCES_MAX: usize = 100;
 
@@ -20,11 +22,41 @@ pub(super) async fn list(
     path: Path<String>,
 ) -> Result<Json<Page<OrderView>>, ApiError> {
     let business = integration::parse_business(&path)?;
-    let query = read_query(&request, |fields| {
+    let (mut query, search) = read_query(&request, |fields| {
         let mode = fields.parsed("mode", "test or live");
-        integration::order_query(fields, mode)
+        (integration::order_query(fields, mode), fields.text("search", SEARCH))
     })?;
+    if let Some(text) = search {
+        let mut conn = app.database.connection().await.map_err(errors::from_store)?;
+        let named = orders::named(&mut conn, business, &text).await.map_err(errors::from_store)?;
+        query.filter.among = Some(named);
+    }
     integration::page(&app, business, query).await.map(Json)
+}
+
+/// The request that an order was accepted from.
+pub(super) async fn request(
+    app: Data<App>,
+    path: Path<(String, String)>,
+) -> Result<Json<AcceptedRequest>, ApiError> {
+    let business = integration::parse_business(&path.0)?;
+    let id = integration::parse_id(&path.1)?;
+    let read = app.database.read(async |conn| orders::accepted(conn, business, id).await).await;
+    let accepted = read.map_err(errors::from_store)?.ok_or_else(errors::order_not_found)?;
+    Ok(Json(views::accepted_request(accepted)))
+}
+
+/// `POST /internal/businesses/{business}/orders/{id}/cancel`, with `{reason?}`: as the integration API's.
+pub(super) async fn cancel(
+    app: Data<App>,
+    path: Path<(String, String)>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Result<Json<OrderView>, ApiError> {
+    let business = integration::parse_business(&path.0)?;
+    let reason = integration::cancel_reason(&read_optional_json(&request, payload).await?)?;
+    let order = integration::find(&app, business, None, &path.1).await?;
+    integration::call_off(&app, business, order.mode, order.id, reason).await
 }
 
 pub(super) async fn get(app: Data<App>, path: Path<(String, String)>) -> Result<Json<OrderView>, ApiError> {

@@ -14,6 +14,7 @@ mod order_body;
 mod payments;
 mod quota;
 mod simulate;
+mod support;
 mod timeline;
 mod tracking;
 mod views;
@@ -67,15 +68,20 @@ pub fn internal(config: &mut ServiceConfig) {
         scope("/internal/businesses/{business}")
             .wrap(from_fn(web::require_internal_token))
             .service(resource("/orders").route(get().to(internal::list)))
+            .service(resource("/orders/activity").route(get().to(support::activity)))
             .service(resource("/orders/{id}").route(get().to(internal::get)))
             .service(resource("/orders/{id}/events").route(get().to(timeline::of_business)))
             .service(resource("/orders/{id}/simulate").route(post().to(simulate::of_business)))
+            .service(resource("/orders/{id}/request").route(get().to(internal::request)))
+            .service(resource("/orders/{id}/cancel").route(post().to(internal::cancel)))
+            .service(resource("/retry-evidence").route(get().to(support::retry_evidence)))
             .service(resource("/order-references").route(post().to(internal::references)))
             .service(resource("/test-orders/any").route(get().to(internal::any_test_order))),
     );
     config.service(
         scope("/internal/orders")
             .wrap(from_fn(web::require_internal_token))
+            .service(resource("").route(get().to(support::find_anywhere)))
             .service(resource("/payments").route(get().to(payments::changed)).route(post().to(payments::of))),
     );
 }

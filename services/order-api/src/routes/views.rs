@@ -6,17 +6,17 @@ use chrono::{DateTime, Utc};
 use domain::{CodStatus, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
 use internal_api::Page;
 use internal_api::orders::{
-    MoneyView, OrderEventView, OrderView, SimulatedOrderView, SimulationView, TimelineEntry, TimelinePage,
-    WebhookOutcomeView,
+    AcceptedRequest, MoneyView, OrderEventView, OrderView, SimulatedOrderView, SimulationView, TimelineEntry,
+    TimelinePage, WebhookOutcomeView,
 };
 use internal_api::wallet::EntryView;
 use internal_api::webhooks::OrderDeliveryView;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::app::Ambient;
 use crate::commands::simulate_progress::Simulated;
-use crate::domain::{Order, OrderEvent};
+use crate::domain::{Accepted, Order, OrderEvent};
 use crate::queries::Timeline;
 
 /// For the business that the order belongs to.
@@ -53,6 +53,18 @@ pub(super) fn order_view(ambient: &Ambient, order: Order) -> OrderView {
         created_at: order.created_at,
         updated_at: order.updated_at,
     }
+}
+
+/// What is kept of the request that an order was accepted from: the body as it was understood, with the pickup that the
+/// profile filled in. Its headers, its exact bytes and fields that are unknown are not kept.
+pub(super) fn accepted_request(accepted: Accepted) -> AcceptedRequest {
+    let Accepted { order, idempotency_key, request_id, key_id } = accepted;
+    let mut body = json!({ "orderReference": order.order_reference, "orderSource": order.order_source });
+    if let (Some(body), Value::Object(details)) = (body.as_object_mut(), Arc::unwrap_or_clone(order.details))
+    {
+        body.extend(details);
+    }
+    AcceptedRequest { request_id, received_at: order.created_at, idempotency_key, body, key_id }
 }
 
 /// Cut from what each source has, by time.

@@ -6,7 +6,9 @@ pub mod fleet;
 pub mod orders;
 pub mod payments;
 pub mod placing;
+pub mod retries;
 pub mod simulations;
+pub mod support;
 pub mod testers;
 pub mod timeline;
 

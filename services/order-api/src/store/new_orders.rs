@@ -11,12 +11,13 @@ use crate::domain::{NewOrder, Placement};
 const INSERT: &str = "
     INSERT INTO orders (
         id, business_id, mode, placement, order_reference, idempotency_key, fingerprint, tracking_code, order_source,
-        status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details, receipt, created_at,
-        attempt, sequence, updated_at, pending_since)
+        status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details, receipt, created_at, request_id,
+        key_id, attempt, sequence, updated_at, pending_since)
     SELECT new.*, 1, (placement = 'placed')::int, created_at, CASE placement WHEN 'placed' THEN NULL ELSE created_at END
-    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) AS new (
+    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) AS new (
         id, business_id, mode, placement, order_reference, idempotency_key, fingerprint, tracking_code, order_source,
-        status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details, receipt, created_at)
+        status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details, receipt, created_at, request_id,
+        key_id)
     ON CONFLICT DO NOTHING
     RETURNING id";
 
@@ -39,6 +40,8 @@ struct Columns<'a> {
     details: Vec<&'a Value>,
     receipts: Vec<&'a [u8]>,
     created: Vec<DateTime<Utc>>,
+    requests: Vec<String>,
+    api_keys: Vec<String>,
 }
 
 /// Stores those whose id, reference and key are free, and gives their ids.
@@ -70,6 +73,8 @@ impl<'a> Columns<'a> {
         self.details.push(&order.details);
         self.receipts.push(&order.receipt);
         self.created.push(order.created_at);
+        self.requests.push(order.request_id.to_string());
+        self.api_keys.push(order.key_id.to_string());
     }
 
     fn into_statement(self) -> Statement<'a> {
@@ -91,5 +96,7 @@ impl<'a> Columns<'a> {
             .bind::<Array<Jsonb>, _>(self.details)
             .bind::<Array<Binary>, _>(self.receipts)
             .bind::<Array<Timestamptz>, _>(self.created)
+            .bind::<Array<Text>, _>(self.requests)
+            .bind::<Array<Text>, _>(self.api_keys)
     }
 }

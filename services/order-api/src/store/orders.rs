@@ -11,7 +11,7 @@ use super::fleet::changed_at;
 use super::predicates::placed;
 use super::rows::OrderRow;
 use super::schema::orders;
-use crate::domain::Order;
+use crate::domain::{Accepted, Order};
 
 /// Which of a business's orders are wanted.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,8 @@ pub struct OrderFilter {
     pub order_reference: Option<String>,
     pub tracking_code: Option<TrackingCode>,
     pub status: Option<DeliveryStatus>,
+    /// Those that a search found.
+    pub among: Option<Vec<OrderId>>,
 }
 
 /// One order of a business; in `mode` when one is given.
@@ -63,6 +65,9 @@ pub async fn list(
     if let Some(status) = filter.status {
         query = query.filter(orders::status.eq(status.as_str()));
     }
+    if let Some(among) = &filter.among {
+        query = query.filter(orders::id.eq_any(among.iter().map(OrderId::to_string).collect::<Vec<_>>()));
+    }
     if let Some(after) = after {
         query = query.filter(orders::id.lt(after.to_string()));
     }
@@ -73,6 +78,56 @@ pub async fn list(
         .load(conn)
         .await?;
     rows.into_iter().map(Order::try_from).collect()
+}
+
+/// A business's orders that are called exactly so: by id, tracking code or reference. One question for each name, since
+/// each has an index of its own. At most four: references are unique in each mode.
+pub async fn named(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    text: &str,
+) -> Result<Vec<OrderId>, StoreError> {
+    let of_business = || orders::table.filter(orders::business_id.eq(business.to_string())).filter(placed());
+    let mut found: Vec<String> = of_business()
+        .filter(orders::mode.eq_any([Mode::Test.as_str(), Mode::Live.as_str()]))
+        .filter(orders::order_reference.eq(text))
+        .select(orders::id)
+        .load(conn)
+        .await?;
+    if let Ok(id) = text.parse::<OrderId>() {
+        let by_id = of_business().filter(orders::id.eq(id.to_string())).select(orders::id);
+        found.extend(by_id.load::<String>(conn).await?);
+    }
+    if let Ok(code) = text.parse::<TrackingCode>() {
+        let by_code = of_business().filter(orders::tracking_code.eq(code.as_str().to_owned()));
+        found.extend(by_code.select(orders::id).load::<String>(conn).await?);
+    }
+    found.into_iter().map(|id| id.parse().map_err(|error| corrupt("orders.id", error))).collect()
+}
+
+/// An order of a business with the request that it was accepted from; either mode.
+pub async fn accepted(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    id: OrderId,
+) -> Result<Option<Accepted>, StoreError> {
+    let row: Option<(OrderRow, String, Option<String>, Option<String>)> = orders::table
+        .filter(orders::id.eq(id.to_string()))
+        .filter(orders::business_id.eq(business.to_string()))
+        .filter(placed())
+        .select((OrderRow::as_select(), orders::idempotency_key, orders::request_id, orders::key_id))
+        .first(conn)
+        .await
+        .optional()?;
+    let Some((order, idempotency_key, request_id, key_id)) = row else { return Ok(None) };
+    let request_id = request_id.map(|id| id.parse().map_err(|error| corrupt("orders.request_id", error)));
+    let key_id = key_id.map(|id| id.parse().map_err(|error| corrupt("orders.key_id", error)));
+    Ok(Some(Accepted {
+        order: order.try_into()?,
+        idempotency_key,
+        request_id: request_id.transpose()?,
+        key_id: key_id.transpose()?,
+    }))
 }
 
 /// The references of those of the orders that are this business's.

@@ -132,6 +132,8 @@ pub(super) struct TakeOverRow<'a> {
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
     pending_since: Option<DateTime<Utc>>,
+    request_id: String,
+    key_id: String,
 }
 
 impl<'a> TakeOverRow<'a> {
@@ -152,6 +154,8 @@ impl<'a> TakeOverRow<'a> {
             created_at: order.created_at,
             updated_at: order.created_at,
             pending_since: Some(order.created_at),
+            request_id: order.request_id.to_string(),
+            key_id: order.key_id.to_string(),
         }
     }
 }

@@ -29,6 +29,8 @@ diesel::table! {
         created_at -> Timestamptz,
         updated_at -> Timestamptz,
         pending_since -> Nullable<Timestamptz>,
+        request_id -> Nullable<Text>,
+        key_id -> Nullable<Text>,
     }
 }
 
@@ -53,6 +55,25 @@ diesel::table! {
         order_id -> Text,
         fingerprint -> Binary,
         recorded_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    failed_test_requests (business_id, key_hash) {
+        business_id -> Text,
+        key_hash -> Binary,
+        request_id -> Text,
+        failed_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    retry_proofs (business_id, kind) {
+        business_id -> Text,
+        kind -> Text,
+        first_request_id -> Nullable<Text>,
+        request_id -> Text,
+        proved_at -> Timestamptz,
     }
 }
 

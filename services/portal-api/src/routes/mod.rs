@@ -12,6 +12,7 @@ mod openapi;
 mod operator;
 mod operator_session;
 mod order_stream;
+mod order_support;
 mod ordering;
 mod orders;
 pub(crate) mod pages;
@@ -105,6 +106,8 @@ fn portal(config: &mut ServiceConfig) {
         .service(resource("/orders/{id}").route(get().to(orders::read)))
         .service(resource("/orders/{id}/events").route(get().to(orders::events)))
         .service(resource("/orders/{id}/simulate").route(post().to(orders::simulate)))
+        .service(resource("/orders/{id}/request").route(get().to(order_support::request)))
+        .service(resource("/orders/{id}/cancel").route(post().to(order_support::cancel)))
         .service(resource("/wallet").route(get().to(wallet::read)))
         .service(resource("/wallet/entries").route(get().to(statement::entries)))
         .service(resource("/wallet/entries.csv").route(get().to(statement::export)))

@@ -36,6 +36,7 @@ pub(super) async fn list(
             order_reference: fields.text("orderReference", PASSED_ON),
             tracking_code: fields.text("trackingCode", PASSED_ON),
             status: fields.text("status", PASSED_ON),
+            search: fields.text("search", PASSED_ON),
         }
     })?;
     Ok(HttpResponse::Ok().json(app.peers.orders.list(session.business, &query).await?))
@@ -104,6 +105,6 @@ pub(super) fn mode(fields: &mut QueryFields) -> Option<Mode> {
     fields.parsed("mode", "test or live")
 }
 
-fn order_id(text: &str) -> Result<OrderId, ApiError> {
+pub(super) fn order_id(text: &str) -> Result<OrderId, ApiError> {
     text.parse().map_err(|_| ApiError::not_found("order_not_found", "order"))
 }

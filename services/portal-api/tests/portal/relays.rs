@@ -164,7 +164,7 @@ fn relays() -> Vec<Relay> {
             (with(key(), "key", "sk_test_y"), 200),
         ),
         relay(
-            ("GET", "/orders?mode=test&limit=5&status=created&orderReference=a&trackingCode=b"),
+            ("GET", "/orders?mode=test&limit=5&status=created&orderReference=a&trackingCode=b&search=c"),
             (orders, "GET /orders"),
             (page(&order()), 200),
         ),
@@ -178,6 +178,11 @@ fn relays() -> Vec<Relay> {
             ("POST", &path("/orders/{order}/simulate")),
             (orders, &path("POST /orders/{order}/simulate")),
             (simulated(), 200),
+        ),
+        relay(
+            ("POST", &path("/orders/{order}/cancel")),
+            (orders, &path("POST /orders/{order}/cancel")),
+            (order(), 200),
         ),
         relay(
             ("GET", &path("/wallet/entries?limit=5&kind=top_up&since=a&until=b&orderId={order}")),

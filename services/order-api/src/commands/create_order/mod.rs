@@ -8,7 +8,7 @@ pub(crate) mod receipt;
 
 use std::time::Duration;
 
-use domain::{GoLiveItem, Mode, OrderId, TrackingCode};
+use domain::{GoLiveItem, Mode, OrderId, RequestId, TrackingCode};
 use internal_api::CallError;
 use internal_api::keys::GoodKey;
 use internal_api::ordering::OrderingContext;
@@ -30,6 +30,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 /// A request for an order, read but not yet judged.
 pub struct CreateOrder {
     pub caller: GoodKey,
+    pub request_id: RequestId,
     pub idempotency_key: String,
     pub fingerprint: Fingerprint,
     /// The faults count only once a replay and a locked business are ruled out (`design.md` §5, order of checks).
@@ -300,6 +301,8 @@ fn new_order(app: &App, request: &CreateOrder, draft: &OrderDraft) -> Result<New
         details: draft.details().into(),
         receipt: Vec::new(),
         created_at: app.ambient.clock.now(),
+        request_id: request.request_id,
+        key_id: request.caller.key_id,
     };
     new.receipt = receipt::render(&app.ambient, &new, &draft.warnings.listed())?;
     Ok(new)

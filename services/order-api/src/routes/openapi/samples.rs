@@ -4,8 +4,8 @@
 use anyhow::{Context, anyhow};
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
-    BusinessId, Clock, DeliveryState, EndpointId, Entropy, EventId, EventKind, Mode, OrderId, PaymentType,
-    TrackingCode, TransferId, WebhookDeliveryId,
+    ApiKeyId, BusinessId, Clock, DeliveryState, EndpointId, Entropy, EventId, EventKind, Mode, OrderId,
+    PaymentType, RequestId, TrackingCode, TransferId, WebhookDeliveryId,
 };
 use events::{Driver, ProgressData};
 use internal_api::wallet::EntryView;
@@ -75,6 +75,8 @@ impl Samples {
             details: self.draft.details().into(),
             receipt: Vec::new(),
             created_at: self.now(),
+            request_id: self.id(RequestId::generate, 4),
+            key_id: self.id(ApiKeyId::generate, 5),
         }
     }
 

@@ -3,6 +3,8 @@
 
 use chrono::{DateTime, Utc};
 use domain::{EventKind, Mode, Paise};
+use internal_api::ordering::PickupProfile;
+use internal_api::orders::details;
 use utoipa::ToSchema;
 
 #[derive(ToSchema)]
@@ -62,6 +64,25 @@ pub(crate) struct CreateApiKey {
 pub(crate) struct RotateApiKey {
     /// How long the old key goes on working: 0, 900, 3600, 21600 or 86400.
     grace_seconds: i32,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct CancelOrder {
+    #[schema(max_length = 1000)]
+    reason: Option<String>,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct AcceptedBody {
+    order_reference: String,
+    order_source: String,
+    customer: details::Customer,
+    delivery: details::DeliveryAddress,
+    pickup: Option<PickupProfile>,
+    package: Option<details::Package>,
+    payment: details::Payment,
+    notes: Option<details::Notes>,
 }
 
 #[derive(ToSchema)]

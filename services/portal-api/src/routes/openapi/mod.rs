@@ -11,9 +11,9 @@ use utoipa::OpenApi;
 
 use self::common::Common;
 use super::{
-    accounts, api_keys, cash, config, operator, operator_session, order_stream, orders, payments,
-    pickup_profile, session, statement, status, subscription, wallet, webhook_deliveries, webhook_endpoints,
-    webhook_tools,
+    accounts, api_keys, cash, config, operator, operator_session, order_stream, order_support, orders,
+    payments, pickup_profile, session, statement, status, subscription, wallet, webhook_deliveries,
+    webhook_endpoints, webhook_tools,
 };
 
 const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers in paise, times RFC 3339 in UTC. Lists take `limit` and \
@@ -55,6 +55,8 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
         orders::read,
         orders::events,
         orders::simulate,
+        order_support::request,
+        order_support::cancel,
         wallet::read,
         statement::entries,
         statement::export,

@@ -29,6 +29,9 @@ pub(crate) struct OrdersParams {
     status: Option<DeliveryStatus>,
     order_reference: Option<String>,
     tracking_code: Option<String>,
+    /// An id, a tracking code or a reference, exactly.
+    #[param(max_length = 128)]
+    search: Option<String>,
     #[param(minimum = 1, maximum = 100)]
     limit: Option<i32>,
     starting_after: Option<String>,

@@ -1,0 +1,1 @@
+ALTER TABLE orders DROP COLUMN request_id, DROP COLUMN key_id;

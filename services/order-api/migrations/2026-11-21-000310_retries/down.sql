@@ -1,0 +1,1 @@
+DROP TABLE failed_test_requests, retry_proofs;

@@ -1,0 +1,119 @@
+//! What a business is advised to try before it goes live (`spec.md` §3.2): a retry of what succeeded, and one of what
+//! failed. It counts as tried when it was seen to happen with a Test key.
+
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, OrderId, RequestId};
+use sha2::{Digest, Sha256};
+use strum::{Display, EnumString, IntoStaticStr};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Retry {
+    /// Answered from what the first sending brought.
+    Duplicate,
+    /// It failed, and succeeded later under the same Idempotency-Key.
+    Failure,
+}
+
+/// A retry that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryProof {
+    pub kind: Retry,
+    /// Unknown of orders that were placed before it was kept.
+    pub first: Option<RequestId>,
+    pub retry: RequestId,
+    pub at: DateTime<Utc>,
+}
+
+/// What an Idempotency-Key is remembered by once its request has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyHash([u8; 32]);
+
+impl KeyHash {
+    pub fn of(idempotency_key: &str) -> Self {
+        Self(Sha256::digest(idempotency_key.as_bytes()).into())
+    }
+
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// A request with a Test key that failed.
+#[derive(Clone, Copy, Debug)]
+pub struct FailedRequest {
+    pub business_id: BusinessId,
+    pub key: KeyHash,
+    pub request_id: RequestId,
+    pub at: DateTime<Utc>,
+}
+
+/// A request with a Test key that was answered with an order placed before.
+#[derive(Clone, Copy, Debug)]
+pub struct Replay {
+    pub business_id: BusinessId,
+    pub order_id: OrderId,
+    pub request_id: RequestId,
+    pub at: DateTime<Utc>,
+}
+
+/// A request that succeeded, among those after a failure.
+#[derive(Clone, Copy, Debug)]
+pub struct PlacedRequest {
+    pub key: KeyHash,
+    pub request_id: RequestId,
+    pub at: DateTime<Utc>,
+}
+
+/// The first failure that was made good later.
+pub fn made_good(failed: &[FailedRequest], placed: &[PlacedRequest]) -> Option<RetryProof> {
+    let proofs = failed.iter().flat_map(|failure| {
+        let later = placed.iter().filter(|placed| placed.key == failure.key && placed.at >= failure.at);
+        later.map(|placed| RetryProof {
+            kind: Retry::Failure,
+            first: Some(failure.request_id),
+            retry: placed.request_id,
+            at: placed.at,
+        })
+    });
+    proofs.min_by_key(|proof| proof.at)
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+
+    use super::*;
+
+    #[test]
+    fn only_a_later_success_of_the_same_key_makes_a_failure_good() {
+        let at = |minutes| DateTime::UNIX_EPOCH + TimeDelta::minutes(minutes);
+        let failed = |key, minutes| FailedRequest {
+            business_id: BusinessId::first_of(at(0)),
+            key: KeyHash::of(key),
+            request_id: RequestId::first_of(at(minutes)),
+            at: at(minutes),
+        };
+        let placed = |key, minutes| PlacedRequest {
+            key: KeyHash::of(key),
+            request_id: RequestId::first_of(at(minutes)),
+            at: at(minutes),
+        };
+        assert_eq!(made_good(&[], &[placed("a", 1)]), None);
+        assert_eq!(made_good(&[failed("a", 1)], &[placed("b", 2)]), None, "another key");
+        assert_eq!(made_good(&[failed("a", 2)], &[placed("a", 1)]), None, "the failure came after it");
+        let proof =
+            made_good(&[failed("b", 1), failed("a", 2)], &[placed("b", 9), placed("a", 5), placed("a", 7)]);
+        let expected = RetryProof {
+            kind: Retry::Failure,
+            first: Some(RequestId::first_of(at(2))),
+            retry: RequestId::first_of(at(5)),
+            at: at(5),
+        };
+        assert_eq!(proof, Some(expected));
+    }
+}

@@ -1,0 +1,104 @@
+//! What an operator looks for: an order of whichever business, and how busy a business is.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, Mode, OrderId, TrackingCode};
+use postgres::statement;
+
+use super::StoreError;
+use super::predicates::placed;
+use super::rows::OrderRow;
+use super::schema::orders;
+use crate::domain::Order;
+
+/// Hops from business to business along the index of references, and asks each for its own: an index by reference alone
+/// would cost every order that is placed, for a question that the operator asks now and then.
+const BY_REFERENCE: &str = "
+    WITH RECURSIVE businesses AS (
+        (SELECT business_id FROM orders ORDER BY business_id LIMIT 1)
+        UNION ALL
+        SELECT (
+            SELECT next.business_id FROM orders AS next
+            WHERE next.business_id > businesses.business_id ORDER BY next.business_id LIMIT 1)
+        FROM businesses WHERE businesses.business_id IS NOT NULL)
+    SELECT found.id
+    FROM businesses
+    CROSS JOIN LATERAL (
+        SELECT orders.id FROM orders
+        WHERE orders.business_id = businesses.business_id AND orders.mode = ANY ('{test,live}')
+            AND orders.order_reference = $1 AND orders.placement = 'placed') AS found
+    ORDER BY found.id DESC LIMIT $2";
+
+const ACTIVITY: &str = "
+    SELECT
+        (SELECT created_at FROM orders WHERE business_id = $1 AND mode = $2 AND placement = 'placed'
+            ORDER BY id DESC LIMIT 1) AS last_at,
+        (SELECT count(*) FROM (
+            SELECT FROM orders WHERE business_id = $1 AND mode = $2 AND placement = 'placed' AND id >= $3
+            LIMIT $4) AS recent) AS recent,
+        (SELECT count(*) FROM (
+            SELECT FROM orders WHERE placement = 'pending_payment' AND business_id = $1 AND mode = $2
+            LIMIT $4) AS pending) AS pending";
+
+#[derive(QueryableByName)]
+struct Id {
+    #[diesel(sql_type = Text)]
+    id: String,
+}
+
+/// How busy a business is in one mode.
+#[derive(Clone, Copy, Debug, QueryableByName)]
+pub struct Activity {
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    pub last_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = BigInt)]
+    pub recent: i64,
+    #[diesel(sql_type = BigInt)]
+    pub pending: i64,
+}
+
+/// The placed orders of all businesses that are called exactly so, by id, tracking code or reference; newest first.
+pub async fn find_anywhere(
+    conn: &mut AsyncPgConnection,
+    text: &str,
+    max: i64,
+) -> Result<Vec<Order>, StoreError> {
+    let found: Vec<Id> =
+        statement(BY_REFERENCE).bind::<Text, _>(text).bind::<BigInt, _>(max).load(conn).await?;
+    let mut ids: Vec<String> = found.into_iter().map(|found| found.id).collect();
+    if let Ok(id) = text.parse::<OrderId>() {
+        ids.push(id.to_string());
+    }
+    if let Ok(code) = text.parse::<TrackingCode>() {
+        let by_code = orders::table.filter(orders::tracking_code.eq(code.as_str().to_owned()));
+        ids.extend(by_code.select(orders::id).load::<String>(conn).await?);
+    }
+    let rows: Vec<OrderRow> = orders::table
+        .filter(orders::id.eq_any(ids))
+        .filter(placed())
+        .order(orders::id.desc())
+        .limit(max)
+        .select(OrderRow::as_select())
+        .load(conn)
+        .await?;
+    rows.into_iter().map(Order::try_from).collect()
+}
+
+/// Counts orders placed since `since` and those whose payment is open, each up to `max`.
+pub async fn activity(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    mode: Mode,
+    since: DateTime<Utc>,
+    max: i64,
+) -> Result<Activity, StoreError> {
+    Ok(statement(ACTIVITY)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Text, _>(mode.as_str())
+        .bind::<Text, _>(OrderId::first_of(since).to_string())
+        .bind::<BigInt, _>(max)
+        .get_result(conn)
+        .await?)
+}
