@@ -1,32 +1,61 @@
-/** What each action of the audit log is called. An action that is not here is shown by its code. */
-export const ACTIONS: Record<string, string> = {
-  "session.opened": "Logged in",
-  "session.failed": "Log-in failed",
-  "session.closed": "Logged out",
-  "session.revoked": "Log-in ended",
-  "password.changed": "Password changed",
-  "password.reset_requested": "Password reset asked for",
-  "password.reset": "Password reset",
-  "api_key.created": "API key created",
-  "api_key.rotated": "API key rotated",
-  "api_key.revoked": "API key revoked",
-  "webhook_endpoint.created": "Webhook endpoint created",
-  "webhook_endpoint.updated": "Webhook endpoint changed",
-  "webhook_endpoint.deleted": "Webhook endpoint deleted",
-  "order.cancelled": "Order cancelled",
-  "wallet.topped_up": "Wallet topped up",
-  "wallet.credited": "Wallet credited",
-  "subscription.requested": "Plan asked for",
-  "pickup_profile.changed": "Pickup profile changed",
-  "user.invited": "User invited",
-  "user.joined": "User joined",
-  "user.role_changed": "Role changed",
-  "user.removed": "User removed",
-  "business.changed": "Business changed",
+/** What each action of the audit log is called, by what it is about. An action that is not here is shown by its code. */
+export const ACTION_GROUPS: Record<string, Record<string, string>> = {
+  Access: {
+    "account.created": "Account created",
+    "session.opened": "Logged in",
+    "session.failed": "Log-in failed",
+    "session.closed": "Logged out",
+    "session.revoked": "Log-in ended",
+    "password.changed": "Password changed",
+    "password.reset_requested": "Password reset asked for",
+    "password.reset_issued": "Reset link issued",
+    "password.reset": "Password reset",
+  },
+  Team: {
+    "user.invited": "User invited",
+    "user.joined": "User joined",
+    "user.role_changed": "Role changed",
+    "user.removed": "User removed",
+    "invitation.withdrawn": "Invitation withdrawn",
+  },
+  "API keys": {
+    "api_key.created": "API key created",
+    "api_key.rotated": "API key rotated",
+    "api_key.revoked": "API key revoked",
+  },
+  Webhooks: {
+    "webhook_endpoint.created": "Endpoint created",
+    "webhook_endpoint.updated": "Endpoint changed",
+    "webhook_endpoint.deleted": "Endpoint deleted",
+    "webhook_endpoint.tested": "Endpoint tested",
+    "webhook_endpoint.parked_replayed": "Parked webhooks sent",
+    "webhook_endpoint.parked_discarded": "Parked webhooks discarded",
+    "webhook_secret.rotated": "Signing secret rotated",
+    "webhook_secret.activated": "Signing secret activated",
+    "webhook_delivery.redelivered": "Webhook sent again",
+    "webhook_recovery.started": "Recovery started",
+    "webhook_recovery.cancelled": "Recovery cancelled",
+  },
+  Orders: {
+    "order.simulated": "Test order moved",
+    "order.cancelled": "Order cancelled",
+  },
+  Money: {
+    "wallet.topped_up": "Wallet topped up",
+    "wallet.credited": "Wallet credited",
+    "wallet.threshold_changed": "Low-balance warning changed",
+    "subscription.requested": "Plan asked for",
+  },
+  Business: {
+    "pickup_profile.changed": "Pickup profile changed",
+    "business.changed": "Business changed",
+  },
 };
 
+const LABELS: Record<string, string> = Object.assign({}, ...Object.values(ACTION_GROUPS));
+
 export function actionLabel(action: string): string {
-  return ACTIONS[action] ?? action;
+  return LABELS[action] ?? action;
 }
 
 /** The details as lines: `mode: live`. What is nested is written as JSON. */

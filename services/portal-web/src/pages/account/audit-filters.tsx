@@ -1,0 +1,69 @@
+import { Group, NativeSelect, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { AuditFilter } from "../../api/audit-log";
+import { useUsers } from "../../api/team";
+import { useMay } from "../../app/session";
+import { endOfDay, startOfDay } from "../../format/day";
+import { ACTION_GROUPS } from "./audit-actions";
+
+interface AuditFiltersProps {
+  filter: AuditFilter;
+  onChange: (filter: AuditFilter) => void;
+}
+
+const ACTIONS = Object.entries(ACTION_GROUPS).map(([group, actions]) => ({
+  group,
+  items: Object.entries(actions).map(([value, label]) => ({ value, label })),
+}));
+
+/** What of the log is shown: one action, one user, some days. */
+export function AuditFilters({ filter, onChange }: AuditFiltersProps) {
+  const mayListUsers = useMay("owner");
+  return (
+    <Group px="md" pb="md" gap="sm" align="flex-end">
+      <NativeSelect
+        size="xs"
+        label="Action"
+        value={filter.action ?? ""}
+        onChange={(event) => onChange({ ...filter, action: event.currentTarget.value || undefined })}
+        data={[{ value: "", label: "All" }, ...ACTIONS]}
+      />
+      {mayListUsers && <UserFilter filter={filter} onChange={onChange} />}
+      <Day label="From" onDay={(date) => onChange({ ...filter, since: startOfDay(date) })} />
+      <Day label="To" onDay={(date) => onChange({ ...filter, until: endOfDay(date) })} />
+    </Group>
+  );
+}
+
+function UserFilter({ filter, onChange }: AuditFiltersProps) {
+  const users = useUsers();
+  return (
+    <NativeSelect
+      size="xs"
+      label="Who"
+      maw={220}
+      value={filter.userId ?? ""}
+      onChange={(event) => onChange({ ...filter, userId: event.currentTarget.value || undefined })}
+      data={[
+        { value: "", label: "Everybody" },
+        ...users.rows.map((user) => ({ value: user.id, label: user.email })),
+      ]}
+    />
+  );
+}
+
+function Day({ label, onDay }: { label: string; onDay: (date: string) => void }) {
+  const [date, setDate] = useState("");
+  return (
+    <TextInput
+      size="xs"
+      type="date"
+      label={label}
+      value={date}
+      onChange={(event) => {
+        setDate(event.currentTarget.value);
+        onDay(event.currentTarget.value);
+      }}
+    />
+  );
+}
