@@ -14,7 +14,7 @@ export type TimelineEntry = Schemas["TimelineEntry"];
 
 export interface OrderFilter {
   mode: Mode;
-  status?: string;
+  status?: Order["status"];
   /** An order's id, tracking code or reference, exactly. */
   search?: string;
 }

@@ -1,9 +1,6 @@
 // The calls of portal-api in the form that openapi-typescript gives them, written by hand for those whose
 // description is not generated yet. What stands here goes when `schema.d.ts` has it.
 
-import type { components } from "./schema";
-
-type Schemas = components["schemas"];
 export type Json<T> = { headers: Record<string, unknown>; content: { "application/json": T } };
 export type Empty = { headers: Record<string, unknown>; content?: never };
 export type Failure = { default: Json<ErrorBody> };
@@ -148,26 +145,7 @@ export interface Status {
   advice?: Advice[];
 }
 
-export interface AcceptedRequest {
-  requestId: string | null;
-  receivedAt: string | null;
-  idempotencyKey: string | null;
-  body: unknown;
-  keyPrefix: string | null;
-  keyLastFour: string | null;
-}
-
 export interface paths {
-  "/v1/portal/orders": {
-    get: Read<
-      { query?: { mode?: Mode; status?: string; search?: string; limit?: number; startingAfter?: string } },
-      List<Schemas["OrderView"]>
-    >;
-  };
-  "/v1/portal/orders/{id}/request": { get: Read<ById, AcceptedRequest> };
-  "/v1/portal/orders/{id}/cancel": {
-    post: Call<ById, { reason?: string }, { 200: Json<Schemas["OrderView"]> }>;
-  };
   "/v1/portal/config": { get: Read<None, PortalConfig> };
   "/v1/portal/accounts": {
     post: Call<None, { businessName: string; email: string; password: string }, { 201: Json<Session> }>;

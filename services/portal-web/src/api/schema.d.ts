@@ -279,6 +279,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/portal/orders/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call an order off, before its pickup
+         * @description Repeated: the same answer. The fee of a live order comes back. After the pickup: 409 `order_not_cancellable`.
+         */
+        post: operations["cancelOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/portal/orders/{id}/events": {
         parameters: {
             query?: never;
@@ -288,6 +308,26 @@ export interface paths {
         };
         /** All that happened to an order: moves, money, webhooks */
         get: operations["readTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/orders/{id}/request": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The request that an order was accepted from
+         * @description As far as it is kept: its body in the fields that are known. Its headers and its exact bytes are not.
+         */
+        get: operations["readOrderRequest"];
         put?: never;
         post?: never;
         delete?: never;
@@ -749,6 +789,16 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AcceptedBody: {
+            customer: components["schemas"]["Customer"];
+            delivery: components["schemas"]["DeliveryAddress"];
+            notes?: components["schemas"]["Notes"] | null;
+            orderReference: string;
+            orderSource: string;
+            package?: components["schemas"]["Package"] | null;
+            payment: components["schemas"]["Payment"];
+            pickup?: components["schemas"]["PickupProfile"] | null;
+        };
         /**
          * @description An API key. Names the key; it is not the key.
          * @example key_01JZ5S9QK4V8M2T6YB3C7D9FGH
@@ -828,6 +878,9 @@ export interface components {
             /** @description `required`, `requested`, `active` or `expired`. */
             subscription: string;
             unlocked: boolean;
+        };
+        CancelOrder: {
+            reason?: string | null;
         };
         /** @description The outstanding cash of one span of days. */
         CashAge: {
@@ -1578,8 +1631,23 @@ export interface components {
          * @enum {string}
          */
         Redelivery: "queued" | "brought_forward" | "under_way" | "waits_its_turn";
+        /**
+         * @description One HTTP request, from the edge through every service it touches.
+         * @example req_01JZ5S9QK4V8M2T6YB3C7D9FGH
+         */
+        RequestId: string;
         RequestSubscription: {
             plan: string;
+        };
+        RequestView: {
+            /** @description As it was understood: with the pickup that the profile filled in, and without fields that are unknown. */
+            body: components["schemas"]["AcceptedBody"];
+            idempotencyKey: string;
+            keyLastFour?: string | null;
+            keyPrefix?: string | null;
+            /** Format: date-time */
+            receivedAt: string;
+            requestId?: components["schemas"]["RequestId"] | null;
         };
         RotateApiKey: {
             /**
@@ -2241,6 +2309,8 @@ export interface operations {
                 status?: components["schemas"]["DeliveryStatus"];
                 orderReference?: string;
                 trackingCode?: string;
+                /** @description An id, a tracking code or a reference, exactly. */
+                search?: string;
                 limit?: number;
                 startingAfter?: string;
             };
@@ -2310,6 +2380,34 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    cancelOrder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The order. */
+                id: components["schemas"]["OrderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CancelOrder"] | null;
+            };
+        };
+        responses: {
+            /** @description The order, cancelled. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     readTimeline: {
         parameters: {
             query?: {
@@ -2334,6 +2432,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TimelinePage"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    readOrderRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The order. */
+                id: components["schemas"]["OrderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestView"];
                 };
             };
             default: components["responses"]["Error"];

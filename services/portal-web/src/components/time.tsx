@@ -22,14 +22,10 @@ export function Time({ at, never = "Never", relative = false, clock = false }: T
 }
 
 function RelativeTime({ at }: { at: string }) {
-  const now = useSyncExternalStore(subscribe, currentTick);
-  return (
-    <Stamp
-      at={at}
-      text={formatRelative(at, Math.max(now, 0))}
-      title={`${formatTime(at)} · ${formatUtc(at)}`}
-    />
-  );
+  // The tick says when to look again; what is shown with a new time is told from the present moment.
+  const tick = useSyncExternalStore(subscribe, currentTick);
+  const now = Math.max(tick, Date.now());
+  return <Stamp at={at} text={formatRelative(at, now)} title={`${formatTime(at)} · ${formatUtc(at)}`} />;
 }
 
 function Stamp({ at, text, title }: { at: string; text: string; title: string }) {

@@ -24,7 +24,9 @@ export function OrderFilters({ filter, onChange, isStreaming }: OrderFiltersProp
       <NativeSelect
         aria-label="Status"
         value={filter.status ?? ""}
-        onChange={(event) => onChange({ status: event.currentTarget.value || undefined })}
+        onChange={(event) =>
+          onChange({ status: (event.currentTarget.value || undefined) as OrderFilter["status"] })
+        }
         data={[
           { value: "", label: "Any status" },
           ...Object.entries(DELIVERY_STATUSES).map(([value, { label }]) => ({ value, label })),

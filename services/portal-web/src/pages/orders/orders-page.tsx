@@ -55,31 +55,34 @@ function Orders({ filter, onChange }: OrdersProps) {
   const orders = useLiveOrders(filter);
   // What was there when the list was opened is not new.
   const [openedAt] = useState(() => Date.now());
-  if (orders.error && orders.rows.length === 0) {
-    return (
-      <ErrorState error={orders.error} title="The orders cannot be shown" onRetry={() => orders.refetch()} />
-    );
-  }
   return (
     <>
       <OrderFilters filter={filter} onChange={onChange} isStreaming={orders.isStreaming} />
-      <OrdersTable
-        orders={orders.rows}
-        mode={filter.mode}
-        isLoading={orders.isPending}
-        newSince={openedAt}
-        empty={
-          <NoOrders filter={filter} onClear={() => onChange({ status: undefined, search: undefined })} />
-        }
-        footer={
-          <LoadMore
-            hasMore={orders.hasNextPage}
-            isLoading={orders.isFetchingNextPage}
-            onMore={() => orders.fetchNextPage()}
-            shown={orders.rows.length}
-          />
-        }
-      />
+      {orders.error && orders.rows.length === 0 ? (
+        <ErrorState
+          error={orders.error}
+          title="The orders cannot be shown"
+          onRetry={() => orders.refetch()}
+        />
+      ) : (
+        <OrdersTable
+          orders={orders.rows}
+          mode={filter.mode}
+          isLoading={orders.isPending}
+          newSince={openedAt}
+          empty={
+            <NoOrders filter={filter} onClear={() => onChange({ status: undefined, search: undefined })} />
+          }
+          footer={
+            <LoadMore
+              hasMore={orders.hasNextPage}
+              isLoading={orders.isFetchingNextPage}
+              onMore={() => orders.fetchNextPage()}
+              shown={orders.rows.length}
+            />
+          }
+        />
+      )}
     </>
   );
 }

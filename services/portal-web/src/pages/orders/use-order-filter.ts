@@ -3,7 +3,7 @@ import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router-dom";
 import type { OrderFilter } from "../../api/orders";
 import type { Mode } from "../../api/types";
-import { DELIVERY_STATUSES } from "../../format/order-words";
+import { DELIVERY_STATUSES, type DeliveryStatus } from "../../format/order-words";
 
 /** What is shown, in the address, so that it can be bookmarked; the tab that was open last comes first again. */
 export function useOrderFilter() {
@@ -31,7 +31,11 @@ function read(search: URLSearchParams, lastMode: Mode): OrderFilter {
   const status = search.get("status") ?? "";
   return {
     mode: mode === "live" || mode === "test" ? mode : lastMode === "live" ? "live" : "test",
-    status: status in DELIVERY_STATUSES ? status : undefined,
+    status: isStatus(status) ? status : undefined,
     search: search.get("search")?.trim() || undefined,
   };
+}
+
+function isStatus(text: string): text is DeliveryStatus {
+  return text in DELIVERY_STATUSES;
 }

@@ -61,7 +61,7 @@ function Exchange({ attempt, body }: { attempt: Attempt; body: string }) {
           <Text component="span" fw={600}>
             {sentence(attempt.error)}.
           </Text>{" "}
-          {failureAdvice(attempt.error, attempt.responseStatus)}
+          {failureAdvice(attempt.error)}
         </Text>
       )}
       <div>

@@ -28,7 +28,11 @@ export function DeliveryLog({ endpoint }: { endpoint: Endpoint }) {
     <>
       <LogFilters filter={filter} count={count} onChange={change} onClear={clear} error={log.error} />
       {log.error && log.rows.length === 0 ? (
-        <ErrorState error={log.error} title="The log cannot be shown" onRetry={() => log.refetch()} />
+        asFailure(log.error).faults.length > 0 ? (
+          <EmptyState title="These filters do not fit together">Correct what is marked above.</EmptyState>
+        ) : (
+          <ErrorState error={log.error} title="The log cannot be shown" onRetry={() => log.refetch()} />
+        )
       ) : (
         <Paper style={{ overflow: "clip" }}>
           <DataTable

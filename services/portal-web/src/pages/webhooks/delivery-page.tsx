@@ -70,19 +70,22 @@ function Details({ delivery }: { delivery: DeliveryDetails }) {
           )
         }
       />
+      <div role="status">
+        {redeliver.data && (
+          <Alert color="blue" variant="light" mb="md">
+            {REDELIVERIES[redeliver.data.redelivery]}
+          </Alert>
+        )}
+      </div>
       <Stack>
-        <div role="status">
-          {redeliver.data && (
-            <Alert color="blue" variant="light">
-              {REDELIVERIES[redeliver.data.redelivery]}
-            </Alert>
-          )}
-        </div>
         {redeliver.error && <ErrorState error={redeliver.error} title="It was not sent again" />}
         {delivery.lastError && delivery.status !== "succeeded" && <Failure delivery={delivery} />}
         <About delivery={delivery} />
         <Attempts attempts={delivery.attemptLog as unknown as Attempt[]} body={delivery.requestBody} />
-        <Section title="Body" description="As it is signed and sent at each attempt, byte for byte.">
+        <Section
+          title="Body"
+          description="With line breaks for reading. The requests above have it byte for byte, as it is signed."
+        >
           <CodeBlock code={pretty(delivery.requestBody)} label="the body, with line breaks added" />
         </Section>
       </Stack>
@@ -93,7 +96,7 @@ function Details({ delivery }: { delivery: DeliveryDetails }) {
 function Failure({ delivery }: { delivery: DeliveryDetails }) {
   return (
     <Alert color="red" variant="light" title={sentence(delivery.lastError ?? "It failed")}>
-      {failureAdvice(delivery.lastError, delivery.lastResponseStatus)}
+      {failureAdvice(delivery.lastError) ?? "Mend it, then redeliver; or wait for the next attempt."}
     </Alert>
   );
 }

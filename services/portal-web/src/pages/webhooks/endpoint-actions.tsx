@@ -5,6 +5,7 @@ import { type Endpoint, type TestResult, useTestEndpoint, useUpdateEndpoint } fr
 import { useMay } from "../../app/session";
 import { InlineCode } from "../../components/code-block";
 import { ErrorState } from "../../components/error-state";
+import { sentence } from "../../format/order-words";
 import { failureAdvice } from "./failure-advice";
 
 /** Send a test, pause, go on. */
@@ -47,6 +48,7 @@ function SendTest({ endpoint }: { endpoint: Endpoint }) {
 
 function TestOutcome({ result }: { result: TestResult }) {
   const answered = result.responseStatus ? `It answered ${result.responseStatus}` : "No answer came";
+  const advice = failureAdvice(result.error);
   const duration = `${result.durationMs.toLocaleString("en-IN")} ms`;
   return (
     <Stack gap="sm" role="status">
@@ -57,10 +59,9 @@ function TestOutcome({ result }: { result: TestResult }) {
       ) : (
         <Alert color="red" variant="light" title="Not received">
           <Stack gap="xs">
-            <Text>
-              {result.error ? `The log says: ${result.error}.` : `${answered}.`} It took {duration}.
-            </Text>
-            <Text fw={500}>{failureAdvice(result.error, result.responseStatus)}</Text>
+            <Text>{result.error ? `${sentence(result.error)}.` : `${answered}.`}</Text>
+            {advice && <Text>{advice}</Text>}
+            <Text size="xs">It took {duration}. Then send the test event again.</Text>
           </Stack>
         </Alert>
       )}

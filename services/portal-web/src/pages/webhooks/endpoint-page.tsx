@@ -1,4 +1,5 @@
 import { Group, Skeleton, Tabs } from "@mantine/core";
+import { lazy, Suspense } from "react";
 import { useParams, useSearchParams } from "react-router-dom";
 import { type Endpoint, useEndpoint } from "../../api/webhooks";
 import { BackLink } from "../../components/back-link";
@@ -6,12 +7,8 @@ import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { DeliveryLog } from "./delivery-log";
 import { EndpointActions } from "./endpoint-actions";
 import { EndpointNotices } from "./endpoint-notices";
-import { EndpointSettings } from "./endpoint-settings";
-import { Recoveries } from "./recoveries";
-import { Signatures } from "./signatures";
 import { CONNECTION_TESTS, ENDPOINT_STATUSES } from "./words";
 
 export function Component() {
@@ -41,11 +38,28 @@ export function Component() {
   );
 }
 
+// Each is loaded when it is opened: together they would weigh on a first visit.
 const TABS = [
-  { value: "deliveries", label: "Delivery log", Panel: DeliveryLog },
-  { value: "recover", label: "Recover", Panel: Recoveries },
-  { value: "signatures", label: "Signatures", Panel: Signatures },
-  { value: "settings", label: "Settings", Panel: EndpointSettings },
+  {
+    value: "deliveries",
+    label: "Delivery log",
+    Panel: lazy(async () => ({ default: (await import("./delivery-log")).DeliveryLog })),
+  },
+  {
+    value: "recover",
+    label: "Recover",
+    Panel: lazy(async () => ({ default: (await import("./recoveries")).Recoveries })),
+  },
+  {
+    value: "signatures",
+    label: "Signatures",
+    Panel: lazy(async () => ({ default: (await import("./signatures")).Signatures })),
+  },
+  {
+    value: "settings",
+    label: "Settings",
+    Panel: lazy(async () => ({ default: (await import("./endpoint-settings")).EndpointSettings })),
+  },
 ] as const;
 
 function Details({ endpoint }: { endpoint: Endpoint }) {
@@ -73,7 +87,9 @@ function Details({ endpoint }: { endpoint: Endpoint }) {
         </Tabs.List>
         {TABS.map(({ value, Panel }) => (
           <Tabs.Panel key={value} value={value}>
-            <Panel endpoint={endpoint} />
+            <Suspense fallback={<Skeleton height={360} radius="lg" />}>
+              <Panel endpoint={endpoint} />
+            </Suspense>
           </Tabs.Panel>
         ))}
       </Tabs>
