@@ -1,16 +1,13 @@
 // As `provisional.ts`: calls of the operator's console and the wallet whose description is not generated yet.
 import type {
-  Act,
   AuditEntry,
   ById,
   Call,
-  Empty,
   GoLiveItem,
   Indicator,
   IndicatorName,
   Json,
   List,
-  None,
   Paged,
   Read,
   User,
@@ -60,11 +57,6 @@ export type BusinessFilter = { search?: string; status?: string; subscription?: 
 
 export interface OperatorPaths {
   "/v1/portal/wallet/spend": { get: Read<{ query: { days: number; timeZone: string } }, Spend> };
-  "/v1/operator/session": {
-    get: Read<None, { expiresAt: string }>;
-    post: Call<None, { token: string }, { 200: Json<{ expiresAt: string }> }>;
-    delete: Act<None, { 204: Empty }>;
-  };
   "/v1/operator/businesses": {
     get: Read<{ query?: BusinessFilter & { limit?: number; startingAfter?: string } }, List<Business>>;
   };

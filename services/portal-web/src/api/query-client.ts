@@ -1,5 +1,6 @@
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { ApiFailure, isLoggedOut } from "./failure";
+import { isOperatorLoggedOut, operatorSessionKey } from "./operator-session";
 import { sessionKey } from "./session";
 
 /** How often a read is repeated when nothing answers, before that is said. */
@@ -21,6 +22,7 @@ export function makeQueryClient(): QueryClient {
 /** A session that ended elsewhere leads to the log-in, whichever call found out. */
 function noticeEndOfSession(client: QueryClient, error: unknown) {
   if (isLoggedOut(error)) client.setQueryData(sessionKey, null);
+  if (isOperatorLoggedOut(error)) client.setQueryData(operatorSessionKey, null);
 }
 
 /** A refusal stays one; silence and a busy server may pass. */

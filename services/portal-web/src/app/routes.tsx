@@ -1,4 +1,4 @@
-import { createBrowserRouter, type RouteObject } from "react-router-dom";
+import { createBrowserRouter, Navigate, type RouteObject } from "react-router-dom";
 import { GuestOnly } from "./guest-only";
 import { NotFound } from "./not-found";
 import { PageFailed } from "./page-failed";
@@ -39,6 +39,16 @@ const LINKED_PAGES: RouteObject[] = [
   { path: "/invitation", lazy: () => import("../pages/auth/invitation-page") },
 ];
 
+/** The operator's console: a shell and a log-in of its own. */
+const OPERATOR_PAGES: RouteObject[] = [
+  { index: true, element: <Navigate to="businesses" replace /> },
+  { path: "businesses", lazy: () => import("../pages/operator/businesses-page") },
+  { path: "businesses/:businessId", lazy: () => import("../pages/operator/business-page") },
+  { path: "orders", lazy: () => import("../pages/operator/orders-page") },
+  { path: "cash", lazy: () => import("../pages/operator/cash-page") },
+  { path: "*", Component: NotFound },
+];
+
 export const router = createBrowserRouter(
   [
     {
@@ -48,6 +58,11 @@ export const router = createBrowserRouter(
       children: [
         { Component: GuestOnly, children: GUEST_PAGES },
         ...LINKED_PAGES,
+        {
+          path: "/operator",
+          lazy: () => import("../pages/operator/operator-shell"),
+          children: [{ ErrorBoundary: PageFailed, children: OPERATOR_PAGES }],
+        },
         { path: "/", Component: Shell, children: [{ ErrorBoundary: PageFailed, children: PAGES }] },
       ],
     },

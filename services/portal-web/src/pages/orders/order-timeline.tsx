@@ -16,10 +16,12 @@ import classes from "./timeline.module.css";
 interface OrderTimelineProps {
   order: Order;
   timeline: ReturnType<typeof useTimeline>;
+  /** The operator sees webhooks too, and has no page of each. */
+  hasDeliveryPages?: boolean;
 }
 
 /** All that happened to the order: its moves, its money and its webhooks, oldest first. */
-export function OrderTimeline({ order, timeline }: OrderTimelineProps) {
+export function OrderTimeline({ order, timeline, hasDeliveryPages = true }: OrderTimelineProps) {
   return (
     <Section title="Timeline" flush>
       {timeline.isPending && (
@@ -44,7 +46,7 @@ export function OrderTimeline({ order, timeline }: OrderTimelineProps) {
           {timeline.rows.map((entry, index) => (
             <Fragment key={entry.id}>
               <Day at={entry.recordedAt} after={timeline.rows[index - 1]?.recordedAt ?? order.createdAt} />
-              <Entry entry={entry} />
+              <Entry entry={entry} isLinked={hasDeliveryPages} />
             </Fragment>
           ))}
         </ol>
@@ -70,7 +72,7 @@ function Missing({ services }: { services: string[] }) {
   );
 }
 
-function Entry({ entry }: { entry: TimelineEntry }) {
+function Entry({ entry, isLinked }: { entry: TimelineEntry; isLinked: boolean }) {
   switch (entry.type) {
     case "status":
       return <StatusItem entry={entry} />;
@@ -86,7 +88,7 @@ function Entry({ entry }: { entry: TimelineEntry }) {
         </Item>
       );
     case "webhook":
-      return <WebhookItem entry={entry} />;
+      return <WebhookItem entry={entry} isLinked={isLinked} />;
   }
 }
 
@@ -129,7 +131,7 @@ function statusDetail(data: EventData): ReactNode {
   return null;
 }
 
-function WebhookItem({ entry }: { entry: EntryOf<"webhook"> }) {
+function WebhookItem({ entry, isLinked }: { entry: EntryOf<"webhook">; isLinked: boolean }) {
   const { tone, words } = webhookOutcome(entry);
   return (
     <Item
@@ -137,9 +139,13 @@ function WebhookItem({ entry }: { entry: EntryOf<"webhook"> }) {
       title={
         <>
           Webhook{" "}
-          <Anchor component={Link} to={`/webhooks/deliveries/${entry.id}`} size="sm">
-            {entry.event}
-          </Anchor>
+          {isLinked ? (
+            <Anchor component={Link} to={`/webhooks/deliveries/${entry.id}`} size="sm">
+              {entry.event}
+            </Anchor>
+          ) : (
+            entry.event
+          )}
         </>
       }
       at={entry.recordedAt}

@@ -1,0 +1,102 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { api } from "./client";
+import { PAGE_SIZE, useCursorList } from "./list";
+import { operatorAnswer, operatorKey } from "./operator-session";
+import type { BusinessFilter } from "./provisional-operator";
+import type { components } from "./schema";
+
+export type { Business, BusinessDetails, BusinessFilter, BusinessHealth } from "./provisional-operator";
+export type BusinessChange = components["schemas"]["ChangeBusiness"];
+
+const businessesKey = [...operatorKey, "businesses"] as const;
+const businessKey = (id: string) => [...operatorKey, "business", id] as const;
+
+/** What happens to a business, its owner sees at once; the console looks this often. */
+const POLL_MS = 15_000;
+
+export function useBusinesses(filter: BusinessFilter) {
+  return useCursorList(
+    [...businessesKey, filter],
+    (startingAfter) =>
+      operatorAnswer(
+        api.GET("/v1/operator/businesses", {
+          params: { query: { ...filter, limit: PAGE_SIZE, startingAfter } },
+        }),
+      ),
+    { pollMs: () => POLL_MS },
+  );
+}
+
+export function useBusiness(id: string) {
+  return useQuery({
+    queryKey: [...businessKey(id), "details"],
+    queryFn: () => operatorAnswer(api.GET("/v1/operator/businesses/{id}", { params: { path: { id } } })),
+    refetchInterval: POLL_MS,
+  });
+}
+
+export function useBusinessHealth(id: string) {
+  return useQuery({
+    queryKey: [...businessKey(id), "health"],
+    queryFn: () =>
+      operatorAnswer(api.GET("/v1/operator/businesses/{id}/health", { params: { path: { id } } })),
+    refetchInterval: POLL_MS,
+  });
+}
+
+export function useBusinessUsers(id: string) {
+  return useCursorList([...businessKey(id), "users"], (startingAfter) =>
+    operatorAnswer(
+      api.GET("/v1/operator/businesses/{id}/users", {
+        params: { path: { id }, query: { limit: PAGE_SIZE, startingAfter } },
+      }),
+    ),
+  );
+}
+
+export function useBusinessAuditLog(id: string) {
+  return useCursorList([...businessKey(id), "audit-log"], (startingAfter) =>
+    operatorAnswer(
+      api.GET("/v1/operator/businesses/{id}/audit-log", {
+        params: { path: { id }, query: { limit: PAGE_SIZE, startingAfter } },
+      }),
+    ),
+  );
+}
+
+/** Whatever changes a business shows in the list and in all that is known of it. */
+function useBusinessAct<Input, Output>(id: string, act: (input: Input) => Promise<Output>) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: act,
+    onSuccess: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: businessKey(id) }),
+        client.invalidateQueries({ queryKey: businessesKey }),
+      ]),
+    // An answer may be a link that lets its holder in.
+    gcTime: 0,
+  });
+}
+
+export function useChangeBusiness(id: string) {
+  return useBusinessAct(id, (body: BusinessChange) =>
+    operatorAnswer(api.PATCH("/v1/operator/businesses/{id}", { params: { path: { id } }, body })),
+  );
+}
+
+export function useCreditWallet(id: string) {
+  return useBusinessAct(id, (body: { amountPaise: number; reference: string }) =>
+    operatorAnswer(
+      api.POST("/v1/operator/businesses/{id}/wallet/credits", { params: { path: { id } }, body }),
+    ),
+  );
+}
+
+export function useMakeResetLink(id: string) {
+  return useBusinessAct(id, (email: string) =>
+    operatorAnswer(
+      api.POST("/v1/operator/businesses/{id}/password-resets", { params: { path: { id } }, body: { email } }),
+    ),
+  );
+}

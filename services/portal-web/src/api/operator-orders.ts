@@ -1,0 +1,59 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "./client";
+import { PAGE_SIZE, useCursorList } from "./list";
+import { operatorAnswer, operatorKey } from "./operator-session";
+import type { components } from "./schema";
+
+export type { FoundOrder } from "./provisional-operator";
+export type BusinessCash = components["schemas"]["BusinessCash"];
+
+const TIMELINE_PAGE_SIZE = 100;
+/** An order that is looked at may move meanwhile. */
+const POLL_MS = 10_000;
+
+/** Orders of all businesses with this id, tracking code or reference. */
+export function useFoundOrders(code: string | undefined) {
+  return useQuery({
+    queryKey: [...operatorKey, "orders", code],
+    queryFn: () =>
+      operatorAnswer(api.GET("/v1/operator/orders", { params: { query: { code: code ?? "" } } })),
+    enabled: code !== undefined,
+    refetchInterval: POLL_MS,
+  });
+}
+
+export function useOperatorTimeline(id: string) {
+  const [missing, setMissing] = useState<string[]>([]);
+  const list = useCursorList(
+    [...operatorKey, "timeline", id],
+    async (startingAfter) => {
+      const query = { limit: TIMELINE_PAGE_SIZE, startingAfter };
+      const page = await operatorAnswer(
+        api.GET("/v1/operator/orders/{id}/events", { params: { path: { id }, query } }),
+      );
+      setMissing(page.incomplete ?? []);
+      return page;
+    },
+    { pollMs: () => POLL_MS },
+  );
+  return { ...list, missing };
+}
+
+/** Businesses with outstanding cash. */
+export function useCashOfAll() {
+  return useCursorList([...operatorKey, "cash"], async (startingAfter) => {
+    const query = { limit: PAGE_SIZE, startingAfter };
+    const page = await operatorAnswer(api.GET("/v1/operator/cod", { params: { query } }));
+    return { ...page, data: page.data.map((cash) => ({ ...cash, id: cash.businessId })) };
+  });
+}
+
+/** Orders whose cash is not what it should be, of all businesses. */
+export function useDiscrepancies() {
+  return useCursorList([...operatorKey, "discrepancies"], async (startingAfter) => {
+    const query = { limit: PAGE_SIZE, startingAfter };
+    const page = await operatorAnswer(api.GET("/v1/operator/cod/discrepancies", { params: { query } }));
+    return { ...page, data: page.data.map((cash) => ({ ...cash, id: cash.orderId })) };
+  });
+}

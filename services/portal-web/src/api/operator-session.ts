@@ -1,0 +1,65 @@
+import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { answer, api } from "./client";
+import { ApiFailure, isCode } from "./failure";
+
+/** The start of all keys of the console, so that logging out forgets them together. */
+export const operatorKey = ["operator"] as const;
+export const operatorSessionKey = [...operatorKey, "session"] as const;
+
+const LOGGED_OUT = "operator_logged_out";
+
+/** As `answer`; a 401 here is about the operator's log-in, not about that of a portal user in the same browser. */
+export async function operatorAnswer<T>(call: Parameters<typeof answer<T>>[0]): Promise<T> {
+  try {
+    return await answer(call);
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || error.status !== 401) throw error;
+    const message = "The console’s log-in has ended. Log in again.";
+    throw new ApiFailure(401, { ...error.body, code: LOGGED_OUT, message });
+  }
+}
+
+export function isOperatorLoggedOut(error: unknown): boolean {
+  return isCode(error, LOGGED_OUT);
+}
+
+/** When the operator's log-in ends; `null` for nobody. */
+const operatorSessionQuery = queryOptions({
+  queryKey: operatorSessionKey,
+  queryFn: async (): Promise<{ expiresAt: string } | null> => {
+    try {
+      return await operatorAnswer(api.GET("/v1/operator/session"));
+    } catch (error) {
+      if (isOperatorLoggedOut(error)) return null;
+      throw error;
+    }
+  },
+  staleTime: 60_000,
+});
+
+export function useOperatorSession() {
+  return useQuery(operatorSessionQuery);
+}
+
+export function useOperatorLogIn() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (token: string) => answer(api.POST("/v1/operator/session", { body: { token } })),
+    onSuccess: (session) => client.setQueryData(operatorSessionKey, session),
+    // The token was sent, and stays nowhere.
+    gcTime: 0,
+  });
+}
+
+export function useOperatorLogOut() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => operatorAnswer(api.DELETE("/v1/operator/session")),
+    onSuccess: () => {
+      client.setQueryData(operatorSessionKey, null);
+      client.removeQueries({
+        predicate: ({ queryKey }) => queryKey[0] === operatorKey[0] && queryKey[1] !== operatorSessionKey[1],
+      });
+    },
+  });
+}

@@ -1,0 +1,85 @@
+import { Group, Skeleton, Stack, Tabs, Text } from "@mantine/core";
+import { useParams, useSearchParams } from "react-router-dom";
+import { type BusinessDetails, useBusiness } from "../../api/operator-businesses";
+import { BackLink } from "../../components/back-link";
+import { InlineCode } from "../../components/code-block";
+import { CopyButton } from "../../components/copy-button";
+import { ErrorState } from "../../components/error-state";
+import { PageHeader } from "../../components/page-header";
+import { BusinessAuditLog } from "./business-audit-log";
+import { BusinessHealthPart } from "./business-health";
+import { BusinessPeople } from "./business-people";
+import { BusinessStanding } from "./business-standing";
+import { BusinessWallet } from "./business-wallet";
+
+export function Component() {
+  const { businessId = "" } = useParams();
+  const business = useBusiness(businessId);
+  return (
+    <>
+      <BackLink to="/operator/businesses">Businesses</BackLink>
+      {business.data ? (
+        <Details business={business.data} />
+      ) : (
+        <>
+          <PageHeader title="Business" />
+          {business.error ? (
+            <ErrorState
+              error={business.error}
+              title="This business cannot be shown"
+              onRetry={() => business.refetch()}
+            />
+          ) : (
+            <Skeleton height={420} radius="lg" aria-label="Loading the business" />
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function Details({ business }: { business: BusinessDetails }) {
+  const [search, setSearch] = useSearchParams();
+  const tab = search.get("tab") ?? "standing";
+  return (
+    <>
+      <PageHeader
+        title={business.name}
+        description={
+          <Group component="span" gap={6}>
+            {business.ownerEmail && <Text component="span">{business.ownerEmail}</Text>}
+            <InlineCode>{business.id}</InlineCode>
+            <CopyButton value={business.id} label="Copy the business id" />
+          </Group>
+        }
+      />
+      <Tabs
+        value={tab}
+        onChange={(next) => setSearch(next && next !== "standing" ? { tab: next } : {}, { replace: true })}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          <Tabs.Tab value="standing">Standing</Tabs.Tab>
+          <Tabs.Tab value="health">Health</Tabs.Tab>
+          <Tabs.Tab value="people">People</Tabs.Tab>
+          <Tabs.Tab value="audit-log">Audit log</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="standing">
+          <Stack gap="md">
+            <BusinessStanding business={business} />
+            <BusinessWallet business={business} />
+          </Stack>
+        </Tabs.Panel>
+        <Tabs.Panel value="health">
+          <BusinessHealthPart businessId={business.id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="people">
+          <BusinessPeople businessId={business.id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="audit-log">
+          <BusinessAuditLog businessId={business.id} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}

@@ -1,0 +1,199 @@
+import { Button, Group, List, Stack, Text } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import type { ReactNode } from "react";
+import {
+  type Business,
+  type BusinessChange,
+  type BusinessDetails,
+  useChangeBusiness,
+} from "../../api/operator-businesses";
+import { ConfirmButton } from "../../components/confirm-button";
+import { ErrorState } from "../../components/error-state";
+import { Section } from "../../components/section";
+import { StatusBadge, type Tone } from "../../components/status-badge";
+import { planName } from "../subscription/plan-name";
+import classes from "./business.module.css";
+import { BUSINESS_STATUSES, MISSING_ITEMS, SUBSCRIPTION_STATES, wordsOf } from "./business-words";
+
+/** What decides about live orders, and what the operator may do about it. */
+export function BusinessStanding({ business }: { business: BusinessDetails }) {
+  const change = useChangeBusiness(business.id);
+  const act = (body: BusinessChange, done: string) =>
+    change.mutateAsync(body).then(() => notifications.show({ message: done }));
+  // What failed without a question is shown above the rows; what was asked about, in the question.
+  const now = (body: BusinessChange, done: string) => void act(body, done).catch(() => undefined);
+  const acts = { business, now, act, isPending: change.isPending, error: change.error };
+  return (
+    <Section
+      title="Standing"
+      description="Changes take effect within seconds."
+      actions={
+        <StatusBadge
+          pill
+          tone={business.unlocked ? "good" : "idle"}
+          label={business.unlocked ? "Live orders are open" : "Live orders are locked"}
+        />
+      }
+      flush
+    >
+      {change.error && (
+        <div className={classes.row}>
+          <ErrorState error={change.error} title="That was not changed" />
+        </div>
+      )}
+      <StatusRow {...acts} />
+      <SubscriptionRow {...acts} />
+      <LiveAccessRow {...acts} />
+      {!business.unlocked && <Missing business={business} />}
+    </Section>
+  );
+}
+
+interface Acts {
+  business: Business;
+  /** At once. */
+  now: (body: BusinessChange, done: string) => void;
+  /** After a question. */
+  act: (body: BusinessChange, done: string) => Promise<unknown>;
+  isPending: boolean;
+  error: unknown;
+}
+
+function StatusRow({ business, now, act, isPending, error }: Acts) {
+  const { status, name } = business;
+  return (
+    <Row name="Business" {...wordsOf(BUSINESS_STATUSES, status)}>
+      {status === "active" ? (
+        <ConfirmButton
+          title={`Suspend ${name}?`}
+          description="Their live orders are refused at once. Orders that are on their way go on, and test mode keeps working."
+          confirm="Suspend"
+          onConfirm={() => act({ status: "suspended" }, `${name} is suspended.`)}
+          isPending={isPending}
+          error={error}
+        >
+          Suspend
+        </ConfirmButton>
+      ) : (
+        <Button size="xs" loading={isPending} onClick={() => now({ status: "active" }, `${name} is active.`)}>
+          {status === "suspended" ? "Lift the suspension" : "Approve"}
+        </Button>
+      )}
+    </Row>
+  );
+}
+
+function SubscriptionRow({ business, now, act, isPending, error }: Acts) {
+  const { subscription, plan, requestedPlan } = business;
+  const isActive = subscription === "active";
+  const wanted = requestedPlan ?? (isActive ? null : plan);
+  const end = (
+    <ConfirmButton
+      title={isActive ? "End the subscription?" : "Decline the request?"}
+      description={
+        isActive
+          ? "Live orders are refused at once, until a subscription is active again."
+          : "The business can ask for a plan again."
+      }
+      confirm={isActive ? "End it" : "Decline"}
+      onConfirm={() =>
+        act({ subscription: "inactive" }, isActive ? "The subscription is ended." : "Declined.")
+      }
+      isPending={isPending}
+      error={error}
+    >
+      {isActive ? "End subscription" : "Decline"}
+    </ConfirmButton>
+  );
+  return (
+    <Row
+      name="Subscription"
+      {...wordsOf(SUBSCRIPTION_STATES, subscription)}
+      hint={
+        requestedPlan
+          ? `${plan && isActive ? `${planName(plan)}; asks` : "Asks"} for ${planName(requestedPlan)}`
+          : plan && planName(plan)
+      }
+    >
+      {(wanted || subscription === "required") && (
+        <Button
+          size="xs"
+          variant={wanted ? "filled" : "default"}
+          loading={isPending}
+          onClick={() => now({ subscription: "active" }, "The subscription is active.")}
+        >
+          {wanted ? `Activate ${planName(wanted)}` : "Activate without a plan"}
+        </Button>
+      )}
+      {(isActive || subscription === "requested") && end}
+    </Row>
+  );
+}
+
+function LiveAccessRow({ business, now, act, isPending, error }: Acts) {
+  const isGranted = business.liveAccess === "active";
+  return (
+    <Row name="Live access" label={isGranted ? "Granted" : "Not granted"} tone={isGranted ? "good" : "idle"}>
+      {isGranted ? (
+        <ConfirmButton
+          title="Withdraw live access?"
+          description="Their live orders are refused at once. Orders that are on their way go on."
+          confirm="Withdraw"
+          onConfirm={() => act({ liveAccess: "inactive" }, "Live access is withdrawn.")}
+          isPending={isPending}
+          error={error}
+        >
+          Withdraw
+        </ConfirmButton>
+      ) : (
+        <Button
+          size="xs"
+          loading={isPending}
+          onClick={() => now({ liveAccess: "active" }, "Live access is granted.")}
+        >
+          Grant live access
+        </Button>
+      )}
+    </Row>
+  );
+}
+
+interface RowProps {
+  name: string;
+  label: string;
+  tone: Tone;
+  hint?: ReactNode;
+  children: ReactNode;
+}
+
+function Row({ name, label, tone, hint, children }: RowProps) {
+  return (
+    <section className={classes.row} aria-label={name}>
+      <Text fw={500} className={classes.name}>
+        {name}
+      </Text>
+      <div className={classes.state} role="status" aria-label={name}>
+        <StatusBadge tone={tone} label={label} />
+        {hint && (
+          <Text size="xs" c="dimmed">
+            {hint}
+          </Text>
+        )}
+      </div>
+      <Group gap="xs">{children}</Group>
+    </section>
+  );
+}
+
+function Missing({ business }: { business: Business }) {
+  return (
+    <Stack gap={6} className={classes.missing}>
+      <Text fw={500}>What live orders wait for</Text>
+      <List size="sm" c="dimmed">
+        {business.missing.map((code) => (
+          <List.Item key={code}>{MISSING_ITEMS[code] ?? code}</List.Item>
+        ))}
+      </List>
+    </Stack>
+  );
+}

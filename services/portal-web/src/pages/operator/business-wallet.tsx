@@ -1,0 +1,39 @@
+import { Button, Skeleton } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { type BusinessDetails, useBusinessHealth } from "../../api/operator-businesses";
+import { Fact, Facts } from "../../components/facts";
+import { Money } from "../../components/money";
+import { Section } from "../../components/section";
+import { CreditDialog } from "./credit-dialog";
+
+/** The prepaid balance, and putting money in that came another way than through the provider. */
+export function BusinessWallet({ business }: { business: BusinessDetails }) {
+  const health = useBusinessHealth(business.id);
+  const [isCrediting, { open, close }] = useDisclosure(false);
+  return (
+    <Section
+      title="Wallet"
+      description="Credit what the business has paid you otherwise, by bank transfer for instance."
+      actions={
+        <Button size="xs" variant="default" onClick={open}>
+          Credit wallet
+        </Button>
+      }
+    >
+      <Facts>
+        <Fact name="Balance">
+          <Amount paise={health.data?.balancePaise} isLoading={health.isPending} />
+        </Fact>
+        <Fact name="Warns below">
+          <Amount paise={health.data?.lowBalanceThresholdPaise} isLoading={health.isPending} />
+        </Fact>
+      </Facts>
+      <CreditDialog business={business} opened={isCrediting} onClose={close} />
+    </Section>
+  );
+}
+
+function Amount({ paise, isLoading }: { paise: number | null | undefined; isLoading: boolean }) {
+  if (isLoading) return <Skeleton height={20} width={96} />;
+  return typeof paise === "number" ? <Money paise={paise} /> : <>Not known right now</>;
+}

@@ -1,0 +1,33 @@
+import type { Tone } from "../../components/status-badge";
+
+interface Words {
+  label: string;
+  tone: Tone;
+}
+
+export const BUSINESS_STATUSES: Record<string, Words> = {
+  active: { label: "Active", tone: "good" },
+  inactive: { label: "Not approved", tone: "idle" },
+  suspended: { label: "Suspended", tone: "bad" },
+};
+
+export const SUBSCRIPTION_STATES: Record<string, Words> = {
+  required: { label: "None", tone: "idle" },
+  requested: { label: "Requested", tone: "info" },
+  active: { label: "Active", tone: "good" },
+  expired: { label: "Ended", tone: "warn" },
+};
+
+/** The open go-live items of a business, as the operator reads them. */
+export const MISSING_ITEMS: Record<string, string> = {
+  successful_test_order: "No test order has succeeded yet",
+  business_active: "The business is not approved",
+  subscription_active: "No subscription is active",
+  live_access_active: "Live access is not granted",
+  wallet_funded: "The wallet was never funded",
+  pickup_profile_complete: "The pickup profile is not complete",
+};
+
+export function wordsOf(words: Record<string, Words>, code: string): Words {
+  return words[code] ?? { label: code, tone: "idle" };
+}

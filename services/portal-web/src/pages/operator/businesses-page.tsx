@@ -1,0 +1,184 @@
+import { Anchor, Button, Group, NativeSelect, Paper, Text } from "@mantine/core";
+import { IconBuildingStore } from "@tabler/icons-react";
+import { Link, useSearchParams } from "react-router-dom";
+import { type Business, type BusinessFilter, useBusinesses } from "../../api/operator-businesses";
+import { type Column, DataTable } from "../../components/data-table";
+import { EmptyState } from "../../components/empty-state";
+import { ErrorState } from "../../components/error-state";
+import { LoadMore } from "../../components/load-more";
+import { PageHeader } from "../../components/page-header";
+import { SearchField } from "../../components/search-field";
+import { StatusBadge } from "../../components/status-badge";
+import { Time } from "../../components/time";
+import { planName } from "../subscription/plan-name";
+import { BUSINESS_STATUSES, SUBSCRIPTION_STATES, wordsOf } from "./business-words";
+
+const COLUMNS: Column<Business>[] = [
+  { key: "name", header: "Business", lead: true, render: (business) => <Name business={business} /> },
+  {
+    key: "status",
+    header: "Status",
+    width: "16%",
+    render: ({ status }) => <StatusBadge {...wordsOf(BUSINESS_STATUSES, status)} />,
+  },
+  {
+    key: "subscription",
+    header: "Subscription",
+    width: "20%",
+    render: (business) => <Plan business={business} />,
+  },
+  {
+    key: "live",
+    header: "Live orders",
+    width: "16%",
+    render: ({ unlocked, missing }) => (
+      <StatusBadge
+        tone={unlocked ? "good" : "idle"}
+        label={unlocked ? "Open" : `Locked, ${missing.length} to do`}
+      />
+    ),
+  },
+  {
+    key: "since",
+    header: "Signed up",
+    width: "15%",
+    render: ({ createdAt }) => <Time at={createdAt} relative />,
+  },
+];
+
+export function Component() {
+  const [filter, change] = useBusinessFilter();
+  const businesses = useBusinesses(filter);
+  const isFiltered = Object.values(filter).some(Boolean);
+  return (
+    <>
+      <PageHeader title="Businesses" description="Everybody who has signed up, newest first." />
+      <Filters filter={filter} onChange={change} />
+      {businesses.error && businesses.rows.length === 0 ? (
+        <ErrorState
+          error={businesses.error}
+          title="The businesses cannot be shown"
+          onRetry={() => businesses.refetch()}
+        />
+      ) : (
+        <Paper style={{ overflow: "clip" }}>
+          <DataTable
+            label="Businesses"
+            columns={COLUMNS}
+            rows={businesses.rows}
+            rowKey={(business) => business.id}
+            isLoading={businesses.isPending}
+            empty={<NoBusinesses isFiltered={isFiltered} onClear={() => change(null)} />}
+          />
+          <LoadMore
+            hasMore={businesses.hasNextPage}
+            isLoading={businesses.isFetchingNextPage}
+            onMore={() => businesses.fetchNextPage()}
+            shown={businesses.rows.length}
+          />
+        </Paper>
+      )}
+    </>
+  );
+}
+
+/** In the address, so that going back from a business finds the same list. `null` clears it. */
+function useBusinessFilter(): [BusinessFilter, (changed: BusinessFilter | null) => void] {
+  const [search, setSearch] = useSearchParams();
+  const known = (words: object, code: string | null) => (code && code in words ? code : undefined);
+  const filter: BusinessFilter = {
+    search: search.get("search") ?? undefined,
+    status: known(BUSINESS_STATUSES, search.get("status")),
+    subscription: known(SUBSCRIPTION_STATES, search.get("subscription")),
+  };
+  function change(changed: BusinessFilter | null) {
+    const given = Object.entries(changed ? { ...filter, ...changed } : {}).filter(([, value]) => value);
+    setSearch(Object.fromEntries(given), { replace: true });
+  }
+  return [filter, change];
+}
+
+interface FiltersProps {
+  filter: BusinessFilter;
+  onChange: (changed: BusinessFilter) => void;
+}
+
+function Filters({ filter, onChange }: FiltersProps) {
+  return (
+    <Group gap="xs" mb="sm">
+      <SearchField
+        label="Find a business"
+        placeholder="Name, e-mail or business id"
+        value={filter.search}
+        onChange={(search) => onChange({ search })}
+        style={{ flex: "1 1 16rem", maxWidth: "26rem" }}
+      />
+      <NativeSelect
+        aria-label="Status"
+        value={filter.status ?? ""}
+        onChange={(event) => onChange({ status: event.currentTarget.value || undefined })}
+        data={[{ value: "", label: "Any status" }, ...choices(BUSINESS_STATUSES)]}
+      />
+      <NativeSelect
+        aria-label="Subscription"
+        value={filter.subscription ?? ""}
+        onChange={(event) => onChange({ subscription: event.currentTarget.value || undefined })}
+        data={[{ value: "", label: "Any subscription" }, ...choices(SUBSCRIPTION_STATES)]}
+      />
+    </Group>
+  );
+}
+
+function choices(words: Record<string, { label: string }>) {
+  return Object.entries(words).map(([value, { label }]) => ({ value, label }));
+}
+
+function Name({ business }: { business: Business }) {
+  return (
+    <div style={{ overflowWrap: "anywhere" }}>
+      <Anchor component={Link} to={`/operator/businesses/${business.id}`} size="sm" fw={500}>
+        {business.name}
+      </Anchor>
+      {business.ownerEmail && (
+        <Text size="xs" c="dimmed">
+          {business.ownerEmail}
+        </Text>
+      )}
+    </div>
+  );
+}
+
+function Plan({ business: { subscription, plan, requestedPlan } }: { business: Business }) {
+  const shown = subscription === "requested" ? requestedPlan : plan;
+  return (
+    <div>
+      <StatusBadge {...wordsOf(SUBSCRIPTION_STATES, subscription)} />
+      <Text size="xs" c="dimmed">
+        {shown && planName(shown)}
+        {subscription === "active" && requestedPlan && `, asks for ${planName(requestedPlan)}`}
+      </Text>
+    </div>
+  );
+}
+
+function NoBusinesses({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
+  if (!isFiltered) {
+    return (
+      <EmptyState icon={<IconBuildingStore size={28} />} title="Nobody has signed up yet">
+        Send businesses to this portal’s address. They sign up by themselves, and wait here for your approval.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      title="No business fits"
+      action={
+        <Button variant="default" size="xs" onClick={onClear}>
+          Show all businesses
+        </Button>
+      }
+    >
+      The search takes part of a name or an e-mail, or a whole business id.
+    </EmptyState>
+  );
+}

@@ -1,0 +1,80 @@
+import { Alert, Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { notifications } from "@mantine/notifications";
+import { type BusinessDetails, useCreditWallet } from "../../api/operator-businesses";
+import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { RupeeInput, rupeesFault } from "../../components/rupee-input";
+import { formatPaise, parseRupees } from "../../format/money";
+
+const REFERENCE_CHARS_MAX = 128;
+
+interface CreditDialogProps {
+  business: BusinessDetails;
+  opened: boolean;
+  onClose: () => void;
+}
+
+export function CreditDialog({ business, opened, onClose }: CreditDialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Credit {business.name}</Text>}>
+      <CreditForm business={business} onDone={onClose} />
+    </Modal>
+  );
+}
+
+function CreditForm({ business, onDone }: { business: BusinessDetails; onDone: () => void }) {
+  const credit = useCreditWallet(business.id);
+  const form = useForm({
+    mode: "uncontrolled",
+    initialValues: { amountPaise: "", reference: "" },
+    validate: {
+      amountPaise: (text) => rupeesFault(text, 1),
+      reference: (text) => (text.trim() === "" ? "Enter what the payment is known by." : null),
+    },
+  });
+  const submit = form.onSubmit(({ amountPaise, reference }) => {
+    const body = { amountPaise: parseRupees(amountPaise) ?? 0, reference: reference.trim() };
+    credit.mutate(body, {
+      onSuccess: (given) => {
+        const [amount, balance] = [formatPaise(given.amountPaise), formatPaise(given.balancePaise)];
+        notifications.show({ message: `${amount} credited. The balance is ${balance}.` });
+        onDone();
+      },
+    });
+  }, focusFirstError(form));
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <FormErrors error={credit.error} form={form} />
+        <RupeeInput
+          label="Amount"
+          data-autofocus
+          key={form.key("amountPaise")}
+          {...form.getInputProps("amountPaise")}
+        />
+        <TextInput
+          label="Reference"
+          description="An invoice or bank reference. The business sees it in its statement."
+          maxLength={REFERENCE_CHARS_MAX}
+          autoComplete="off"
+          key={form.key("reference")}
+          {...form.getInputProps("reference")}
+        />
+        <Alert color="gray" variant="light">
+          <Text>
+            One reference credits once: the same reference and amount again moves nothing. A credit cannot be
+            taken back here.
+          </Text>
+        </Alert>
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onDone}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={credit.isPending}>
+            Credit
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

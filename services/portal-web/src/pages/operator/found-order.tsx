@@ -1,0 +1,87 @@
+import { Anchor, Badge, Button, Grid, Group, Paper, Stack, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { Link } from "react-router-dom";
+import { type FoundOrder, useOperatorTimeline } from "../../api/operator-orders";
+import type { Order } from "../../api/orders";
+import { Fact, Facts } from "../../components/facts";
+import { Money } from "../../components/money";
+import { Section } from "../../components/section";
+import { Time } from "../../components/time";
+import { CodBadge, DeliveryBadge } from "../orders/order-badges";
+import { OrderParcel } from "../orders/order-parcel";
+import { OrderParties } from "../orders/order-parties";
+import { OrderTimeline } from "../orders/order-timeline";
+
+/** An order in short; all of it when it is the only one found, or asked for. */
+export function FoundOrderCard({ found, isOnly }: { found: FoundOrder; isOnly: boolean }) {
+  const [isOpen, { toggle }] = useDisclosure(isOnly);
+  const { business, order } = found;
+  return (
+    <article aria-label={`Order ${order.orderReference} of ${business.name}`}>
+      <Paper p="md">
+        <Group justify="space-between" gap="sm">
+          <div style={{ flex: "1 1 14rem", overflowWrap: "anywhere" }}>
+            <Group gap="sm">
+              <Text fw={600}>{order.orderReference}</Text>
+              <DeliveryBadge status={order.status} pill />
+              <Badge size="md">{order.mode === "test" ? "Test" : "Live"}</Badge>
+            </Group>
+            <Text c="dimmed" mt={2} component="div">
+              <Anchor component={Link} to={`/operator/businesses/${business.id}`} size="sm">
+                {business.name}
+              </Anchor>{" "}
+              · ordered <Time at={order.createdAt} /> · {order.trackingCode}
+            </Text>
+          </div>
+          <Button variant="default" size="xs" onClick={toggle} aria-expanded={isOpen}>
+            {isOpen ? "Show less" : "Show all"}
+          </Button>
+        </Group>
+      </Paper>
+      {isOpen && <Details order={order} />}
+    </article>
+  );
+}
+
+function Details({ order }: { order: Order }) {
+  const timeline = useOperatorTimeline(order.id);
+  return (
+    <Grid gap="md" mt="md">
+      <Grid.Col span={{ base: 12, md: 7 }}>
+        <OrderTimeline order={order} timeline={timeline} hasDeliveryPages={false} />
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <Stack>
+          <OrderCash order={order} />
+          <OrderParties order={order} />
+          <OrderParcel order={order} />
+        </Stack>
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+function OrderCash({ order }: { order: Order }) {
+  const { payment } = order;
+  return (
+    <Section title="Money">
+      <Facts align="end">
+        <Fact name="Fee taken">
+          {order.mode === "test" ? "Nothing, it is a test" : <Money paise={order.feeChargedPaise} />}
+        </Fact>
+        <Fact name="Payment">{payment.paymentType === "cod" ? "Cash on delivery" : "Prepaid"}</Fact>
+        <Amount name="Cash to collect" paise={payment.codAmountPaise || null} />
+        <Fact name="Cash is">
+          {payment.paymentType === "cod" ? <CodBadge status={order.codStatus} /> : null}
+        </Fact>
+        <Amount name="Collected" paise={order.codCollectedPaise} />
+        <Amount name="Handed over" paise={order.codHandedOverPaise} />
+        <Amount name="Settled" paise={order.codSettledPaise} />
+      </Facts>
+    </Section>
+  );
+}
+
+function Amount({ name, paise }: { name: string; paise: number | null | undefined }) {
+  return <Fact name={name}>{typeof paise === "number" ? <Money paise={paise} /> : null}</Fact>;
+}

@@ -1,0 +1,75 @@
+import { Button, Center, Loader } from "@mantine/core";
+import { Link, NavLink, Outlet } from "react-router-dom";
+import { useOperatorLogOut, useOperatorSession } from "../../api/operator-session";
+import { Brand } from "../../app/brand";
+import shell from "../../app/shell.module.css";
+import { useFocusOnArrival } from "../../app/use-focus-on-arrival";
+import { ErrorState } from "../../components/error-state";
+import { OperatorLogIn } from "./operator-log-in";
+import { OperatorMenu } from "./operator-menu";
+import classes from "./operator-shell.module.css";
+
+const PAGES = [
+  { path: "/operator/businesses", label: "Businesses" },
+  { path: "/operator/orders", label: "Find an order" },
+  { path: "/operator/cash", label: "Cash" },
+];
+
+/** Around the operator's pages; whoever is not logged in does so right here, and finds the page below. */
+export function Component() {
+  const { data: session, error, isPending, refetch } = useOperatorSession();
+  if (isPending) {
+    return (
+      <Center mih="100vh">
+        <Loader size="sm" aria-label="Loading the console" />
+      </Center>
+    );
+  }
+  if (session) return <Frame />;
+  if (error) {
+    return (
+      <div className={shell.alone}>
+        <ErrorState error={error} title="The console cannot be reached" onRetry={() => refetch()} />
+      </div>
+    );
+  }
+  return <OperatorLogIn />;
+}
+
+function Frame() {
+  const main = useFocusOnArrival();
+  const logOut = useOperatorLogOut();
+  return (
+    <>
+      <a href="#main" className={shell.skip}>
+        Skip to the page
+      </a>
+      <header className={classes.header}>
+        <div className={classes.bar}>
+          <Link to="/operator/businesses" className={shell.brandLink}>
+            <Brand />
+          </Link>
+          <span className={classes.tag}>Operator</span>
+          <nav aria-label="Main" className={classes.nav}>
+            {PAGES.map(({ path, label }) => (
+              <NavLink key={path} to={path} className={classes.link}>
+                {label}
+              </NavLink>
+            ))}
+          </nav>
+          <div className={classes.end}>
+            <OperatorMenu />
+            <Button variant="default" size="xs" loading={logOut.isPending} onClick={() => logOut.mutate()}>
+              Log out
+            </Button>
+          </div>
+        </div>
+      </header>
+      <main id="main" ref={main} tabIndex={-1} className={shell.main}>
+        <div className={shell.page}>
+          <Outlet />
+        </div>
+      </main>
+    </>
+  );
+}
