@@ -1,6 +1,5 @@
-import { AppShell, Burger, Group } from "@mantine/core";
+import { Burger } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { useEffect, useRef } from "react";
 import { Link, Navigate, Outlet, useLocation } from "react-router-dom";
 import { useSessionQuery } from "../api/session";
 import { ErrorState } from "../components/error-state";
@@ -8,8 +7,7 @@ import { Brand } from "./brand";
 import { SessionProvider } from "./session";
 import classes from "./shell.module.css";
 import { SideBar } from "./side-bar";
-
-const SIDE_BAR_WIDTH = 236;
+import { useFocusOnArrival } from "./use-focus-on-arrival";
 
 /** Around the pages of somebody who is logged in; whoever is not goes to the log-in, and comes back afterwards. */
 export function Shell() {
@@ -38,43 +36,31 @@ function Frame() {
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const main = useFocusOnArrival(close);
   return (
-    <AppShell
-      header={{ height: { base: 52, sm: 0 } }}
-      navbar={{ width: SIDE_BAR_WIDTH, breakpoint: "sm", collapsed: { mobile: !isOpen } }}
-    >
+    <div className={classes.frame} data-open={isOpen || undefined}>
       <a href="#main" className={classes.skip}>
         Skip to the page
       </a>
-      <AppShell.Header hiddenFrom="sm" className={classes.header}>
-        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-          <Link to="/" className={classes.brandLink}>
-            <Brand />
-          </Link>
-          <Burger opened={isOpen} onClick={toggle} size="sm" aria-label="Navigation" aria-expanded={isOpen} />
-        </Group>
-      </AppShell.Header>
-      <AppShell.Navbar className={classes.sideBar}>
+      <header className={classes.header}>
+        <Link to="/" className={classes.brandLink}>
+          <Brand />
+        </Link>
+        <Burger
+          opened={isOpen}
+          onClick={toggle}
+          size="sm"
+          aria-label="Navigation"
+          aria-expanded={isOpen}
+          aria-controls="side-bar"
+        />
+      </header>
+      <div id="side-bar" className={classes.sideBar}>
         <SideBar onNavigate={close} />
-      </AppShell.Navbar>
-      <AppShell.Main id="main" ref={main} tabIndex={-1} className={classes.main}>
+      </div>
+      <main id="main" ref={main} tabIndex={-1} className={classes.main}>
         <div className={classes.page}>
           <Outlet />
         </div>
-      </AppShell.Main>
-    </AppShell>
+      </main>
+    </div>
   );
-}
-
-/** After a link was followed, keyboard and screen reader begin at the new page, as they would after a full load. */
-function useFocusOnArrival(onArrival: () => void) {
-  const { pathname } = useLocation();
-  const main = useRef<HTMLElement>(null);
-  const shown = useRef(pathname);
-  useEffect(() => {
-    if (shown.current === pathname) return;
-    shown.current = pathname;
-    onArrival();
-    main.current?.focus({ preventScroll: true });
-  }, [pathname, onArrival]);
-  return main;
 }

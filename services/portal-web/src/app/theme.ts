@@ -1,16 +1,4 @@
-import {
-  Anchor,
-  Badge,
-  Button,
-  type CSSVariablesResolver,
-  createTheme,
-  type MantineColorsTuple,
-  Modal,
-  Paper,
-  PasswordInput,
-  Table,
-  Text,
-} from "@mantine/core";
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from "@mantine/core";
 import { ACCENT_SHADE, contrast, readableShade, type Shades, shadesOf } from "../format/colour";
 
 const DARK_BODY = "#131417";
@@ -66,22 +54,21 @@ export function themeFor(accent: string) {
         h3: { fontSize: "0.9375rem", lineHeight: "1.4" },
       },
     },
+    // By name and not by `extend`, which would load each of them with the first page.
     components: {
-      Anchor: Anchor.extend({ defaultProps: { underline: "always" } }),
-      Badge: Badge.extend({ defaultProps: { variant: "default", tt: "none", fw: 500 } }),
-      Button: Button.extend({ defaultProps: { size: "sm" } }),
-      Modal: Modal.extend({
-        defaultProps: { centered: true, closeButtonProps: { "aria-label": "Close" }, radius: "lg" },
-      }),
-      Paper: Paper.extend({ defaultProps: { withBorder: true, radius: "lg" } }),
-      PasswordInput: PasswordInput.extend({
+      Anchor: { defaultProps: { underline: "always" } },
+      Badge: { defaultProps: { variant: "default", tt: "none", fw: 500 } },
+      Button: { defaultProps: { size: "sm" } },
+      Modal: { defaultProps: { centered: true, closeButtonProps: { "aria-label": "Close" }, radius: "lg" } },
+      Paper: { defaultProps: { withBorder: true, radius: "lg" } },
+      PasswordInput: {
         defaultProps: {
           visibilityToggleFocusable: true,
           visibilityToggleButtonProps: { "aria-label": "Show characters" },
         },
-      }),
-      Table: Table.extend({ defaultProps: { verticalSpacing: "sm", horizontalSpacing: "md" } }),
-      Text: Text.extend({ defaultProps: { size: "sm" } }),
+      },
+      Table: { defaultProps: { verticalSpacing: "sm", horizontalSpacing: "md" } },
+      Text: { defaultProps: { size: "sm" } },
     },
   });
 }

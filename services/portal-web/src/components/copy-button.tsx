@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Tooltip, VisuallyHidden } from "@mantine/core";
+import { ActionIcon, Button, VisuallyHidden } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
 import { IconCheck, IconCopy } from "@tabler/icons-react";
 
@@ -34,11 +34,9 @@ export function CopyButton({ value, label, text }: CopyButtonProps) {
   }
   return (
     <>
-      <Tooltip label={clipboard.copied ? "Copied" : label} withArrow openDelay={300}>
-        <ActionIcon variant="subtle" color="gray" size="sm" onClick={copy} aria-label={label}>
-          {icon}
-        </ActionIcon>
-      </Tooltip>
+      <ActionIcon variant="subtle" color="gray" size="sm" onClick={copy} aria-label={label} title={label}>
+        {icon}
+      </ActionIcon>
       {announcement}
     </>
   );

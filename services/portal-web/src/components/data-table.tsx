@@ -42,7 +42,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
 function Rows<Row>({ label, columns, rows, rowKey, rowClass, isLoading }: DataTableProps<Row>) {
   const layout = columns.some((column) => column.width) ? "fixed" : "auto";
   return (
-    <Table.ScrollContainer minWidth={480} type="native">
+    <div className={classes.scroll}>
       <Table className={classes.table} layout={layout} aria-label={label} aria-busy={isLoading}>
         <Table.Thead>
           <Table.Tr>
@@ -75,7 +75,7 @@ function Rows<Row>({ label, columns, rows, rowKey, rowClass, isLoading }: DataTa
               ))}
         </Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
+    </div>
   );
 }
 

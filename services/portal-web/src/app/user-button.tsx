@@ -1,0 +1,22 @@
+import { UnstyledButton, type UnstyledButtonProps } from "@mantine/core";
+import { IconSelector } from "@tabler/icons-react";
+import type { ComponentPropsWithRef } from "react";
+import { useSession } from "./session";
+import classes from "./user-menu.module.css";
+
+/** Who is logged in and for which business. What it opens is the caller's. */
+export function UserButton(props: UnstyledButtonProps & ComponentPropsWithRef<"button">) {
+  const session = useSession();
+  return (
+    <UnstyledButton {...props} className={classes.button} aria-label={`Account of ${session.email}`}>
+      <span className={classes.initial} aria-hidden="true">
+        {session.businessName.slice(0, 1).toUpperCase()}
+      </span>
+      <span className={classes.names}>
+        <span className={classes.business}>{session.businessName}</span>
+        <span className={classes.email}>{session.email}</span>
+      </span>
+      <IconSelector size={15} aria-hidden />
+    </UnstyledButton>
+  );
+}
