@@ -44,7 +44,15 @@ export function useOperatorSession() {
 export function useOperatorLogIn() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (token: string) => answer(api.POST("/v1/operator/session", { body: { token } })),
+    mutationFn: async (token: string) => {
+      try {
+        return await answer(api.POST("/v1/operator/session", { body: { token } }));
+      } catch (error) {
+        if (!isCode(error, "operator_token_invalid")) throw error;
+        // The server's words are for programs that send the token in a header.
+        throw new ApiFailure(401, { message: "That is not the operator’s token. Check it, then try again." });
+      }
+    },
     onSuccess: (session) => client.setQueryData(operatorSessionKey, session),
     // The token was sent, and stays nowhere.
     gcTime: 0,

@@ -60,7 +60,7 @@ function CreditForm({ business, onDone }: { business: BusinessDetails; onDone: (
           key={form.key("reference")}
           {...form.getInputProps("reference")}
         />
-        <Alert color="gray" variant="light">
+        <Alert role="note" color="gray" variant="light">
           <Text>
             One reference credits once: the same reference and amount again moves nothing. A credit cannot be
             taken back here.

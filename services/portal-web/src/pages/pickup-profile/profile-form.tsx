@@ -1,16 +1,7 @@
-import {
-  Autocomplete,
-  Button,
-  Fieldset,
-  Group,
-  SimpleGrid,
-  Stack,
-  Text,
-  Textarea,
-  TextInput,
-} from "@mantine/core";
+import { Button, Fieldset, Group, SimpleGrid, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
+import { useId } from "react";
 import { type PickupProfile, useSavePickupProfile } from "../../api/pickup-profile";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { Section } from "../../components/section";
@@ -108,6 +99,7 @@ function Contact({ form }: { form: Form }) {
 }
 
 function Address({ form }: { form: Form }) {
+  const states = useId();
   return (
     <Section title="Address">
       <Stack>
@@ -140,11 +132,11 @@ function Address({ form }: { form: Form }) {
             autoComplete="address-level2"
             {...form.getInputProps("city")}
           />
-          <Autocomplete
+          <TextInput
             label="State"
             withAsterisk
             maxLength={120}
-            data={INDIAN_STATES}
+            list={states}
             autoComplete="address-level1"
             {...form.getInputProps("state")}
           />
@@ -157,6 +149,11 @@ function Address({ form }: { form: Form }) {
             {...form.getInputProps("pincode")}
           />
         </SimpleGrid>
+        <datalist id={states}>
+          {INDIAN_STATES.map((state) => (
+            <option key={state} value={state} />
+          ))}
+        </datalist>
       </Stack>
     </Section>
   );

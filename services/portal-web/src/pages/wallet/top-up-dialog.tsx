@@ -54,7 +54,7 @@ function TopUpForm({ onClose, onUnpaid }: Omit<TopUpDialogProps, "opened">) {
           value={form.values.amountPaise}
           onChange={(text) => form.setFieldValue("amountPaise", `${text}`)}
         >
-          <Group gap={6} role="group" aria-label="Usual amounts">
+          <Group gap={6} role="group" aria-label="Presets">
             {PRESETS.map((rupees) => (
               <Chip key={rupees} value={rupees} size="xs" variant="outline">
                 {formatPaise(Number(rupees) * 100).replace(/\.00$/, "")}
