@@ -30,6 +30,10 @@ pub enum Body {
     /// Something that decides whether a business may order for real changed; from portal-api.
     #[serde(rename = "business.changed")]
     BusinessChanged {},
+    /// Something that the portal's pages show of a business changed through portal-api; from portal-api, for its own
+    /// instances.
+    #[serde(rename = "portal.changed")]
+    PortalChanged {},
     /// A business placed a test order for the first time; from order-api. A go-live fact.
     #[serde(rename = "test_order.first")]
     FirstTestOrder {},
@@ -63,6 +67,7 @@ impl Envelope {
             Body::Order(order) => RoutingKey::order(order.mode, order.event),
             Body::ApiKeyRevoked(_) => RoutingKey::plain("api_key.revoked"),
             Body::BusinessChanged {} => RoutingKey::plain("business.changed"),
+            Body::PortalChanged {} => RoutingKey::plain("portal.changed"),
             Body::FirstTestOrder {} => RoutingKey::plain("test_order.first"),
             Body::WalletFunded {} => RoutingKey::plain("wallet.funded"),
             Body::WalletLowBalance(_) => RoutingKey::plain("wallet.low_balance"),

@@ -35,6 +35,7 @@ pub mod binding {
     pub const LIVE_CASH: &str = "live.cod.*";
     pub const API_KEY_REVOKED: &str = "api_key.revoked";
     pub const BUSINESS_CHANGED: &str = "business.changed";
+    pub const PORTAL_CHANGED: &str = "portal.changed";
     pub const WALLET_FUNDED: &str = "wallet.funded";
     pub const WALLET_LOW_BALANCE: &str = "wallet.low_balance";
 }

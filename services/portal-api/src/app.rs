@@ -5,15 +5,14 @@ use std::sync::Arc;
 use actix_web::web::Data;
 use chassis::{Chassis, Running};
 use domain::{Clock, Entropy};
-use events::binding;
-use messaging::{Queue, topology};
+use messaging::topology;
 use outbox::Doorbell;
 use postgres::Database;
 use settings::Environment;
 use web::{FailureLimits, Tasks};
 
 use crate::commands::prune::keep_pruning;
-use crate::consumers::{FactsConsumer, LiveOrdersConsumer};
+use crate::consumers::{FactsConsumer, NewsConsumer};
 use crate::domain::Origins;
 use crate::live_orders::LiveOrders;
 use crate::pages::Pages;
@@ -23,11 +22,12 @@ use crate::routes;
 use crate::routes::config::PortalConfig;
 use crate::routes::pages::PageHeaders;
 use crate::settings::{Limits, Pages as PagesSettings, PortalSettings};
+use crate::status_changes::StatusChanges;
 use crate::store::users;
 
 /// Handled at once; each is one short transaction.
 const FACTS_AT_ONCE: u16 = 8;
-const LIVE_ORDERS_AT_ONCE: u16 = 256;
+const NEWS_AT_ONCE: u16 = 256;
 
 /// What handlers, commands and consumers share. Cheap to clone.
 #[derive(Clone)]
@@ -39,6 +39,7 @@ pub(crate) struct App {
     pub(crate) passwords: Passwords,
     pub(crate) peers: Peers,
     pub(crate) live_orders: Arc<LiveOrders>,
+    pub(crate) status_changes: Arc<StatusChanges>,
     pub(crate) tasks: Tasks,
     pub(crate) origins: Origins,
     pub(crate) limits: Limits,
@@ -63,6 +64,7 @@ impl App {
             passwords: Passwords::start(chassis.entropy.clone())?,
             peers: Peers::new(&settings.peers, &settings.internal)?,
             live_orders: LiveOrders::new(settings.limits.streams_per_business),
+            status_changes: StatusChanges::new(settings.limits.streams_per_business),
             tasks: chassis.tasks.clone(),
             origins: Origins::new(settings.public.url.clone()),
             limits: settings.limits.clone(),
@@ -102,10 +104,8 @@ pub fn start(settings: &PortalSettings, mut chassis: Chassis) -> anyhow::Result<
     let app = App::new(settings, &chassis)?;
     chassis.relay();
     chassis.consume("facts", topology::facts(), FACTS_AT_ONCE, FactsConsumer(app.clone()));
-    let live_orders = LiveOrdersConsumer(app.live_orders.clone());
-    let bindings = [binding::LIVE_ORDERS, binding::TEST_ORDERS];
-    let queue = Queue::per_instance("portal-api.live-orders", &bindings);
-    chassis.consume("live_orders", queue, LIVE_ORDERS_AT_ONCE, live_orders);
+    let news = NewsConsumer { orders: app.live_orders.clone(), status: app.status_changes.clone() };
+    chassis.consume("news", NewsConsumer::queue(), NEWS_AT_ONCE, news);
     chassis.worker("prune", |stop| keep_pruning(app.clone(), stop));
     chassis.listen_public(routes::public(Data::new(app.clone())))?;
     chassis.start(routes::internal(Data::new(app), settings.internal.clone()))

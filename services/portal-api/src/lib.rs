@@ -14,6 +14,7 @@ mod peers;
 mod queries;
 mod routes;
 pub mod settings;
+mod status_changes;
 mod store;
 
 pub use app::start;

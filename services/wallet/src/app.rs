@@ -1,5 +1,6 @@
 //! What the service holds, and how it is put together.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use chassis::{Chassis, Running};
@@ -7,6 +8,7 @@ use domain::{Clock, Entropy};
 use messaging::topology;
 use outbox::Doorbell;
 use postgres::{Batcher, BatcherOptions, Database};
+use tokio::sync::OnceCell;
 use web::Tasks;
 
 use crate::commands::debit::{ApplyDebits, DebitQueue};
@@ -33,6 +35,8 @@ pub(crate) struct State {
     pub(crate) entropy: Entropy,
     pub(crate) rules: WalletRules,
     pub(crate) provider: Box<dyn PaymentProvider>,
+    /// The names of those that the database knows, once somebody has asked.
+    pub(crate) time_zones: OnceCell<HashSet<String>>,
 }
 
 impl State {
@@ -52,6 +56,7 @@ impl State {
             entropy: chassis.entropy.clone(),
             rules: settings.wallet,
             provider: payments::provider(&settings.payments)?,
+            time_zones: OnceCell::new(),
         })
     }
 }

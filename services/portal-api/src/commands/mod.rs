@@ -11,6 +11,7 @@ pub(crate) mod record_fact;
 pub(crate) mod request_subscription;
 pub(crate) mod sign_up;
 mod start_session;
+pub(crate) mod tell_pages;
 
 pub(crate) use start_session::Opened;
 

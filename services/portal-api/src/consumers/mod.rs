@@ -1,7 +1,7 @@
 //! What this service hears from the broker.
 
 mod facts;
-mod live_orders;
+mod news;
 
 pub(crate) use facts::FactsConsumer;
-pub(crate) use live_orders::LiveOrdersConsumer;
+pub(crate) use news::NewsConsumer;

@@ -7,11 +7,13 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpMessage};
+use domain::BusinessId;
 use postgres::StoreError;
 use web::{ApiError, bearer_token, same_secret};
 
 use super::{errors, operator_session, session_cookie};
 use crate::app::App;
+use crate::commands::tell_pages::tell_pages;
 use crate::domain::{Session, expiry, is_due_for_extension};
 use crate::store::sessions;
 
@@ -21,12 +23,24 @@ pub(super) async fn refuse_foreign_writes(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody + 'static>, Error> {
-    let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-    if !reads {
+    if !reads(&request) {
         check_origin(&request)?;
         check_content_type(&request)?;
     }
     next.call(request).await
+}
+
+fn reads(request: &ServiceRequest) -> bool {
+    matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+/// Pages of the business that are open anywhere hear of a writing call that succeeded, whichever it was.
+async fn tell_of_change<B>(app: &App, changes: Option<BusinessId>, response: &ServiceResponse<B>) {
+    if let Some(business) = changes
+        && response.status().is_success()
+    {
+        tell_pages(app, business).await;
+    }
 }
 
 fn check_origin(request: &ServiceRequest) -> Result<(), ApiError> {
@@ -75,8 +89,10 @@ pub(super) async fn require_session(
         .cloned()
         .ok_or_else(|| ApiError::internal("a guard without its app"))?;
     let session = open_session(&app, request.request()).await?.ok_or_else(errors::not_logged_in)?;
+    let changes = (!reads(&request)).then_some(session.business);
     request.extensions_mut().insert(session);
     let mut response = next.call(request).await?;
+    tell_of_change(&app, changes, &response).await;
     forbid_keeping(&mut response);
     Ok(response)
 }
@@ -103,6 +119,16 @@ pub(super) async fn open_session(
     read.map_err(errors::store)
 }
 
+/// Whether the session of a stream has not ended meanwhile. While the database is away nobody is logged out.
+pub(super) async fn is_still_open(app: &App, session: &Session) -> bool {
+    let now = app.clock.now();
+    let open = app.database.read(async |conn| sessions::is_open(conn, session, now).await).await;
+    open.unwrap_or_else(|error| {
+        tracing::warn!(%error, "a stream's session could not be checked");
+        true
+    })
+}
+
 /// Lets nobody through without the operator's token or the cookie that stands for it.
 pub(super) async fn require_operator(
     request: ServiceRequest,
@@ -119,7 +145,11 @@ pub(super) async fn require_operator(
     if !known {
         return Err(app.failures.count(request.request(), errors::operator_token_invalid()).into());
     }
+    // Whatever is changed below a business is a change of that business.
+    let business = request.match_info().get("id").and_then(|id| id.parse().ok());
+    let changes = business.filter(|_| !reads(&request));
     let mut response = next.call(request).await?;
+    tell_of_change(&app, changes, &response).await;
     forbid_keeping(&mut response);
     Ok(response)
 }

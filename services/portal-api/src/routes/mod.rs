@@ -22,6 +22,7 @@ mod session;
 mod session_cookie;
 mod statement;
 mod status;
+mod status_stream;
 mod subscription;
 mod wallet;
 mod webhook_deliveries;
@@ -88,6 +89,7 @@ pub(crate) fn internal(
 fn portal(config: &mut ServiceConfig) {
     config
         .service(resource("/status").route(get().to(status::status)))
+        .service(resource("/status/stream").route(get().to(status_stream::stream)))
         .service(
             resource("/pickup-profile")
                 .route(get().to(pickup_profile::read))
@@ -111,6 +113,7 @@ fn portal(config: &mut ServiceConfig) {
         .service(resource("/wallet").route(get().to(wallet::read)))
         .service(resource("/wallet/entries").route(get().to(statement::entries)))
         .service(resource("/wallet/entries.csv").route(get().to(statement::export)))
+        .service(resource("/wallet/spend").route(get().to(wallet::spend)))
         .service(resource("/wallet/threshold").route(put().to(wallet::set_threshold)))
         .service(resource("/wallet/top-ups").route(post().to(wallet::top_up)))
         .service(resource("/wallet/top-ups/{id}").route(get().to(wallet::find_top_up)))

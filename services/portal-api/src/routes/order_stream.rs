@@ -14,11 +14,10 @@ use tokio_util::sync::CancellationToken;
 use web::ApiError;
 
 use super::openapi::params;
-use super::{errors, orders};
+use super::{errors, guard, orders};
 use crate::app::App;
 use crate::domain::Session;
 use crate::live_orders::{LiveOrder, LiveStream, Notice};
-use crate::store::sessions;
 
 /// Keeps proxies from closing a quiet stream, and finds out that the page is gone or its session has ended: a stream
 /// outlives its session by less than the five seconds that a revoked key may.
@@ -92,20 +91,11 @@ impl Page {
                     Notice::Order(_) => {}
                 },
                 _ = self.heartbeat.tick() => {
-                    return self.session_is_open().await.then(|| Bytes::from_static(b": heartbeat\n\n"));
+                    let open = guard::is_still_open(&self.app, &self.session).await;
+                    return open.then(|| Bytes::from_static(b": heartbeat\n\n"));
                 }
             }
         }
-    }
-
-    /// While the database is away nobody is logged out.
-    async fn session_is_open(&self) -> bool {
-        let now = self.app.clock.now();
-        let open = self.app.database.read(async |conn| sessions::is_open(conn, &self.session, now).await);
-        open.await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "a stream's session could not be checked");
-            true
-        })
     }
 }
 

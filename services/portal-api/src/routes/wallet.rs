@@ -22,6 +22,24 @@ pub(super) async fn read(app: Data<App>, session: ReqData<Session>) -> Result<Ht
     Ok(HttpResponse::Ok().json(app.peers.wallet.wallet(session.business).await?))
 }
 
+/// Wallet judges the query, which it knows.
+#[utoipa::path(
+    get,
+    path = "/v1/portal/wallet/spend",
+    operation_id = "readSpend",
+    tag = "Wallet",
+    summary = "What delivery fees cost, day by day",
+    params(params::SpendParams),
+    responses((status = 200, description = "Every day, oldest first.", body = internal_api::wallet::SpendView)),
+)]
+pub(super) async fn spend(
+    app: Data<App>,
+    session: ReqData<Session>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(app.peers.wallet.spend(session.business, request.query_string()).await?))
+}
+
 /// `{thresholdPaise}`: below it the business hears of its balance; `null` goes back to the operator's default.
 #[utoipa::path(
     put,

@@ -20,4 +20,5 @@ mod profile;
 mod relays;
 mod sessions;
 mod status;
+mod status_stream;
 mod stream;

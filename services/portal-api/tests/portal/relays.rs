@@ -110,6 +110,13 @@ fn entry() -> Value {
     })
 }
 
+fn spend() -> Value {
+    json!({
+        "timeZone": "UTC",
+        "days": [{ "date": "2026-01-01", "feesPaise": 100, "refundsPaise": 0, "orders": 1 }],
+    })
+}
+
 fn top_up() -> Value {
     json!({
         "id": "top_01ARZ3NDEKTSV4RRFFQ69G5FAV", "amountPaise": 100, "status": "succeeded",
@@ -194,6 +201,7 @@ fn relays() -> Vec<Relay> {
             ("wallet", "GET /top-ups/top_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
             (top_up(), 200),
         ),
+        relay(("GET", "/wallet/spend?days=2&timeZone=UTC"), ("wallet", "GET /spend"), (spend(), 200)),
         relay(("GET", "/cod?limit=5&status=settled&discrepant=true"), ("wallet", "GET /cash"), (cash(), 200)),
         relay(("POST", "/wallet/top-ups"), ("wallet", "POST /top-ups"), (top_up(), 201)),
     ]

@@ -6,6 +6,7 @@ mod errors;
 mod money_in;
 mod path;
 mod payments;
+mod spend;
 mod statement;
 mod wallets;
 
@@ -44,6 +45,7 @@ fn wallet(config: &mut ServiceConfig) {
         .service(resource("").route(get().to(wallets::show)))
         .service(resource("/threshold").route(put().to(wallets::set_threshold)))
         .service(resource("/entries").route(get().to(statement::entries)))
+        .service(resource("/spend").route(get().to(spend::spend)))
         .service(resource("/orders/{order}/entries").route(get().to(statement::entries_of_order)))
         .service(resource("/top-ups").route(post().to(money_in::top_up)))
         .service(resource("/top-ups/{id}").route(get().to(money_in::find_top_up)))

@@ -9,6 +9,7 @@ pub(crate) mod postings;
 mod predicates;
 pub(crate) mod reconciliation;
 mod schema;
+pub(crate) mod spend;
 pub(crate) mod statement;
 pub(crate) mod top_ups;
 pub(crate) mod transfers;

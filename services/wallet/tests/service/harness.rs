@@ -159,6 +159,17 @@ impl Harness {
         self.connection().await.batch_execute(sql).await.map_err(|error| error.to_string())
     }
 
+    /// Moves a wallet's entries up to this sequence into the past, which nothing but a test can.
+    pub(crate) async fn backdate(&self, business: BusinessId, up_to: i64, by: &str) {
+        let script = format!(
+            "ALTER TABLE entries DISABLE TRIGGER append_only; GRANT UPDATE ON entries TO CURRENT_USER;
+             UPDATE entries SET created_at = created_at - interval '{by}'
+             WHERE business_id = '{business}' AND sequence <= {up_to};
+             REVOKE UPDATE ON entries FROM CURRENT_USER; ALTER TABLE entries ENABLE TRIGGER append_only;"
+        );
+        self.script(&script).await.expect("entries of another time");
+    }
+
     /// A count, or another number.
     pub(crate) async fn number(&self, sql: &str) -> i64 {
         #[derive(diesel::QueryableByName)]

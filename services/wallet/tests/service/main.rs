@@ -20,5 +20,6 @@ mod races;
 mod reconciliation;
 mod refunds;
 mod rights;
+mod spend;
 mod statement;
 mod thresholds;

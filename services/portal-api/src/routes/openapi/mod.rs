@@ -12,8 +12,8 @@ use utoipa::OpenApi;
 use self::common::Common;
 use super::{
     accounts, api_keys, cash, config, operator, operator_session, order_stream, order_support, orders,
-    payments, pickup_profile, session, statement, status, subscription, wallet, webhook_deliveries,
-    webhook_endpoints, webhook_tools,
+    payments, pickup_profile, session, statement, status, status_stream, subscription, wallet,
+    webhook_deliveries, webhook_endpoints, webhook_tools,
 };
 
 const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers in paise, times RFC 3339 in UTC. Lists take `limit` and \
@@ -42,6 +42,7 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
         session::log_out,
         config::config,
         status::status,
+        status_stream::stream,
         pickup_profile::read,
         pickup_profile::write,
         subscription::read,
@@ -60,6 +61,7 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
         wallet::read,
         statement::entries,
         statement::export,
+        wallet::spend,
         wallet::set_threshold,
         wallet::top_up,
         wallet::find_top_up,

@@ -55,6 +55,17 @@ pub(crate) struct EntriesParams {
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct SpendParams {
+    /// Up to today; 30 when left out.
+    #[param(minimum = 1, maximum = 366)]
+    days: Option<i32>,
+    /// The name of a time zone, in which days begin; `Asia/Kolkata` when left out.
+    #[param(max_length = 64)]
+    time_zone: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub(crate) struct CashParams {
     /// `pending`, `collected`, `handed_over` or `settled`.
     status: Option<String>,

@@ -1,34 +1,56 @@
-//! Every order event, for the pages that are open on this instance.
+//! What happens, for the pages that are open on this instance: orders as they move, and whatever else the overview shows.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use domain::{CodStatus, DeliveryStatus, EventKind, Mode, OrderId, TrackingCode};
-use events::{Body, Envelope, OrderEvent};
-use messaging::{Handler, Rejection};
+use events::{Body, Envelope, OrderEvent, binding};
+use messaging::{Handler, Queue, Rejection};
 use serde::Serialize;
 
 use crate::live_orders::{LiveOrder, LiveOrders};
+use crate::status_changes::StatusChanges;
 
-pub(crate) struct LiveOrdersConsumer(pub(crate) Arc<LiveOrders>);
+pub(crate) struct NewsConsumer {
+    pub(crate) orders: Arc<LiveOrders>,
+    pub(crate) status: Arc<StatusChanges>,
+}
 
-impl Handler for LiveOrdersConsumer {
+impl NewsConsumer {
+    /// Every instance hears everything.
+    pub(crate) fn queue() -> Queue {
+        let bindings = [
+            binding::LIVE_ORDERS,
+            binding::TEST_ORDERS,
+            binding::BUSINESS_CHANGED,
+            binding::PORTAL_CHANGED,
+            binding::API_KEY_REVOKED,
+            binding::WALLET_FUNDED,
+            binding::WALLET_LOW_BALANCE,
+        ];
+        Queue::per_instance("portal-api.news", &bindings)
+    }
+}
+
+impl Handler for NewsConsumer {
     async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
+        self.status.note(envelope.business_id);
         let Body::Order(order) = &envelope.body else { return Ok(()) };
-        if !self.0.has_listeners(envelope.business_id) {
+        if !self.orders.has_listeners(envelope.business_id) {
             return Ok(());
         }
         let shown = ShownOrder::of(order, envelope.occurred_at);
         let data = serde_json::to_vec(&shown).map_err(|error| Rejection::Never(error.to_string()))?;
         let live = LiveOrder { id: envelope.id, mode: order.mode, data: Bytes::from(data) };
-        self.0.publish(envelope.business_id, live);
+        self.orders.publish(envelope.business_id, live);
         Ok(())
     }
 
     /// What happened while the broker was away was not heard.
     async fn connected(&self) {
-        self.0.reload_all();
+        self.orders.reload_all();
+        self.status.note_all();
     }
 }
 

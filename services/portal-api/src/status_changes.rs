@@ -1,0 +1,122 @@
+//! That something changed which a business's overview shows, told to whichever of its pages are open on this instance.
+//! What it was is not told: pages ask for the status again, which knows.
+//!
+//! Two ways lead here. What other services announce (orders, money, keys that were revoked) comes over the broker, to every
+//! instance, as it does for the stream of orders. What a page itself changed through this service, a webhook endpoint or an
+//! API key for example, is announced by nobody, since nobody else needs it: so this service says `portal.changed` through
+//! its own outbox. Each instance hears it, too, whichever of them served the change, and no instance has to ask a database
+//! or a peer over and over for pages that merely stand open.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use domain::BusinessId;
+use tokio::sync::watch;
+
+pub(crate) struct StatusChanges {
+    streams_max: usize,
+    businesses: Mutex<HashMap<BusinessId, Channel>>,
+}
+
+struct Channel {
+    /// Only that it changes counts: what comes while a page is told of the change before is one change.
+    sender: watch::Sender<()>,
+    streams: usize,
+}
+
+/// One open page. Closing it frees its place.
+pub(crate) struct StatusStream {
+    hub: Arc<StatusChanges>,
+    business: BusinessId,
+    receiver: watch::Receiver<()>,
+}
+
+impl StatusChanges {
+    /// With at most `streams_max` open pages per business.
+    pub(crate) fn new(streams_max: usize) -> Arc<Self> {
+        Arc::new(Self { streams_max, businesses: Mutex::default() })
+    }
+
+    /// `None` when the business has too many open already.
+    pub(crate) fn open(self: &Arc<Self>, business: BusinessId) -> Option<StatusStream> {
+        let mut businesses = self.lock();
+        let channel = businesses
+            .entry(business)
+            .or_insert_with(|| Channel { sender: watch::Sender::new(()), streams: 0 });
+        if channel.streams >= self.streams_max {
+            return None;
+        }
+        channel.streams += 1;
+        let receiver = channel.sender.subscribe();
+        metrics::gauge!("portal_status_streams").increment(1.0);
+        Some(StatusStream { hub: self.clone(), business, receiver })
+    }
+
+    /// Something may have changed for a business.
+    pub(crate) fn note(&self, business: BusinessId) {
+        if let Some(channel) = self.lock().get(&business) {
+            channel.sender.send_replace(());
+        }
+    }
+
+    /// Something may have changed for anybody: what happened meanwhile was not heard.
+    pub(crate) fn note_all(&self) {
+        for channel in self.lock().values() {
+            channel.sender.send_replace(());
+        }
+    }
+
+    fn close(&self, business: BusinessId) {
+        let mut businesses = self.lock();
+        if let Some(channel) = businesses.get_mut(&business) {
+            channel.streams -= 1;
+            if channel.streams == 0 {
+                businesses.remove(&business);
+            }
+        }
+        metrics::gauge!("portal_status_streams").decrement(1.0);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<BusinessId, Channel>> {
+        self.businesses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl StatusStream {
+    /// Waits for the next change; those that came while nobody waited count as one. False when there will be none.
+    pub(crate) async fn changed(&mut self) -> bool {
+        self.receiver.changed().await.is_ok()
+    }
+}
+
+impl Drop for StatusStream {
+    fn drop(&mut self) {
+        self.hub.close(self.business);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{Clock, Entropy};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_business_hears_of_its_own_changes_and_pages_are_bounded() {
+        let hub = StatusChanges::new(1);
+        let (clock, entropy) = (Clock::system(), Entropy::seeded(9));
+        let business = || BusinessId::generate(&clock, &entropy);
+        let (mine, theirs) = (business(), business());
+        let (mut page, mut other) = (hub.open(mine).unwrap(), hub.open(theirs).unwrap());
+        assert!(hub.open(mine).is_none());
+        hub.note(mine);
+        hub.note(mine);
+        assert!(page.changed().await);
+        assert!(!page.receiver.has_changed().unwrap(), "two at once are one");
+        assert!(!other.receiver.has_changed().unwrap());
+        hub.note_all();
+        assert!(page.changed().await && other.changed().await);
+        drop(page);
+        assert!(hub.open(mine).is_some());
+    }
+}

@@ -1,0 +1,142 @@
+//! What a wallet spent, day by day in a time zone.
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, NaiveDate, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Date, Integer, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::BusinessId;
+use postgres::{StoreError, statement};
+
+/// The days that are wanted, and when the first of them begins.
+#[derive(Clone, Copy, Debug, QueryableByName)]
+pub(crate) struct Days {
+    #[diesel(sql_type = Date)]
+    pub(crate) first: NaiveDate,
+    #[diesel(sql_type = Date)]
+    pub(crate) last: NaiveDate,
+    #[diesel(sql_type = Timestamptz)]
+    pub(crate) since: DateTime<Utc>,
+}
+
+/// What moved on one day.
+#[derive(Clone, Copy, Debug, QueryableByName)]
+pub(crate) struct Moved {
+    #[diesel(sql_type = Date)]
+    pub(crate) day: NaiveDate,
+    #[diesel(sql_type = BigInt)]
+    pub(crate) amount_paise: i64,
+    #[diesel(sql_type = BigInt)]
+    pub(crate) orders: i64,
+}
+
+#[derive(QueryableByName)]
+struct Name {
+    #[diesel(sql_type = Text)]
+    name: String,
+}
+
+#[derive(QueryableByName)]
+struct Sequence {
+    #[diesel(sql_type = BigInt)]
+    low: i64,
+}
+
+const ZONES: &str = "SELECT name FROM pg_timezone_names WHERE name NOT LIKE 'posix%'";
+
+const DAYS: &str = "
+    SELECT day - ($3 - 1) AS first, day AS last, (day - ($3 - 1))::timestamp AT TIME ZONE $2 AS since
+    FROM (SELECT ($1 AT TIME ZONE $2)::date AS day) AS today";
+
+/// Entries are numbered from 1 without a gap, in the order of their times but for the moment that a transaction takes: so
+/// that where a time begins is found by halving, and no index by time has to be kept up with each order's fee.
+const FIRST_SINCE: &str = "
+    WITH RECURSIVE search AS (
+        SELECT 1::bigint AS low, entry_count + 1 AS high FROM wallets WHERE business_id = $1
+        UNION ALL
+        SELECT CASE WHEN early THEN middle + 1 ELSE low END, CASE WHEN early THEN high ELSE middle END
+        FROM (
+            SELECT low, high, middle, (
+                SELECT created_at < $2 - interval '1 minute' FROM entries
+                WHERE business_id = $1 AND sequence = middle) AS early
+            FROM (SELECT low, high, (low + high) / 2 AS middle FROM search WHERE low < high) AS halved) AS probed)
+    SELECT low FROM search WHERE low = high";
+
+/// Nothing but fees leaves a wallet, so that the transfers need not be read.
+const FEES: &str = "
+    SELECT (created_at AT TIME ZONE $4)::date AS day, (-sum(amount_paise))::bigint AS amount_paise, count(*) AS orders
+    FROM entries
+    WHERE business_id = $1 AND sequence IS NOT NULL AND sequence >= $2 AND created_at >= $3 AND amount_paise < 0
+    GROUP BY 1";
+
+/// Found by `transfers_beside_fees`: refunds are few beside fees.
+const REFUNDS: &str = "
+    SELECT (entries.created_at AT TIME ZONE $3)::date AS day, sum(entries.amount_paise)::bigint AS amount_paise,
+        count(*) AS orders
+    FROM transfers
+    JOIN entries ON entries.transfer_id = transfers.id AND entries.account = 'business_wallet'
+    WHERE transfers.business_id = $1 AND transfers.kind <> 'delivery_fee' AND transfers.kind = 'refund'
+        AND transfers.created_at >= $2 - interval '1 minute' AND entries.created_at >= $2
+    GROUP BY 1";
+
+/// The names of all time zones that the database knows. It reads a file for each, so ask once.
+pub(crate) async fn time_zones(conn: &mut AsyncPgConnection) -> Result<HashSet<String>, StoreError> {
+    let names: Vec<Name> = statement(ZONES).load(conn).await?;
+    Ok(names.into_iter().map(|zone| zone.name).collect())
+}
+
+/// The `count` days up to the one that it is at `now`.
+pub(crate) async fn days(
+    conn: &mut AsyncPgConnection,
+    now: DateTime<Utc>,
+    time_zone: &str,
+    count: i32,
+) -> Result<Days, StoreError> {
+    let days = statement(DAYS)
+        .bind::<Timestamptz, _>(now)
+        .bind::<Text, _>(time_zone)
+        .bind::<Integer, _>(count)
+        .get_result(conn)
+        .await?;
+    Ok(days)
+}
+
+/// The fees that a wallet paid since then, by day.
+pub(crate) async fn fees(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    since: DateTime<Utc>,
+    time_zone: &str,
+) -> Result<Vec<Moved>, StoreError> {
+    let first: Option<Sequence> = statement(FIRST_SINCE)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Timestamptz, _>(since)
+        .get_result(conn)
+        .await
+        .optional()?;
+    // No wallet, no money.
+    let Some(first) = first else { return Ok(Vec::new()) };
+    Ok(statement(FEES)
+        .bind::<Text, _>(business.to_string())
+        .bind::<BigInt, _>(first.low)
+        .bind::<Timestamptz, _>(since)
+        .bind::<Text, _>(time_zone)
+        .load(conn)
+        .await?)
+}
+
+/// The fees that came back since then, by the day on which they did.
+pub(crate) async fn refunds(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    since: DateTime<Utc>,
+    time_zone: &str,
+) -> Result<Vec<Moved>, StoreError> {
+    Ok(statement(REFUNDS)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Timestamptz, _>(since)
+        .bind::<Text, _>(time_zone)
+        .load(conn)
+        .await?)
+}
