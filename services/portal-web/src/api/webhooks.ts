@@ -106,8 +106,7 @@ export function useDeleteEndpoint() {
   return useMutation({
     mutationFn: (id: string) =>
       answer(api.DELETE("/v1/portal/webhook-endpoints/{id}", { params: { path: { id } } })),
-    onSuccess: (_gone, id) => {
-      client.removeQueries({ queryKey: endpointKey(id) });
+    onSuccess: () => {
       client.invalidateQueries({ queryKey: listKey });
       client.invalidateQueries({ queryKey: ["status"] });
     },

@@ -16,7 +16,9 @@ export function PageHeader({ title, description, actions }: PageHeaderProps) {
   return (
     <Group component="header" justify="space-between" align="flex-start" gap="md" mb="lg">
       <Box style={{ flex: "1 1 20rem" }}>
-        <Title order={1}>{title}</Title>
+        <Title order={1} style={{ overflowWrap: "anywhere" }}>
+          {title}
+        </Title>
         {description && (
           <Text component="div" c="dimmed" mt={4} maw="42rem">
             {description}

@@ -87,6 +87,7 @@ function Details({ order }: { order: Order }) {
               <SimulateOrder order={order} pickedUp={wasPickedUp(timeline.rows)} />
             )}
             <OrderTimeline order={order} timeline={timeline} />
+            <OrderRequest order={order} />
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
@@ -94,7 +95,6 @@ function Details({ order }: { order: Order }) {
             <OrderMoney order={order} />
             <OrderParties order={order} />
             <OrderParcel order={order} />
-            <OrderRequest order={order} />
           </Stack>
         </Grid.Col>
       </Grid>

@@ -11,7 +11,10 @@ import { Time } from "../../components/time";
 export function OrderRequest({ order }: { order: Order }) {
   const request = useAcceptedRequest(order.id);
   return (
-    <Section title="Accepted request" description="What your backend sent.">
+    <Section
+      title="Accepted request"
+      description="What your backend sent, as it was understood: the fields that are known, with the pickup that your profile filled in."
+    >
       {request.isPending && <Skeleton height={180} />}
       {request.error &&
         (asFailure(request.error).status === 404 ? (

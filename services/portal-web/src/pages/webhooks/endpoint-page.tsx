@@ -9,6 +9,7 @@ import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { EndpointActions } from "./endpoint-actions";
 import { EndpointNotices } from "./endpoint-notices";
+import classes from "./webhooks.module.css";
 import { CONNECTION_TESTS, ENDPOINT_STATUSES } from "./words";
 
 export function Component() {
@@ -78,7 +79,7 @@ function Details({ endpoint }: { endpoint: Endpoint }) {
         onChange={(value) => setSearch(value === "deliveries" ? {} : { tab: value ?? "" }, { replace: true })}
         keepMounted={false}
       >
-        <Tabs.List mb="md">
+        <Tabs.List mb="md" className={classes.tabs}>
           {TABS.map(({ value, label }) => (
             <Tabs.Tab key={value} value={value}>
               {label}
