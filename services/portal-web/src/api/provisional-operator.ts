@@ -1,4 +1,4 @@
-// As `provisional.ts`: calls of the operator's console and the wallet whose description is not generated yet.
+// As `provisional.ts`: calls of the operator's console whose description is not generated yet.
 import type {
   AuditEntry,
   ById,
@@ -16,17 +16,6 @@ import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 
-export interface SpendDay {
-  /** `2026-01-31`, in the zone asked for. */
-  date: string;
-  feesPaise: number;
-  refundsPaise: number;
-  orders: number;
-}
-export interface Spend {
-  timeZone: string;
-  days: SpendDay[];
-}
 export type Business = Schemas["BusinessView"];
 export type BusinessDetails = Business & { pickupProfile: { complete: boolean }; users: number };
 interface OrderHealth {
@@ -56,7 +45,6 @@ export interface ResetLink {
 export type BusinessFilter = { search?: string; status?: string; subscription?: string };
 
 export interface OperatorPaths {
-  "/v1/portal/wallet/spend": { get: Read<{ query: { days: number; timeZone: string } }, Spend> };
   "/v1/operator/businesses": {
     get: Read<{ query?: BusinessFilter & { limit?: number; startingAfter?: string } }, List<Business>>;
   };

@@ -407,6 +407,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/portal/status/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Hear when the status may have changed (server-sent events) */
+        get: operations["followStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/portal/subscription": {
         parameters: {
             query?: never;
@@ -468,6 +485,23 @@ export interface paths {
         };
         /** The statement as CSV */
         get: operations["exportEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/wallet/spend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What delivery fees cost, day by day */
+        get: operations["readSpend"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1720,6 +1754,24 @@ export interface components {
             /** @description How it ends: `delivered`, `failed`, `cancelled` or `no_driver`. */
             scenario: string;
         };
+        SpendDay: {
+            /** Format: date */
+            date: string;
+            feesPaise: components["schemas"]["Paise"];
+            /**
+             * Format: int64
+             * @description How many orders were paid.
+             */
+            orders: number;
+            /** @description Fees that came back on that day, whenever they were paid. */
+            refundsPaise: components["schemas"]["Paise"];
+        };
+        /** @description What delivery fees cost, day by day in a time zone, oldest first. */
+        SpendView: {
+            /** @description Every day there is, with those on which nothing moved. */
+            days: components["schemas"]["SpendDay"][];
+            timeZone: string;
+        };
         StatusView: {
             goLive: components["schemas"]["GoLiveView"];
             indicators: components["schemas"]["IndicatorsView"];
@@ -2621,6 +2673,27 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    followStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description `event: changed` with `{}` when something that the overview shows may have changed, at most once a second; the first one at once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     readSubscription: {
         parameters: {
             query?: never;
@@ -2747,6 +2820,32 @@ export interface operations {
                 };
                 content: {
                     "text/csv": string;
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    readSpend: {
+        parameters: {
+            query?: {
+                /** @description Up to today; 30 when left out. */
+                days?: number;
+                /** @description The name of a time zone, in which days begin; `Asia/Kolkata` when left out. */
+                timeZone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every day, oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpendView"];
                 };
             };
             default: components["responses"]["Error"];

@@ -1,5 +1,6 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { answer, api } from "./client";
+import { ApiFailure } from "./failure";
 import { PAGE_SIZE, useCursorList } from "./list";
 import type { components } from "./schema";
 import { statusKey } from "./status";
@@ -9,7 +10,8 @@ export type Wallet = Schemas["WalletView"];
 export type WalletEntry = Schemas["EntryView"];
 export type TopUp = Schemas["TopUpView"];
 export type Checkout = Schemas["CheckoutView"];
-export type { Spend, SpendDay } from "./provisional-operator";
+export type Spend = Schemas["SpendView"];
+export type SpendDay = Schemas["SpendDay"];
 
 export interface EntryFilter {
   kind?: string;
@@ -87,11 +89,23 @@ export function entriesCsvUrl(filter: EntryFilter): string {
   return `/v1/portal/wallet/entries.csv${query && `?${query}`}`;
 }
 
+/** Days as the user's own clock has them, or as India's has where the server does not know that zone. */
 export function useSpend(days: number) {
-  const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone || "Asia/Kolkata";
+  const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   return useQuery({
     queryKey: [...walletKey, "spend", days, timeZone],
-    queryFn: () => answer(api.GET("/v1/portal/wallet/spend", { params: { query: { days, timeZone } } })),
+    queryFn: async () => {
+      try {
+        return await readSpend(days, timeZone);
+      } catch (error) {
+        if (!(error instanceof ApiFailure) || error.status !== 400) throw error;
+        return await readSpend(days);
+      }
+    },
     placeholderData: keepPreviousData,
   });
+}
+
+function readSpend(days: number, timeZone?: string) {
+  return answer(api.GET("/v1/portal/wallet/spend", { params: { query: { days, timeZone } } }));
 }

@@ -42,5 +42,5 @@ export function CashTotalsPart({ totals }: { totals: CashTotals }) {
 function oldest({ ages }: CashTotals): string {
   const last = ages.findLast((age) => age.orders > 0);
   if (!last) return "Nothing is open";
-  return `${formatPaise(last.amountPaise)} since ${(CASH_AGES[last.days] ?? last.days).toLowerCase()}`;
+  return `${formatPaise(last.amountPaise)} for ${(CASH_AGES[last.days] ?? last.days).toLowerCase()}`;
 }

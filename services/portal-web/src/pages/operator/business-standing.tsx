@@ -191,9 +191,14 @@ function Missing({ business }: { business: Business }) {
       <Text fw={500}>What live orders wait for</Text>
       <List size="sm" c="dimmed">
         {business.missing.map((code) => (
-          <List.Item key={code}>{MISSING_ITEMS[code] ?? code}</List.Item>
+          <List.Item key={code}>{missingItem(code, business.status)}</List.Item>
         ))}
       </List>
     </Stack>
   );
+}
+
+function missingItem(code: string, status: string): string {
+  if (code === "business_active" && status === "suspended") return "The business is suspended";
+  return MISSING_ITEMS[code] ?? code;
 }

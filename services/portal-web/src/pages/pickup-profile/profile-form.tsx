@@ -1,4 +1,4 @@
-import { Button, Fieldset, Group, SimpleGrid, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Button, Group, SimpleGrid, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { useId } from "react";
@@ -14,7 +14,7 @@ const TWO_COLUMNS = { base: 1, xs: 2 };
 /** The whole profile; only shown, without a button, to those who may not change it. */
 export function ProfileForm({ profile, mayChange }: { profile: PickupProfile; mayChange: boolean }) {
   const save = useSavePickupProfile();
-  const form = useProfileForm(profile);
+  const form = useProfileForm(profile, mayChange);
   const submit = form.onSubmit(
     (values) =>
       save.mutate(profileOf(values), {
@@ -32,13 +32,9 @@ export function ProfileForm({ profile, mayChange }: { profile: PickupProfile; ma
       <Stack gap="md">
         <Completeness missing={missingOf(form.values)} isSaved={!isDirty && profile.complete} />
         <FormErrors error={save.error} form={form} />
-        <Fieldset variant="unstyled" disabled={!mayChange}>
-          <Stack gap="md">
-            <Contact form={form} />
-            <Address form={form} />
-            <Place form={form} />
-          </Stack>
-        </Fieldset>
+        <Contact form={form} />
+        <Address form={form} />
+        <Place form={form} />
         {mayChange ? (
           <Group justify="flex-end">
             {isDirty && (
@@ -58,8 +54,12 @@ export function ProfileForm({ profile, mayChange }: { profile: PickupProfile; ma
   );
 }
 
-function useProfileForm(profile: PickupProfile) {
-  return useForm({ initialValues: valuesOf(profile), validate: profileRules });
+function useProfileForm(profile: PickupProfile, mayChange: boolean) {
+  return useForm({
+    initialValues: valuesOf(profile),
+    validate: profileRules,
+    enhanceGetInputProps: () => ({ readOnly: !mayChange }),
+  });
 }
 
 type Form = ReturnType<typeof useProfileForm>;

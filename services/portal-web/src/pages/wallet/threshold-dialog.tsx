@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
+import { useConfig } from "../../api/config";
 import { useSetThreshold } from "../../api/wallet";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesFault } from "../../components/rupee-input";
@@ -22,6 +23,7 @@ export function ThresholdDialog({ opened, onClose, thresholdPaise }: ThresholdDi
 
 function ThresholdForm({ thresholdPaise, onDone }: { thresholdPaise: number; onDone: () => void }) {
   const set = useSetThreshold();
+  const { mail } = useConfig();
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { thresholdPaise: decimalRupees(thresholdPaise) },
@@ -43,7 +45,7 @@ function ThresholdForm({ thresholdPaise, onDone }: { thresholdPaise: number; onD
         <FormErrors error={set.error} form={form} />
         <RupeeInput
           label="Warn below"
-          description="The wallet shows as low, your team gets an e-mail where the portal sends any, and wallet.low_balance goes to webhooks that subscribe to it. 0 turns the warning off."
+          description={`Below it the wallet shows as low, ${mail.enabled ? "an e-mail goes out, " : ""}and webhooks that subscribe to wallet.low_balance hear of it. 0 turns the warning off.`}
           data-autofocus
           key={form.key("thresholdPaise")}
           {...form.getInputProps("thresholdPaise")}
