@@ -53,9 +53,9 @@ function Frame() {
           aria-controls="side-bar"
         />
       </header>
-      <div id="side-bar" className={classes.sideBar}>
+      <aside id="side-bar" aria-label="Side bar" className={classes.sideBar}>
         <SideBar onNavigate={close} />
-      </div>
+      </aside>
       <main id="main" ref={main} tabIndex={-1} className={classes.main}>
         <div className={classes.page}>
           <Outlet />

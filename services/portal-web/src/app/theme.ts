@@ -59,6 +59,8 @@ export function themeFor(accent: string) {
       Anchor: { defaultProps: { underline: "always" } },
       Badge: { defaultProps: { variant: "default", tt: "none", fw: 500 } },
       Button: { defaultProps: { size: "sm" } },
+      // Its placeholder is something that a menu may not contain (WAI-ARIA).
+      Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
       Modal: { defaultProps: { centered: true, closeButtonProps: { "aria-label": "Close" }, radius: "lg" } },
       Paper: { defaultProps: { withBorder: true, radius: "lg" } },
       PasswordInput: {

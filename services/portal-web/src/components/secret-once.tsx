@@ -29,7 +29,7 @@ export function SecretOnce({ secret, title, what, children, onClose }: SecretOnc
       withCloseButton={false}
     >
       <Stack>
-        <Alert color="yellow" variant="light" icon={<IconAlertTriangle aria-hidden />}>
+        <Alert role="note" color="yellow" variant="light" icon={<IconAlertTriangle aria-hidden />}>
           Copy it now: this {what} is shown only once. It cannot be shown again, not even by us.
         </Alert>
         <div className={classes.secret}>

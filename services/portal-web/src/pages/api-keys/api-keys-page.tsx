@@ -116,7 +116,15 @@ function LiveKeys({ keys, isLoading, mayCreate, onCreate }: KeyGroupProps) {
       flush
     >
       {isLocked && (
-        <Alert mx="md" mb="md" variant="light" color="gray" icon={<IconLock aria-hidden />} title="Locked">
+        <Alert
+          role="note"
+          mx="md"
+          mb="md"
+          variant="light"
+          color="gray"
+          icon={<IconLock aria-hidden />}
+          title="Locked"
+        >
           <Text mb={6}>Live keys and live orders open by themselves as soon as these are done:</Text>
           <OpenItems items={status.goLive.items} />
         </Alert>

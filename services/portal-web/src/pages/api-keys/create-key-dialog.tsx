@@ -91,7 +91,13 @@ function KeyForm({ mode, onCancel, onCreated }: KeyFormProps) {
             : "For real deliveries, paid from your wallet."}
         </Text>
         {isLocked && goLive ? (
-          <Alert variant="light" color="gray" icon={<IconLock aria-hidden />} title="Live keys are locked">
+          <Alert
+            role="note"
+            variant="light"
+            color="gray"
+            icon={<IconLock aria-hidden />}
+            title="Live keys are locked"
+          >
             <Text mb={6}>Still open before you can create one:</Text>
             <OpenItems items={goLive.items} onFollow={onCancel} />
           </Alert>

@@ -76,7 +76,7 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationPr
       <form onSubmit={submit} noValidate>
         <Stack>
           {session && (
-            <Alert variant="light" color="yellow">
+            <Alert role="note" variant="light" color="yellow">
               This browser is logged in as {session.email}. Joining logs that account out here.
             </Alert>
           )}
