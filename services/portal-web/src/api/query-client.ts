@@ -5,7 +5,11 @@ import { sessionKey } from "./session";
 
 /** How often a read is repeated when nothing answers, before that is said. */
 const RETRIES_MAX = 2;
-const FRESH_MS = 15_000;
+/**
+ * What was read is shown again at once when its page is come back to, and read anew behind that: while the page was left
+ * nobody heard of changes. Only the parts of one page share a reading.
+ */
+const FRESH_MS = 1_000;
 
 export function makeQueryClient(): QueryClient {
   const client: QueryClient = new QueryClient({
