@@ -51,7 +51,7 @@ function Begin({ endpoint, isRunning }: { endpoint: Endpoint; isRunning: boolean
   return (
     <Section
       title="Recover what was missed"
-      description="Sends again all that failed in that time, and what the endpoint was not subscribed to then and is now. Each order’s events come in their sequence; deliveries that were received are left out."
+      description="Sends again all that failed in that time, and what was called off because its event was unsubscribed, if it is subscribed to now. Each order’s events come in their sequence; what was received is left out."
     >
       <Stack gap="sm">
         {failure && failure.faults.length === 0 && (
@@ -130,7 +130,11 @@ function RecoveryRow({ recovery, mayCancel }: { recovery: Recovery; mayCancel: b
           ? "Nothing was missed in that time."
           : `${done} of ${plural(total, "webhook")} put in line.`}
       </Text>
-      {cancel.error && <ErrorState error={cancel.error} title="It was not cancelled" />}
+      {cancel.error && (
+        <div style={{ marginTop: 10 }}>
+          <ErrorState error={cancel.error} title="It was not cancelled" />
+        </div>
+      )}
     </Paper>
   );
 }
