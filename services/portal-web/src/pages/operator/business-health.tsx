@@ -71,7 +71,7 @@ function Orders({ orders }: { orders: NonNullable<BusinessHealth["orders"]> }) {
   );
 }
 
-function Last({ at }: { at: string | null }) {
+function Last({ at }: { at?: string | null }) {
   if (!at) return "None yet";
   return (
     <>

@@ -1,7 +1,6 @@
 import { Button, Text } from "@mantine/core";
 import { useState } from "react";
 import { useBusinessUsers, useMakeResetLink } from "../../api/operator-businesses";
-import type { User } from "../../api/types";
 import { ROLE_LABELS } from "../../app/session";
 import { type Column, DataTable } from "../../components/data-table";
 import { ErrorState } from "../../components/error-state";
@@ -55,6 +54,8 @@ export function BusinessPeople({ businessId }: { businessId: string }) {
     </Section>
   );
 }
+
+type User = ReturnType<typeof useBusinessUsers>["rows"][number];
 
 const FACTS: Column<User>[] = [
   { key: "email", header: "E-mail", lead: true, render: (user) => <Text fw={500}>{user.email}</Text> },
