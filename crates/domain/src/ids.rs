@@ -115,6 +115,16 @@ id!(
     "ses_"
 );
 id!(
+    /// An invitation to a business. Names it; it is not the secret of its link.
+    InvitationId,
+    "inv_"
+);
+id!(
+    /// A line of a business's audit log.
+    AuditEntryId,
+    "aud_"
+);
+id!(
     /// An API key. Names the key; it is not the key.
     ApiKeyId,
     "key_"

@@ -37,6 +37,13 @@ impl Tasks {
         self.runtime.spawn(work).await.map_err(ApiError::internal)
     }
 
+    /// Runs `work` to its end though nobody waits for it: what an answer must not tell by the time it takes. Whoever
+    /// calls bounds how much of it is under way.
+    pub fn begin(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let work = self.tracker.track_future(work.in_current_span());
+        self.runtime.spawn(work);
+    }
+
     /// Cancelled as soon as the service begins to stop: an answer without an end (a stream of events) ends itself then.
     pub fn draining(&self) -> CancellationToken {
         self.draining.clone()

@@ -9,11 +9,12 @@ use messaging::topology;
 use outbox::Doorbell;
 use postgres::Database;
 use settings::Environment;
+use tokio::sync::Semaphore;
 use web::{FailureLimits, Tasks};
 
 use crate::commands::prune::keep_pruning;
 use crate::consumers::{FactsConsumer, NewsConsumer};
-use crate::domain::Origins;
+use crate::domain::{Links, Origins, Role};
 use crate::live_orders::LiveOrders;
 use crate::pages::Pages;
 use crate::passwords::Passwords;
@@ -23,11 +24,12 @@ use crate::routes::config::PortalConfig;
 use crate::routes::pages::PageHeaders;
 use crate::settings::{Limits, Pages as PagesSettings, PortalSettings};
 use crate::status_changes::StatusChanges;
-use crate::store::users;
 
 /// Handled at once; each is one short transaction.
 const FACTS_AT_ONCE: u16 = 8;
 const NEWS_AT_ONCE: u16 = 256;
+/// Small tasks under way whose callers have their answers already.
+const LATER_MAX: usize = 256;
 
 /// What handlers, commands and consumers share. Cheap to clone.
 #[derive(Clone)]
@@ -41,7 +43,9 @@ pub(crate) struct App {
     pub(crate) live_orders: Arc<LiveOrders>,
     pub(crate) status_changes: Arc<StatusChanges>,
     pub(crate) tasks: Tasks,
+    later: Arc<Semaphore>,
     pub(crate) origins: Origins,
+    pub(crate) links: Links,
     pub(crate) limits: Limits,
     pub(crate) failures: Arc<FailureLimits>,
     pub(crate) plans: Arc<[String]>,
@@ -66,7 +70,9 @@ impl App {
             live_orders: LiveOrders::new(settings.limits.streams_per_business),
             status_changes: StatusChanges::new(settings.limits.streams_per_business),
             tasks: chassis.tasks.clone(),
+            later: Arc::new(Semaphore::new(LATER_MAX)),
             origins: Origins::new(settings.public.url.clone()),
+            links: Links::new(settings.public.url.clone()),
             limits: settings.limits.clone(),
             failures: Arc::new(FailureLimits::new(
                 settings.limits.per_address.then_some(settings.limits.failed_authentications),
@@ -79,7 +85,7 @@ impl App {
                 brand: settings.brand.clone(),
                 api_url: settings.public.api_url.clone(),
                 mail_enabled: false,
-                roles: &[users::OWNER],
+                roles: &[Role::Owner, Role::Developer, Role::Viewer],
             }),
             pages: read_pages(&settings.pages)?,
             page_headers: Arc::new(PageHeaders::new(&settings.public.url, &settings.pages)),
@@ -94,6 +100,19 @@ fn read_pages(settings: &PagesSettings) -> anyhow::Result<Option<Arc<Pages>>> {
         tracing::warn!("WAYBILL_PAGES__FOLDER holds no index.html, so that no pages are served");
     }
     Ok(pages.map(Arc::new))
+}
+
+impl App {
+    /// Runs what an answer must not tell by the time it takes. Beyond the bound it is left out, which is told in the log.
+    pub(crate) fn do_later(&self, work: impl Future<Output = ()> + Send + 'static) {
+        match self.later.clone().try_acquire_owned() {
+            Ok(place) => self.tasks.begin(async move {
+                work.await;
+                drop(place);
+            }),
+            Err(_) => tracing::warn!("too much is to be done later already; something was left out"),
+        }
+    }
 }
 
 /// Puts the service together.

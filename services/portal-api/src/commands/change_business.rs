@@ -3,9 +3,9 @@
 use domain::BusinessId;
 use postgres::StoreError;
 
-use super::announce;
+use super::{announce, write_audit};
 use crate::app::App;
-use crate::domain::{Business, BusinessStatus};
+use crate::domain::{Act, Action, Author, Business, BusinessStatus, Target, TargetKind};
 use crate::store::businesses;
 
 /// What is to change; what is absent stays.
@@ -17,6 +17,21 @@ pub(crate) struct Change {
 }
 
 impl Change {
+    /// As it was asked for.
+    fn act(self, business: BusinessId) -> Act {
+        let switch = |on: bool| if on { "active" } else { "inactive" };
+        let asked = [
+            ("status", self.status.map(<&str>::from)),
+            ("subscription", self.subscription_active.map(switch)),
+            ("liveAccess", self.live_access.map(switch)),
+        ];
+        let act = Act::new(Action::BusinessChanged).on(Target::new(TargetKind::Business, business));
+        asked.into_iter().fold(act, |act, (name, value)| match value {
+            Some(value) => act.with(name, value),
+            None => act,
+        })
+    }
+
     fn of(self, business: &Business) -> Business {
         let subscription = match self.subscription_active {
             None => business.subscription.clone(),
@@ -36,6 +51,7 @@ impl Change {
 pub(crate) async fn change_business(
     app: &App,
     business: BusinessId,
+    author: &Author,
     change: Change,
 ) -> Result<bool, StoreError> {
     let outcome: Result<bool, StoreError> = app
@@ -46,6 +62,7 @@ pub(crate) async fn change_business(
             if after != before {
                 businesses::update(conn, &after, app.clock.now()).await?;
                 announce(conn, app, business).await?;
+                write_audit(conn, app, business, author, &change.act(business)).await?;
             }
             Ok(true)
         })

@@ -1,11 +1,14 @@
 //! Somebody logs in. Neither the answer nor its time tells whether the account exists.
 
 use chrono::TimeDelta;
+use domain::RequestId;
 use postgres::StoreError;
 
-use super::start_session::{Holder, Opened, start_session};
+use super::start_session::{Browser, Holder, Opened, start_session};
+use super::write_audit;
+use super::write_audit::note_act;
 use crate::app::App;
-use crate::domain::{CallerAddress, Email, Password, SessionToken, Subject};
+use crate::domain::{Act, Action, Author, CallerAddress, Email, Password, Subject, Target, TargetKind};
 use crate::passwords::PasswordError;
 use crate::store::attempts::{self, Allowed, Attempt};
 use crate::store::users::{self, Credentials};
@@ -15,8 +18,8 @@ pub(crate) struct LogIn {
     pub(crate) password: Password,
     /// `None` when addresses are not counted.
     pub(crate) address: Option<CallerAddress>,
-    /// The session that the browser holds already.
-    pub(crate) replaces: Option<SessionToken>,
+    pub(crate) browser: Browser,
+    pub(crate) request: Option<RequestId>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +64,19 @@ async fn check(app: &App, request: &LogIn) -> Result<Credentials, LogInError> {
     let credentials: Option<Credentials> = read?;
     let kept = credentials.as_ref().map(|credentials| credentials.password_hash.as_str());
     let good = app.passwords.verify(&request.password, kept).await?;
+    if let Some(tried) = credentials.as_ref().filter(|_| !good) {
+        note_failure(app, tried, request.request);
+    }
     credentials.filter(|_| good).ok_or(LogInError::InvalidCredentials)
+}
+
+/// Later: an answer that took the time of another write would tell that there is an account. The limit on attempts bounds
+/// how many lines there can be.
+fn note_failure(app: &App, tried: &Credentials, request: Option<RequestId>) {
+    let act =
+        Act::new(Action::SessionFailed).on(Target::new(TargetKind::User, tried.user).labelled(&tried.email));
+    let (later, business) = (app.clone(), tried.business);
+    app.do_later(async move { note_act(&later, business, &Author::system(request), &act).await });
 }
 
 async fn open(
@@ -79,11 +94,15 @@ async fn open(
             let holder = Holder {
                 user: credentials.user,
                 email: credentials.email.clone(),
-                role: credentials.role.clone(),
+                role: credentials.role,
                 business: credentials.business,
                 business_name: credentials.business_name.clone(),
             };
-            start_session(conn, app, holder, request.replaces.as_ref()).await
+            let author = Author::user(holder.user, &holder.email, request.request);
+            let opened = start_session(conn, app, holder, &request.browser).await?;
+            let act = Act::new(Action::SessionOpened).on(Target::new(TargetKind::Session, opened.session.id));
+            write_audit(conn, app, opened.session.business, &author, &act).await?;
+            Ok(opened)
         })
         .await;
     let opened = opened?;

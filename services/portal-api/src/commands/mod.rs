@@ -1,7 +1,11 @@
 //! What changes something: one use case per file, each with a transaction of its own.
 
+pub(crate) mod accept_invitation;
 pub(crate) mod change_business;
+pub(crate) mod change_password;
+pub(crate) mod change_user;
 pub(crate) mod confirm_go_live;
+pub(crate) mod invite;
 pub(crate) mod log_in;
 pub(crate) mod log_out;
 pub(crate) mod operator_session;
@@ -9,11 +13,14 @@ pub(crate) mod prune;
 pub(crate) mod put_pickup_profile;
 pub(crate) mod record_fact;
 pub(crate) mod request_subscription;
+pub(crate) mod revoke_sessions;
 pub(crate) mod sign_up;
 mod start_session;
 pub(crate) mod tell_pages;
+pub(crate) mod write_audit;
 
-pub(crate) use start_session::Opened;
+pub(crate) use start_session::{Browser, Opened};
+use write_audit::write_audit;
 
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, EventId};

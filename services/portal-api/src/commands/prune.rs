@@ -1,4 +1,5 @@
-//! Removing what nobody asks for any more: sessions long ended, attempts that no longer count.
+//! Removing what nobody asks for any more: sessions long ended, attempts that no longer count, invitations that have
+//! expired, the old end of the audit log.
 
 use std::time::Duration;
 
@@ -7,13 +8,14 @@ use postgres::StoreError;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::store::{attempts, operator_sessions, sessions};
+use crate::store::{attempts, audit_log, invitations, operator_sessions, sessions};
 
 const EVERY: Duration = Duration::from_secs(60);
 const BATCH_MAX: i64 = 1_000;
 const BATCHES_MAX: usize = 50;
 /// Ended sessions are kept for a while, so that it can be seen who was logged in when.
 const SESSIONS_KEPT: TimeDelta = TimeDelta::days(30);
+const AUDIT_KEPT: TimeDelta = TimeDelta::days(400);
 
 /// A worker: prunes now and then until it is stopped.
 pub(crate) async fn keep_pruning(app: App, stop: CancellationToken) {
@@ -28,14 +30,22 @@ pub(crate) async fn keep_pruning(app: App, stop: CancellationToken) {
 /// One round: batch after batch while there are full ones, within bounds.
 async fn prune(app: &App) -> Result<(), StoreError> {
     let now = app.clock.now();
-    let before = now - SESSIONS_KEPT;
     for _ in 0..BATCHES_MAX {
-        let ended = app.database.read(async |conn| sessions::prune(conn, before, BATCH_MAX).await).await?;
-        let counted = app.database.read(async |conn| attempts::prune(conn, now, BATCH_MAX).await).await?;
-        let consoles =
-            app.database.read(async |conn| operator_sessions::prune(conn, now, BATCH_MAX).await).await?;
-        tracing::debug!(ended, counted, consoles, "old rows removed");
-        if ended.max(counted).max(consoles) < usize::try_from(BATCH_MAX).unwrap_or(usize::MAX) {
+        let pruned: Result<[usize; 5], StoreError> = app
+            .database
+            .read(async |conn| {
+                Ok([
+                    sessions::prune(conn, now - SESSIONS_KEPT, BATCH_MAX).await?,
+                    attempts::prune(conn, now, BATCH_MAX).await?,
+                    invitations::prune(conn, now, BATCH_MAX).await?,
+                    operator_sessions::prune(conn, now, BATCH_MAX).await?,
+                    audit_log::prune(conn, now - AUDIT_KEPT, BATCH_MAX).await?,
+                ])
+            })
+            .await;
+        let pruned = pruned?;
+        tracing::debug!(?pruned, "old rows removed");
+        if pruned.iter().all(|rows| *rows < usize::try_from(BATCH_MAX).unwrap_or(usize::MAX)) {
             break;
         }
     }

@@ -1,13 +1,15 @@
 //! A business opens its account.
 
 use chrono::TimeDelta;
-use domain::{BusinessId, UserId};
+use domain::{BusinessId, RequestId, UserId};
 use postgres::StoreError;
 
-use super::start_session::{Holder, Opened, start_session};
+use super::start_session::{Browser, Holder, Opened, start_session};
+use super::write_audit;
 use crate::app::App;
 use crate::domain::{
-    Business, BusinessStatus, CallerAddress, Email, Password, SessionToken, Subject, Subscription,
+    Act, Action, Author, Business, BusinessStatus, CallerAddress, Email, Password, Role, Subject,
+    Subscription, Target, TargetKind,
 };
 use crate::passwords::PasswordError;
 use crate::store::attempts::{self, Allowed};
@@ -20,8 +22,8 @@ pub(crate) struct SignUp {
     pub(crate) password: Password,
     /// `None` when addresses are not counted.
     pub(crate) address: Option<CallerAddress>,
-    /// The session that the browser holds already.
-    pub(crate) replaces: Option<SessionToken>,
+    pub(crate) browser: Browser,
+    pub(crate) request: Option<RequestId>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +87,7 @@ async fn create(
         business: business.id,
         email: &request.email,
         password_hash,
+        role: Role::Owner,
         created_at: now,
     };
     businesses::insert(conn, &business).await?;
@@ -95,9 +98,12 @@ async fn create(
     let holder = Holder {
         user: user.id,
         email: request.email.as_str().to_owned(),
-        role: users::OWNER.to_owned(),
+        role: Role::Owner,
         business: business.id,
         business_name: business.name,
     };
-    Ok(start_session(conn, app, holder, request.replaces.as_ref()).await?)
+    let author = Author::user(user.id, &holder.email, request.request);
+    let act = Act::new(Action::AccountCreated).on(Target::new(TargetKind::Business, business.id));
+    write_audit(conn, app, business.id, &author, &act).await?;
+    Ok(start_session(conn, app, holder, &request.browser).await?)
 }

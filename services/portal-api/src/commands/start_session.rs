@@ -1,12 +1,15 @@
-//! Opening a session within the transaction of a sign-up or a log-in.
+//! Opening a session within the transaction of a sign-up, a log-in or whatever else ends with somebody logged in.
 
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, SessionId, UserId};
 use postgres::StoreError;
 
 use crate::app::App;
-use crate::domain::{Session, SessionToken, expiry};
+use crate::domain::{Role, Session, SessionToken, expiry};
 use crate::store::sessions;
+
+/// A user's oldest sessions end when there are more.
+const OPEN_MAX: i64 = 100;
 
 /// A session that was just opened, with the secret that its cookie carries.
 pub(crate) struct Opened {
@@ -14,11 +17,20 @@ pub(crate) struct Opened {
     pub(crate) token: SessionToken,
 }
 
+/// What the browser brings that is to hold the session.
+#[derive(Clone, Default)]
+pub(crate) struct Browser {
+    /// The session that it holds already.
+    pub(crate) replaces: Option<SessionToken>,
+    /// As it calls itself, cut short.
+    pub(crate) user_agent: Option<String>,
+}
+
 /// Whose session it is.
 pub(super) struct Holder {
     pub(super) user: UserId,
     pub(super) email: String,
-    pub(super) role: String,
+    pub(super) role: Role,
     pub(super) business: BusinessId,
     pub(super) business_name: String,
 }
@@ -29,10 +41,10 @@ pub(super) async fn start_session(
     conn: &mut AsyncPgConnection,
     app: &App,
     holder: Holder,
-    replaces: Option<&SessionToken>,
+    browser: &Browser,
 ) -> Result<Opened, StoreError> {
     let now = app.clock.now();
-    if let Some(token) = replaces {
+    if let Some(token) = &browser.replaces {
         sessions::revoke(conn, token, now).await?;
     }
     let session = Session {
@@ -46,6 +58,7 @@ pub(super) async fn start_session(
         expires_at: expiry(now, now),
     };
     let token = SessionToken::generate(&app.entropy);
-    sessions::insert(conn, &session, &token).await?;
+    sessions::insert(conn, &session, &token, browser.user_agent.as_deref()).await?;
+    sessions::revoke_beyond(conn, &session, OPEN_MAX, now).await?;
     Ok(Opened { session, token })
 }

@@ -1,6 +1,8 @@
-//! How often strangers may try: log-ins per account and per address, sign-ups per address (`design.md` §5).
+//! How often strangers may try: log-ins per account and per address, sign-ups per address (`design.md` §5); and how often
+//! a business may invite.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use domain::BusinessId;
 use sha2::{Digest, Sha256};
 use strum::{Display, IntoStaticStr};
 
@@ -13,6 +15,7 @@ pub(crate) enum Scope {
     LogInAccount,
     LogInAddress,
     SignUpAddress,
+    InvitationBusiness,
 }
 
 /// At most `max` within any stretch of `window`.
@@ -31,6 +34,8 @@ impl Scope {
             Self::LogInAccount => Limit { max: 10, window: TimeDelta::minutes(15) },
             Self::LogInAddress => Limit { max: 100, window: TimeDelta::minutes(15) },
             Self::SignUpAddress => Limit { max: 20, window: TimeDelta::hours(1) },
+            // Each may send a mail to somebody who never asked for it.
+            Self::InvitationBusiness => Limit { max: 60, window: TimeDelta::hours(1) },
         }
     }
 }
@@ -53,6 +58,10 @@ impl Subject {
 
     pub(crate) fn sign_up_from(address: CallerAddress) -> Self {
         Self::of(Scope::SignUpAddress, &address.text())
+    }
+
+    pub(crate) fn invitation_by(business: BusinessId) -> Self {
+        Self::of(Scope::InvitationBusiness, &business.to_string())
     }
 
     /// The number under which attempts of this subject queue up one behind the other.

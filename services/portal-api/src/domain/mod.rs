@@ -1,19 +1,27 @@
 //! This service's own pure decisions.
 
 mod attempts;
+mod audit;
 mod business;
 pub(crate) mod csv;
 pub(crate) mod indicators;
+mod links;
 mod origin;
 mod password;
+mod role;
+mod secret_token;
 mod session;
 mod subscription;
 
 pub(crate) use ::domain::Email;
 pub(crate) use ::web::CallerAddress;
 pub(crate) use attempts::{Scope, Subject, wait_until_allowed};
+pub(crate) use audit::{Act, Action, Actor, Author, Target, TargetKind};
 pub(crate) use business::{Business, BusinessStatus, Standing};
+pub(crate) use links::Links;
 pub(crate) use origin::Origins;
 pub(crate) use password::Password;
-pub(crate) use session::{Session, SessionToken, expiry, is_due_for_extension, oldest_session_start};
+pub(crate) use role::Role;
+pub(crate) use secret_token::{LinkToken, SessionToken};
+pub(crate) use session::{Session, expiry, is_due_for_extension, oldest_session_start};
 pub(crate) use subscription::{Subscription, SubscriptionState};

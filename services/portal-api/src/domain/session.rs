@@ -1,12 +1,9 @@
-//! A log-in: who it is, the secret that opens it, and how long it lasts.
+//! A log-in: who it is, and how long it lasts.
 
-use std::fmt;
-
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::{BusinessId, Entropy, SessionId, UserId};
-use sha2::{Digest, Sha256};
+use domain::{BusinessId, SessionId, UserId};
+
+use super::Role;
 
 /// How long a session lasts after it was last used.
 const IDLE_MAX: TimeDelta = TimeDelta::hours(12);
@@ -21,42 +18,11 @@ pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) user: UserId,
     pub(crate) email: String,
-    pub(crate) role: String,
+    pub(crate) role: Role,
     pub(crate) business: BusinessId,
     pub(crate) business_name: String,
     pub(crate) created_at: DateTime<Utc>,
     pub(crate) expires_at: DateTime<Utc>,
-}
-
-/// The cookie's value: 256 random bits. It is a secret: only its digest is kept.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct SessionToken(String);
-
-impl SessionToken {
-    pub(crate) fn generate(entropy: &Entropy) -> Self {
-        Self(URL_SAFE_NO_PAD.encode(entropy.bytes::<32>()))
-    }
-
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-        (bytes.len() == 32).then(|| Self(text.to_owned()))
-    }
-
-    /// What the database knows it by. A plain digest is enough for a random value: there is nothing to guess.
-    pub(crate) fn digest(&self) -> [u8; 32] {
-        Sha256::digest(&self.0).into()
-    }
-
-    /// The secret itself, for the cookie.
-    pub(crate) fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for SessionToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SessionToken(..)")
-    }
 }
 
 /// When a session that is used now ends.
@@ -87,14 +53,5 @@ mod tests {
         assert_eq!(expiry(at(0), at(0)), at(12));
         assert_eq!(expiry(at(0), at(5)), at(17));
         assert_eq!(expiry(at(0), at(30 * 24 - 1)), at(30 * 24));
-    }
-
-    #[test]
-    fn only_a_token_of_the_right_form_is_looked_up() {
-        let token = SessionToken::generate(&Entropy::seeded(7));
-        assert_eq!(SessionToken::parse(token.expose()), Some(token.clone()));
-        for bad in ["", "x", &token.expose()[1..], &format!("{}A", token.expose()), "é"] {
-            assert!(SessionToken::parse(bad).is_none(), "{bad}");
-        }
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
 
 use super::address::counted_address;
+use super::author::{browser, request_id};
 use super::openapi::bodies;
 use super::session::SessionView;
 use super::{errors, session_cookie};
@@ -29,8 +30,8 @@ pub(super) async fn sign_up(
 ) -> Result<HttpResponse, ApiError> {
     let (business_name, email, password) = parse(&body.0)?;
     let address = counted_address(&app, &request);
-    let replaces = session_cookie::read(&app, &request);
-    let wanted = SignUp { business_name, email, password, address, replaces };
+    let (browser, request) = (browser(&app, &request), request_id(&request));
+    let wanted = SignUp { business_name, email, password, address, browser, request };
     let opened = sign_up::sign_up(&app, wanted).await.map_err(errors::sign_up)?;
     Ok(HttpResponse::Created()
         .cookie(session_cookie::open(&app, &opened))
@@ -42,7 +43,7 @@ fn parse(body: &Value) -> Result<(String, Email, Password), ApiError> {
     let parsed = Fields::of_body(body, &faults).and_then(|fields| {
         let business_name = fields.required_text("businessName", TextRule::line(120));
         let email = email(&fields);
-        let password = chosen_password(&fields);
+        let password = chosen_password(&fields, "password");
         Some((business_name?, email?, password?))
     });
     match parsed {
@@ -62,25 +63,26 @@ pub(super) fn email(fields: &Fields<'_>) -> Option<Email> {
 }
 
 /// A password's text exactly as it is: spaces at its ends belong to it.
-pub(super) fn password_text<'a>(fields: &Fields<'a>) -> Option<&'a str> {
-    match fields.value("password") {
-        None => fields.missing("password"),
-        Some(Value::String(text)) if text.is_empty() => fields.missing("password"),
+pub(super) fn password_text<'a>(fields: &Fields<'a>, name: &str) -> Option<&'a str> {
+    match fields.value(name) {
+        None => fields.missing(name),
+        Some(Value::String(text)) if text.is_empty() => fields.missing(name),
         Some(Value::String(text)) => Some(text),
         Some(_) => {
-            fields.fault("password", "invalid_type", "password must be a string.");
+            fields.fault(name, "invalid_type", format!("{name} must be a string."));
             None
         }
     }
 }
 
-fn chosen_password(fields: &Fields<'_>) -> Option<Password> {
-    let text = password_text(fields)?;
+/// A password that is to be somebody's from now on.
+pub(super) fn chosen_password(fields: &Fields<'_>, name: &str) -> Option<Password> {
+    let text = password_text(fields, name)?;
     let password = Password::choose(text);
     if password.is_none() {
         let (min, max) = (Password::MIN, Password::MAX);
         let code = if text.chars().count() < min { "too_short" } else { "too_long" };
-        fields.fault("password", code, format!("password must have {min} to {max} characters."));
+        fields.fault(name, code, format!("{name} must have {min} to {max} characters."));
     }
     password
 }

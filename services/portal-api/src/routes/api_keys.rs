@@ -3,14 +3,16 @@
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{ApiKeyId, BusinessId, Mode};
+use internal_api::keys::{ApiKeyView, CreatedApiKey};
 use serde_json::Value;
 use web::{ApiError, JsonBody, page_query};
 
+use super::author::{ByUser, acted};
 use super::errors;
 use super::openapi::{bodies, params};
 use crate::app::App;
 use crate::commands::confirm_go_live::confirm_go_live;
-use crate::domain::Session;
+use crate::domain::{Act, Action, Session, Target, TargetKind};
 use crate::store::businesses;
 
 #[utoipa::path(
@@ -44,12 +46,16 @@ pub(super) async fn list(
 pub(super) async fn create(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     if body.0.get("mode").and_then(Value::as_str) == Some(Mode::Live.as_str()) {
         require_unlocked(&app, session.business).await?;
     }
-    let created = app.peers.keys.create(session.business, &body.0).await?;
+    let (business, keys) = (session.business, app.peers.keys.clone());
+    let call = async move { Ok(keys.create(business, &body.0).await?) };
+    let act = |created: &CreatedApiKey| key_act(Action::ApiKeyCreated, &created.view);
+    let created = acted(&app, business, author.0, call, act).await?;
     tracing::info!(
         business_id = %session.business,
         user_id = %session.user,
@@ -72,10 +78,14 @@ pub(super) async fn create(
 pub(super) async fn revoke(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     key: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let key = key_id(&key)?;
-    let revoked = app.peers.keys.revoke(session.business, &key.to_string()).await?;
+    let (business, keys) = (session.business, app.peers.keys.clone());
+    let call = async move { Ok(keys.revoke(business, &key.to_string()).await?) };
+    let act = |revoked: &ApiKeyView| key_act(Action::ApiKeyRevoked, revoked);
+    let revoked = acted(&app, business, author.0, call, act).await?;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, key_id = %key, "an API key was revoked"
     );
@@ -95,11 +105,17 @@ pub(super) async fn revoke(
 pub(super) async fn rotate(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     key: Path<String>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let key = key_id(&key)?;
-    let created = app.peers.keys.rotate(session.business, &key.to_string(), &body.0).await?;
+    let (business, keys) = (session.business, app.peers.keys.clone());
+    let call = async move { Ok(keys.rotate(business, &key.to_string(), &body.0).await?) };
+    let act = move |created: &CreatedApiKey| {
+        key_act(Action::ApiKeyRotated, &created.view).with("replaces", key.to_string())
+    };
+    let created = acted(&app, business, author.0, call, act).await?;
     tracing::info!(
         business_id = %session.business,
         user_id = %session.user,
@@ -108,6 +124,13 @@ pub(super) async fn rotate(
         "an API key was rotated"
     );
     Ok(HttpResponse::Ok().json(created))
+}
+
+/// A key is named by what may be shown of it.
+fn key_act(action: Action, key: &ApiKeyView) -> Act {
+    let target =
+        Target::new(TargetKind::ApiKey, key.id).labelled(format!("{}…{}", key.prefix, key.last_four));
+    Act::new(action).on(target).with("mode", key.mode.as_str()).with("name", key.name.as_str())
 }
 
 /// 403 while a go-live item is open (`spec.md` §3.2); 503 when that cannot be told.

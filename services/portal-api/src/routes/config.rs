@@ -8,6 +8,7 @@ use settings::Brand;
 use url::Url;
 
 use crate::app::App;
+use crate::domain::Role;
 
 /// The one currency that there is (`spec.md` §2.1).
 const CURRENCY: &str = "INR";
@@ -21,7 +22,7 @@ pub(crate) struct PortalConfig {
     /// The integrators' `{base_url}`, ending in `/v1`.
     pub(crate) api_url: Url,
     pub(crate) mail_enabled: bool,
-    pub(crate) roles: &'static [&'static str],
+    pub(crate) roles: &'static [Role],
 }
 
 #[derive(Serialize, utoipa::ToSchema)]
@@ -37,7 +38,7 @@ struct ConfigView<'a> {
     currency: &'static str,
     mail: MailView,
     /// The roles that a user of a business can have, the one that may most first.
-    roles: &'static [&'static str],
+    roles: &'static [Role],
 }
 
 #[derive(Serialize, utoipa::ToSchema)]

@@ -7,8 +7,13 @@ use postgres::StoreError;
 use serde_json::json;
 use web::ApiError;
 
+use crate::commands::accept_invitation::AcceptError;
+use crate::commands::change_password::ChangePasswordError;
+use crate::commands::change_user::ChangeUserError;
+use crate::commands::invite::InviteError;
 use crate::commands::log_in::LogInError;
 use crate::commands::sign_up::SignUpError;
+use crate::domain::Role;
 use crate::passwords::PasswordError;
 use crate::queries::status::StatusError;
 
@@ -66,6 +71,94 @@ pub(super) fn log_in(error: LogInError) -> ApiError {
         LogInError::TooMany { wait } => too_many("too_many_log_ins", "Too many log-ins failed.", wait),
         LogInError::Password(error) => password(error),
         LogInError::Store(error) => store(error),
+    }
+}
+
+pub(super) fn role_insufficient(required: Role) -> ApiError {
+    let message = format!("This needs the role {required}. An owner of your business can give it to you.");
+    ApiError::new(StatusCode::FORBIDDEN, "role_insufficient", message).with("requiredRole", required.as_str())
+}
+
+/// `startingAfter` that leads nowhere.
+pub(super) fn unknown_cursor(what: &str) -> ApiError {
+    ApiError::invalid_field("startingAfter", "invalid_value", format!("startingAfter names no {what}."))
+}
+
+pub(super) fn user_not_found() -> ApiError {
+    ApiError::not_found("user_not_found", "user")
+}
+
+pub(super) fn change_password(error: ChangePasswordError) -> ApiError {
+    match error {
+        ChangePasswordError::Wrong => ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "password_wrong",
+            "The current password is not right. Type it again, or ask for a link to reset it.",
+        ),
+        ChangePasswordError::TooMany { wait } => {
+            too_many("too_many_log_ins", "Too many passwords were wrong.", wait)
+        }
+        ChangePasswordError::UnknownUser => not_logged_in(),
+        ChangePasswordError::Password(error) => password(error),
+        ChangePasswordError::Store(error) => store(error),
+    }
+}
+
+pub(super) fn change_user(error: ChangeUserError) -> ApiError {
+    match error {
+        ChangeUserError::Unknown => user_not_found(),
+        ChangeUserError::LastOwner => ApiError::new(
+            StatusCode::CONFLICT,
+            "last_owner",
+            "A business has at least one owner. Make somebody else an owner first.",
+        ),
+        ChangeUserError::Store(error) => store(error),
+    }
+}
+
+pub(super) fn invite(error: InviteError) -> ApiError {
+    match error {
+        InviteError::AlreadyMember => ApiError::new(
+            StatusCode::CONFLICT,
+            "already_member",
+            "Somebody with this e-mail belongs to your business already.",
+        ),
+        InviteError::TooManyOpen => ApiError::new(
+            StatusCode::CONFLICT,
+            "too_many_open_invitations",
+            "Too many invitations are open. Withdraw one, or wait until somebody accepts.",
+        ),
+        InviteError::TooMany { wait } => {
+            too_many("too_many_invitations", "Your business has sent too many invitations.", wait)
+        }
+        InviteError::UnknownBusiness => business_not_found(),
+        InviteError::Store(error) => store(error),
+    }
+}
+
+pub(super) fn invitation_invalid() -> ApiError {
+    ApiError::new(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "invitation_invalid",
+        "This invitation was used, withdrawn or replaced, or has expired. Ask for a new one.",
+    )
+}
+
+pub(super) fn accept_invitation(error: AcceptError) -> ApiError {
+    match error {
+        AcceptError::Invalid => invitation_invalid(),
+        AcceptError::EmailTaken => ApiError::new(
+            StatusCode::CONFLICT,
+            "email_taken",
+            "An account with this e-mail exists already. Ask to be invited under another one.",
+        ),
+        AcceptError::TooManyUsers => ApiError::new(
+            StatusCode::CONFLICT,
+            "too_many_users",
+            "This business has as many users as it can have. An owner can remove some.",
+        ),
+        AcceptError::Password(error) => password(error),
+        AcceptError::Store(error) => store(error),
     }
 }
 

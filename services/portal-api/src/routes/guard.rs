@@ -11,6 +11,7 @@ use domain::BusinessId;
 use postgres::StoreError;
 use web::{ApiError, bearer_token, same_secret};
 
+use super::permissions::{least_role, methods_of};
 use super::{errors, operator_session, session_cookie};
 use crate::app::App;
 use crate::commands::tell_pages::tell_pages;
@@ -79,7 +80,7 @@ fn check_content_type(request: &ServiceRequest) -> Result<(), ApiError> {
     ))
 }
 
-/// Lets nobody through who is not logged in; handlers find the [`Session`] as `ReqData`.
+/// Lets nobody through who is not logged in, or whose role does not suffice; handlers find the [`Session`] as `ReqData`.
 pub(super) async fn require_session(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -89,12 +90,35 @@ pub(super) async fn require_session(
         .cloned()
         .ok_or_else(|| ApiError::internal("a guard without its app"))?;
     let session = open_session(&app, request.request()).await?.ok_or_else(errors::not_logged_in)?;
+    require_role(&request, &session)?;
     let changes = (!reads(&request)).then_some(session.business);
     request.extensions_mut().insert(session);
     let mut response = next.call(request).await?;
     tell_of_change(&app, changes, &response).await;
     forbid_keeping(&mut response);
     Ok(response)
+}
+
+/// The path is taken as the router takes it, decoded: otherwise one that is written in another way would be judged as
+/// one call and served as another.
+fn require_role(request: &ServiceRequest, session: &Session) -> Result<(), ApiError> {
+    let nothing_here = || ApiError::from_status(StatusCode::NOT_FOUND);
+    let pattern = request.resource_map().match_pattern(request.match_info().as_str());
+    let pattern = pattern.ok_or_else(nothing_here)?;
+    match least_role(request.method(), &pattern) {
+        Some(least) if session.role >= least => Ok(()),
+        Some(least) => Err(errors::role_insufficient(least)),
+        None => {
+            let methods = methods_of(&pattern).join(", ");
+            let allowed = HeaderValue::try_from(methods).ok().filter(|methods| !methods.is_empty());
+            Err(match allowed {
+                Some(methods) => {
+                    ApiError::from_status(StatusCode::METHOD_NOT_ALLOWED).with_header(header::ALLOW, methods)
+                }
+                None => nothing_here(),
+            })
+        }
+    }
 }
 
 /// The session of a request, if it has one that has not ended. Its use moves its end.

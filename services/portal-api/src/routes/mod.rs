@@ -4,10 +4,13 @@
 mod accounts;
 mod address;
 mod api_keys;
+mod audit_log;
+mod author;
 mod cash;
 pub(crate) mod config;
 mod errors;
 mod guard;
+mod invitations;
 mod openapi;
 mod operator;
 mod operator_session;
@@ -16,14 +19,18 @@ mod order_support;
 mod ordering;
 mod orders;
 pub(crate) mod pages;
+mod password;
 mod payments;
+mod permissions;
 mod pickup_profile;
 mod session;
 mod session_cookie;
+mod sessions;
 mod statement;
 mod status;
 mod status_stream;
 mod subscription;
+mod users;
 mod wallet;
 mod webhook_deliveries;
 mod webhook_endpoints;
@@ -60,6 +67,7 @@ pub(crate) fn public(app: Data<App>) -> impl Fn(&mut ServiceConfig) + Clone + Se
                         .route(get().to(operator_session::look))
                         .route(delete().to(operator_session::close)),
                 )
+                .configure(strangers)
                 .service(resource("/payments/{provider}/webhook").route(post().to(payments::webhook)))
                 .service(scope("/portal").wrap(from_fn(guard::require_session)).configure(portal))
                 .service(scope("/operator").wrap(from_fn(guard::require_operator)).configure(operator_calls)),
@@ -85,9 +93,17 @@ pub(crate) fn internal(
     }
 }
 
-/// Calls of somebody who is logged in.
+/// Calls of somebody who has no account yet, or cannot get into it.
+fn strangers(config: &mut ServiceConfig) {
+    config
+        .service(resource("/portal/invitations/look-up").route(post().to(invitations::look_up)))
+        .service(resource("/portal/invitations/accept").route(post().to(invitations::accept)));
+}
+
+/// Calls of somebody who is logged in; each has its least role in [`permissions`].
 fn portal(config: &mut ServiceConfig) {
     config
+        .configure(account)
         .service(resource("/status").route(get().to(status::status)))
         .service(resource("/status/stream").route(get().to(status_stream::stream)))
         .service(
@@ -119,6 +135,22 @@ fn portal(config: &mut ServiceConfig) {
         .service(resource("/wallet/top-ups/{id}").route(get().to(wallet::find_top_up)))
         .service(resource("/cod").route(get().to(cash::of_business)))
         .configure(webhooks);
+}
+
+/// Oneself, and the other people of the business.
+fn account(config: &mut ServiceConfig) {
+    config
+        .service(resource("/password").route(put().to(password::change)))
+        .service(resource("/sessions").route(get().to(sessions::list)))
+        .service(resource("/sessions/revoke-others").route(post().to(sessions::revoke_all_others)))
+        .service(resource("/sessions/{id}").route(delete().to(sessions::revoke)))
+        .service(resource("/users").route(get().to(users::list)))
+        .service(resource("/users/{id}").route(patch().to(users::change)).route(delete().to(users::remove)))
+        .service(
+            resource("/invitations").route(get().to(invitations::list)).route(post().to(invitations::create)),
+        )
+        .service(resource("/invitations/{id}").route(delete().to(invitations::withdraw)))
+        .service(resource("/audit-log").route(get().to(audit_log::list)));
 }
 
 fn webhooks(config: &mut ServiceConfig) {
@@ -185,6 +217,8 @@ fn operator_calls(config: &mut ServiceConfig) {
     config
         .service(resource("/businesses").route(get().to(operator::list)))
         .service(resource("/businesses/{id}").route(patch().to(operator::change)))
+        .service(resource("/businesses/{id}/users").route(get().to(users::list_for_operator)))
+        .service(resource("/businesses/{id}/audit-log").route(get().to(audit_log::list_for_operator)))
         .service(resource("/cod").route(get().to(cash::of_all)))
         .service(resource("/cod/discrepancies").route(get().to(cash::discrepancies)))
         .service(resource("/businesses/{id}/wallet/credits").route(post().to(operator::credit)));

@@ -5,16 +5,18 @@ use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, GoLiveItem};
 use internal_api::Page;
+use internal_api::wallet::CreditView;
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FaultList, Fields, JsonBody, page_query};
 
+use super::author::{ByOperator, acted};
 use super::errors;
 use super::openapi::{bodies, params};
 use super::wallet::note_funded;
 use crate::app::App;
 use crate::commands::change_business::{Change, change_business};
-use crate::domain::{BusinessStatus, Standing};
+use crate::domain::{Act, Action, BusinessStatus, Standing, Target, TargetKind};
 use crate::store::businesses;
 
 /// A business as the operator sees it.
@@ -74,12 +76,13 @@ pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<HttpRes
 )]
 pub(super) async fn change(
     app: Data<App>,
+    author: ByOperator,
     business: Path<String>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let business = business_id(&business)?;
+    let business = parse_business_id(&business)?;
     let change = parse(&body.0)?;
-    if !change_business(&app, business, change).await.map_err(errors::store)? {
+    if !change_business(&app, business, &author.0, change).await.map_err(errors::store)? {
         return Err(errors::business_not_found());
     }
     let read = app.database.read(async |conn| businesses::standing(conn, business).await).await;
@@ -100,12 +103,11 @@ pub(super) async fn change(
 )]
 pub(super) async fn credit(
     app: Data<App>,
+    author: ByOperator,
     business: Path<String>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let business = business_id(&business)?;
-    let read = app.database.read(async |conn| businesses::find(conn, business).await).await;
-    read.map_err(errors::store)?.ok_or_else(errors::business_not_found)?;
+    let business = business_id(&app, &business).await?;
     let work = {
         let app = app.clone();
         async move {
@@ -114,7 +116,12 @@ pub(super) async fn credit(
             Ok::<_, ApiError>(credit)
         }
     };
-    let credit = app.tasks.run(work).await??;
+    let act = |credit: &CreditView| {
+        Act::new(Action::WalletCredited)
+            .on(Target::new(TargetKind::Transfer, credit.transfer_id))
+            .with("amountPaise", credit.amount_paise.get())
+    };
+    let credit = acted(&app, business, author.0, work, act).await?;
     tracing::info!(business_id = %business, transfer_id = %credit.transfer_id, "the operator credited a wallet");
     Ok(HttpResponse::Created().json(credit))
 }
@@ -174,6 +181,14 @@ impl BusinessView {
     }
 }
 
-fn business_id(text: &str) -> Result<BusinessId, ApiError> {
+/// The id of a business that there is.
+pub(super) async fn business_id(app: &App, text: &str) -> Result<BusinessId, ApiError> {
+    let business = parse_business_id(text)?;
+    let read = app.database.read(async |conn| businesses::find(conn, business).await).await;
+    read.map_err(errors::store)?.ok_or_else(errors::business_not_found)?;
+    Ok(business)
+}
+
+fn parse_business_id(text: &str) -> Result<BusinessId, ApiError> {
     text.parse().map_err(|_| errors::business_not_found())
 }

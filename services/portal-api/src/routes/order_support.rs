@@ -6,14 +6,16 @@ use chrono::{DateTime, Utc};
 use domain::{ApiKeyId, BusinessId, RequestId};
 use internal_api::PageQuery;
 use internal_api::keys::ApiKeyView;
+use internal_api::orders::OrderView;
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, PAGE_LIMIT_MAX, read_optional_json};
 
+use super::author::{ByUser, acted};
 use super::openapi::bodies;
 use super::orders::order_id;
 use crate::app::App;
-use crate::domain::Session;
+use crate::domain::{Act, Action, Session, Target, TargetKind};
 
 /// A business has at most 20 working keys of each mode; the pages beyond hold keys revoked long ago.
 const KEY_PAGES_MAX: usize = 5;
@@ -93,13 +95,18 @@ async fn find_key(app: &App, business: BusinessId, id: ApiKeyId) -> Result<Optio
 pub(super) async fn cancel(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     order: Path<String>,
     request: HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let order_id = order_id(&order)?;
     let body = read_optional_json(&request, payload).await?;
-    let cancelled = app.peers.orders.cancel(session.business, &order_id.to_string(), &body).await?;
+    let (business, orders) = (session.business, app.peers.orders.clone());
+    let call = async move { Ok(orders.cancel(business, &order_id.to_string(), &body).await?) };
+    let act =
+        move |_: &OrderView| Act::new(Action::OrderCancelled).on(Target::new(TargetKind::Order, order_id));
+    let cancelled = acted(&app, business, author.0, call, act).await?;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, %order_id, "an order was cancelled from the portal"
     );

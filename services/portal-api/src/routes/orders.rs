@@ -3,12 +3,13 @@
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{Mode, OrderId};
-use internal_api::orders::OrdersQuery;
+use internal_api::orders::{OrdersQuery, SimulatedOrderView};
 use web::{ApiError, JsonBody, QueryFields, TextRule, page_query, read_query};
 
+use super::author::{ByUser, acted};
 use super::openapi::{bodies, params};
 use crate::app::App;
-use crate::domain::Session;
+use crate::domain::{Act, Action, Session, Target, TargetKind};
 
 /// Of a filter that order-api judges.
 const PASSED_ON: TextRule = TextRule::line(200);
@@ -93,11 +94,17 @@ pub(super) async fn events(
 pub(super) async fn simulate(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     order: Path<String>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let order = order_id(&order)?.to_string();
-    Ok(HttpResponse::Ok().json(app.peers.orders.simulate(session.business, &order, &body.0).await?))
+    let order = order_id(&order)?;
+    let (business, orders) = (session.business, app.peers.orders.clone());
+    let call = async move { Ok(orders.simulate(business, &order.to_string(), &body.0).await?) };
+    let act = move |_: &SimulatedOrderView| {
+        Act::new(Action::OrderSimulated).on(Target::new(TargetKind::Order, order))
+    };
+    Ok(HttpResponse::Ok().json(acted(&app, business, author.0, call, act).await?))
 }
 
 /// `mode` of the query string; both when it is left out.

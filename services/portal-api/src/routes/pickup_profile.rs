@@ -6,6 +6,7 @@ use internal_api::ordering::PickupProfile;
 use serde_json::{Value, json};
 use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
 
+use super::author::ByUser;
 use super::errors;
 use super::openapi::bodies;
 use crate::app::App;
@@ -43,10 +44,11 @@ pub(super) async fn read(app: Data<App>, session: ReqData<Session>) -> Result<Ht
 pub(super) async fn write(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let profile = parse(&body.0)?;
-    put_pickup_profile(&app, session.business, &profile).await.map_err(errors::store)?;
+    put_pickup_profile(&app, session.business, &author.0, &profile).await.map_err(errors::store)?;
     Ok(HttpResponse::Ok().json(view(Some(&profile))))
 }
 

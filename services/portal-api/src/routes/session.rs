@@ -11,12 +11,13 @@ use web::{ApiError, FaultList, Fields, JsonBody};
 
 use super::accounts::{email, password_text};
 use super::address::counted_address;
+use super::author::{browser, request_id};
 use super::openapi::bodies;
 use super::{errors, guard, session_cookie};
 use crate::app::App;
 use crate::commands::log_in::{self, LogIn};
 use crate::commands::log_out;
-use crate::domain::{Email, Password, Session};
+use crate::domain::{Email, Password, Role, Session};
 
 /// Somebody who is logged in, as they see it.
 #[derive(Serialize, utoipa::ToSchema)]
@@ -26,7 +27,7 @@ pub(super) struct SessionView<'a> {
     business_name: &'a str,
     user_id: UserId,
     email: &'a str,
-    role: &'a str,
+    role: Role,
     created_at: DateTime<Utc>,
     expires_at: DateTime<Utc>,
 }
@@ -38,7 +39,7 @@ impl<'a> SessionView<'a> {
             business_name: &session.business_name,
             user_id: session.user,
             email: &session.email,
-            role: &session.role,
+            role: session.role,
             created_at: session.created_at,
             expires_at: session.expires_at,
         }
@@ -61,8 +62,8 @@ pub(super) async fn log_in(
 ) -> Result<HttpResponse, ApiError> {
     let (email, password) = parse(&body.0)?;
     let address = counted_address(&app, &request);
-    let replaces = session_cookie::read(&app, &request);
-    let wanted = LogIn { email, password, address, replaces };
+    let (browser, request) = (browser(&app, &request), request_id(&request));
+    let wanted = LogIn { email, password, address, browser, request };
     let opened = log_in::log_in(&app, wanted).await.map_err(errors::log_in)?;
     Ok(HttpResponse::Ok().cookie(session_cookie::open(&app, &opened)).json(SessionView::of(&opened.session)))
 }
@@ -91,7 +92,7 @@ pub(super) async fn who_am_i(app: Data<App>, request: HttpRequest) -> Result<Htt
 )]
 pub(super) async fn log_out(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     if let Some(token) = session_cookie::read(&app, &request) {
-        log_out::log_out(&app, &token).await.map_err(errors::store)?;
+        log_out::log_out(&app, &token, request_id(&request)).await.map_err(errors::store)?;
     }
     Ok(HttpResponse::NoContent().cookie(session_cookie::forget(&app)).finish())
 }
@@ -99,7 +100,7 @@ pub(super) async fn log_out(app: Data<App>, request: HttpRequest) -> Result<Http
 fn parse(body: &Value) -> Result<(Email, Password), ApiError> {
     let faults = FaultList::default();
     let parsed = Fields::of_body(body, &faults).and_then(|fields| {
-        let (email, password) = (email(&fields), password_text(&fields));
+        let (email, password) = (email(&fields), password_text(&fields, "password"));
         Some((email?, Password::typed(password?)))
     });
     match parsed {

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
 
+use super::author::ByUser;
 use super::errors;
 use super::openapi::bodies;
 use crate::app::App;
@@ -50,10 +51,12 @@ pub(super) async fn read(app: Data<App>, session: ReqData<Session>) -> Result<Ht
 pub(super) async fn request(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let plan = parse(&body.0, &app.plans)?;
-    let subscription = request_subscription(&app, session.business, &plan).await.map_err(errors::store)?;
+    let requested = request_subscription(&app, session.business, &author.0, &plan).await;
+    let subscription = requested.map_err(errors::store)?;
     Ok(answer(&app, &subscription.ok_or_else(errors::business_not_found)?))
 }
 

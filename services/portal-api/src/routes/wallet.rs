@@ -3,12 +3,14 @@
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{BusinessId, Paise};
+use internal_api::wallet::{TopUpView, WalletView};
 use web::{ApiError, JsonBody, idempotency_key};
 
+use super::author::{ByUser, acted};
 use super::openapi::{bodies, params};
 use crate::app::App;
 use crate::commands::record_fact::{Fact, record_fact};
-use crate::domain::Session;
+use crate::domain::{Act, Action, Session, Target, TargetKind};
 
 #[utoipa::path(
     get,
@@ -53,10 +55,17 @@ pub(super) async fn spend(
 pub(super) async fn set_threshold(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let business = session.business;
-    let set = app.peers.wallet.set_threshold(business, &body.0).await?;
+    let (business, wallet) = (session.business, app.peers.wallet.clone());
+    let call = async move { Ok(wallet.set_threshold(business, &body.0).await?) };
+    let act = move |set: &WalletView| {
+        Act::new(Action::WalletThresholdChanged)
+            .on(Target::new(TargetKind::Business, business))
+            .with("thresholdPaise", set.low_balance_threshold_paise.get())
+    };
+    let set = acted(&app, business, author.0, call, act).await?;
     tracing::info!(business_id = %business, user_id = %session.user, "a wallet's threshold was set");
     Ok(HttpResponse::Ok().json(set))
 }
@@ -93,6 +102,7 @@ pub(super) async fn find_top_up(
 pub(super) async fn top_up(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
@@ -108,8 +118,14 @@ pub(super) async fn top_up(
             Ok::<_, ApiError>(top_up)
         }
     };
+    let act = |top_up: &TopUpView| {
+        Act::new(Action::WalletToppedUp)
+            .on(Target::new(TargetKind::TopUp, top_up.id))
+            .with("amountPaise", top_up.amount_paise.get())
+            .with("status", top_up.status.as_str())
+    };
     // Money does not stop half-way because a page was closed.
-    let top_up = app.tasks.run(work).await??;
+    let top_up = acted(&app, business, author.0, work, act).await?;
     tracing::info!(business_id = %business, user_id = %session.user, top_up_id = %top_up.id, status = top_up.status, "a top-up");
     Ok(HttpResponse::Created().json(top_up))
 }

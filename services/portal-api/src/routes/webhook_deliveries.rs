@@ -5,10 +5,11 @@ use actix_web::{HttpRequest, HttpResponse};
 use domain::WebhookDeliveryId;
 use web::ApiError;
 
+use super::author::{ByUser, acted};
 use super::openapi::params;
 use super::webhook_endpoints::endpoint_id;
 use crate::app::App;
-use crate::domain::Session;
+use crate::domain::{Act, Action, Session, Target, TargetKind};
 
 #[utoipa::path(
     get,
@@ -61,10 +62,16 @@ pub(super) async fn read(
 pub(super) async fn redeliver(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     delivery: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let delivery_id = delivery_id(&delivery)?;
-    let queued = app.peers.webhooks.redeliver(session.business, &delivery_id.to_string()).await?;
+    let (business, webhooks) = (session.business, app.peers.webhooks.clone());
+    let call = async move { Ok(webhooks.redeliver(business, &delivery_id.to_string()).await?) };
+    let act = move |_: &_| {
+        Act::new(Action::DeliveryRedelivered).on(Target::new(TargetKind::WebhookDelivery, delivery_id))
+    };
+    let queued = acted(&app, business, author.0, call, act).await?;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, %delivery_id, "a webhook was redelivered"
     );

@@ -3,11 +3,14 @@
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::EndpointId;
+use internal_api::webhooks::{CreatedEndpoint, EndpointView, TestResult};
+use serde_json::Value;
 use web::{ApiError, JsonBody, page_query};
 
+use super::author::{ByUser, acted};
 use super::openapi::{bodies, params};
 use crate::app::App;
-use crate::domain::Session;
+use crate::domain::{Act, Action, Session, Target, TargetKind};
 
 #[utoipa::path(
     get,
@@ -40,9 +43,13 @@ pub(super) async fn list(
 pub(super) async fn create(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let created = app.peers.webhooks.create(session.business, &body.0).await?;
+    let (business, webhooks) = (session.business, app.peers.webhooks.clone());
+    let call = async move { Ok(webhooks.create(business, &body.0).await?) };
+    let act = |created: &CreatedEndpoint| endpoint_act(Action::EndpointCreated, created.view.id);
+    let created = acted(&app, business, author.0, call, act).await?;
     let endpoint_id = created.view.id;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, %endpoint_id, "a webhook endpoint was created"
@@ -81,11 +88,18 @@ pub(super) async fn read(
 pub(super) async fn update(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     endpoint: Path<String>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let endpoint_id = endpoint_id(&endpoint)?;
-    let updated = app.peers.webhooks.update(session.business, &endpoint_id.to_string(), &body.0).await?;
+    let (business, webhooks) = (session.business, app.peers.webhooks.clone());
+    // The names of what was sent, not what was sent: an address may hold a secret of its owner's.
+    let fields = known_fields(&body.0);
+    let call = async move { Ok(webhooks.update(business, &endpoint_id.to_string(), &body.0).await?) };
+    let act =
+        move |_: &EndpointView| endpoint_act(Action::EndpointUpdated, endpoint_id).with("fields", fields);
+    let updated = acted(&app, business, author.0, call, act).await?;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, %endpoint_id, "a webhook endpoint was changed"
     );
@@ -104,10 +118,14 @@ pub(super) async fn update(
 pub(super) async fn remove(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     endpoint: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let endpoint_id = endpoint_id(&endpoint)?;
-    app.peers.webhooks.delete(session.business, &endpoint_id.to_string()).await?;
+    let (business, webhooks) = (session.business, app.peers.webhooks.clone());
+    let call = async move { Ok(webhooks.delete(business, &endpoint_id.to_string()).await?) };
+    let act = move |(): &()| endpoint_act(Action::EndpointDeleted, endpoint_id);
+    acted(&app, business, author.0, call, act).await?;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, %endpoint_id, "a webhook endpoint was deleted"
     );
@@ -127,9 +145,10 @@ pub(super) async fn remove(
 pub(super) async fn replay_parked(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     endpoint: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
-    decide_parked(&app, &session, &endpoint, "replay").await
+    decide_parked(&app, &session, author, &endpoint, ("replay", Action::ParkedReplayed)).await
 }
 
 /// Gives up what was parked while the endpoint was disabled.
@@ -145,19 +164,24 @@ pub(super) async fn replay_parked(
 pub(super) async fn discard_parked(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     endpoint: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
-    decide_parked(&app, &session, &endpoint, "discard").await
+    decide_parked(&app, &session, author, &endpoint, ("discard", Action::ParkedDiscarded)).await
 }
 
 async fn decide_parked(
-    app: &App,
+    app: &Data<App>,
     session: &Session,
+    author: ByUser,
     endpoint: &str,
-    decision: &'static str,
+    (decision, action): (&'static str, Action),
 ) -> Result<HttpResponse, ApiError> {
     let endpoint_id = endpoint_id(endpoint)?;
-    let view = app.peers.webhooks.decide_parked(session.business, &endpoint_id.to_string(), decision).await?;
+    let (business, webhooks) = (session.business, app.peers.webhooks.clone());
+    let call = async move { Ok(webhooks.decide_parked(business, &endpoint_id.to_string(), decision).await?) };
+    let act = move |_: &EndpointView| endpoint_act(action, endpoint_id);
+    let view = acted(app, business, author.0, call, act).await?;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, %endpoint_id, decision, "parked webhooks were decided on"
     );
@@ -177,10 +201,26 @@ async fn decide_parked(
 pub(super) async fn test(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     endpoint: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
-    let endpoint = endpoint_id(&endpoint)?.to_string();
-    Ok(HttpResponse::Ok().json(app.peers.webhook_tests.test(session.business, &endpoint).await?))
+    let endpoint_id = endpoint_id(&endpoint)?;
+    let (business, webhooks) = (session.business, app.peers.webhook_tests.clone());
+    let call = async move { Ok(webhooks.test(business, &endpoint_id.to_string()).await?) };
+    let act = move |result: &TestResult| {
+        endpoint_act(Action::EndpointTested, endpoint_id).with("succeeded", result.succeeded)
+    };
+    Ok(HttpResponse::Ok().json(acted(&app, business, author.0, call, act).await?))
+}
+
+pub(super) fn endpoint_act(action: Action, endpoint: EndpointId) -> Act {
+    Act::new(action).on(Target::new(TargetKind::WebhookEndpoint, endpoint))
+}
+
+/// Which of an endpoint's own fields a change names.
+fn known_fields(body: &Value) -> Vec<&'static str> {
+    const KNOWN: [&str; 6] = ["url", "events", "modes", "status", "paused", "maxPerSecond"];
+    KNOWN.into_iter().filter(|name| body.get(name).is_some()).collect()
 }
 
 pub(super) fn endpoint_id(text: &str) -> Result<EndpointId, ApiError> {

@@ -4,12 +4,14 @@
 use actix_web::web::{Data, Path, Payload, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::RecoveryId;
+use internal_api::webhooks::RecoveryView;
 use web::{ApiError, JsonBody, page_query, read_optional_json};
 
+use super::author::{ByUser, acted};
 use super::openapi::{bodies, params};
-use super::webhook_endpoints::endpoint_id;
+use super::webhook_endpoints::{endpoint_act, endpoint_id};
 use crate::app::App;
-use crate::domain::Session;
+use crate::domain::{Act, Action, Session, Target, TargetKind};
 
 /// The one answer that carries the new secret.
 #[utoipa::path(
@@ -25,13 +27,17 @@ use crate::domain::Session;
 pub(super) async fn rotate_secret(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     endpoint: Path<String>,
     request: HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let endpoint_id = endpoint_id(&endpoint)?;
     let body = read_optional_json(&request, payload).await?;
-    let rotated = app.peers.webhooks.rotate_secret(session.business, &endpoint_id.to_string(), &body).await?;
+    let (business, webhooks) = (session.business, app.peers.webhooks.clone());
+    let call = async move { Ok(webhooks.rotate_secret(business, &endpoint_id.to_string(), &body).await?) };
+    let act = move |_: &_| endpoint_act(Action::SecretRotated, endpoint_id);
+    let rotated = acted(&app, business, author.0, call, act).await?;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, %endpoint_id, "a webhook secret was rotated"
     );
@@ -50,10 +56,14 @@ pub(super) async fn rotate_secret(
 pub(super) async fn activate_secret(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     endpoint: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let endpoint_id = endpoint_id(&endpoint)?;
-    let view = app.peers.webhooks.activate_secret(session.business, &endpoint_id.to_string()).await?;
+    let (business, webhooks) = (session.business, app.peers.webhooks.clone());
+    let call = async move { Ok(webhooks.activate_secret(business, &endpoint_id.to_string()).await?) };
+    let act = move |_: &_| endpoint_act(Action::SecretActivated, endpoint_id);
+    let view = acted(&app, business, author.0, call, act).await?;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, %endpoint_id, "a webhook secret was activated"
     );
@@ -73,11 +83,15 @@ pub(super) async fn activate_secret(
 pub(super) async fn recover(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     endpoint: Path<String>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let endpoint_id = endpoint_id(&endpoint)?;
-    let begun = app.peers.webhooks.recover(session.business, &endpoint_id.to_string(), &body.0).await?;
+    let (business, webhooks) = (session.business, app.peers.webhooks.clone());
+    let call = async move { Ok(webhooks.recover(business, &endpoint_id.to_string(), &body.0).await?) };
+    let act = |begun: &RecoveryView| recovery_act(Action::RecoveryStarted, begun);
+    let begun = acted(&app, business, author.0, call, act).await?;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, %endpoint_id, recovery_id = %begun.id,
         "missed webhooks are to be sent again"
@@ -135,11 +149,15 @@ pub(super) async fn recovery(
 pub(super) async fn cancel_recovery(
     app: Data<App>,
     session: ReqData<Session>,
+    author: ByUser,
     ids: Path<(String, String)>,
 ) -> Result<HttpResponse, ApiError> {
     let (endpoint, recovery_id) = (endpoint_id(&ids.0)?.to_string(), recovery_id(&ids.1)?);
-    let id = recovery_id.to_string();
-    let cancelled = app.peers.webhooks.cancel_recovery(session.business, &endpoint, &id).await?;
+    let (business, webhooks) = (session.business, app.peers.webhooks.clone());
+    let call =
+        async move { Ok(webhooks.cancel_recovery(business, &endpoint, &recovery_id.to_string()).await?) };
+    let act = |cancelled: &RecoveryView| recovery_act(Action::RecoveryCancelled, cancelled);
+    let cancelled = acted(&app, business, author.0, call, act).await?;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, %recovery_id, "a recovery was cancelled"
     );
@@ -167,6 +185,12 @@ pub(super) async fn verify_signature(
     let endpoint = endpoint_id(&endpoint)?.to_string();
     let findings = app.peers.webhooks.verify_signature(session.business, &endpoint, &body.0).await?;
     Ok(HttpResponse::Ok().json(findings))
+}
+
+fn recovery_act(action: Action, recovery: &RecoveryView) -> Act {
+    Act::new(action)
+        .on(Target::new(TargetKind::WebhookRecovery, recovery.id))
+        .with("endpointId", recovery.endpoint_id.to_string())
 }
 
 fn recovery_id(text: &str) -> Result<RecoveryId, ApiError> {

@@ -1,7 +1,9 @@
 //! Businesses: reading them alone, with all that decides about them, or as the operator's list.
 
 use chrono::{DateTime, Utc};
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
 use postgres::StoreError;
@@ -123,7 +125,11 @@ pub(crate) async fn list(
         .inner_join(go_live_facts::table)
         .inner_join(users::table)
         .left_join(pickup_profiles::table)
-        .filter(users::role.eq("owner"))
+        // Of several owners the one who came first stands for them.
+        .filter(sql::<Bool>(
+            "users.id = (SELECT min(owner.id) FROM users AS owner \
+             WHERE owner.business_id = businesses.id AND owner.role = 'owner')",
+        ))
         .select((
             BusinessRow::as_select(),
             (go_live_facts::successful_test_order_at, go_live_facts::wallet_funded_at),

@@ -1,8 +1,10 @@
 //! This service's tables. Rows stay in here; what goes out are the types of [`crate::domain`].
 
 pub(crate) mod attempts;
+pub(crate) mod audit_log;
 pub(crate) mod businesses;
 pub(crate) mod go_live;
+pub(crate) mod invitations;
 pub(crate) mod operator_sessions;
 pub(crate) mod pickup_profiles;
 mod schema;

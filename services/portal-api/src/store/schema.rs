@@ -23,6 +23,7 @@ diesel::table! {
         password_hash -> Text,
         role -> Text,
         created_at -> Timestamptz,
+        last_seen_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -36,6 +37,39 @@ diesel::table! {
         last_seen_at -> Timestamptz,
         expires_at -> Timestamptz,
         revoked_at -> Nullable<Timestamptz>,
+        user_agent -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    invitations (id) {
+        id -> Text,
+        token_hash -> Binary,
+        business_id -> Text,
+        email -> Text,
+        email_key -> Text,
+        role -> Text,
+        invited_by -> Text,
+        invited_by_email -> Text,
+        created_at -> Timestamptz,
+        expires_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    audit_log (id) {
+        id -> Text,
+        business_id -> Text,
+        at -> Timestamptz,
+        action -> Text,
+        actor_type -> Text,
+        actor_user_id -> Nullable<Text>,
+        actor_email -> Nullable<Text>,
+        target_type -> Nullable<Text>,
+        target_id -> Nullable<Text>,
+        target_label -> Nullable<Text>,
+        request_id -> Nullable<Text>,
+        details -> Jsonb,
     }
 }
 
@@ -86,12 +120,15 @@ diesel::table! {
 diesel::joinable!(sessions -> users (user_id));
 diesel::joinable!(sessions -> businesses (business_id));
 diesel::joinable!(users -> businesses (business_id));
+diesel::joinable!(invitations -> businesses (business_id));
 diesel::joinable!(pickup_profiles -> businesses (business_id));
 diesel::joinable!(go_live_facts -> businesses (business_id));
 diesel::allow_tables_to_appear_in_same_query!(
     businesses,
     users,
     sessions,
+    invitations,
+    audit_log,
     pickup_profiles,
     go_live_facts,
     attempts

@@ -8,16 +8,14 @@ use postgres::StoreError;
 
 use super::schema::{businesses, users};
 use super::stored;
-use crate::domain::Email;
-
-/// The role of whoever signed the business up; so far the only one.
-pub(crate) const OWNER: &str = "owner";
+use crate::domain::{Email, Role};
 
 pub(crate) struct NewUser<'a> {
     pub(crate) id: UserId,
     pub(crate) business: BusinessId,
     pub(crate) email: &'a Email,
     pub(crate) password_hash: &'a str,
+    pub(crate) role: Role,
     pub(crate) created_at: DateTime<Utc>,
 }
 
@@ -27,8 +25,28 @@ pub(crate) struct Credentials {
     pub(crate) business: BusinessId,
     pub(crate) business_name: String,
     pub(crate) email: String,
-    pub(crate) role: String,
+    pub(crate) role: Role,
     pub(crate) password_hash: String,
+}
+
+/// Somebody of a business.
+#[derive(Clone, Debug)]
+pub(crate) struct User {
+    pub(crate) id: UserId,
+    pub(crate) email: String,
+    pub(crate) role: Role,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) last_seen_at: Option<DateTime<Utc>>,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = users)]
+struct UserRow {
+    id: String,
+    email: String,
+    role: String,
+    created_at: DateTime<Utc>,
+    last_seen_at: Option<DateTime<Utc>>,
 }
 
 /// False when the e-mail belongs to an account already; the transaction is still good then.
@@ -40,7 +58,7 @@ pub(crate) async fn insert(conn: &mut AsyncPgConnection, user: &NewUser<'_>) -> 
             users::email.eq(user.email.as_str()),
             users::email_key.eq(user.email.key()),
             users::password_hash.eq(user.password_hash),
-            users::role.eq(OWNER),
+            users::role.eq(user.role.as_str()),
             users::created_at.eq(user.created_at),
         ))
         .on_conflict(users::email_key)
@@ -50,11 +68,14 @@ pub(crate) async fn insert(conn: &mut AsyncPgConnection, user: &NewUser<'_>) -> 
     Ok(inserted == 1)
 }
 
+type CredentialsRow = (String, String, String, String, String, String);
+
+/// By e-mail, over all businesses: whoever logs in does not say which is theirs.
 pub(crate) async fn credentials(
     conn: &mut AsyncPgConnection,
     email: &Email,
 ) -> Result<Option<Credentials>, StoreError> {
-    let row: Option<(String, String, String, String, String, String)> = users::table
+    let row = users::table
         .inner_join(businesses::table)
         .filter(users::email_key.eq(email.key()))
         .select((
@@ -65,16 +86,172 @@ pub(crate) async fn credentials(
             users::role,
             users::password_hash,
         ))
-        .first(conn)
+        .first::<CredentialsRow>(conn)
         .await
         .optional()?;
-    let Some((id, business, business_name, email, role, password_hash)) = row else { return Ok(None) };
-    Ok(Some(Credentials {
+    row.map(read_credentials).transpose()
+}
+
+/// As [`credentials`], of somebody who is known.
+pub(crate) async fn credentials_of(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    user: UserId,
+) -> Result<Option<Credentials>, StoreError> {
+    let row = users::table
+        .inner_join(businesses::table)
+        .filter(users::id.eq(user.to_string()))
+        .filter(users::business_id.eq(business.to_string()))
+        .select((
+            users::id,
+            users::business_id,
+            businesses::name,
+            users::email,
+            users::role,
+            users::password_hash,
+        ))
+        .first::<CredentialsRow>(conn)
+        .await
+        .optional()?;
+    row.map(read_credentials).transpose()
+}
+
+fn read_credentials(row: CredentialsRow) -> Result<Credentials, StoreError> {
+    let (id, business, business_name, email, role, password_hash) = row;
+    Ok(Credentials {
         user: stored("users.id", &id)?,
         business: stored("users.business_id", &business)?,
         business_name,
         email,
-        role,
+        role: stored("users.role", &role)?,
         password_hash,
-    }))
+    })
+}
+
+/// The people of a business, those who came first before the others; one more than `limit` tells that there are more.
+/// `None` when `after` is none of them.
+pub(crate) async fn list(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    limit: usize,
+    after: Option<UserId>,
+) -> Result<Option<Vec<User>>, StoreError> {
+    let mut query = users::table
+        .filter(users::business_id.eq(business.to_string()))
+        .order(users::id)
+        .limit(i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1))
+        .select(UserRow::as_select())
+        .into_boxed();
+    if let Some(after) = after {
+        if find(conn, business, after).await?.is_none() {
+            return Ok(None);
+        }
+        query = query.filter(users::id.gt(after.to_string()));
+    }
+    let rows: Vec<UserRow> = query.load(conn).await?;
+    rows.into_iter().map(User::try_from).collect::<Result<_, _>>().map(Some)
+}
+
+pub(crate) async fn find(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    user: UserId,
+) -> Result<Option<User>, StoreError> {
+    let row = users::table
+        .find(user.to_string())
+        .filter(users::business_id.eq(business.to_string()))
+        .select(UserRow::as_select())
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(User::try_from).transpose()
+}
+
+/// Somebody of the business, by e-mail.
+pub(crate) async fn find_by_email(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    email: &Email,
+) -> Result<Option<User>, StoreError> {
+    let row = users::table
+        .filter(users::email_key.eq(email.key()))
+        .filter(users::business_id.eq(business.to_string()))
+        .select(UserRow::as_select())
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(User::try_from).transpose()
+}
+
+/// How many people the business has.
+pub(crate) async fn count(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<i64, StoreError> {
+    let own = users::table.filter(users::business_id.eq(business.to_string()));
+    Ok(own.count().get_result(conn).await?)
+}
+
+/// How many of them are owners. Exact for whoever holds the business's row.
+pub(crate) async fn count_owners(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+) -> Result<i64, StoreError> {
+    let owners = users::table
+        .filter(users::business_id.eq(business.to_string()))
+        .filter(users::role.eq(Role::Owner.as_str()));
+    Ok(owners.count().get_result(conn).await?)
+}
+
+/// False when there is no such user.
+pub(crate) async fn set_role(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    user: UserId,
+    role: Role,
+) -> Result<bool, StoreError> {
+    let user = users::table.find(user.to_string()).filter(users::business_id.eq(business.to_string()));
+    Ok(diesel::update(user).set(users::role.eq(role.as_str())).execute(conn).await? == 1)
+}
+
+/// Writes the hash of a new password. With `from` only if that is still the old one's: two changes at the same time must
+/// not both believe that they came from it.
+pub(crate) async fn set_password(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    user: UserId,
+    from: Option<&str>,
+    to: &str,
+) -> Result<bool, StoreError> {
+    let mut update = diesel::update(users::table)
+        .set(users::password_hash.eq(to))
+        .filter(users::id.eq(user.to_string()))
+        .filter(users::business_id.eq(business.to_string()))
+        .into_boxed();
+    if let Some(from) = from {
+        update = update.filter(users::password_hash.eq(from.to_owned()));
+    }
+    let updated = update.execute(conn).await?;
+    Ok(updated == 1)
+}
+
+/// Removes somebody, whose sessions are gone already. False when there is no such user.
+pub(crate) async fn remove(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    user: UserId,
+) -> Result<bool, StoreError> {
+    let user = users::table.find(user.to_string()).filter(users::business_id.eq(business.to_string()));
+    Ok(diesel::delete(user).execute(conn).await? == 1)
+}
+
+impl TryFrom<UserRow> for User {
+    type Error = StoreError;
+
+    fn try_from(row: UserRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored("users.id", &row.id)?,
+            email: row.email,
+            role: stored("users.role", &row.role)?,
+            created_at: row.created_at,
+            last_seen_at: row.last_seen_at,
+        })
+    }
 }

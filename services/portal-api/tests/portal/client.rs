@@ -84,6 +84,14 @@ impl Client {
         self.send(self.request(Method::DELETE, path)).await
     }
 
+    /// A call by its method's name; with an empty object as its body where it writes.
+    pub(crate) async fn call(&mut self, method: &str, path: &str) -> Answer {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        let request = self.request(method.clone(), path);
+        let request = if method == Method::GET { request } else { request.json(&serde_json::json!({})) };
+        self.send(request).await
+    }
+
     /// A `POST` without a body and without a type.
     pub(crate) async fn press(&mut self, path: &str) -> Answer {
         self.send(self.request(Method::POST, path)).await

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a helper that fails fails its test")]
 
 mod accounts;
+mod audit_log;
 mod client;
 mod events;
 mod go_live;
@@ -13,11 +14,14 @@ mod operator;
 mod operator_session;
 mod outage;
 mod pages;
+mod passwords;
 mod peers;
+mod people;
 mod portal;
 mod process;
 mod profile;
 mod relays;
+mod roles;
 mod sessions;
 mod status;
 mod status_stream;

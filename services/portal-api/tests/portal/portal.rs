@@ -10,7 +10,7 @@ use domain::{Clock, Entropy};
 use local_stack::Servers;
 use messaging::Broker;
 use portal_api::settings::PortalSettings;
-use serde_json::Value;
+use serde_json::{Value, json};
 use telemetry::Metrics;
 use web::Tasks;
 
@@ -110,6 +110,28 @@ impl Portal {
         Owner { client, business }
     }
 
+    /// Somebody whom the owner invited, and who came.
+    pub(crate) async fn member(&self, owner: &mut Owner, email: &str, role: &str) -> Client {
+        let token = self.invite(owner, email, role).await;
+        let mut client = self.stranger();
+        let accepted = client
+            .post("/v1/portal/invitations/accept", json!({ "token": token, "password": "battery staple" }));
+        let accepted = accepted.await;
+        assert_eq!(accepted.status, 201, "{accepted:?}");
+        client
+    }
+
+    /// The secret of the link of an invitation.
+    pub(crate) async fn invite(&self, owner: &mut Owner, email: &str, role: &str) -> String {
+        // So that invitations and users do not all begin at one moment.
+        self.clock.advance(chrono::TimeDelta::milliseconds(1));
+        let path = "/v1/portal/invitations";
+        let invited = owner.client.post(path, json!({ "email": email, "role": role })).await;
+        assert_eq!(invited.status, 201, "{invited:?}");
+        let url = invited.body["url"].as_str().unwrap();
+        url.strip_prefix("http://portal.test/invitation#token=").unwrap().to_owned()
+    }
+
     /// The operator.
     pub(crate) fn operator(&self) -> Client {
         Client::new(self.public).with_bearer(OPERATOR_TOKEN)
@@ -131,7 +153,7 @@ pub(crate) struct Owner {
 }
 
 pub(crate) fn sign_up_body(email: &str) -> Value {
-    serde_json::json!({ "businessName": "Corner Shop", "email": email, "password": "correct horse" })
+    json!({ "businessName": "Corner Shop", "email": email, "password": "correct horse" })
 }
 
 /// On a database and a virtual host of its own.

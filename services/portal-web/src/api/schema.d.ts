@@ -38,6 +38,40 @@ export interface paths {
         patch: operations["changeBusiness"];
         trace?: never;
     };
+    "/v1/operator/businesses/{id}/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who did what for a business, newest first */
+        get: operations["listAuditLogOfBusiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/businesses/{id}/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The people of a business */
+        get: operations["listUsersOfBusiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/businesses/{id}/wallet/credits": {
         parameters: {
             query?: never;
@@ -194,6 +228,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/portal/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who did what, newest first */
+        get: operations["listAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/portal/cod": {
         parameters: {
             query?: never;
@@ -223,6 +274,75 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Open invitations, newest first */
+        get: operations["listInvitations"];
+        put?: never;
+        /** Invite somebody by a link; an older invitation to them is replaced */
+        post: operations["invite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/invitations/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accept an invitation: an account is opened and logged in */
+        post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/invitations/look-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a link invites to */
+        post: operations["lookUpInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/invitations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Withdraw an invitation */
+        delete: operations["withdrawInvitation"];
         options?: never;
         head?: never;
         patch?: never;
@@ -353,6 +473,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/portal/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Change the own password; every other session ends */
+        put: operations["changePassword"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/portal/pickup-profile": {
         parameters: {
             query?: never;
@@ -385,6 +522,57 @@ export interface paths {
         post: operations["logIn"];
         /** Log out */
         delete: operations["logOut"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where one is logged in, newest first */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/sessions/revoke-others": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Log out everywhere else */
+        post: operations["revokeOtherSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Log out somewhere else */
+        delete: operations["revokeSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -440,6 +628,41 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The people of the business */
+        get: operations["listUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove somebody; their sessions end */
+        delete: operations["removeUser"];
+        options?: never;
+        head?: never;
+        /** Give somebody another role */
+        patch: operations["changeRole"];
         trace?: never;
     };
     "/v1/portal/wallet": {
@@ -833,6 +1056,13 @@ export interface components {
             payment: components["schemas"]["Payment"];
             pickup?: components["schemas"]["PickupProfile"] | null;
         };
+        ActorView: {
+            /** @description As it was then. */
+            email?: string | null;
+            /** @description `user`, `operator` or `system`. */
+            type: string;
+            userId?: string | null;
+        };
         /**
          * @description An API key. Names the key; it is not the key.
          * @example key_01JZ5S9QK4V8M2T6YB3C7D9FGH
@@ -879,6 +1109,11 @@ export interface components {
             /** @description Where it went, which may be elsewhere than where the endpoint is now. Unknown of the oldest attempts. */
             url?: string | null;
         };
+        /**
+         * @description A line of a business's audit log.
+         * @example aud_01JZ5S9QK4V8M2T6YB3C7D9FGH
+         */
+        AuditEntryId: string;
         BrandView: {
             /** @description `#rrggbb` */
             accentColor: string;
@@ -985,6 +1220,18 @@ export interface components {
             /** @description `active` or `inactive`. */
             subscription?: string | null;
         };
+        ChangePassword: {
+            /** Format: password */
+            currentPassword: string;
+            /**
+             * Format: password
+             * @description 8 to 200 characters.
+             */
+            newPassword: string;
+        };
+        ChangeRole: {
+            role: components["schemas"]["Role"];
+        };
         /** @description For the payment provider's page, which the portal opens in the browser. Nothing of it is secret. */
         CheckoutView: {
             amountPaise: components["schemas"]["Paise"];
@@ -1010,7 +1257,7 @@ export interface components {
             keySegment: string;
             mail: components["schemas"]["MailView"];
             /** @description The roles that a user of a business can have, the one that may most first. */
-            roles: string[];
+            roles: components["schemas"]["Role"][];
         };
         /** @enum {string} */
         ConnectionTest: "not_tested" | "passed" | "failed";
@@ -1184,6 +1431,7 @@ export interface components {
             /** @description The go-live items that are still open. */
             missing?: string[] | null;
             requestId: string;
+            requiredRole?: components["schemas"]["Role"] | null;
         };
         /**
          * @description An event; receivers drop a repeated one by this id.
@@ -1200,6 +1448,14 @@ export interface components {
             /** @description The field's path in the body, or the parameter's name. */
             field: string;
             message: string;
+        };
+        /** @description What whoever holds a link sees before they accept. */
+        FoundView: {
+            businessName: string;
+            email: string;
+            /** Format: date-time */
+            expiresAt: string;
+            role: components["schemas"]["Role"];
         };
         /**
          * @description What must be so before a business orders for real.
@@ -1223,6 +1479,29 @@ export interface components {
             webhook: components["schemas"]["IndicatorView"];
             webhookConnectionTest: components["schemas"]["IndicatorView"];
         };
+        /**
+         * @description An invitation to a business. Names it; it is not the secret of its link.
+         * @example inv_01JZ5S9QK4V8M2T6YB3C7D9FGH
+         */
+        InvitationId: string;
+        InvitationView: {
+            /** Format: date-time */
+            createdAt: string;
+            email: string;
+            /** Format: date-time */
+            expiresAt: string;
+            id: components["schemas"]["InvitationId"];
+            /** @description The e-mail of whoever invited. */
+            invitedBy: string;
+            role: components["schemas"]["Role"];
+            /** @description The link, in the answer that made it alone. */
+            url?: string | null;
+        };
+        Invite: {
+            /** Format: email */
+            email: string;
+            role: components["schemas"]["Role"];
+        };
         Item: {
             name: string;
             pricePaise: components["schemas"]["Paise"];
@@ -1240,6 +1519,22 @@ export interface components {
             at?: string | null;
             /** @description `Never`, `Succeeded` or `Failed`. */
             label: string;
+        };
+        LineView: {
+            /** @description What was done, as `thing.verb`. */
+            action: string;
+            actor: components["schemas"]["ActorView"];
+            /** Format: date-time */
+            at: string;
+            /** @description What else there is to say; never a secret. */
+            details: unknown;
+            id: components["schemas"]["AuditEntryId"];
+            requestId?: string | null;
+            target?: components["schemas"]["TargetView"] | null;
+        };
+        LinkToken: {
+            /** @description What stands behind `#token=` in the link. */
+            token: string;
         };
         LogIn: {
             /** Format: email */
@@ -1350,6 +1645,20 @@ export interface components {
             trackingUrl: string;
             /** Format: date-time */
             updatedAt: string;
+        };
+        /** @description One of the user's own sessions. */
+        OwnSessionView: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Whether it is the one that asks. */
+            current: boolean;
+            /** Format: date-time */
+            expiresAt: string;
+            id: components["schemas"]["SessionId"];
+            /** Format: date-time */
+            lastSeenAt: string;
+            /** @description As the browser called itself. */
+            userAgent?: string | null;
         };
         /** @description What is in it. */
         Package: {
@@ -1499,6 +1808,41 @@ export interface components {
             hasMore: boolean;
         };
         /** @description One page of a list. */
+        Page_InvitationView: {
+            data: {
+                /** Format: date-time */
+                createdAt: string;
+                email: string;
+                /** Format: date-time */
+                expiresAt: string;
+                id: components["schemas"]["InvitationId"];
+                /** @description The e-mail of whoever invited. */
+                invitedBy: string;
+                role: components["schemas"]["Role"];
+                /** @description The link, in the answer that made it alone. */
+                url?: string | null;
+            }[];
+            /** @description Whether more follow the last one here. */
+            hasMore: boolean;
+        };
+        /** @description One page of a list. */
+        Page_LineView: {
+            data: {
+                /** @description What was done, as `thing.verb`. */
+                action: string;
+                actor: components["schemas"]["ActorView"];
+                /** Format: date-time */
+                at: string;
+                /** @description What else there is to say; never a secret. */
+                details: unknown;
+                id: components["schemas"]["AuditEntryId"];
+                requestId?: string | null;
+                target?: components["schemas"]["TargetView"] | null;
+            }[];
+            /** @description Whether more follow the last one here. */
+            hasMore: boolean;
+        };
+        /** @description One page of a list. */
         Page_OrderView: {
             data: {
                 codCollectedPaise?: components["schemas"]["Paise"] | null;
@@ -1535,6 +1879,24 @@ export interface components {
             hasMore: boolean;
         };
         /** @description One page of a list. */
+        Page_OwnSessionView: {
+            data: {
+                /** Format: date-time */
+                createdAt: string;
+                /** @description Whether it is the one that asks. */
+                current: boolean;
+                /** Format: date-time */
+                expiresAt: string;
+                id: components["schemas"]["SessionId"];
+                /** Format: date-time */
+                lastSeenAt: string;
+                /** @description As the browser called itself. */
+                userAgent?: string | null;
+            }[];
+            /** @description Whether more follow the last one here. */
+            hasMore: boolean;
+        };
+        /** @description One page of a list. */
         Page_RecoveryView: {
             data: {
                 /** Format: date-time */
@@ -1558,6 +1920,22 @@ export interface components {
                 total: number;
                 /** Format: date-time */
                 until: string;
+            }[];
+            /** @description Whether more follow the last one here. */
+            hasMore: boolean;
+        };
+        /** @description One page of a list. */
+        Page_UserView: {
+            data: {
+                /** Format: date-time */
+                createdAt: string;
+                email: string;
+                id: components["schemas"]["UserId"];
+                /** Format: date-time */
+                lastSeenAt?: string | null;
+                role: components["schemas"]["Role"];
+                /** @description Whether it is the one who asks. */
+                you: boolean;
             }[];
             /** @description Whether more follow the last one here. */
             hasMore: boolean;
@@ -1683,6 +2061,11 @@ export interface components {
             receivedAt: string;
             requestId?: components["schemas"]["RequestId"] | null;
         };
+        RevokedView: {
+            revoked: number;
+        };
+        /** @enum {string} */
+        Role: "viewer" | "developer" | "owner";
         RotateApiKey: {
             /**
              * Format: int32
@@ -1699,6 +2082,11 @@ export interface components {
             /** @description Takes the place of one that is staged already. */
             replaceStaged?: boolean | null;
         };
+        /**
+         * @description A log-in of a user. Names the session; it is not the secret that opens it.
+         * @example ses_01JZ5S9QK4V8M2T6YB3C7D9FGH
+         */
+        SessionId: string;
         /** @description Somebody who is logged in, as they see it. */
         SessionView: {
             businessId: components["schemas"]["BusinessId"];
@@ -1708,7 +2096,7 @@ export interface components {
             email: string;
             /** Format: date-time */
             expiresAt: string;
-            role: string;
+            role: components["schemas"]["Role"];
             userId: components["schemas"]["UserId"];
         };
         SetThreshold: {
@@ -1784,6 +2172,11 @@ export interface components {
             /** @description `required`, `requested`, `active` or `expired`. */
             status: string;
         };
+        TargetView: {
+            id: string;
+            label?: string | null;
+            type: string;
+        };
         /** @description What a test of an endpoint brought, right away. */
         TestResult: {
             /** Format: int64 */
@@ -1811,6 +2204,15 @@ export interface components {
             hasMore: boolean;
             /** @description Whose entries are missing because they did not answer: `wallet`, `webhook-dispatcher`. Read the page again later. */
             incomplete?: string[];
+        };
+        TokenAndPassword: {
+            /**
+             * Format: password
+             * @description 8 to 200 characters.
+             */
+            password: string;
+            /** @description What stands behind `#token=` in the link. */
+            token: string;
         };
         TopUp: {
             amountPaise: components["schemas"]["Paise"];
@@ -1880,6 +2282,17 @@ export interface components {
          * @example usr_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         UserId: string;
+        UserView: {
+            /** Format: date-time */
+            createdAt: string;
+            email: string;
+            id: components["schemas"]["UserId"];
+            /** Format: date-time */
+            lastSeenAt?: string | null;
+            role: components["schemas"]["Role"];
+            /** @description Whether it is the one who asks. */
+            you: boolean;
+        };
         /** @description What the receiver has. Either `body` or `bodyBase64`. */
         VerifySignature: {
             /** @description The raw text. */
@@ -2001,6 +2414,69 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BusinessView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listAuditLogOfBusiness: {
+        parameters: {
+            query?: {
+                /** @description `thing.verb`, such as `api_key.created`. */
+                action?: string;
+                userId?: components["schemas"]["UserId"];
+                /** @description From then on. */
+                since?: string;
+                /** @description Before then. */
+                until?: string;
+                limit?: number;
+                startingAfter?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The business. */
+                id: components["schemas"]["BusinessId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the log. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_LineView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listUsersOfBusiness: {
+        parameters: {
+            query?: {
+                /** @description How many at most; 20 when left out. */
+                limit?: number;
+                /** @description Where the page before ended. An unknown one is 400. */
+                startingAfter?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The business. */
+                id: components["schemas"]["BusinessId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of people. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_UserView"];
                 };
             };
             default: components["responses"]["Error"];
@@ -2305,6 +2781,37 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    listAuditLog: {
+        parameters: {
+            query?: {
+                /** @description `thing.verb`, such as `api_key.created`. */
+                action?: string;
+                userId?: components["schemas"]["UserId"];
+                /** @description From then on. */
+                since?: string;
+                /** @description Before then. */
+                until?: string;
+                limit?: number;
+                startingAfter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the log. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_LineView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     listCash: {
         parameters: {
             query?: {
@@ -2350,6 +2857,129 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ConfigView"];
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listInvitations: {
+        parameters: {
+            query?: {
+                /** @description How many at most; 20 when left out. */
+                limit?: number;
+                /** @description Where the page before ended. An unknown one is 400. */
+                startingAfter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of invitations. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_InvitationView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    invite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Invite"];
+            };
+        };
+        responses: {
+            /** @description The invitation, with its link, which is shown this once. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenAndPassword"];
+            };
+        };
+        responses: {
+            /** @description The session, which the cookie carries. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    lookUpInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkToken"];
+            };
+        };
+        responses: {
+            /** @description The invitation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    withdrawInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The invitation. */
+                id: components["schemas"]["InvitationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its link opens nothing any more. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };
@@ -2541,6 +3171,29 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangePassword"];
+            };
+        };
+        responses: {
+            /** @description Changed; a new cookie carries the session. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     readPickupProfile: {
         parameters: {
             query?: never;
@@ -2652,6 +3305,75 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    listSessions: {
+        parameters: {
+            query?: {
+                /** @description How many at most; 20 when left out. */
+                limit?: number;
+                /** @description Where the page before ended. An unknown one is 400. */
+                startingAfter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of open sessions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_OwnSessionView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    revokeOtherSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokedView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    revokeSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session. */
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     readStatus: {
         parameters: {
             query?: never;
@@ -2735,6 +3457,82 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SubscriptionView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description How many at most; 20 when left out. */
+                limit?: number;
+                /** @description Where the page before ended. An unknown one is 400. */
+                startingAfter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of people, those who came first before the others. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_UserView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    removeUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user. */
+                id: components["schemas"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description They are out. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    changeRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user. */
+                id: components["schemas"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeRole"];
+            };
+        };
+        responses: {
+            /** @description The user as they are then. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserView"];
                 };
             };
             default: components["responses"]["Error"];

@@ -7,6 +7,8 @@ use internal_api::ordering::PickupProfile;
 use internal_api::orders::details;
 use utoipa::ToSchema;
 
+use crate::domain::Role;
+
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub(crate) struct SignUp {
@@ -23,6 +25,43 @@ pub(crate) struct SignUp {
 pub(crate) struct LogIn {
     #[schema(format = "email")]
     email: String,
+    #[schema(format = "password")]
+    password: String,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct ChangePassword {
+    #[schema(format = "password")]
+    current_password: String,
+    /// 8 to 200 characters.
+    #[schema(format = "password")]
+    new_password: String,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct Invite {
+    #[schema(format = "email")]
+    email: String,
+    role: Role,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct ChangeRole {
+    role: Role,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct LinkToken {
+    /// What stands behind `#token=` in the link.
+    token: String,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct TokenAndPassword {
+    /// What stands behind `#token=` in the link.
+    token: String,
+    /// 8 to 200 characters.
     #[schema(format = "password")]
     password: String,
 }

@@ -5,13 +5,23 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response, ResponseBuilder, SecurityRequirement};
 use utoipa::{Modify, PartialSchema, ToSchema};
 
+use crate::domain::Role;
+
 const ERROR: &str = "Error";
 const SESSION: &str = "session";
 const OPERATOR: &str = "operatorToken";
 const CONSOLE: &str = "operatorSession";
 /// Calls of people who are not logged in yet.
-const OPEN: [&str; 6] =
-    ["signUp", "logIn", "logOut", "readConfig", "openOperatorSession", "closeOperatorSession"];
+const OPEN: [&str; 8] = [
+    "signUp",
+    "logIn",
+    "logOut",
+    "readConfig",
+    "lookUpInvitation",
+    "acceptInvitation",
+    "openOperatorSession",
+    "closeOperatorSession",
+];
 
 /// Any answer other than success.
 #[derive(ToSchema)]
@@ -27,6 +37,8 @@ struct Error {
     errors: Option<Vec<Fault>>,
     /// The go-live items that are still open.
     missing: Option<Vec<String>>,
+    /// The least role that the call needs.
+    required_role: Option<Role>,
 }
 
 #[derive(ToSchema)]

@@ -11,9 +11,9 @@ use utoipa::OpenApi;
 
 use self::common::Common;
 use super::{
-    accounts, api_keys, cash, config, operator, operator_session, order_stream, order_support, orders,
-    payments, pickup_profile, session, statement, status, status_stream, subscription, wallet,
-    webhook_deliveries, webhook_endpoints, webhook_tools,
+    accounts, api_keys, audit_log, cash, config, invitations, operator, operator_session, order_stream,
+    order_support, orders, password, payments, pickup_profile, session, sessions, statement, status,
+    status_stream, subscription, users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
 };
 
 const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers in paise, times RFC 3339 in UTC. Lists take `limit` and \
@@ -25,6 +25,7 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
     modifiers(&Common),
     tags(
         (name = "Account", description = "Who logs in."),
+        (name = "Team", description = "The people of a business, and what they did."),
         (name = "Overview", description = "How things stand."),
         (name = "API keys", description = "What a business's back end calls with."),
         (name = "Orders", description = "Orders of both modes, in the shape of the integration API."),
@@ -40,6 +41,19 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
         session::log_in,
         session::who_am_i,
         session::log_out,
+        password::change,
+        sessions::list,
+        sessions::revoke,
+        sessions::revoke_all_others,
+        invitations::look_up,
+        invitations::accept,
+        users::list,
+        users::change,
+        users::remove,
+        invitations::list,
+        invitations::create,
+        invitations::withdraw,
+        audit_log::list,
         config::config,
         status::status,
         status_stream::stream,
@@ -90,6 +104,8 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
         operator::list,
         operator::change,
         operator::credit,
+        users::list_for_operator,
+        audit_log::list_for_operator,
         cash::of_all,
         cash::discrepancies,
         payments::webhook,

@@ -2,7 +2,7 @@
 #![expect(dead_code, reason = "described, not read")]
 
 use chrono::{DateTime, Utc};
-use domain::{DeliveryStatus, EventKind, Mode, OrderId};
+use domain::{DeliveryStatus, EventKind, Mode, OrderId, UserId};
 use utoipa::IntoParams;
 
 #[derive(IntoParams)]
@@ -101,4 +101,19 @@ pub(crate) struct IdempotencyParams {
     /// The same key and amount again: the same top-up, once.
     #[param(rename = "Idempotency-Key")]
     idempotency_key: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct AuditLogParams {
+    /// `thing.verb`, such as `api_key.created`.
+    action: Option<String>,
+    user_id: Option<UserId>,
+    /// From then on.
+    since: Option<DateTime<Utc>>,
+    /// Before then.
+    until: Option<DateTime<Utc>>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
 }

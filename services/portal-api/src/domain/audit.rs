@@ -1,0 +1,200 @@
+//! What the audit log says: who did what, to what, in which request. Never a secret, a token, a phone number, a postal
+//! address or a body.
+
+use domain::{RequestId, UserId};
+use serde_json::{Value, json};
+use strum::{Display, EnumString, IntoStaticStr};
+
+use super::Session;
+
+/// What was done, as `thing.verb`. A name that was written once keeps its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
+pub(crate) enum Action {
+    #[strum(serialize = "account.created")]
+    AccountCreated,
+    #[strum(serialize = "session.opened")]
+    SessionOpened,
+    #[strum(serialize = "session.failed")]
+    SessionFailed,
+    #[strum(serialize = "session.closed")]
+    SessionClosed,
+    #[strum(serialize = "session.revoked")]
+    SessionRevoked,
+    #[strum(serialize = "password.changed")]
+    PasswordChanged,
+    #[strum(serialize = "password.reset_requested")]
+    PasswordResetRequested,
+    #[strum(serialize = "password.reset_issued")]
+    PasswordResetIssued,
+    #[strum(serialize = "password.reset")]
+    PasswordReset,
+    #[strum(serialize = "user.invited")]
+    UserInvited,
+    #[strum(serialize = "user.joined")]
+    UserJoined,
+    #[strum(serialize = "user.role_changed")]
+    UserRoleChanged,
+    #[strum(serialize = "user.removed")]
+    UserRemoved,
+    #[strum(serialize = "invitation.withdrawn")]
+    InvitationWithdrawn,
+    #[strum(serialize = "api_key.created")]
+    ApiKeyCreated,
+    #[strum(serialize = "api_key.rotated")]
+    ApiKeyRotated,
+    #[strum(serialize = "api_key.revoked")]
+    ApiKeyRevoked,
+    #[strum(serialize = "webhook_endpoint.created")]
+    EndpointCreated,
+    #[strum(serialize = "webhook_endpoint.updated")]
+    EndpointUpdated,
+    #[strum(serialize = "webhook_endpoint.deleted")]
+    EndpointDeleted,
+    #[strum(serialize = "webhook_endpoint.tested")]
+    EndpointTested,
+    #[strum(serialize = "webhook_endpoint.parked_replayed")]
+    ParkedReplayed,
+    #[strum(serialize = "webhook_endpoint.parked_discarded")]
+    ParkedDiscarded,
+    #[strum(serialize = "webhook_secret.rotated")]
+    SecretRotated,
+    #[strum(serialize = "webhook_secret.activated")]
+    SecretActivated,
+    #[strum(serialize = "webhook_delivery.redelivered")]
+    DeliveryRedelivered,
+    #[strum(serialize = "webhook_recovery.started")]
+    RecoveryStarted,
+    #[strum(serialize = "webhook_recovery.cancelled")]
+    RecoveryCancelled,
+    #[strum(serialize = "order.simulated")]
+    OrderSimulated,
+    #[strum(serialize = "order.cancelled")]
+    OrderCancelled,
+    #[strum(serialize = "wallet.topped_up")]
+    WalletToppedUp,
+    #[strum(serialize = "wallet.threshold_changed")]
+    WalletThresholdChanged,
+    #[strum(serialize = "wallet.credited")]
+    WalletCredited,
+    #[strum(serialize = "subscription.requested")]
+    SubscriptionRequested,
+    #[strum(serialize = "pickup_profile.changed")]
+    PickupProfileChanged,
+    #[strum(serialize = "business.changed")]
+    BusinessChanged,
+}
+
+/// Who did it. A user is kept with the e-mail that they had then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Actor {
+    User { id: UserId, email: String },
+    Operator,
+    System,
+}
+
+/// Who acts, and in which request.
+#[derive(Clone, Debug)]
+pub(crate) struct Author {
+    pub(crate) actor: Actor,
+    pub(crate) request: Option<RequestId>,
+}
+
+impl Author {
+    pub(crate) fn user(id: UserId, email: &str, request: Option<RequestId>) -> Self {
+        Self { actor: Actor::User { id, email: email.to_owned() }, request }
+    }
+
+    pub(crate) fn of(session: &Session, request: Option<RequestId>) -> Self {
+        Self::user(session.user, &session.email, request)
+    }
+
+    pub(crate) fn operator(request: Option<RequestId>) -> Self {
+        Self { actor: Actor::Operator, request }
+    }
+
+    pub(crate) fn system(request: Option<RequestId>) -> Self {
+        Self { actor: Actor::System, request }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum TargetKind {
+    Business,
+    User,
+    Session,
+    Invitation,
+    ApiKey,
+    WebhookEndpoint,
+    WebhookDelivery,
+    WebhookRecovery,
+    Order,
+    TopUp,
+    Transfer,
+}
+
+/// What it was done to; the label is for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    pub(crate) kind: TargetKind,
+    pub(crate) id: String,
+    pub(crate) label: Option<String>,
+}
+
+impl Target {
+    pub(crate) fn new(kind: TargetKind, id: impl ToString) -> Self {
+        Self { kind, id: id.to_string(), label: None }
+    }
+
+    #[must_use]
+    pub(crate) fn labelled(self, label: impl Into<String>) -> Self {
+        Self { label: Some(label.into()), ..self }
+    }
+}
+
+/// What was done.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Act {
+    pub(crate) action: Action,
+    pub(crate) target: Option<Target>,
+    /// An object.
+    pub(crate) details: Value,
+}
+
+impl Act {
+    pub(crate) fn new(action: Action) -> Self {
+        Self { action, target: None, details: json!({}) }
+    }
+
+    #[must_use]
+    pub(crate) fn on(self, target: Target) -> Self {
+        Self { target: Some(target), ..self }
+    }
+
+    /// Adds a detail.
+    #[must_use]
+    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.details[name] = value.into();
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_action_reads_back_as_it_is_written() {
+        for action in [Action::AccountCreated, Action::PasswordResetIssued, Action::BusinessChanged] {
+            let written = action.to_string();
+            assert!(written.contains('.'), "{written}");
+            assert_eq!(written.parse(), Ok(action));
+        }
+    }
+
+    #[test]
+    fn details_are_an_object() {
+        let act = Act::new(Action::ApiKeyCreated).with("mode", "test").with("graceSeconds", 60);
+        assert_eq!(act.details, json!({ "mode": "test", "graceSeconds": 60 }));
+    }
+}

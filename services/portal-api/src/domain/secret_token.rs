@@ -1,0 +1,58 @@
+//! Secrets that open something for whoever brings them: a session's cookie, the link of an invitation.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use domain::Entropy;
+use sha2::{Digest, Sha256};
+
+/// 256 random bits. Only their digest is kept.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct SecretToken(String);
+
+/// The value of a session's cookie.
+pub(crate) type SessionToken = SecretToken;
+/// What a link that was sent to somebody carries in its fragment, where no log and no referrer sees it.
+pub(crate) type LinkToken = SecretToken;
+
+impl SecretToken {
+    pub(crate) fn generate(entropy: &Entropy) -> Self {
+        Self(URL_SAFE_NO_PAD.encode(entropy.bytes::<32>()))
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        (bytes.len() == 32).then(|| Self(text.to_owned()))
+    }
+
+    /// What the database knows it by. A plain digest is enough for a random value: there is nothing to guess.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        Sha256::digest(&self.0).into()
+    }
+
+    /// The secret itself, for the cookie or the link.
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SecretToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretToken(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_token_of_the_right_form_is_looked_up() {
+        let token = SecretToken::generate(&Entropy::seeded(7));
+        assert_eq!(SecretToken::parse(token.expose()), Some(token.clone()));
+        for bad in ["", "x", &token.expose()[1..], &format!("{}A", token.expose()), "é"] {
+            assert!(SecretToken::parse(bad).is_none(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Invitations: `/v1/portal/invitations` for a business's owners; `…/look-up` and `…/accept` for whoever holds a link.
+
+use actix_web::web::{Data, Path, ReqData};
+use actix_web::{HttpRequest, HttpResponse};
+use chrono::{DateTime, Utc};
+use domain::InvitationId;
+use internal_api::Page;
+use serde::Serialize;
+use serde_json::Value;
+use web::{ApiError, FaultList, Fields, JsonBody, TextRule, page_query};
+
+use super::accounts::{chosen_password, email};
+use super::author::{ByUser, browser, request_id};
+use super::openapi::{bodies, params};
+use super::session::SessionView;
+use super::{errors, session_cookie};
+use crate::app::App;
+use crate::commands::accept_invitation::{self, Accept};
+use crate::commands::invite;
+use crate::domain::{Email, LinkToken, Password, Role, Session};
+use crate::store::invitations::{self, Invitation};
+
+/// Longer than any token of ours.
+pub(super) const TOKEN: TextRule = TextRule::code(200);
+
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct InvitationView {
+    id: InvitationId,
+    email: String,
+    role: Role,
+    created_at: DateTime<Utc>,
+    expires_at: DateTime<Utc>,
+    /// The e-mail of whoever invited.
+    invited_by: String,
+    /// The link, in the answer that made it alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+}
+
+impl InvitationView {
+    fn of(invitation: Invitation, url: Option<String>) -> Self {
+        Self {
+            id: invitation.id,
+            email: invitation.email.as_str().to_owned(),
+            role: invitation.role,
+            created_at: invitation.created_at,
+            expires_at: invitation.expires_at,
+            invited_by: invitation.invited_by_email,
+            url,
+        }
+    }
+}
+
+/// What whoever holds a link sees before they accept.
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct FoundView<'a> {
+    business_name: &'a str,
+    email: &'a str,
+    role: Role,
+    expires_at: DateTime<Utc>,
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/portal/invitations",
+    operation_id = "listInvitations",
+    tag = "Team",
+    summary = "Open invitations, newest first",
+    params(params::PageParams),
+    responses((status = 200, description = "A page of invitations.", body = Page<InvitationView>)),
+)]
+pub(super) async fn list(
+    app: Data<App>,
+    session: ReqData<Session>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let page = page_query(&request)?;
+    let unknown = || errors::unknown_cursor("invitation");
+    let after = page.starting_after.map(|text| text.parse().map_err(|_| unknown())).transpose()?;
+    let (business, now) = (session.business, app.clock.now());
+    let read =
+        app.database.read(async |conn| invitations::list(conn, business, page.limit, after, now).await).await;
+    let listed = read.map_err(errors::store)?.ok_or_else(unknown)?;
+    let page = Page::cut(listed, page.limit).map(|invitation| InvitationView::of(invitation, None));
+    Ok(HttpResponse::Ok().json(page))
+}
+
+/// The one answer that carries the link.
+#[utoipa::path(
+    post,
+    path = "/v1/portal/invitations",
+    operation_id = "invite",
+    tag = "Team",
+    summary = "Invite somebody by a link; an older invitation to them is replaced",
+    request_body = bodies::Invite,
+    responses((status = 201, description = "The invitation, with its link, which is shown this once.", body = InvitationView)),
+)]
+pub(super) async fn create(
+    app: Data<App>,
+    session: ReqData<Session>,
+    author: ByUser,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let (email, role) = parse_invitation(&body.0)?;
+    let invited = invite::invite(&app, &session, &author.0, email, role).await;
+    let (invitation, token) = invited.map_err(errors::invite)?;
+    let url = app.links.invitation(&token);
+    Ok(HttpResponse::Created().json(InvitationView::of(invitation, Some(url))))
+}
+
+#[utoipa::path(
+    delete,
+    path = "/v1/portal/invitations/{id}",
+    operation_id = "withdrawInvitation",
+    tag = "Team",
+    summary = "Withdraw an invitation",
+    params(("id" = InvitationId, Path, description = "The invitation.")),
+    responses((status = 204, description = "Its link opens nothing any more.")),
+)]
+pub(super) async fn withdraw(
+    app: Data<App>,
+    session: ReqData<Session>,
+    author: ByUser,
+    invitation: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let not_found = || ApiError::not_found("invitation_not_found", "invitation");
+    let invitation = invitation.parse().map_err(|_| not_found())?;
+    let withdrawn = invite::withdraw(&app, session.business, &author.0, invitation).await;
+    if withdrawn.map_err(errors::store)? { Ok(HttpResponse::NoContent().finish()) } else { Err(not_found()) }
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/invitations/look-up",
+    operation_id = "lookUpInvitation",
+    tag = "Account",
+    summary = "What a link invites to",
+    request_body = bodies::LinkToken,
+    responses((status = 200, description = "The invitation.", body = FoundView)),
+)]
+pub(super) async fn look_up(app: Data<App>, body: JsonBody) -> Result<HttpResponse, ApiError> {
+    let token = parse_token(&body.0)?.ok_or_else(errors::invitation_invalid)?;
+    let found = accept_invitation::look_up(&app, &token).await.map_err(errors::store)?;
+    let (invitation, business_name) = found.ok_or_else(errors::invitation_invalid)?;
+    Ok(HttpResponse::Ok().json(FoundView {
+        business_name: &business_name,
+        email: invitation.email.as_str(),
+        role: invitation.role,
+        expires_at: invitation.expires_at,
+    }))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/invitations/accept",
+    operation_id = "acceptInvitation",
+    tag = "Account",
+    summary = "Accept an invitation: an account is opened and logged in",
+    request_body = bodies::TokenAndPassword,
+    responses((status = 201, description = "The session, which the cookie carries.", body = SessionView)),
+)]
+pub(super) async fn accept(
+    app: Data<App>,
+    request: HttpRequest,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let (token, password) = parse_token_and_password(&body.0)?;
+    let token = token.ok_or_else(errors::invitation_invalid)?;
+    let (browser, request) = (browser(&app, &request), request_id(&request));
+    let wanted = Accept { token, password, browser, request };
+    let opened = accept_invitation::accept(&app, wanted).await.map_err(errors::accept_invitation)?;
+    Ok(HttpResponse::Created()
+        .cookie(session_cookie::open(&app, &opened))
+        .json(SessionView::of(&opened.session)))
+}
+
+fn parse_invitation(body: &Value) -> Result<(Email, Role), ApiError> {
+    let faults = FaultList::default();
+    let parsed = Fields::of_body(body, &faults).and_then(|fields| {
+        let (email, role) = (email(&fields), fields.required_word::<Role>("role", Role::WORDS));
+        Some((email?, role?))
+    });
+    match parsed {
+        Some(parsed) if faults.is_empty() => Ok(parsed),
+        _ => Err(ApiError::invalid(faults)),
+    }
+}
+
+/// `None` for a text that cannot be the token of a link.
+fn parse_token(body: &Value) -> Result<Option<LinkToken>, ApiError> {
+    let faults = FaultList::default();
+    let token = Fields::of_body(body, &faults).and_then(|fields| fields.required_text("token", TOKEN));
+    match token {
+        Some(token) if faults.is_empty() => Ok(LinkToken::parse(&token)),
+        _ => Err(ApiError::invalid(faults)),
+    }
+}
+
+/// What comes with a link to set a password.
+pub(super) fn parse_token_and_password(body: &Value) -> Result<(Option<LinkToken>, Password), ApiError> {
+    let faults = FaultList::default();
+    let parsed = Fields::of_body(body, &faults).and_then(|fields| {
+        let token = fields.required_text("token", TOKEN);
+        let password = chosen_password(&fields, "password");
+        Some((LinkToken::parse(&token?), password?))
+    });
+    match parsed {
+        Some(parsed) if faults.is_empty() => Ok(parsed),
+        _ => Err(ApiError::invalid(faults)),
+    }
+}

@@ -1,0 +1,52 @@
+//! `PUT /v1/portal/password`: somebody changes their own password.
+
+use actix_web::web::{Data, ReqData};
+use actix_web::{HttpRequest, HttpResponse};
+use serde_json::Value;
+use web::{ApiError, FaultList, Fields, JsonBody};
+
+use super::accounts::{chosen_password, password_text};
+use super::address::counted_address;
+use super::author::{ByUser, browser};
+use super::openapi::bodies;
+use super::{errors, session_cookie};
+use crate::app::App;
+use crate::commands::change_password::{ChangePassword, change_password};
+use crate::domain::{Password, Session};
+
+/// All sessions of the user end; this browser gets a new one.
+#[utoipa::path(
+    put,
+    path = "/v1/portal/password",
+    operation_id = "changePassword",
+    tag = "Account",
+    summary = "Change the own password; every other session ends",
+    request_body = bodies::ChangePassword,
+    responses((status = 204, description = "Changed; a new cookie carries the session.")),
+)]
+pub(super) async fn change(
+    app: Data<App>,
+    session: ReqData<Session>,
+    author: ByUser,
+    request: HttpRequest,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let (current, new) = parse(&body.0)?;
+    let (address, browser) = (counted_address(&app, &request), browser(&app, &request));
+    let wanted = ChangePassword { current, new, address, browser };
+    let opened = change_password(&app, &session, &author.0, wanted).await.map_err(errors::change_password)?;
+    Ok(HttpResponse::NoContent().cookie(session_cookie::open(&app, &opened)).finish())
+}
+
+fn parse(body: &Value) -> Result<(Password, Password), ApiError> {
+    let faults = FaultList::default();
+    let parsed = Fields::of_body(body, &faults).and_then(|fields| {
+        let current = password_text(&fields, "currentPassword").map(Password::typed);
+        let new = chosen_password(&fields, "newPassword");
+        Some((current?, new?))
+    });
+    match parsed {
+        Some(parsed) if faults.is_empty() => Ok(parsed),
+        _ => Err(ApiError::invalid(faults)),
+    }
+}

@@ -1,0 +1,186 @@
+//! Who was invited to a business and has not come yet.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, InvitationId, UserId};
+use postgres::StoreError;
+
+use super::schema::{businesses, invitations};
+use super::stored;
+use crate::domain::{Email, LinkToken, Role};
+
+/// An invitation that can still be accepted.
+#[derive(Clone, Debug)]
+pub(crate) struct Invitation {
+    pub(crate) id: InvitationId,
+    pub(crate) business: BusinessId,
+    pub(crate) email: Email,
+    pub(crate) role: Role,
+    pub(crate) invited_by: UserId,
+    pub(crate) invited_by_email: String,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) expires_at: DateTime<Utc>,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = invitations)]
+struct InvitationRow {
+    id: String,
+    business_id: String,
+    email: String,
+    role: String,
+    invited_by: String,
+    invited_by_email: String,
+    created_at: DateTime<Utc>,
+    expires_at: DateTime<Utc>,
+}
+
+/// Writes the invitation in the place of an older one to the same e-mail.
+pub(crate) async fn put(
+    conn: &mut AsyncPgConnection,
+    invitation: &Invitation,
+    token: &LinkToken,
+) -> Result<(), StoreError> {
+    let older = invitations::table
+        .filter(invitations::business_id.eq(invitation.business.to_string()))
+        .filter(invitations::email_key.eq(invitation.email.key()));
+    diesel::delete(older).execute(conn).await?;
+    diesel::insert_into(invitations::table)
+        .values((
+            invitations::id.eq(invitation.id.to_string()),
+            invitations::token_hash.eq(token.digest().to_vec()),
+            invitations::business_id.eq(invitation.business.to_string()),
+            invitations::email.eq(invitation.email.as_str()),
+            invitations::email_key.eq(invitation.email.key()),
+            invitations::role.eq(invitation.role.as_str()),
+            invitations::invited_by.eq(invitation.invited_by.to_string()),
+            invitations::invited_by_email.eq(&invitation.invited_by_email),
+            invitations::created_at.eq(invitation.created_at),
+            invitations::expires_at.eq(invitation.expires_at),
+        ))
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// How many others are open. Exact for whoever holds the business's row.
+pub(crate) async fn count_others(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    email: &Email,
+    now: DateTime<Utc>,
+) -> Result<i64, StoreError> {
+    let others = invitations::table
+        .filter(invitations::business_id.eq(business.to_string()))
+        .filter(invitations::email_key.ne(email.key()))
+        .filter(invitations::expires_at.gt(now));
+    Ok(others.count().get_result(conn).await?)
+}
+
+/// The open ones, newest first; one more than `limit` tells that there are more. `None` when `after` is none of them.
+pub(crate) async fn list(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    limit: usize,
+    after: Option<InvitationId>,
+    now: DateTime<Utc>,
+) -> Result<Option<Vec<Invitation>>, StoreError> {
+    let mut query = invitations::table
+        .filter(invitations::business_id.eq(business.to_string()))
+        .filter(invitations::expires_at.gt(now))
+        .order(invitations::id.desc())
+        .limit(i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1))
+        .select(InvitationRow::as_select())
+        .into_boxed();
+    if let Some(after) = after {
+        let known = invitations::table
+            .find(after.to_string())
+            .filter(invitations::business_id.eq(business.to_string()));
+        if !diesel::select(diesel::dsl::exists(known)).get_result::<bool>(conn).await? {
+            return Ok(None);
+        }
+        query = query.filter(invitations::id.lt(after.to_string()));
+    }
+    let rows: Vec<InvitationRow> = query.load(conn).await?;
+    rows.into_iter().map(Invitation::try_from).collect::<Result<_, _>>().map(Some)
+}
+
+/// The invitation behind a link, with the business's name, unless it has expired.
+pub(crate) async fn find(
+    conn: &mut AsyncPgConnection,
+    token: &LinkToken,
+    now: DateTime<Utc>,
+) -> Result<Option<(Invitation, String)>, StoreError> {
+    let row: Option<(InvitationRow, String)> = invitations::table
+        .inner_join(businesses::table)
+        .filter(invitations::token_hash.eq(token.digest().to_vec()))
+        .filter(invitations::expires_at.gt(now))
+        .select((InvitationRow::as_select(), businesses::name))
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(|(row, name)| Ok((row.try_into()?, name))).transpose()
+}
+
+/// Uses up or withdraws an invitation; false when that has happened already.
+pub(crate) async fn remove(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    invitation: InvitationId,
+) -> Result<Option<Invitation>, StoreError> {
+    let invitation = invitations::table
+        .find(invitation.to_string())
+        .filter(invitations::business_id.eq(business.to_string()));
+    let row: Option<InvitationRow> = diesel::delete(invitation)
+        .returning(InvitationRow::as_returning())
+        .get_result(conn)
+        .await
+        .optional()?;
+    row.map(Invitation::try_from).transpose()
+}
+
+/// Withdraws what somebody who is removed sent out.
+pub(crate) async fn remove_sent_by(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    user: UserId,
+) -> Result<usize, StoreError> {
+    let sent = invitations::table
+        .filter(invitations::business_id.eq(business.to_string()))
+        .filter(invitations::invited_by.eq(user.to_string()));
+    Ok(diesel::delete(sent).execute(conn).await?)
+}
+
+/// Removes at most `max` that expired before `before`; tells how many.
+pub(crate) async fn prune(
+    conn: &mut AsyncPgConnection,
+    before: DateTime<Utc>,
+    max: i64,
+) -> Result<usize, StoreError> {
+    let expired: Vec<String> = invitations::table
+        .filter(invitations::expires_at.lt(before))
+        .select(invitations::id)
+        .limit(max)
+        .load(conn)
+        .await?;
+    Ok(diesel::delete(invitations::table.filter(invitations::id.eq_any(expired))).execute(conn).await?)
+}
+
+impl TryFrom<InvitationRow> for Invitation {
+    type Error = StoreError;
+
+    fn try_from(row: InvitationRow) -> Result<Self, StoreError> {
+        let corrupt = || StoreError::Corrupt("invitations.email holds what was never written there".into());
+        Ok(Self {
+            id: stored("invitations.id", &row.id)?,
+            business: stored("invitations.business_id", &row.business_id)?,
+            email: Email::parse(&row.email).ok_or_else(corrupt)?,
+            role: stored("invitations.role", &row.role)?,
+            invited_by: stored("invitations.invited_by", &row.invited_by)?,
+            invited_by_email: row.invited_by_email,
+            created_at: row.created_at,
+            expires_at: row.expires_at,
+        })
+    }
+}
