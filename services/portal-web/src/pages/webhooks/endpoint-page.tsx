@@ -102,7 +102,7 @@ function Summary({ endpoint }: { endpoint: Endpoint }) {
   const { lastDelivery } = endpoint;
   const test = CONNECTION_TESTS[endpoint.connectionTest];
   return (
-    <Group component="span" gap="sm">
+    <Group component="span" gap="4px 12px">
       <span role="status" aria-label="Endpoint status">
         <StatusBadge {...ENDPOINT_STATUSES[endpoint.status]} pill />
       </span>

@@ -2,13 +2,27 @@ import { Button, Group, Paper, Stack } from "@mantine/core";
 import { useState } from "react";
 import { Link, useNavigate } from "react-router-dom";
 import { useCreateEndpoint } from "../../api/webhooks";
+import { useMay } from "../../app/session";
 import { BackLink } from "../../components/back-link";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { PageHeader } from "../../components/page-header";
 import { SecretOnce } from "../../components/secret-once";
+import { NotForRole } from "../account/not-for-role";
 import { asNewEndpoint, EndpointFields, useEndpointForm } from "./endpoint-form";
 
 export function Component() {
+  const may = useMay("developer");
+  if (may) return <NewEndpoint />;
+  return (
+    <>
+      <BackLink to="/webhooks">Webhooks</BackLink>
+      <PageHeader title="Add an endpoint" />
+      <NotForRole what="Endpoints are added by owners and developers" />
+    </>
+  );
+}
+
+function NewEndpoint() {
   const create = useCreateEndpoint();
   const navigate = useNavigate();
   const form = useEndpointForm();

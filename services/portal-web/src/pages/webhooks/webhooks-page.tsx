@@ -26,7 +26,7 @@ export function Component() {
       <PageHeader
         title="Webhooks"
         description="Your backend hears of every step of a delivery by a signed POST to an endpoint of yours."
-        actions={endpoints.rows.length > 0 && add}
+        actions={add}
       />
       {endpoints.error && endpoints.rows.length === 0 ? (
         <ErrorState
@@ -44,13 +44,10 @@ export function Component() {
             rowClass={() => classes.row}
             isLoading={endpoints.isPending}
             empty={
-              <EmptyState
-                icon={<IconWebhook size={28} />}
-                title="No endpoint yet"
-                action={add || "An owner or a developer of your business can add one."}
-              >
+              <EmptyState icon={<IconWebhook size={28} />} title="No endpoint yet">
                 Name a URL of your backend. It gets a signed POST as soon as a driver is assigned, a parcel is
                 delivered or cash is collected, so that you never have to ask.
+                {!may && " An owner or a developer of your business can add one."}
               </EmptyState>
             }
           />
