@@ -1,18 +1,7 @@
 // As `provisional.ts`: calls of the operator's console whose description is not generated yet.
-import type {
-  AuditEntry,
-  ById,
-  Call,
-  GoLiveItem,
-  Indicator,
-  IndicatorName,
-  Json,
-  List,
-  Paged,
-  Read,
-  User,
-} from "./provisional";
+import type { ById, Call, GoLiveItem, IndicatorName, Json, List, Paged, Read } from "./provisional";
 import type { components } from "./schema";
+import type { Indicator } from "./types";
 
 type Schemas = components["schemas"];
 
@@ -53,8 +42,6 @@ export interface OperatorPaths {
     patch: Call<ById, Schemas["ChangeBusiness"], { 200: Json<Business> }>;
   };
   "/v1/operator/businesses/{id}/health": { get: Read<ById, BusinessHealth> };
-  "/v1/operator/businesses/{id}/users": { get: Read<ById & Paged, List<User>> };
-  "/v1/operator/businesses/{id}/audit-log": { get: Read<ById & Paged, List<AuditEntry>> };
   "/v1/operator/businesses/{id}/password-resets": {
     post: Call<ById, { email: string }, { 201: Json<ResetLink> }>;
   };

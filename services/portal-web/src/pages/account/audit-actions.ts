@@ -59,8 +59,8 @@ export function actionLabel(action: string): string {
 }
 
 /** The details as lines: `mode: live`. What is nested is written as JSON. */
-export function detailLines(details: Record<string, unknown>): string[] {
-  return Object.entries(details)
+export function detailLines(details: unknown): string[] {
+  return Object.entries(details ?? {})
     .filter(([, value]) => value !== null && value !== undefined)
     .map(
       ([name, value]) =>

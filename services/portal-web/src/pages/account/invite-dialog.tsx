@@ -3,7 +3,7 @@ import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { useConfig } from "../../api/config";
 import { useInvite } from "../../api/team";
-import type { NewInvitation, Role } from "../../api/types";
+import type { Invitation, Role } from "../../api/types";
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from "../../app/session";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { SecretOnce } from "../../components/secret-once";
@@ -20,7 +20,7 @@ interface InviteDialogProps {
 /** Asks whom to invite as what, then shows the link this once. */
 export function InviteDialog({ opened, onClose }: InviteDialogProps) {
   const { mail } = useConfig();
-  const [invited, setInvited] = useState<NewInvitation | null>(null);
+  const [invited, setInvited] = useState<Invitation | null>(null);
   return (
     <>
       <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Invite somebody</Text>}>
@@ -48,7 +48,7 @@ export function InviteDialog({ opened, onClose }: InviteDialogProps) {
 
 interface InviteFormProps {
   onCancel: () => void;
-  onInvited: (invitation: NewInvitation) => void;
+  onInvited: (invitation: Invitation) => void;
 }
 
 function InviteForm({ onCancel, onInvited }: InviteFormProps) {
