@@ -7,6 +7,9 @@ const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/goog
 export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
 
+/** Long enough for two busy cores, and short enough that a failure is heard of soon. */
+const PATIENCE_MS = 15_000;
+
 export async function openBrowser(): Promise<Browser> {
   const executablePath = PLACES.find((place) => existsSync(place));
   if (!executablePath) throw new Error("there is no Chromium: `make test-pages` installs it");
@@ -34,6 +37,7 @@ export async function visit(
     locale: "en-IN",
     permissions: ["clipboard-read", "clipboard-write"],
   });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(`${page.url()}: ${error.message}`));

@@ -49,9 +49,13 @@ export class Receiver {
     return receiver;
   }
 
+  /** What `Service-Signature` must be, as the guide says. */
+  sign(timestamp: string, body: string | Buffer): string {
+    return `sha256=${createHmac("sha256", this.secret).update(`${timestamp}.`).update(body).digest("hex")}`;
+  }
+
   private verify(timestamp: string, signature: string, body: Buffer): boolean {
-    const expected = `sha256=${createHmac("sha256", this.secret).update(`${timestamp}.`).update(body).digest("hex")}`;
-    const [given, wanted] = [Buffer.from(signature), Buffer.from(expected)];
+    const [given, wanted] = [Buffer.from(signature), Buffer.from(this.sign(timestamp, body))];
     return given.length === wanted.length && timingSafeEqual(given, wanted);
   }
 

@@ -1,0 +1,109 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { placeOrder } from "../support/api";
+import { openBrowser, screenshot, visit } from "../support/browser";
+import { newBusiness, newTestKey } from "../support/business";
+import { heading, row, takeSecret } from "../support/pages";
+import { until } from "../support/until";
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+test("a key is rotated with a grace in which both work", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await newBusiness(visitor, "Rotation");
+  const old = await newTestKey(visitor, "shop");
+  await page.goto("/api-keys");
+  await page.getByRole("button", { name: `Rotate shop …${old.slice(-4)}` }).click();
+  const dialog = page.getByRole("dialog", { name: "Rotate “shop”" });
+  await dialog.getByLabel("After 15 minutes").check();
+  await screenshot(page, "keys-rotate");
+  await dialog.getByRole("button", { name: "Rotate key" }).click();
+  const next = await takeSecret(page, "Your new key");
+
+  const former = row(page, "Test keys", `…${old.slice(-4)}`);
+  await former.getByText("Being replaced").waitFor();
+  await former.getByText("in 15 minutes").waitFor();
+  await row(page, "Test keys", `…${next.slice(-4)}`)
+    .getByText("Active")
+    .waitFor();
+  await placeOrder(old, "by-the-old-key");
+  await placeOrder(next, "by-the-new-key");
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+test("a key that is rotated at once is refused from then on", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await newBusiness(visitor, "Leaked");
+  const old = await newTestKey(visitor, "shop");
+  await page.goto("/api-keys");
+  await page.getByRole("button", { name: `Rotate shop …${old.slice(-4)}` }).click();
+  await page.getByLabel("At once").check();
+  await page.getByRole("button", { name: "Rotate key" }).click();
+  const next = await takeSecret(page, "Your new key");
+  await row(page, "Test keys", `…${next.slice(-4)}`).waitFor();
+  await row(page, "Test keys", `…${old.slice(-4)}`).waitFor({ state: "detached" });
+  await refused(old);
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+test("a key is revoked only after the question, and stays in the list of those that ended", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await newBusiness(visitor, "Revocation");
+  const key = await newTestKey(visitor, "old shop");
+  await page.goto("/api-keys");
+  await heading(page, "API keys");
+  const revoke = page.getByRole("button", { name: `Revoke old shop …${key.slice(-4)}` });
+  const question = page.getByRole("dialog", { name: "Revoke “old shop”?" });
+  await revoke.click();
+  await question.getByRole("button", { name: "Cancel" }).click();
+  await question.waitFor({ state: "hidden" });
+  await placeOrder(key, "before-the-revocation");
+
+  await revoke.click();
+  await question.getByRole("button", { name: "Revoke key" }).click();
+  await page.getByText("No Test key yet").waitFor();
+  await refused(key);
+  await page.getByLabel("Show revoked and expired keys").check();
+  await row(page, "Test keys", `…${key.slice(-4)}`)
+    .getByText("Revoked")
+    .waitFor();
+  expect(await revoke.count()).toBe(0);
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+test("a key needs a name, and no Live key can be asked for while live orders are locked", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await newBusiness(visitor, "Nameless");
+  await page.goto("/api-keys");
+  await page.getByRole("button", { name: "Create a Test key" }).click();
+  const dialog = page.getByRole("dialog", { name: "Create an API key" });
+  await dialog.getByRole("button", { name: "Create key" }).click();
+  await dialog.getByText("Name the key, so that you know it again.").waitFor();
+  expect(await dialog.getByLabel("Name").evaluate((input) => input === document.activeElement)).toBe(true);
+  await dialog.getByRole("radiogroup", { name: "Mode" }).getByText("Live", { exact: true }).click();
+  await dialog.getByText("Live keys are locked").waitFor();
+  expect(await dialog.getByRole("button", { name: "Create key" }).isDisabled()).toBe(true);
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+/** Within the seconds for which a verdict may be remembered. */
+async function refused(key: string): Promise<void> {
+  await until("the key is refused", () =>
+    placeOrder(key, "with-an-ended-key", {}, 401).then(
+      () => true,
+      () => false,
+    ),
+  );
+}

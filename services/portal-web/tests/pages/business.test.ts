@@ -1,0 +1,77 @@
+// What a business tells of itself: where its parcels are fetched, and the plan that it asks for.
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { operator } from "../support/api";
+import { openBrowser, screenshot, visit } from "../support/browser";
+import { newBusiness } from "../support/business";
+import { fillPickupProfile, heading } from "../support/pages";
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+test("the pickup profile counts what is missing, and shows each of the server's faults beside its field", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await newBusiness(visitor, "Fetched here");
+  await page.goto("/pickup-profile");
+  await page.getByText("Not complete").waitFor();
+  await page.getByText(/of 7 required fields\. Still missing: /).waitFor();
+  await fillPickupProfile(page);
+  await page.getByText("Nothing is missing. Save to make it count.").waitFor();
+
+  // What passes the page's own look, and the server refuses.
+  const phone = page.getByRole("textbox", { name: "Phone" });
+  await phone.fill("+91 12");
+  await page.getByRole("button", { name: "Save profile" }).click();
+  await page
+    .getByRole("alert")
+    .or(phone.and(page.locator("[aria-invalid=true]")))
+    .first()
+    .waitFor();
+  const described = await phone.evaluate((input) =>
+    (input.getAttribute("aria-describedby") ?? "")
+      .split(" ")
+      .map((id) => document.getElementById(id)?.textContent ?? "")
+      .join(" "),
+  );
+  expect(described).toMatch(/phone|number|digits/i);
+  expect(await phone.evaluate((input) => input === document.activeElement)).toBe(true);
+  await screenshot(page, "pickup-profile-fault");
+
+  await phone.fill("+91 98000 00002");
+  await page.getByRole("button", { name: "Save profile" }).click();
+  await page.getByText("Complete", { exact: true }).waitFor();
+  await page.reload();
+  await page.getByText("Complete. Orders that name no pickup place are fetched here.").waitFor();
+  expect(await page.getByRole("button", { name: "Save profile" }).isDisabled()).toBe(true);
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+test("a plan is asked for, another one instead, and a change is asked for once it is active", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  const business = await newBusiness(visitor, "Growing");
+  await page.goto("/subscription");
+  await heading(page, "Subscription");
+  const standing = page.getByRole("status", { name: "Your subscription" });
+  await standing.getByText("Required").waitFor();
+  await page.getByRole("button", { name: "Ask for this: Starter" }).click();
+  await standing.getByText("Starter").waitFor();
+  await page.getByRole("button", { name: "Ask for this: Growth" }).click();
+  await standing.getByText("Growth").waitFor();
+  await standing.getByText("Requested").waitFor();
+
+  await operator("PATCH", `/businesses/${business.id}`, { subscription: "active" });
+  await page.reload();
+  await standing.getByText("Active", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Change to this: Scale" }).click();
+  await standing.getByText("You asked to change to Scale.").waitFor();
+  await page.getByRole("button", { name: "Keep this one: Growth" }).click();
+  await standing.getByText("There is nothing to do.").waitFor();
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});

@@ -1,0 +1,132 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { placeOrder } from "../support/api";
+import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
+import { newBusiness, newTestKey, openLive } from "../support/business";
+import { fact, heading, row } from "../support/pages";
+
+let browser: Browser;
+let visitor: Visitor;
+let key: string;
+beforeAll(async () => {
+  browser = await openBrowser();
+  visitor = await visit(browser);
+  await newBusiness(visitor, "Order book");
+  key = await newTestKey(visitor);
+});
+afterAll(() => browser.close());
+
+const COD = {
+  payment: {
+    paymentType: "cod",
+    orderValuePaise: 150_000,
+    deliveryFeePaise: 4_900,
+    codAmountPaise: 154_900,
+    currency: "INR",
+  },
+};
+
+test("an order is found by its reference, its tracking code and its id, and by its status", async () => {
+  const { page } = visitor;
+  const [wanted] = [await placeOrder(key, "book-1"), await placeOrder(key, "book-2")];
+  await page.goto("/orders");
+  await row(page, "Test orders", "book-2").waitFor();
+  const search = page.getByLabel("Find an order");
+  for (const name of ["book-1", wanted.trackingCode, ` ${wanted.id} `]) {
+    await search.fill(name);
+    await row(page, "Test orders", "book-2").waitFor({ state: "detached" });
+    await row(page, "Test orders", "book-1").waitFor();
+    await page.getByRole("button", { name: "Clear the search" }).click();
+    await row(page, "Test orders", "book-2").waitFor();
+  }
+  await search.fill("book");
+  await page.getByText("No order has exactly this name").waitFor();
+  await page.getByRole("button", { name: "Show all orders" }).click();
+  await page.getByLabel("Status", { exact: true }).selectOption({ label: "Delivered" });
+  await page.getByText("No order has this status").waitFor();
+  await page.getByLabel("Status", { exact: true }).selectOption({ label: "Created" });
+  await row(page, "Test orders", "book-1").waitFor();
+  expect(visitor.faults).toEqual([]);
+});
+
+test("a cash order runs to its end by itself, its cash included, while its page is looked at", async () => {
+  const { page } = visitor;
+  const order = await placeOrder(key, "book-cod", COD);
+  await page.goto(`/orders/${order.id}`);
+  await heading(page, "book-cod");
+  const money = page.getByRole("region", { name: "Money" });
+  expect(await fact(money, "Cash to collect").textContent()).toBe("₹1,549.00");
+  expect(await fact(money, "Taken from the wallet").textContent()).toBe("Nothing, it is a test");
+  await page.getByRole("button", { name: "Run to the end" }).click();
+  await page.getByText("Moving on by itself, about a step a second").waitFor();
+  await page.getByRole("status", { name: "Status" }).getByText("Delivered").waitFor();
+  await fact(money, "Cash is").getByText("Cash settled").waitFor();
+  await fact(money, "Settled").getByText("₹1,549.00").waitFor();
+  await page.getByText("The order has come to its end.").waitFor();
+  await screenshot(page, "order-cod");
+  expect(visitor.faults).toEqual([]);
+});
+
+test("an order that failed after its pickup can only be returned", async () => {
+  const { page } = visitor;
+  const order = await placeOrder(key, "book-failed");
+  await page.goto(`/orders/${order.id}`);
+  const simulate = page.getByRole("region", { name: "Simulate" });
+  const steps = ["Driver assigned", "Picked up", "Delivery failed", "Returned to pickup"];
+  for (const step of steps) await simulate.getByRole("button", { name: step, exact: true }).click();
+  await page.getByRole("status", { name: "Status" }).getByText("Returned").waitFor();
+  await simulate.getByText("The order has come to its end.").waitFor();
+  expect(await page.getByRole("button", { name: "Cancel order" }).count()).toBe(0);
+  expect(visitor.faults).toEqual([]);
+});
+
+test("an order is cancelled with a reason, after the question", async () => {
+  const { page } = visitor;
+  const order = await placeOrder(key, "book-cancelled");
+  await page.goto(`/orders/${order.id}`);
+  await page.getByRole("button", { name: "Cancel order" }).click();
+  const question = page.getByRole("dialog", { name: "Cancel this order?" });
+  await question.getByRole("button", { name: "Keep order" }).click();
+  await question.waitFor({ state: "hidden" });
+  await page.getByRole("status", { name: "Status" }).getByText("Created").waitFor();
+
+  await page.getByRole("button", { name: "Cancel order" }).click();
+  await question.getByLabel("Reason").fill("out of stock");
+  await question.getByRole("button", { name: "Cancel order" }).click();
+  await page.getByRole("status", { name: "Status" }).getByText("Cancelled").waitFor();
+  const timeline = page.getByRole("list", { name: "Timeline" }).getByRole("listitem");
+  await timeline.filter({ hasText: "Order cancelled" }).getByText("Out of stock").waitFor();
+  expect(visitor.faults).toEqual([]);
+});
+
+test("a cancelled live order gives its fee back", async () => {
+  const live = await visit(browser);
+  const { page } = live;
+  const liveKey = await openLive(live, await newBusiness(live, "Refunded"));
+  const order = await placeOrder(liveKey, "refunded-1");
+  await page.goto(`/orders/${order.id}`);
+  await page.getByRole("button", { name: "Cancel order" }).click();
+  const question = page.getByRole("dialog", { name: "Cancel this order?" });
+  await question.getByText("the delivery fee goes back to your wallet").waitFor();
+  await question.getByRole("button", { name: "Cancel order" }).click();
+  const refund = page
+    .getByRole("list", { name: "Timeline" })
+    .getByRole("listitem")
+    .filter({ hasText: "Delivery fee refunded" });
+  await refund.getByText("₹49.00", { exact: true }).waitFor();
+  await refund.getByText("₹500.00").waitFor();
+  expect(await page.getByRole("region", { name: "Simulate" }).count()).toBe(0);
+  expect(live.faults).toEqual([]);
+  await live.context.close();
+});
+
+test("an order of another business is not there", async () => {
+  const other = await visit(browser);
+  await newBusiness(other, "Curious");
+  const order = await placeOrder(key, "book-private");
+  await other.page.goto(`/orders/${order.id}`);
+  await other.page.getByText("This order cannot be shown").waitFor();
+  expect(await other.page.content()).not.toContain("book-private");
+  expect(other.faults).toEqual([]);
+  await other.context.close();
+});

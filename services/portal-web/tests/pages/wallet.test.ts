@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { operator, placeOrder } from "../support/api";
+import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
+import { type Business, newBusiness, openLive } from "../support/business";
+import { row, rowsOf } from "../support/pages";
+
+let browser: Browser;
+let visitor: Visitor;
+let page: Page;
+let business: Business;
+/** Two live orders, one of them cancelled, and a credit: five entries with the top-up. */
+beforeAll(async () => {
+  browser = await openBrowser();
+  visitor = await visit(browser);
+  page = visitor.page;
+  business = await newBusiness(visitor, "Moneybags");
+  const key = await openLive(visitor, business, 150_050);
+  await placeOrder(key, "paid-1");
+  await placeOrder(key, "paid-2");
+  const credit = { amountPaise: 1, reference: "bank-4711" };
+  await operator("POST", `/businesses/${business.id}/wallet/credits`, credit, 201);
+});
+afterAll(() => browser.close());
+
+test("the statement shows each movement, and is filtered by kind, reference and day", async () => {
+  await page.goto("/wallet");
+  await page.getByRole("region", { name: "Balance" }).getByText("₹1,402.51").waitFor();
+  await row(page, "Statement", "paid-2").getByText("-₹49.00").waitFor();
+  await row(page, "Statement", "bank-4711").getByText("+₹0.01").waitFor();
+  await row(page, "Statement", "Top-up").getByText("+₹1,500.50").first().waitFor();
+  await rowsOf(page, "Statement", 4);
+  await screenshot(page, "wallet");
+
+  await page.getByLabel("Kind").selectOption({ label: "Credit" });
+  await row(page, "Statement", "Top-up").waitFor({ state: "detached" });
+  await rowsOf(page, "Statement", 1);
+  await page.getByLabel("Kind").selectOption({ label: "Every kind" });
+  await row(page, "Statement", "Top-up").waitFor();
+  await page.getByLabel("Order reference").fill("paid-1");
+  await row(page, "Statement", "bank-4711").waitFor({ state: "detached" });
+  await rowsOf(page, "Statement", 1);
+  await page.getByRole("button", { name: "Clear the search" }).click();
+  await row(page, "Statement", "bank-4711").waitFor();
+  await page.getByLabel("To day").fill("2020-01-31");
+  await page.getByText("Nothing fits these filters").waitFor();
+  await page.getByRole("button", { name: "Clear the filters" }).click();
+  await row(page, "Statement", "bank-4711").waitFor();
+  await row(page, "Statement", "paid-1").getByRole("link").click();
+  await page.getByRole("heading", { level: 1, name: "paid-1" }).waitFor();
+  expect(visitor.faults).toEqual([]);
+});
+
+test("the statement is downloaded as CSV, with the rows that are shown", async () => {
+  await page.goto("/wallet?kind=delivery_fee");
+  await row(page, "Statement", "paid-1").waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Download CSV" }).click(),
+  ]);
+  const lines = readFileSync(await download.path(), "utf8")
+    .trim()
+    .split(/\r?\n/);
+  expect(lines).toHaveLength(3);
+  for (const reference of ["paid-1", "paid-2"]) {
+    const line = lines.find((one) => one.includes(reference));
+    expect(line).toMatch(/-4900\b|-49\.00\b/);
+  }
+  expect(visitor.faults).toEqual([]);
+});
+
+test("the warning is set, and the wallet counts as low below it", async () => {
+  await page.goto("/wallet");
+  const balance = page.getByRole("region", { name: "Balance" });
+  await page.getByRole("button", { name: "Change warning" }).click();
+  const dialog = page.getByRole("dialog", { name: "Low-balance warning" });
+  await dialog.getByLabel("Warn below").fill("1,402.519");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByText("Enter an amount in rupees").waitFor();
+  await dialog.getByLabel("Warn below").fill("1,402.52");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await balance.getByText("Below ₹1,402.52").waitFor();
+  await balance.getByText("Below your warning.").waitFor();
+  await balance.getByText("Low balance", { exact: true }).waitFor();
+
+  await page.getByRole("button", { name: "Change warning" }).click();
+  await dialog.getByLabel("Warn below").fill("0");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await balance.getByText("Off", { exact: true }).waitFor();
+  await balance.getByText("Funded").waitFor();
+  expect(visitor.faults).toEqual([]);
+});
+
+test("an amount that is none is refused before anything is paid", async () => {
+  await page.goto("/wallet");
+  await page.getByRole("button", { name: "Top up" }).click();
+  const dialog = page.getByRole("dialog", { name: "Top up the wallet" });
+  const amount = dialog.getByLabel("Amount", { exact: true });
+  const send = dialog.getByRole("button", { name: "Top up" });
+  await amount.fill("-5");
+  await send.click();
+  await dialog.getByText("Enter an amount in rupees").waitFor();
+  await amount.fill("0.99");
+  await send.click();
+  await dialog.getByText("Enter at least ₹1.00.").waitFor();
+  await dialog.getByRole("group", { name: "Presets" }).getByText("₹2,000").click();
+  await send.click();
+  await page.getByRole("region", { name: "Balance" }).getByText("₹3,402.51").waitFor();
+  expect(visitor.faults).toEqual([]);
+});

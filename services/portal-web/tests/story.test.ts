@@ -1,0 +1,241 @@
+// From nothing to a delivered live order, by the pages alone. Each test goes on where the one before it ended.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { operator, placeOrder, report } from "./support/api";
+import { openBrowser, screenshot, type Visitor, visit } from "./support/browser";
+import { ask } from "./support/business";
+import {
+  createKey,
+  fact,
+  fillPickupProfile,
+  goTo,
+  heading,
+  indicator,
+  row,
+  rowsOf,
+  signUp,
+  takeSecret,
+} from "./support/pages";
+import { Receiver } from "./support/receiver";
+import { until } from "./support/until";
+
+const INITIAL_LABELS = {
+  "Test API Status": "Not created",
+  "Live API Status": "Locked",
+  "Connection Test": "No test orders yet",
+  "Webhook Status": "Not configured",
+  "Webhook Connection Test": "Not tested",
+  "Wallet Status": "Not available",
+  "Subscription Status": "Required",
+};
+const CHECKLIST_LENGTH = 6;
+const MOVES = ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"];
+const DRIVER = { name: "Ravi Kumar", phone: "+919800000003", vehicle: "KA 01 AB 1234" };
+
+let browser: Browser;
+let receiver: Receiver;
+let owner: Visitor;
+let page: Page;
+let testKey: string;
+let liveKey: string;
+
+beforeAll(async () => {
+  browser = await openBrowser();
+  receiver = await Receiver.start();
+  owner = await visit(browser);
+  page = owner.page;
+});
+afterAll(async () => {
+  await browser.close();
+  await receiver.stop();
+});
+
+test("signing up leads to an overview on which nothing is done yet", async () => {
+  await signUp(page, "Spice Route");
+  for (const [name, label] of Object.entries(INITIAL_LABELS)) await indicator(page, name, label);
+  expect(await page.getByRole("region", { name: "Status indicators" }).locator("dt").allInnerTexts()).toEqual(
+    Object.keys(INITIAL_LABELS),
+  );
+  const checklist = page.getByRole("list", { name: "Go-live checklist" }).getByRole("listitem");
+  expect(await checklist.filter({ hasText: ": open" }).count()).toBe(CHECKLIST_LENGTH);
+  expect(await checklist.count()).toBe(CHECKLIST_LENGTH);
+  await screenshot(page, "story-overview-new");
+  expect(owner.faults).toEqual([]);
+});
+
+test("live keys are locked, and say why; a Test key is shown once", async () => {
+  await goTo(page, "API keys");
+  const reasons = page.getByRole("note").filter({ hasText: "Locked" }).getByRole("listitem");
+  await reasons.first().waitFor();
+  expect(await reasons.count()).toBe(CHECKLIST_LENGTH);
+  testKey = await createKey(page, "Test", "shop back end");
+  expect(testKey).toMatch(/^sk_test_waybill_\w{36}$/);
+  await row(page, "Test keys", `…${testKey.slice(-4)}`).waitFor();
+  expect(await page.content()).not.toContain(testKey);
+  await page.reload();
+  await row(page, "Test keys", `…${testKey.slice(-4)}`).waitFor();
+  expect(await page.content()).not.toContain(testKey);
+  expect(owner.faults).toEqual([]);
+});
+
+test("a test order arrives while the page is looked at, and the indicators move by themselves", async () => {
+  const watching = await owner.context.newPage();
+  await watching.goto("/");
+  await indicator(watching, "Test API Status", "Active");
+  await indicator(watching, "Connection Test", "No test orders yet");
+  await goTo(page, "Orders");
+  await page.getByText("Updates by itself").waitFor();
+  await page.getByText("No test orders yet").waitFor();
+  await placeOrder(testKey, "spice-1");
+  await row(page, "Test orders", "spice-1").waitFor();
+  await page.getByRole("status").filter({ hasText: "New order spice-1" }).waitFor({ state: "attached" });
+  await indicator(watching, "Connection Test", "Connected");
+  await watching
+    .getByRole("list", { name: "Go-live checklist" })
+    .getByRole("listitem")
+    .filter({ hasText: ": done" })
+    .waitFor();
+  await watching.close();
+  expect(owner.faults).toEqual([]);
+});
+
+test("a webhook endpoint is created, and takes its test event", async () => {
+  await goTo(page, "Webhooks");
+  await page.getByRole("link", { name: "Add endpoint" }).click();
+  await heading(page, "Add an endpoint");
+  await page.getByRole("textbox", { name: "URL" }).fill(receiver.url);
+  await page.getByText("10 of 13 chosen.").waitFor();
+  await page.getByRole("button", { name: "Add endpoint" }).click();
+  receiver.secret = await takeSecret(page, "Your signing secret");
+  expect(receiver.secret).toMatch(/^whsec_/);
+  await heading(page, receiver.url);
+  expect(await page.content()).not.toContain(receiver.secret);
+  await page.getByText("Last delivery: Never").waitFor();
+  await page.getByRole("button", { name: "Send test event" }).click();
+  const result = page.getByRole("dialog", { name: "Test event" });
+  await result.getByText("It answered 200").waitFor();
+  await result.getByRole("button", { name: "Close" }).click();
+  await page.getByText("Connection test: Passed").waitFor();
+  expect(receiver.received.filter((one) => one.verified).map((one) => one.event)).toContain("webhook.test");
+  expect(owner.faults).toEqual([]);
+});
+
+test("the test order is simulated to its delivery, and each step's webhook is verified", async () => {
+  await goTo(page, "Orders");
+  await page.getByRole("link", { name: "spice-1" }).click();
+  await heading(page, "spice-1");
+  const simulate = page.getByRole("region", { name: "Simulate" });
+  for (const step of ["Driver assigned", "Picked up", "Out for delivery", "Delivered"]) {
+    await simulate.getByRole("button", { name: step, exact: true }).click();
+    await page.getByRole("status", { name: "Status" }).getByText(step, { exact: true }).waitFor();
+  }
+  await simulate.getByText("The order has come to its end.").waitFor();
+  await arrived("spice-1", MOVES);
+  const timeline = page.getByRole("list", { name: "Timeline" });
+  const answered = timeline.getByRole("listitem").filter({ hasText: "Received, answered 200" });
+  await answered.filter({ hasText: "order.delivered" }).waitFor();
+  await screenshot(page, "story-test-order");
+  expect(owner.faults).toEqual([]);
+});
+
+test("the pickup profile is filled in, and a plan is asked for", async () => {
+  await goTo(page, "Pickup profile");
+  await fillPickupProfile(page);
+  await page.getByRole("button", { name: "Save profile" }).click();
+  await page.getByText("Complete", { exact: true }).waitFor();
+
+  await goTo(page, "Subscription");
+  const standing = page.getByRole("status", { name: "Your subscription" });
+  await standing.getByText("No plan yet").waitFor();
+  await page.getByRole("button", { name: "Ask for this: Growth" }).click();
+  await standing.getByText("Requested").waitFor();
+  expect(owner.faults).toEqual([]);
+});
+
+test("the operator approves the business, and activates its plan", async () => {
+  const { businessId } = await ask(owner, "GET", "/session", undefined, 200);
+  const all = { status: "active", subscription: "active", liveAccess: "active" };
+  await operator("PATCH", `/businesses/${businessId}`, all);
+  await page.reload();
+  await page.getByText("Your plan is active.").waitFor();
+  expect(owner.faults).toEqual([]);
+});
+
+test("the wallet is topped up, and with that live orders are open", async () => {
+  await goTo(page, "Wallet");
+  await page.getByText("Nothing has been paid in yet.").waitFor();
+  await page.getByRole("button", { name: "Top up" }).click();
+  const dialog = page.getByRole("dialog", { name: "Top up the wallet" });
+  await dialog.getByLabel("Amount", { exact: true }).fill("500.50");
+  await dialog.getByRole("button", { name: "Top up" }).click();
+  await page.getByRole("region", { name: "Balance" }).getByText("₹500.50").waitFor();
+
+  await goTo(page, "Overview");
+  await page.getByText("All done: live orders are open.").waitFor();
+  await indicator(page, "Live API Status", "Ready");
+  await goTo(page, "API keys");
+  liveKey = await createKey(page, "Live", "shop");
+  expect(liveKey).toMatch(/^sk_live_waybill_\w{36}$/);
+  expect(owner.faults).toEqual([]);
+});
+
+test("a live order is delivered, and its page tells the request, the money, the moves and the webhooks", async () => {
+  await goTo(page, "Orders");
+  await page.getByRole("tab", { name: "Live orders" }).click();
+  await page.getByText("Updates by itself").waitFor();
+  const order = await placeOrder(liveKey, "spice-live-1");
+  await row(page, "Live orders", "spice-live-1").getByRole("link").click();
+  await heading(page, "spice-live-1");
+  for (const event of MOVES)
+    await report(order.id, event, event === "driver.assigned" ? { driver: DRIVER } : {});
+  await page.getByRole("status", { name: "Status" }).getByText("Delivered").waitFor();
+  await arrived("spice-live-1", ["order.created", ...MOVES]);
+
+  const request = page.getByRole("region", { name: "Accepted request" });
+  await request.getByText("shop-spice-live-1").waitFor();
+  await request.getByText(`…${liveKey.slice(-4)}`).waitFor();
+  await request.getByText(/^req_\w{26}$/).waitFor();
+  const money = page.getByRole("region", { name: "Money" });
+  expect(await fact(money, "Taken from the wallet").textContent()).toBe("₹49.00");
+  await page.getByRole("region", { name: "Delivery" }).getByText("Ravi Kumar").waitFor();
+
+  const timeline = page.getByRole("list", { name: "Timeline" }).getByRole("listitem");
+  const fee = timeline.filter({ hasText: "Delivery fee taken" });
+  await fee.getByText("-₹49.00").waitFor();
+  await fee.getByText("₹451.50").waitFor();
+  for (const move of ["Driver assigned", "Picked up", "Out for delivery", "Delivered"]) {
+    await timeline.getByText(move, { exact: true }).waitFor();
+  }
+  for (const event of ["order.created", ...MOVES]) {
+    await timeline.filter({ hasText: event }).getByText("Received, answered 200").waitFor();
+  }
+  await screenshot(page, "story-live-order");
+  expect(owner.faults).toEqual([]);
+});
+
+test("the wallet has paid for it to the paisa, and for nothing else", async () => {
+  await goTo(page, "Wallet");
+  await page.getByRole("region", { name: "Balance" }).getByText("₹451.50").waitFor();
+  const fee = row(page, "Statement", "spice-live-1");
+  await fee.getByText("-₹49.00").waitFor();
+  await fee.getByText("₹451.50").waitFor();
+  await rowsOf(page, "Statement", 2);
+  await goTo(page, "Overview");
+  await indicator(page, "Live API Status", "Active");
+  await indicator(page, "Wallet Status", "Low balance");
+  await indicator(page, "Webhook Status", "Active");
+  await indicator(page, "Webhook Connection Test", "Passed");
+  await indicator(page, "Subscription Status", "Active");
+  await screenshot(page, "story-overview-live");
+  expect(owner.faults).toEqual([]);
+});
+
+/** Waits until the receiver has these events of an order, and finds them signed by its secret. */
+async function arrived(orderReference: string, events: string[]): Promise<void> {
+  const ofOrder = () => receiver.received.filter((one) => one.orderReference === orderReference);
+  await until(`${events} of ${orderReference} arrive`, async () => {
+    const kinds = new Set(ofOrder().map((one) => one.event));
+    return events.every((event) => kinds.has(event));
+  });
+  expect(ofOrder().filter((one) => !one.verified)).toEqual([]);
+}

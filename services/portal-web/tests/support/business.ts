@@ -1,0 +1,76 @@
+import type { APIResponse } from "playwright-core";
+import { operator, placeOrder } from "./api";
+import type { Visitor } from "./browser";
+import { stack } from "./stack";
+
+export const PASSWORD = "a long enough secret";
+
+/** A business of the test's own, and its owner, who is logged in. */
+export interface Business {
+  id: string;
+  name: string;
+  email: string;
+}
+
+let businesses = 0;
+
+/** A name and an address that no other test has. */
+export function someone(name: string) {
+  businesses += 1;
+  const word = name.toLowerCase().replace(/\W+/g, "-");
+  return { name, email: `${word}-${Date.now()}-${businesses}@shop.example` };
+}
+
+/** Signs up without the page, for tests that are about another one; the visitor is logged in then. */
+export async function newBusiness(visitor: Visitor, name: string): Promise<Business> {
+  const { email } = someone(name);
+  const account = { businessName: name, email, password: PASSWORD };
+  const { businessId } = await ask(visitor, "POST", "/accounts", account, 201);
+  return { id: String(businessId), name, email };
+}
+
+export async function newTestKey(visitor: Visitor, name = "shop back end"): Promise<string> {
+  return String((await ask(visitor, "POST", "/api-keys", { mode: "test", name }, 201)).key);
+}
+
+export const PICKUP_PROFILE = {
+  businessName: "Spice Route",
+  contactName: "Meera Iyer",
+  phone: "+919800000002",
+  addressLine1: "4 Church Street",
+  city: "Bengaluru",
+  state: "Karnataka",
+  pincode: "560001",
+};
+
+/** All of the go-live list, and then a Live key. */
+export async function openLive(visitor: Visitor, business: Business, amountPaise = 50_000): Promise<string> {
+  await placeOrder(await newTestKey(visitor), `first-of-${business.id}`);
+  await ask(visitor, "PUT", "/pickup-profile", PICKUP_PROFILE, 200);
+  await ask(visitor, "PUT", "/subscription", { plan: "growth" }, 200);
+  await operator("PATCH", `/businesses/${business.id}`, {
+    status: "active",
+    subscription: "active",
+    liveAccess: "active",
+  });
+  await ask(visitor, "POST", "/wallet/top-ups", { amountPaise }, 201);
+  return String((await ask(visitor, "POST", "/api-keys", { mode: "live", name: "shop" }, 201)).key);
+}
+
+/** A call of the portal as the visitor's own pages make it, with their session. */
+export async function ask(
+  visitor: Visitor,
+  method: string,
+  path: string,
+  data: unknown,
+  expected: number,
+): Promise<Record<string, unknown>> {
+  const response: APIResponse = await visitor.context.request.fetch(`${stack.portal}/v1/portal${path}`, {
+    method,
+    ...(data === undefined ? {} : { data }),
+    headers: { origin: stack.portal },
+  });
+  const text = await response.text();
+  if (response.status() !== expected) throw new Error(`${method} ${path}: ${response.status()} ${text}`);
+  return text === "" ? {} : JSON.parse(text);
+}
