@@ -62,6 +62,7 @@ export function themeFor(accent: string) {
       // Its placeholder is something that a menu may not contain (WAI-ARIA).
       Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
       Modal: { defaultProps: { centered: true, closeButtonProps: { "aria-label": "Close" }, radius: "lg" } },
+      Notification: { defaultProps: { closeButtonProps: { "aria-label": "Dismiss" } } },
       Paper: { defaultProps: { withBorder: true, radius: "lg" } },
       PasswordInput: {
         defaultProps: {

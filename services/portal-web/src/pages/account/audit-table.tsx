@@ -57,9 +57,13 @@ function Details({ lines }: { lines: string[] }) {
   return lines.length === 0 ? "–" : lines.map((line) => <div key={line}>{line}</div>);
 }
 
+/** Things whose bare ids tell nobody anything: one's own business, a log-in. */
+const UNTOLD = ["business", "session"];
+
 function Target({ entry }: { entry: AuditEntry }) {
   if (!entry.target) return null;
-  const { label, id } = entry.target;
+  const { label, id, type } = entry.target;
+  if (!label && UNTOLD.includes(type)) return null;
   return (
     <Text size="xs" c="dimmed" component="div">
       {label ? <span title={id}>{label}</span> : <InlineCode>{id}</InlineCode>}

@@ -1,4 +1,4 @@
-import { Button, Group, PasswordInput, Stack } from "@mantine/core";
+import { Button, Group, Stack } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { useEffect } from "react";
@@ -6,6 +6,7 @@ import { useChangePassword } from "../../api/account";
 import { isCode } from "../../api/failure";
 import { useSession } from "../../app/session";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { PasswordField } from "../../components/password-field";
 import { Section } from "../../components/section";
 import { newPasswordFault, PASSWORD_MIN } from "../auth/rules";
 
@@ -40,13 +41,13 @@ export function PasswordForm() {
         <Stack maw={420}>
           <FormErrors error={isWrong ? null : change.error} form={form} />
           <input type="hidden" autoComplete="username" value={session.email} readOnly />
-          <PasswordInput
+          <PasswordField
             label="Current password"
             autoComplete="current-password"
             key={form.key("currentPassword")}
             {...form.getInputProps("currentPassword")}
           />
-          <PasswordInput
+          <PasswordField
             label="New password"
             description={`At least ${PASSWORD_MIN} characters.`}
             autoComplete="new-password"

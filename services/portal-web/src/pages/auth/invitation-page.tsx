@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, PasswordInput, Skeleton, Stack, Text } from "@mantine/core";
+import { Alert, Anchor, Button, Skeleton, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { Link, useNavigate } from "react-router-dom";
 import { asFailure } from "../../api/failure";
@@ -6,6 +6,7 @@ import { useAcceptInvitation, useInvitationPreview, useSessionQuery } from "../.
 import type { InvitationPreview } from "../../api/types";
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from "../../app/session";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { PasswordField } from "../../components/password-field";
 import { Time } from "../../components/time";
 import { AuthFrame } from "./auth-frame";
 import { newPasswordFault, PASSWORD_MIN } from "./rules";
@@ -85,7 +86,7 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationPr
             Your e-mail: <strong>{invitation.email}</strong>
           </Text>
           <input type="hidden" autoComplete="username" value={invitation.email} readOnly />
-          <PasswordInput
+          <PasswordField
             label="Choose a password"
             description={`At least ${PASSWORD_MIN} characters.`}
             autoComplete="new-password"

@@ -1,8 +1,9 @@
-import { Anchor, Button, Group, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Anchor, Button, Group, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { Link, useLocation } from "react-router-dom";
 import { useLogIn } from "../../api/session";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { PasswordField } from "../../components/password-field";
 import { AuthFrame } from "./auth-frame";
 import { emailFault } from "./rules";
 
@@ -42,7 +43,7 @@ export function Component() {
             {...form.getInputProps("email")}
           />
           <div>
-            <PasswordInput
+            <PasswordField
               label="Password"
               autoComplete="current-password"
               key={form.key("password")}

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Anchor, Button, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { IconCircleCheck, IconMail } from "@tabler/icons-react";
 import { useState } from "react";
@@ -7,6 +7,7 @@ import { useConfig } from "../../api/config";
 import { isCode } from "../../api/failure";
 import { useAskForReset, useResetPassword } from "../../api/session";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { PasswordField } from "../../components/password-field";
 import { AuthFrame } from "./auth-frame";
 import { emailFault, newPasswordFault, PASSWORD_MIN } from "./rules";
 import { useLinkToken } from "./use-link-token";
@@ -116,7 +117,7 @@ function SetPassword({ token, onAskAgain }: { token: string; onAskAgain: () => v
               Ask for another link
             </Button>
           )}
-          <PasswordInput
+          <PasswordField
             label="New password"
             description={`At least ${PASSWORD_MIN} characters.`}
             autoComplete="new-password"

@@ -1,8 +1,9 @@
-import { Anchor, Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Anchor, Button, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { Link, useLocation } from "react-router-dom";
 import { useSignUp } from "../../api/session";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { PasswordField } from "../../components/password-field";
 import { AuthFrame } from "./auth-frame";
 import { emailFault, newPasswordFault, PASSWORD_MIN } from "./rules";
 
@@ -50,7 +51,7 @@ export function Component() {
             key={form.key("email")}
             {...form.getInputProps("email")}
           />
-          <PasswordInput
+          <PasswordField
             label="Password"
             description={`At least ${PASSWORD_MIN} characters. A few words are better than a few signs.`}
             autoComplete="new-password"

@@ -1,8 +1,9 @@
-import { Anchor, Button, PasswordInput, Stack } from "@mantine/core";
+import { Anchor, Button, Stack } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { Link } from "react-router-dom";
 import { useOperatorLogIn } from "../../api/operator-session";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { PasswordField } from "../../components/password-field";
 import { AuthFrame } from "../auth/auth-frame";
 
 /** The operator has one token, and no accounts. */
@@ -30,7 +31,7 @@ export function OperatorLogIn() {
       <form onSubmit={submit} noValidate>
         <Stack>
           <FormErrors error={logIn.error} form={form} />
-          <PasswordInput
+          <PasswordField
             label="Operator token"
             description="From the settings of this installation. You stay logged in for 12 hours."
             autoComplete="current-password"
