@@ -71,6 +71,9 @@ pub struct EndpointView {
     pub status: EndpointStatus,
     pub last_delivery: LastDelivery,
     pub connection_test: ConnectionTest,
+    /// Whether the latest test that was passed was followed by a refusal of a wrong signature; null when that is not known.
+    #[serde(default)]
+    pub forged_refused: Option<bool>,
     /// Present while the secret is being rotated.
     pub next_secret: Option<NextSecret>,
     /// The most per second that its owner wants; the operator's limit when null.
@@ -331,6 +334,26 @@ pub struct TestResult {
     pub response_status: Option<i32>,
     pub duration_ms: i64,
     pub error: Option<String>,
+    /// Whether the receiver then refused a webhook with a wrong signature. Null when none was sent, because the signed one
+    /// was not taken, or when it could not be told.
+    #[serde(default)]
+    pub forged_refused: Option<bool>,
+    #[serde(default)]
+    pub forged_event_id: Option<EventId>,
+    #[serde(default)]
+    pub forged_response_status: Option<i32>,
+    /// What is wrong with the receiver's answer to a wrong signature, in words.
+    #[serde(default)]
+    pub forged_problem: Option<String>,
+}
+
+/// An endpoint took a signed webhook and refused one with a wrong signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WebhookVerified {
+    pub at: DateTime<Utc>,
+    pub test_event_id: EventId,
+    pub forged_event_id: EventId,
 }
 
 /// `GET /internal/businesses/{id}/webhooks/summary`, for the status indicators.
@@ -340,6 +363,9 @@ pub struct WebhookSummary {
     /// The worst status among the endpoints; absent when there is none.
     pub status: Option<EndpointStatus>,
     pub connection_test: ConnectionTest,
+    /// The first of its endpoints that did, if any.
+    #[serde(default)]
+    pub verified: Option<WebhookVerified>,
 }
 
 /// What became of one event of an order at one endpoint.

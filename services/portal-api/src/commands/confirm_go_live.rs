@@ -42,6 +42,7 @@ pub(crate) async fn confirm_go_live(app: &App, mut standing: Standing) -> Result
         Answer::Since(at) => {
             record_fact(app, business, Fact::SuccessfulTestOrder, at).await?;
             standing.successful_test_order = true;
+            standing.since.successful_test_order = Some(at);
         }
         Answer::Never => {}
         Answer::Unknown => unconfirmed.push(GoLiveItem::SuccessfulTestOrder),
@@ -50,6 +51,7 @@ pub(crate) async fn confirm_go_live(app: &App, mut standing: Standing) -> Result
         Answer::Since(at) => {
             record_fact(app, business, Fact::WalletFunded, at).await?;
             standing.wallet_funded = true;
+            standing.since.wallet_funded = Some(at);
         }
         Answer::Never => {}
         Answer::Unknown => unconfirmed.push(GoLiveItem::WalletFunded),

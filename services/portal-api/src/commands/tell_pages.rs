@@ -12,8 +12,10 @@ pub(crate) async fn tell_pages(app: &App, business: BusinessId) {
     let now = app.clock.now();
     let id = EventId::generate(&app.clock, &app.entropy);
     let changed = Envelope { id, business_id: business, occurred_at: now, body: Body::PortalChanged {} };
-    let told: Result<(), StoreError> =
-        app.database.transaction(async |conn| outbox::enqueue(conn, std::slice::from_ref(&changed), now).await).await;
+    let told: Result<(), StoreError> = app
+        .database
+        .transaction(async |conn| outbox::enqueue(conn, std::slice::from_ref(&changed), now).await)
+        .await;
     match told {
         Ok(()) => app.doorbell.ring(),
         Err(error) => {

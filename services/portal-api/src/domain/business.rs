@@ -34,6 +34,31 @@ pub(crate) struct Standing {
     pub(crate) wallet_funded: bool,
     /// Kept only when complete.
     pub(crate) pickup: Option<PickupProfile>,
+    pub(crate) since: DoneSince,
+}
+
+/// Since when each item of the go-live list is done, as far as that is known; the profile's is its latest change.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DoneSince {
+    pub(crate) successful_test_order: Option<DateTime<Utc>>,
+    pub(crate) active: Option<DateTime<Utc>>,
+    pub(crate) subscription: Option<DateTime<Utc>>,
+    pub(crate) live_access: Option<DateTime<Utc>>,
+    pub(crate) wallet_funded: Option<DateTime<Utc>>,
+    pub(crate) profile: Option<DateTime<Utc>>,
+}
+
+impl DoneSince {
+    pub(crate) fn of(&self, item: GoLiveItem) -> Option<DateTime<Utc>> {
+        match item {
+            GoLiveItem::SuccessfulTestOrder => self.successful_test_order,
+            GoLiveItem::BusinessActive => self.active,
+            GoLiveItem::SubscriptionActive => self.subscription,
+            GoLiveItem::LiveAccessActive => self.live_access,
+            GoLiveItem::WalletFunded => self.wallet_funded,
+            GoLiveItem::PickupProfileComplete => self.profile,
+        }
+    }
 }
 
 impl Standing {
@@ -82,8 +107,13 @@ mod tests {
             subscription: Subscription::none().request("starter").activate(),
             created_at: DateTime::UNIX_EPOCH,
         };
-        let ready =
-            Standing { business, successful_test_order: true, wallet_funded: true, pickup: Some(profile) };
+        let ready = Standing {
+            business,
+            successful_test_order: true,
+            wallet_funded: true,
+            pickup: Some(profile),
+            since: DoneSince::default(),
+        };
         assert!(ready.missing().is_empty());
         type TakeAway = fn(&mut Standing);
         let cases: [(GoLiveItem, TakeAway); 7] = [

@@ -5,11 +5,49 @@ use internal_api::keys::ApiKeySummary;
 use internal_api::wallet::WalletView;
 use internal_api::webhooks::{ConnectionTest, EndpointStatus, WebhookSummary};
 
-use super::SubscriptionState;
+use super::{Standing, SubscriptionState};
 
 /// What an indicator shows. Its code is the label in snake_case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Label(pub(crate) &'static str);
+
+/// The seven of `spec.md` §3.1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Indicators {
+    pub(crate) test_api: Label,
+    pub(crate) live_api: Label,
+    pub(crate) connection_test: Label,
+    pub(crate) webhook: Label,
+    pub(crate) webhook_connection_test: Label,
+    pub(crate) wallet: Label,
+    pub(crate) subscription: Label,
+}
+
+/// What owners say of a business; `None` of one that did not answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told<'a> {
+    pub(crate) keys: Option<ApiKeySummary>,
+    pub(crate) webhooks: Option<WebhookSummary>,
+    pub(crate) wallet: Option<&'a WalletView>,
+}
+
+impl Indicators {
+    pub(crate) fn of(standing: &Standing, told: Told<'_>) -> Self {
+        let unlocked = standing.missing().is_empty();
+        Self {
+            test_api: told.keys.map_or(UNKNOWN, test_api),
+            live_api: told.keys.map_or(UNKNOWN, |keys| live_api(unlocked, keys)),
+            connection_test: connection_test(standing.successful_test_order),
+            webhook: told.webhooks.map_or(UNKNOWN, webhook),
+            webhook_connection_test: told.webhooks.map_or(UNKNOWN, webhook_connection_test),
+            wallet: told.wallet.map_or(UNKNOWN, wallet),
+            subscription: subscription(standing.business.subscription.state),
+        }
+    }
+}
+
+/// Of a service that did not answer; only the operator sees it.
+const UNKNOWN: Label = Label("Unknown");
 
 impl Label {
     pub(crate) fn code(self) -> String {
@@ -18,12 +56,12 @@ impl Label {
 }
 
 /// Whether a test key exists that works.
-pub(crate) fn test_api(keys: ApiKeySummary) -> Label {
+fn test_api(keys: ApiKeySummary) -> Label {
     Label(if keys.test { "Active" } else { "Not created" })
 }
 
 /// A live key of a business that is locked again (suspended, say) does not make it active.
-pub(crate) fn live_api(unlocked: bool, keys: ApiKeySummary) -> Label {
+fn live_api(unlocked: bool, keys: ApiKeySummary) -> Label {
     Label(match (unlocked, keys.live) {
         (false, _) => "Locked",
         (true, false) => "Ready",
@@ -32,11 +70,11 @@ pub(crate) fn live_api(unlocked: bool, keys: ApiKeySummary) -> Label {
 }
 
 /// Whether the integration was ever seen to work.
-pub(crate) fn connection_test(successful_test_order: bool) -> Label {
+fn connection_test(successful_test_order: bool) -> Label {
     Label(if successful_test_order { "Connected" } else { "No test orders yet" })
 }
 
-pub(crate) fn webhook(summary: WebhookSummary) -> Label {
+fn webhook(summary: WebhookSummary) -> Label {
     Label(match summary.status {
         None => "Not configured",
         Some(EndpointStatus::Active) => "Active",
@@ -46,7 +84,7 @@ pub(crate) fn webhook(summary: WebhookSummary) -> Label {
     })
 }
 
-pub(crate) fn webhook_connection_test(summary: WebhookSummary) -> Label {
+fn webhook_connection_test(summary: WebhookSummary) -> Label {
     Label(match summary.connection_test {
         ConnectionTest::NotTested => "Not tested",
         ConnectionTest::Passed => "Passed",
@@ -54,7 +92,7 @@ pub(crate) fn webhook_connection_test(summary: WebhookSummary) -> Label {
     })
 }
 
-pub(crate) fn wallet(wallet: &WalletView) -> Label {
+fn wallet(wallet: &WalletView) -> Label {
     Label(match wallet.balance_paise {
         _ if wallet.funded_at.is_none() => "Not available",
         Paise::ZERO => "Empty",
@@ -63,7 +101,7 @@ pub(crate) fn wallet(wallet: &WalletView) -> Label {
     })
 }
 
-pub(crate) fn subscription(state: SubscriptionState) -> Label {
+fn subscription(state: SubscriptionState) -> Label {
     Label(match state {
         SubscriptionState::Required => "Required",
         SubscriptionState::Requested => "Requested",
@@ -83,7 +121,7 @@ mod tests {
     }
 
     fn webhooks(status: Option<EndpointStatus>, connection_test: ConnectionTest) -> WebhookSummary {
-        WebhookSummary { status, connection_test }
+        WebhookSummary { status, connection_test, verified: None }
     }
 
     fn wallet_with(balance: i64, funded: bool) -> Label {

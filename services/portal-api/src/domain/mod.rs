@@ -1,9 +1,11 @@
 //! This service's own pure decisions.
 
+mod advice;
 mod attempts;
 mod audit;
 mod business;
 pub(crate) mod csv;
+mod health;
 pub(crate) mod indicators;
 mod links;
 mod origin;
@@ -15,9 +17,11 @@ mod subscription;
 
 pub(crate) use ::domain::Email;
 pub(crate) use ::web::CallerAddress;
+pub(crate) use advice::{Advice, advice};
 pub(crate) use attempts::{Scope, Subject, wait_until_allowed};
 pub(crate) use audit::{Act, Action, Actor, Author, Target, TargetKind};
-pub(crate) use business::{Business, BusinessStatus, Standing};
+pub(crate) use business::{Business, BusinessStatus, DoneSince, Standing};
+pub(crate) use health::{Problem, problems};
 pub(crate) use links::Links;
 pub(crate) use origin::Origins;
 pub(crate) use password::Password;

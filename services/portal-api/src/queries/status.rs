@@ -1,25 +1,28 @@
 //! Everything that the portal's overview shows of a business, asked of its owners at the same time.
 
+use std::time::Duration;
+
 use domain::{BusinessId, GoLiveFacts};
 use internal_api::CallError;
+use internal_api::orders::RetryEvidence;
 use postgres::StoreError;
 
 use crate::app::App;
 use crate::commands::confirm_go_live::confirm_go_live;
-use crate::domain::indicators::{self, Label};
+use crate::domain::indicators::{Indicators, Told};
+use crate::domain::{Advice, DoneSince, advice};
 use crate::store::businesses;
 
-/// The seven indicators of `spec.md` §3.1, and the facts behind the go-live list.
-#[derive(Clone, Copy, Debug)]
+/// Advice holds nothing up: what is not known in this time counts as not tried yet.
+const ADVICE_WAIT: Duration = Duration::from_secs(1);
+
+/// The indicators, the facts behind the go-live list, and the advice beside it.
+#[derive(Clone, Debug)]
 pub(crate) struct Status {
-    pub(crate) test_api: Label,
-    pub(crate) live_api: Label,
-    pub(crate) connection_test: Label,
-    pub(crate) webhook: Label,
-    pub(crate) webhook_connection_test: Label,
-    pub(crate) wallet: Label,
-    pub(crate) subscription: Label,
+    pub(crate) indicators: Indicators,
     pub(crate) go_live: GoLiveFacts,
+    pub(crate) done_since: DoneSince,
+    pub(crate) advice: [Advice; 3],
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -41,17 +44,28 @@ pub(crate) async fn status(app: &App, business: BusinessId) -> Result<Option<Sta
             app.peers.wallet.wallet(business),
         )
     };
-    let (owners, confirmed) = tokio::join!(owners, confirm_go_live(app, standing));
+    let (owners, confirmed, retries) =
+        tokio::join!(owners, confirm_go_live(app, standing), retry_evidence(app, business));
     let ((keys, webhooks, wallet), standing) = (owners?, confirmed?.standing);
-    let unlocked = standing.missing().is_empty();
+    let told = Told { keys: Some(keys), webhooks: Some(webhooks), wallet: Some(&wallet) };
     Ok(Some(Status {
-        test_api: indicators::test_api(keys),
-        live_api: indicators::live_api(unlocked, keys),
-        connection_test: indicators::connection_test(standing.successful_test_order),
-        webhook: indicators::webhook(webhooks),
-        webhook_connection_test: indicators::webhook_connection_test(webhooks),
-        wallet: indicators::wallet(&wallet),
-        subscription: indicators::subscription(standing.business.subscription.state),
+        indicators: Indicators::of(&standing, told),
         go_live: standing.facts(),
+        done_since: standing.since,
+        advice: advice(retries, webhooks.verified),
     }))
+}
+
+async fn retry_evidence(app: &App, business: BusinessId) -> RetryEvidence {
+    match tokio::time::timeout(ADVICE_WAIT, app.peers.orders.retry_evidence(business)).await {
+        Ok(Ok(evidence)) => evidence,
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "evidence of retries could not be read");
+            RetryEvidence::default()
+        }
+        Err(_) => {
+            tracing::warn!("evidence of retries could not be read in time");
+            RetryEvidence::default()
+        }
+    }
 }

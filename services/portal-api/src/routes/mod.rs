@@ -14,6 +14,7 @@ mod invitations;
 mod openapi;
 mod operator;
 mod operator_session;
+mod operator_support;
 mod order_stream;
 mod order_support;
 mod ordering;
@@ -216,7 +217,14 @@ fn webhook_tools(config: &mut ServiceConfig) {
 fn operator_calls(config: &mut ServiceConfig) {
     config
         .service(resource("/businesses").route(get().to(operator::list)))
-        .service(resource("/businesses/{id}").route(patch().to(operator::change)))
+        .service(
+            resource("/businesses/{id}")
+                .route(get().to(operator_support::read))
+                .route(patch().to(operator::change)),
+        )
+        .service(resource("/businesses/{id}/health").route(get().to(operator_support::health)))
+        .service(resource("/orders").route(get().to(operator_support::orders)))
+        .service(resource("/orders/{id}/events").route(get().to(operator_support::order_events)))
         .service(resource("/businesses/{id}/users").route(get().to(users::list_for_operator)))
         .service(resource("/businesses/{id}/audit-log").route(get().to(audit_log::list_for_operator)))
         .service(resource("/cod").route(get().to(cash::of_all)))

@@ -8,7 +8,7 @@ use internal_api::Page;
 use internal_api::wallet::CreditView;
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, JsonBody, page_query};
+use web::{ApiError, FaultList, Fields, JsonBody, TextRule, read_query};
 
 use super::author::{ByOperator, acted};
 use super::errors;
@@ -17,12 +17,15 @@ use super::wallet::note_funded;
 use crate::app::App;
 use crate::commands::change_business::{Change, change_business};
 use crate::domain::{Act, Action, BusinessStatus, Standing, Target, TargetKind};
-use crate::store::businesses;
+use crate::store::businesses::{self, BusinessFilter};
+
+/// As long as an e-mail may be.
+const SEARCH: TextRule = TextRule::line(320);
 
 /// A business as the operator sees it.
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct BusinessView {
+pub(super) struct BusinessView {
     id: BusinessId,
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,17 +50,25 @@ struct BusinessView {
     operation_id = "listBusinesses",
     tag = "Operator",
     summary = "List businesses, newest first",
-    params(params::PageParams),
+    params(params::BusinessesParams),
     responses((status = 200, description = "A page of businesses.", body = internal_api::Page<BusinessView>)),
 )]
 pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let page = page_query(&request)?;
+    let (page, wanted) = read_query(&request, |fields| {
+        let filter = BusinessFilter {
+            only: None,
+            search: fields.text("search", SEARCH),
+            status: fields.parsed("status", "active, inactive or suspended"),
+            subscription: fields.parsed("subscription", "required, requested, active or expired"),
+        };
+        (fields.page(), filter)
+    })?;
     let unknown = || {
         let message = "startingAfter names no business.";
         ApiError::invalid_field("startingAfter", "invalid_value", message)
     };
     let after = page.starting_after.map(|text| text.parse().map_err(|_| unknown())).transpose()?;
-    let read = app.database.read(async |conn| businesses::list(conn, page.limit, after).await).await;
+    let read = app.database.read(async |conn| businesses::list(conn, page.limit, after, &wanted).await).await;
     let listed = read.map_err(errors::store)?.ok_or_else(unknown)?;
     let page = Page::cut(listed, page.limit)
         .map(|listed| BusinessView::of(listed.standing, Some(listed.owner_email)));
@@ -162,7 +173,7 @@ fn switch(fields: &Fields<'_>, name: &str) -> Option<bool> {
 }
 
 impl BusinessView {
-    fn of(standing: Standing, owner_email: Option<String>) -> Self {
+    pub(super) fn of(standing: Standing, owner_email: Option<String>) -> Self {
         let missing = standing.missing();
         let business = standing.business;
         Self {

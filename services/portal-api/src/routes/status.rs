@@ -1,7 +1,8 @@
-//! `GET /v1/portal/status`: the indicators and the go-live list.
+//! `GET /v1/portal/status`: the indicators, the go-live list, and what is advised to be tried before.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
+use chrono::{DateTime, Utc};
 use domain::{GoLiveFacts, GoLiveItem};
 use serde::Serialize;
 use strum::VariantArray;
@@ -9,8 +10,8 @@ use web::ApiError;
 
 use super::errors;
 use crate::app::App;
-use crate::domain::Session;
-use crate::domain::indicators::Label;
+use crate::domain::indicators::{Indicators, Label};
+use crate::domain::{Advice, DoneSince, Session};
 use crate::queries::status::{self, Status};
 
 #[derive(Serialize, utoipa::ToSchema)]
@@ -18,11 +19,13 @@ use crate::queries::status::{self, Status};
 struct StatusView {
     indicators: IndicatorsView,
     go_live: GoLiveView,
+    /// Shown beside the go-live list; it locks nothing.
+    advice: Vec<AdviceView>,
 }
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct IndicatorsView {
+pub(super) struct IndicatorsView {
     test_api: IndicatorView,
     live_api: IndicatorView,
     connection_test: IndicatorView,
@@ -39,7 +42,19 @@ struct IndicatorView {
 }
 
 #[derive(Serialize, utoipa::ToSchema)]
-struct GoLiveView {
+#[serde(rename_all = "camelCase")]
+struct AdviceView {
+    /// `duplicate_retry_tested`, `failure_retry_tested` or `webhook_verified`.
+    code: &'static str,
+    label: &'static str,
+    done: bool,
+    at: Option<DateTime<Utc>>,
+    /// The requests that prove it; of `webhook_verified` the events that were sent.
+    request_ids: Vec<String>,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+pub(super) struct GoLiveView {
     unlocked: bool,
     items: Vec<ItemView>,
 }
@@ -49,6 +64,8 @@ struct ItemView {
     code: &'static str,
     label: &'static str,
     done: bool,
+    /// Since when, as far as that is known; null while it is open.
+    at: Option<DateTime<Utc>>,
 }
 
 #[utoipa::path(
@@ -68,16 +85,36 @@ pub(super) async fn status(app: Data<App>, session: ReqData<Session>) -> Result<
 impl From<Status> for StatusView {
     fn from(status: Status) -> Self {
         Self {
-            indicators: IndicatorsView {
-                test_api: status.test_api.into(),
-                live_api: status.live_api.into(),
-                connection_test: status.connection_test.into(),
-                webhook: status.webhook.into(),
-                webhook_connection_test: status.webhook_connection_test.into(),
-                wallet: status.wallet.into(),
-                subscription: status.subscription.into(),
-            },
-            go_live: status.go_live.into(),
+            indicators: status.indicators.into(),
+            go_live: GoLiveView::of(status.go_live, status.done_since),
+            advice: status.advice.into_iter().map(AdviceView::from).collect(),
+        }
+    }
+}
+
+impl From<Indicators> for IndicatorsView {
+    fn from(shown: Indicators) -> Self {
+        Self {
+            test_api: shown.test_api.into(),
+            live_api: shown.live_api.into(),
+            connection_test: shown.connection_test.into(),
+            webhook: shown.webhook.into(),
+            webhook_connection_test: shown.webhook_connection_test.into(),
+            wallet: shown.wallet.into(),
+            subscription: shown.subscription.into(),
+        }
+    }
+}
+
+impl From<Advice> for AdviceView {
+    fn from(advice: Advice) -> Self {
+        let (at, request_ids) = advice.proof.map(|proof| (proof.at, proof.ids)).unzip();
+        Self {
+            code: advice.code,
+            label: advice.label,
+            done: at.is_some(),
+            at,
+            request_ids: request_ids.unwrap_or_default(),
         }
     }
 }
@@ -88,12 +125,13 @@ impl From<Label> for IndicatorView {
     }
 }
 
-impl From<GoLiveFacts> for GoLiveView {
-    fn from(facts: GoLiveFacts) -> Self {
+impl GoLiveView {
+    pub(super) fn of(facts: GoLiveFacts, since: DoneSince) -> Self {
         let item = |item: &GoLiveItem| ItemView {
             code: item.as_str(),
             label: item.label(),
             done: facts.is_done(*item),
+            at: since.of(*item).filter(|_| facts.is_done(*item)),
         };
         Self { unlocked: facts.missing().is_empty(), items: GoLiveItem::VARIANTS.iter().map(item).collect() }
     }

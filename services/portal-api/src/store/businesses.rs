@@ -3,15 +3,15 @@
 use chrono::{DateTime, Utc};
 use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
+use diesel::sql_types::{Bool, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
-use postgres::StoreError;
+use postgres::{StoreError, statement};
 
 use super::pickup_profiles::PickupRow;
 use super::schema::{businesses, go_live_facts, pickup_profiles, users};
 use super::stored;
-use crate::domain::{Business, Standing, Subscription};
+use crate::domain::{Business, BusinessStatus, DoneSince, Standing, Subscription, SubscriptionState};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = businesses)]
@@ -26,15 +26,46 @@ struct BusinessRow {
     created_at: DateTime<Utc>,
 }
 
-/// When a test order was received, and when the wallet was funded.
-type FactsRow = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
+/// Since when each item of the go-live list is done, in the order of [`facts_columns`].
+type FactsRow = (
+    Option<DateTime<Utc>>,
+    Option<DateTime<Utc>>,
+    Option<DateTime<Utc>>,
+    Option<DateTime<Utc>>,
+    Option<DateTime<Utc>>,
+    Option<DateTime<Utc>>,
+);
 /// A business with its facts and its pickup profile.
 type StandingRow = (BusinessRow, FactsRow, Option<PickupRow>);
+
+/// The columns of a [`FactsRow`].
+macro_rules! facts_columns {
+    () => {
+        (
+            go_live_facts::successful_test_order_at,
+            go_live_facts::wallet_funded_at,
+            businesses::active_since,
+            businesses::subscription_active_since,
+            businesses::live_access_since,
+            pickup_profiles::updated_at.nullable(),
+        )
+    };
+}
 
 /// A business in the operator's list.
 pub(crate) struct Listed {
     pub(crate) standing: Standing,
     pub(crate) owner_email: String,
+}
+
+/// Which businesses are wanted in it. The default wants them all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BusinessFilter {
+    pub(crate) only: Option<BusinessId>,
+    /// An id, or part of the name or of a user's e-mail, in whatever case.
+    pub(crate) search: Option<String>,
+    pub(crate) status: Option<BusinessStatus>,
+    pub(crate) subscription: Option<SubscriptionState>,
 }
 
 pub(crate) async fn insert(conn: &mut AsyncPgConnection, business: &Business) -> Result<(), StoreError> {
@@ -74,6 +105,16 @@ pub(crate) async fn find_for_update(
     row.map(Business::try_from).transpose()
 }
 
+/// What is on stays on since when it was; what goes off loses its time.
+const UPDATE: &str = "
+    UPDATE businesses SET
+        status = $2, live_access = $3, subscription_state = $4, subscription_plan = $5, requested_plan = $6,
+        updated_at = $7,
+        active_since = CASE WHEN $2 = 'active' THEN coalesce(active_since, $7) END,
+        live_access_since = CASE WHEN $3 THEN coalesce(live_access_since, $7) END,
+        subscription_active_since = CASE WHEN $4 = 'active' THEN coalesce(subscription_active_since, $7) END
+    WHERE id = $1";
+
 /// Writes what may change of a business: its status, live access and subscription.
 pub(crate) async fn update(
     conn: &mut AsyncPgConnection,
@@ -81,15 +122,14 @@ pub(crate) async fn update(
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let row = BusinessRow::of(business);
-    let updated = diesel::update(businesses::table.find(row.id))
-        .set((
-            businesses::status.eq(row.status),
-            businesses::live_access.eq(row.live_access),
-            businesses::subscription_state.eq(row.subscription_state),
-            businesses::subscription_plan.eq(row.subscription_plan),
-            businesses::requested_plan.eq(row.requested_plan),
-            businesses::updated_at.eq(now),
-        ))
+    let updated = statement(UPDATE)
+        .bind::<Text, _>(row.id)
+        .bind::<Text, _>(row.status)
+        .bind::<Bool, _>(row.live_access)
+        .bind::<Text, _>(row.subscription_state)
+        .bind::<Nullable<Text>, _>(row.subscription_plan)
+        .bind::<Nullable<Text>, _>(row.requested_plan)
+        .bind::<Timestamptz, _>(now)
         .execute(conn)
         .await?;
     if updated == 1 { Ok(()) } else { Err(diesel::result::Error::NotFound.into()) }
@@ -104,15 +144,30 @@ pub(crate) async fn standing(
         .inner_join(go_live_facts::table)
         .left_join(pickup_profiles::table)
         .filter(businesses::id.eq(id.to_string()))
-        .select((
-            BusinessRow::as_select(),
-            (go_live_facts::successful_test_order_at, go_live_facts::wallet_funded_at),
-            Option::<PickupRow>::as_select(),
-        ))
+        .select((BusinessRow::as_select(), facts_columns!(), Option::<PickupRow>::as_select()))
         .first(conn)
         .await
         .optional()?;
     row.map(Standing::try_from).transpose()
+}
+
+/// The names of those of the businesses that there are.
+pub(crate) async fn names(
+    conn: &mut AsyncPgConnection,
+    ids: &[BusinessId],
+) -> Result<Vec<(BusinessId, String)>, StoreError> {
+    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    let rows: Vec<(String, String)> = businesses::table
+        .filter(businesses::id.eq_any(ids))
+        .select((businesses::id, businesses::name))
+        .load(conn)
+        .await?;
+    rows.into_iter().map(|(id, name)| Ok((stored("businesses.id", &id)?, name))).collect()
+}
+
+/// So that a text stands for itself in a pattern.
+fn escaped(text: &str) -> String {
+    text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
 }
 
 /// The operator's list, newest first; one more than `limit` tells that there are more. `None` when `after` is unknown.
@@ -120,6 +175,7 @@ pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
     limit: usize,
     after: Option<BusinessId>,
+    wanted: &BusinessFilter,
 ) -> Result<Option<Vec<Listed>>, StoreError> {
     let mut query = businesses::table
         .inner_join(go_live_facts::table)
@@ -130,16 +186,33 @@ pub(crate) async fn list(
             "users.id = (SELECT min(owner.id) FROM users AS owner \
              WHERE owner.business_id = businesses.id AND owner.role = 'owner')",
         ))
-        .select((
-            BusinessRow::as_select(),
-            (go_live_facts::successful_test_order_at, go_live_facts::wallet_funded_at),
-            Option::<PickupRow>::as_select(),
-            users::email,
-        ))
+        .select((BusinessRow::as_select(), facts_columns!(), Option::<PickupRow>::as_select(), users::email))
         // Ids begin with the time they were made.
         .order(businesses::id.desc())
         .limit(i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1))
         .into_boxed();
+    if let Some(only) = wanted.only {
+        query = query.filter(businesses::id.eq(only.to_string()));
+    }
+    if let Some(status) = wanted.status {
+        query = query.filter(businesses::status.eq(status.to_string()));
+    }
+    if let Some(state) = wanted.subscription {
+        query = query.filter(businesses::subscription_state.eq(state.to_string()));
+    }
+    if let Some(text) = &wanted.search {
+        let members = diesel::alias!(users as members);
+        let named = format!("%{}%", escaped(text));
+        let of_member = members
+            .filter(members.field(users::email_key).like(named.to_lowercase()))
+            .select(members.field(users::business_id));
+        query = query.filter(
+            businesses::id
+                .eq(text.clone())
+                .or(businesses::name.ilike(named))
+                .or(businesses::id.eq_any(of_member)),
+        );
+    }
     if let Some(after) = after {
         if find(conn, after).await?.is_none() {
             return Ok(None);
@@ -190,12 +263,21 @@ impl TryFrom<BusinessRow> for Business {
 impl TryFrom<StandingRow> for Standing {
     type Error = StoreError;
 
-    fn try_from((business, (test_order_at, funded_at), pickup): StandingRow) -> Result<Self, StoreError> {
+    fn try_from((business, facts, pickup): StandingRow) -> Result<Self, StoreError> {
+        let (successful_test_order, wallet_funded, active, subscription, live_access, profile) = facts;
         Ok(Self {
             business: business.try_into()?,
-            successful_test_order: test_order_at.is_some(),
-            wallet_funded: funded_at.is_some(),
+            successful_test_order: successful_test_order.is_some(),
+            wallet_funded: wallet_funded.is_some(),
             pickup: pickup.map(Into::into),
+            since: DoneSince {
+                successful_test_order,
+                active,
+                subscription,
+                live_access,
+                wallet_funded,
+                profile,
+            },
         })
     }
 }

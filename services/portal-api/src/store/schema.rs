@@ -11,6 +11,9 @@ diesel::table! {
         requested_plan -> Nullable<Text>,
         created_at -> Timestamptz,
         updated_at -> Timestamptz,
+        active_since -> Nullable<Timestamptz>,
+        subscription_active_since -> Nullable<Timestamptz>,
+        live_access_since -> Nullable<Timestamptz>,
     }
 }
 

@@ -12,6 +12,7 @@ mod limits;
 mod money;
 mod operator;
 mod operator_session;
+mod operator_support;
 mod outage;
 mod pages;
 mod passwords;

@@ -64,7 +64,7 @@ fn endpoint() -> Value {
     json!({
         "id": ENDPOINT, "url": "https://shop.example/hook", "events": ["order.created"], "modes": ["test"],
         "status": "active", "lastDelivery": { "at": null, "label": "Never" },
-        "connectionTest": "not_tested", "nextSecret": null, "maxPerSecond": null, "parkedDeliveries": 0,
+        "connectionTest": "not_tested", "forgedRefused": null, "nextSecret": null, "maxPerSecond": null, "parkedDeliveries": 0,
         "trouble": null, "createdAt": AT,
     })
 }
@@ -99,7 +99,8 @@ fn deliveries() -> Value {
 fn test_result() -> Value {
     json!({
         "eventId": "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV", "succeeded": true, "responseStatus": 200,
-        "durationMs": 7, "error": null,
+        "durationMs": 7, "error": null, "forgedRefused": true, "forgedResponseStatus": 401,
+        "forgedEventId": "evt_01ARZ3NDEKTSV4RRFFQ69G5FAW", "forgedProblem": null,
     })
 }
 

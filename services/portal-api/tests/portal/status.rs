@@ -19,7 +19,8 @@ async fn a_new_business_sees_the_initial_labels_of_the_specification() {
     let mut owner = portal.owner("owner@shop.example").await;
     let status = owner.client.get(STATUS).await;
     assert_eq!(status.status, 200, "{status:?}");
-    let item = |code: &str, label: &str| json!({ "code": code, "label": label, "done": false });
+    let item = |code: &str, label: &str| json!({ "code": code, "label": label, "done": false, "at": null });
+    let advice = |code: &str, label: &str| json!({ "code": code, "label": label, "done": false, "at": null, "requestIds": [] });
     assert_eq!(
         status.body,
         json!({
@@ -43,6 +44,20 @@ async fn a_new_business_sees_the_initial_labels_of_the_specification() {
                     item("pickup_profile_complete", "Pickup profile is complete"),
                 ],
             },
+            "advice": [
+                advice(
+                    "duplicate_retry_tested",
+                    "A duplicate request was sent, and answered with the first one's order",
+                ),
+                advice(
+                    "failure_retry_tested",
+                    "A failed request was retried with the same Idempotency-Key, and succeeded",
+                ),
+                advice(
+                    "webhook_verified",
+                    "A webhook endpoint took a signed test and refused one with a wrong signature",
+                ),
+            ],
         })
     );
 }
@@ -102,4 +117,66 @@ async fn an_owner_that_does_not_answer_leaves_no_half_status() {
     portal.peers.silence("order-api");
     let status = owner.client.get(STATUS).await;
     assert_eq!(status.status, 200, "no indicator is order-api's to give: {status:?}");
+}
+
+#[tokio::test]
+async fn items_that_are_done_tell_since_when() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let path = format!("/v1/operator/businesses/{}", owner.business);
+    let at = async |owner: &mut crate::portal::Owner, item: usize| {
+        owner.client.get(STATUS).await.body["goLive"]["items"][item]["at"].clone()
+    };
+    portal.operator().patch(&path, json!({ "status": "active" })).await;
+    let since = at(&mut owner, 1).await;
+    assert!(since.is_string(), "{since}");
+    portal.clock.advance(chrono::TimeDelta::minutes(5));
+    portal.operator().patch(&path, json!({ "status": "active", "liveAccess": "active" })).await;
+    assert_eq!(at(&mut owner, 1).await, since, "it was active already");
+    assert_ne!(at(&mut owner, 3).await, since);
+    portal.operator().patch(&path, json!({ "status": "suspended" })).await;
+    assert_eq!(at(&mut owner, 1).await, json!(null));
+    portal.operator().patch(&path, json!({ "status": "active" })).await;
+    assert_ne!(at(&mut owner, 1).await, since, "anew");
+    owner.client.put("/v1/portal/pickup-profile", complete_profile()).await;
+    portal.peers.wallet(&owner.business, 10_000, true);
+    assert!(at(&mut owner, 5).await.is_string());
+    assert_eq!(at(&mut owner, 4).await, "2026-01-01T00:00:00Z", "as the wallet says");
+}
+
+#[tokio::test]
+async fn advice_is_proved_by_what_its_owners_saw() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let business = owner.business.clone();
+    let (first, second) = ("req_01ARZ3NDEKTSV4RRFFQ69G5FAV", "req_01ARZ3NDEKTSV4RRFFQ69G5FAW");
+    portal.peers.answer(
+        format!("GET /order-api/internal/businesses/{business}/retry-evidence"),
+        200,
+        json!({
+            "duplicate": { "at": "2026-01-02T00:00:00Z", "requestIds": [first, second] },
+            "failure": null,
+        }),
+    );
+    let (test, forged) = ("evt_01ARZ3NDEKTSV4RRFFQ69G5FAV", "evt_01ARZ3NDEKTSV4RRFFQ69G5FAW");
+    portal.peers.answer(
+        format!("GET /webhook-dispatcher/internal/businesses/{business}/webhooks/summary"),
+        200,
+        json!({
+            "status": "active", "connectionTest": "passed",
+            "verified": { "at": "2026-01-03T00:00:00Z", "testEventId": test, "forgedEventId": forged },
+        }),
+    );
+    let status = owner.client.get(STATUS).await.body;
+    let advice = &status["advice"];
+    assert_eq!(advice[0]["done"], true);
+    assert_eq!(advice[0]["at"], "2026-01-02T00:00:00Z");
+    assert_eq!(advice[0]["requestIds"], json!([first, second]));
+    assert_eq!((&advice[1]["done"], &advice[1]["requestIds"]), (&json!(false), &json!([])));
+    assert_eq!((&advice[2]["done"], &advice[2]["requestIds"]), (&json!(true), &json!([test, forged])));
+    assert_eq!(status["goLive"]["unlocked"], false, "advice opens nothing");
+
+    portal.peers.silence("order-api");
+    let status = owner.client.get(STATUS).await;
+    assert_eq!((status.status, &status.body["advice"][0]["done"]), (200, &json!(false)));
 }

@@ -9,7 +9,7 @@ use crate::harness::{Harness, refusal, until};
 use crate::refunds::{ended, envelope};
 
 async fn spend(harness: &Harness, business: domain::BusinessId, query: &str) -> SpendView {
-    harness.wallet.spend(business, query).await.unwrap()
+    harness.wallet.spend(business, query).await.expect("the days")
 }
 
 #[tokio::test]
@@ -33,7 +33,7 @@ async fn fees_and_refunds_stand_on_their_days_where_the_business_is() {
     assert_eq!(view.days[0].fees_paise.get(), 0, "what is older than the first day is left out");
     let wider = spend(&harness, business, "days=4&timeZone=Asia/Kolkata").await;
     assert_eq!((wider.days[0].fees_paise.get(), wider.days[0].orders), (100, 1));
-    assert!(wider.days.windows(2).all(|pair| pair[1].date == pair[0].date.succ_opt().unwrap()));
+    assert!(wider.days.windows(2).all(|pair| pair[1].date == pair[0].date.succ_opt().expect("a day")));
     assert_eq!(wider.days[1..], view.days[..]);
     assert_eq!(spend(&harness, business, "").await.days.len(), 30);
     assert_eq!(spend(&harness, business, "days=366&timeZone=UTC").await.days.len(), 366);

@@ -66,6 +66,7 @@ pub(crate) async fn create_endpoint(app: &App, new: NewEndpoint) -> Result<Creat
             last_delivery_at: None,
             last_delivery_succeeded: None,
             connection_test: ConnectionTest::NotTested,
+            forgery: None,
         },
         trouble: Trouble::default(),
     };

@@ -1,11 +1,14 @@
 //! The owner's test: a made-up event is sent at once, whatever the endpoint's state, and stands in the log like any
-//! other.
+//! other. A second one, with a wrong signature, then shows whether the receiver looks.
+
+use std::time::Duration;
 
 use domain::{BusinessId, EndpointId, EventId, WebhookDeliveryId};
 use postgres::StoreError;
+use webhook_signature::Secret;
 
 use crate::app::App;
-use crate::domain::{Attempt, WebhookEvent};
+use crate::domain::{Attempt, Forgery, WebhookEvent, is_refusal};
 use crate::secrets::{SealedSecrets, Unreadable};
 use crate::sender::{LEASE, Webhook};
 use crate::store::{self, NewDelivery, Outcome, Then};
@@ -14,7 +17,19 @@ use crate::store::{self, NewDelivery, Outcome, Then};
 pub(crate) struct TestOutcome {
     pub event: EventId,
     pub attempt: Attempt,
+    /// The test with a wrong signature; none when the signed one was not taken, so that a refusal would say nothing.
+    pub forged: Option<Forged>,
 }
+
+pub(crate) struct Forged {
+    pub event: EventId,
+    /// None when no answer came in time.
+    pub status: Option<u16>,
+    pub refused: Option<bool>,
+}
+
+/// Together with the signed one, whose time is a webhook's, this stays within what the caller waits.
+const FORGED_WAIT: Duration = Duration::from_secs(4);
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TestError {
@@ -78,7 +93,36 @@ pub(crate) async fn test_endpoint(
     if !app.recorder.record(outcome).await {
         return Err(TestError::NotRecorded);
     }
-    Ok(TestOutcome { event: event.id, attempt: attempted.attempt })
+    let forged = match attempted.failure {
+        None => Some(forge(app, business, endpoint, event.id, (&url, &secrets)).await?),
+        Some(_) => None,
+    };
+    Ok(TestOutcome { event: event.id, attempt: attempted.attempt, forged })
+}
+
+/// Sends a second made-up event with a wrong signature. It is no delivery: it stands in no log, is never repeated, and
+/// says nothing of the endpoint's health; what came of it is kept beside the test.
+async fn forge(
+    app: &App,
+    business: BusinessId,
+    endpoint: EndpointId,
+    test_event: EventId,
+    (url, secrets): (&str, &SealedSecrets),
+) -> Result<Forged, TestError> {
+    let forged = WebhookEvent::of_forgery(business, &app.clock, &app.entropy)?;
+    let event = forged.id;
+    let webhook = Webhook { endpoint, url, secrets, event, mode: forged.mode, body: forged.body };
+    let other_secret = Secret::generate(app.entropy.bytes());
+    let sent = tokio::time::timeout(FORGED_WAIT, app.sender.forge(webhook, other_secret)).await;
+    let status = sent.ok().transpose()?.flatten();
+    let refused = is_refusal(status);
+    let forgery = Forgery { test_event, forged_event: event, refused, at: app.clock.now() };
+    let noted =
+        app.database.read(async |conn| store::note_forgery(conn, business, endpoint, &forgery).await).await;
+    if let Err(error) = noted {
+        tracing::warn!(%error, endpoint_id = %endpoint, "what came of a wrong signature is told and not kept");
+    }
+    Ok(Forged { event, status, refused })
 }
 
 /// Writes the event and a delivery that is ours from the start. Should this process die, a sender finishes the test.

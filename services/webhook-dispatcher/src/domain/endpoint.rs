@@ -2,7 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, EndpointId, EventKind, Mode};
-use internal_api::webhooks::{ConnectionTest, EndpointStatus, LastDelivery, WebhookSummary};
+use internal_api::webhooks::{ConnectionTest, EndpointStatus, LastDelivery, WebhookSummary, WebhookVerified};
+
+use super::Forgery;
 
 /// No business has more endpoints.
 pub(crate) const ENDPOINTS_MAX: i64 = 20;
@@ -55,6 +57,8 @@ pub(crate) struct EndpointFacts {
     pub last_delivery_at: Option<DateTime<Utc>>,
     pub last_delivery_succeeded: Option<bool>,
     pub connection_test: ConnectionTest,
+    /// What came of the webhook with a wrong signature that followed the latest test that was passed.
+    pub forgery: Option<Forgery>,
 }
 
 /// What its owner decided comes first, then what we decided, then how it fares.
@@ -90,11 +94,21 @@ pub(crate) fn summary(endpoints: &[EndpointFacts]) -> WebhookSummary {
         () if any(ConnectionTest::Failed) => ConnectionTest::Failed,
         () => ConnectionTest::NotTested,
     };
-    WebhookSummary { status: endpoints.iter().map(status).max_by_key(badness), connection_test }
+    let proven = endpoints.iter().filter(|endpoint| endpoint.connection_test == ConnectionTest::Passed);
+    let refused = |forgery: &&Forgery| forgery.refused == Some(true);
+    let forgery = proven.filter_map(|endpoint| endpoint.forgery.as_ref()).filter(refused);
+    let verified = forgery.min_by_key(|forgery| forgery.at).map(|forgery| WebhookVerified {
+        at: forgery.at,
+        test_event_id: forgery.test_event,
+        forged_event_id: forgery.forged_event,
+    });
+    WebhookSummary { status: endpoints.iter().map(status).max_by_key(badness), connection_test, verified }
 }
 
 #[cfg(test)]
 mod tests {
+    use domain::EventId;
+
     use super::*;
 
     fn facts(
@@ -110,6 +124,7 @@ mod tests {
             last_delivery_at,
             last_delivery_succeeded: succeeded,
             connection_test,
+            forgery: None,
         }
     }
 
@@ -132,13 +147,13 @@ mod tests {
     #[test]
     fn the_summary_shows_the_worst_status_and_the_best_test() {
         use ConnectionTest::{Failed, NotTested, Passed};
-        let none = WebhookSummary { status: None, connection_test: NotTested };
+        let none = WebhookSummary { status: None, connection_test: NotTested, verified: None };
         assert_eq!(summary(&[]), none);
         let active = facts(false, false, Some(true), NotTested);
         let failing = facts(false, false, Some(false), Failed);
         let paused = facts(true, false, None, Passed);
         let of = |endpoints: &[&EndpointFacts]| {
-            let WebhookSummary { status, connection_test } =
+            let WebhookSummary { status, connection_test, .. } =
                 summary(&endpoints.iter().map(|facts| (*facts).clone()).collect::<Vec<_>>());
             (status.unwrap(), connection_test)
         };
@@ -146,5 +161,24 @@ mod tests {
         assert_eq!(of(&[&active, &failing]), (EndpointStatus::Failing, Failed));
         assert_eq!(of(&[&paused, &active]), (EndpointStatus::Paused, Passed));
         assert_eq!(of(&[&failing, &paused]), (EndpointStatus::Failing, Passed));
+    }
+
+    #[test]
+    fn verified_is_who_took_the_signed_one_and_refused_the_forged_one() {
+        let at = DateTime::UNIX_EPOCH;
+        let event = EventId::first_of(at);
+        let forgery = |refused| Forgery { test_event: event, forged_event: event, refused, at };
+        for (connection_test, refused, verified) in [
+            (ConnectionTest::Passed, Some(true), true),
+            (ConnectionTest::Passed, Some(false), false),
+            (ConnectionTest::Passed, None, false),
+            (ConnectionTest::Failed, Some(true), false),
+        ] {
+            let facts = EndpointFacts {
+                forgery: Some(forgery(refused)),
+                ..facts(false, false, None, connection_test)
+            };
+            assert_eq!(summary(&[facts]).verified.is_some(), verified, "{connection_test} {refused:?}");
+        }
     }
 }

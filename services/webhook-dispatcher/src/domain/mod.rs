@@ -6,6 +6,7 @@ mod delivery;
 mod endpoint;
 mod failing;
 mod failure;
+mod forgery;
 mod last_status;
 mod name_servers;
 mod recovery;
@@ -24,6 +25,7 @@ pub(crate) use endpoint::{
 };
 pub(crate) use failing::{DISABLED_PERCENT, ParkedFate, notices_due};
 pub(crate) use failure::Failure;
+pub(crate) use forgery::{Forgery, is_refusal, problem as forgery_problem};
 pub(crate) use last_status::{StatusFilter, last_status, shown_status};
 pub use name_servers::NameServers;
 pub(crate) use recovery::Recovery;

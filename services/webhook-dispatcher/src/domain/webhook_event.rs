@@ -169,6 +169,33 @@ impl WebhookEvent {
         clock: &Clock,
         entropy: &Entropy,
     ) -> Result<Self, serde_json::Error> {
+        Self::made_up(business_id, clock, entropy, &ProgressData::default())
+    }
+
+    /// As [`WebhookEvent::of_test`], to be sent with a wrong signature. Who reads it although they should not have is told.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    pub(crate) fn of_forgery(
+        business_id: BusinessId,
+        clock: &Clock,
+        entropy: &Entropy,
+    ) -> Result<Self, serde_json::Error> {
+        let reason = "The signature of this test is wrong on purpose: refuse it with 401.".to_owned();
+        Self::made_up(
+            business_id,
+            clock,
+            entropy,
+            &ProgressData { reason: Some(reason), ..ProgressData::default() },
+        )
+    }
+
+    fn made_up(
+        business_id: BusinessId,
+        clock: &Clock,
+        entropy: &Entropy,
+        data: &ProgressData,
+    ) -> Result<Self, serde_json::Error> {
         let (id, occurred_at) = (EventId::generate(clock, entropy), clock.now());
         let (kind, mode) = (EventKind::WebhookTest, Mode::Test);
         let tracking_code = TrackingCode::generate(mode, entropy);
@@ -187,7 +214,7 @@ impl WebhookEvent {
             mode,
             occurred_at: written(occurred_at),
             order: Some((&order).into()),
-            data: &ProgressData::default(),
+            data,
         };
         let body = serde_json::to_vec(&body)?;
         let order_reference = Some(order.order_reference);

@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::app::App;
 use crate::commands::{CreatedEndpoint, Redelivered, TestOutcome};
 use crate::domain::{
-    Attempt, Delivery, Endpoint, Findings, OrderDelivery, Problem, Recovery, Told, Trouble, last_delivery,
-    status,
+    Attempt, Delivery, Endpoint, Findings, OrderDelivery, Problem, Recovery, Told, Trouble, forgery_problem,
+    last_delivery, status,
 };
 use crate::settings::Patience;
 use crate::store::LogPage;
@@ -37,6 +37,7 @@ pub(super) fn of_endpoint(endpoint: Endpoint, moment: Moment) -> EndpointView {
         status: status(&endpoint.facts),
         last_delivery: last_delivery(&endpoint.facts),
         connection_test: endpoint.facts.connection_test,
+        forged_refused: endpoint.facts.forgery.and_then(|forgery| forgery.refused),
         id: endpoint.id,
         url: endpoint.url,
         events: endpoint.events,
@@ -135,12 +136,17 @@ fn json_object(text: &str) -> Value {
 }
 
 pub(super) fn of_test(outcome: TestOutcome) -> TestResult {
+    let forged = outcome.forged.as_ref();
     TestResult {
         event_id: outcome.event,
         succeeded: outcome.attempt.succeeded(),
         response_status: outcome.attempt.response_status.map(i32::from),
         duration_ms: outcome.attempt.duration_ms,
         error: outcome.attempt.error,
+        forged_refused: forged.and_then(|forged| forged.refused),
+        forged_event_id: forged.map(|forged| forged.event),
+        forged_response_status: forged.and_then(|forged| forged.status).map(i32::from),
+        forged_problem: forged.and_then(|forged| forgery_problem(forged.refused, forged.status)),
     }
 }
 

@@ -2,14 +2,16 @@
 
 use std::time::{Duration, Instant};
 
+use chrono::{DateTime, Utc};
 use domain::{Clock, EndpointId, EventId, Mode};
-use reqwest::header::{InvalidHeaderName, RETRY_AFTER};
+use reqwest::header::{HeaderMap, InvalidHeaderName, RETRY_AFTER};
 use settings::Brand;
+use webhook_signature::Secret;
 
 use super::exchange::{Answer, Exchange};
 use super::signed::{HeaderNames, logged, logged_request};
 use crate::domain::{Attempt, Failure, retry_after};
-use crate::secrets::{SealedSecrets, SecretBox, Unreadable};
+use crate::secrets::{SealedSecrets, SecretBox, Secrets, Unreadable};
 
 /// Makes attempts; writes nothing.
 #[derive(Clone)]
@@ -67,10 +69,7 @@ impl Sender {
     pub(crate) async fn attempt(&self, webhook: Webhook<'_>) -> Result<Attempted, Unreadable> {
         let (started_at, clock) = (self.clock.now(), Instant::now());
         let secrets = self.secrets.open_all(webhook.endpoint, webhook.secrets, started_at)?;
-        let headers = self
-            .headers
-            .signed(webhook.event, webhook.mode, started_at.timestamp(), &secrets, &webhook.body)
-            .map_err(|_| Unreadable::Damaged)?;
+        let headers = self.signed(&webhook, started_at, &secrets)?;
         let request_headers = logged_request(&headers, webhook.url, &webhook.body);
         let (answer, failure) = self.exchange.post(webhook.url, headers, webhook.body).await;
         let took = clock.elapsed();
@@ -89,6 +88,32 @@ impl Sender {
             },
             failure,
         })
+    }
+
+    /// Sends it as somebody would who does not know the endpoint's secret, and gives the status of the answer. It is no
+    /// attempt: nothing is counted, and nothing of it is kept.
+    ///
+    /// # Errors
+    /// When the secret is not one; nothing was sent then.
+    pub(crate) async fn forge(
+        &self,
+        webhook: Webhook<'_>,
+        other_secret: Secret,
+    ) -> Result<Option<u16>, Unreadable> {
+        let secrets = Secrets { present: other_secret, next: None };
+        let headers = self.signed(&webhook, self.clock.now(), &secrets)?;
+        let (answer, _expected) = self.exchange.post(webhook.url, headers, webhook.body).await;
+        Ok(answer.status)
+    }
+
+    fn signed(
+        &self,
+        webhook: &Webhook<'_>,
+        at: DateTime<Utc>,
+        secrets: &Secrets,
+    ) -> Result<HeaderMap, Unreadable> {
+        let signed = self.headers.signed(webhook.event, webhook.mode, at.timestamp(), secrets, &webhook.body);
+        signed.map_err(|_| Unreadable::Damaged)
     }
 
     fn asked_for(&self, answer: &Answer) -> Option<Duration> {

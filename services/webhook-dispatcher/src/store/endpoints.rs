@@ -11,7 +11,7 @@ use super::corrupt;
 use super::failing::told;
 use super::parked::count_parked;
 use super::schema::{endpoint_health, endpoints};
-use crate::domain::{Endpoint, EndpointFacts, Trouble};
+use crate::domain::{Endpoint, EndpointFacts, Forgery, Trouble};
 use crate::secrets::Sealed;
 
 #[derive(Queryable, Selectable)]
@@ -38,6 +38,10 @@ struct HealthRow {
     disabled_at: Option<DateTime<Utc>>,
     disabled_reason: Option<String>,
     connection_test: String,
+    test_event_id: Option<String>,
+    forged_event_id: Option<String>,
+    forged_refused: Option<bool>,
+    forged_at: Option<DateTime<Utc>>,
 }
 
 #[derive(Insertable)]
@@ -71,6 +75,20 @@ pub struct EndpointChange {
 
 type Rows = (EndpointRow, HealthRow);
 
+fn forgery(health: &HealthRow) -> Result<Option<Forgery>, StoreError> {
+    let (Some(test_event), Some(forged_event), Some(at)) =
+        (&health.test_event_id, &health.forged_event_id, health.forged_at)
+    else {
+        return Ok(None);
+    };
+    Ok(Some(Forgery {
+        test_event: test_event.parse().map_err(corrupt)?,
+        forged_event: forged_event.parse().map_err(corrupt)?,
+        refused: health.forged_refused,
+        at,
+    }))
+}
+
 fn endpoint((row, health): Rows) -> Result<Endpoint, StoreError> {
     Ok(Endpoint {
         id: row.id.parse().map_err(corrupt)?,
@@ -87,6 +105,7 @@ fn endpoint((row, health): Rows) -> Result<Endpoint, StoreError> {
             last_delivery_at: health.last_delivery_at,
             last_delivery_succeeded: health.last_delivery_succeeded,
             connection_test: health.connection_test.parse().map_err(corrupt)?,
+            forgery: forgery(&health)?,
         },
         trouble: Trouble {
             failing_since: health.failing_since,

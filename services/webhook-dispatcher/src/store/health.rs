@@ -12,6 +12,7 @@ use domain::{BusinessId, EndpointId};
 use postgres::StoreError;
 
 use super::schema::endpoint_health;
+use crate::domain::Forgery;
 
 /// Takes back that we disabled the endpoint, or leave it alone.
 pub(crate) async fn enable(
@@ -48,6 +49,31 @@ pub(crate) async fn forget_test(
         .set((
             endpoint_health::connection_test.eq("not_tested"),
             endpoint_health::connection_tested_at.eq(None::<chrono::DateTime<chrono::Utc>>),
+            endpoint_health::test_event_id.eq(None::<String>),
+            endpoint_health::forged_event_id.eq(None::<String>),
+            endpoint_health::forged_refused.eq(None::<bool>),
+            endpoint_health::forged_at.eq(None::<chrono::DateTime<chrono::Utc>>),
+        ))
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// What came of the webhook with a wrong signature.
+pub(crate) async fn note_forgery(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    endpoint: EndpointId,
+    forgery: &Forgery,
+) -> Result<(), StoreError> {
+    diesel::update(endpoint_health::table)
+        .filter(endpoint_health::business_id.eq(business.to_string()))
+        .filter(endpoint_health::endpoint_id.eq(endpoint.to_string()))
+        .set((
+            endpoint_health::test_event_id.eq(forgery.test_event.to_string()),
+            endpoint_health::forged_event_id.eq(forgery.forged_event.to_string()),
+            endpoint_health::forged_refused.eq(forgery.refused),
+            endpoint_health::forged_at.eq(forgery.at),
         ))
         .execute(conn)
         .await?;

@@ -33,7 +33,7 @@ pub(crate) use endpoints::{
 pub(crate) use events::body_of;
 pub(crate) use failing::{Notice, breakers, failing_endpoints, oldest_due, tell};
 pub(crate) use hand_out::{NewDelivery, Standing, hand_out};
-pub(crate) use health::{bring_forward_all, enable, forget_test};
+pub(crate) use health::{bring_forward_all, enable, forget_test, note_forgery};
 pub(crate) use log::{DeliveryFilter, LogPage, list_deliveries};
 pub(crate) use of_order::{Position, deliveries_of_order, delivery_of_order};
 pub(crate) use parked::{

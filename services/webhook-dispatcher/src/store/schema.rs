@@ -36,6 +36,10 @@ diesel::table! {
         tripped_until -> Nullable<Timestamptz>,
         last_success_at -> Nullable<Timestamptz>,
         parked_fate -> Nullable<Text>,
+        test_event_id -> Nullable<Text>,
+        forged_event_id -> Nullable<Text>,
+        forged_refused -> Nullable<Bool>,
+        forged_at -> Nullable<Timestamptz>,
     }
 }
 

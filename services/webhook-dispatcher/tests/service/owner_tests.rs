@@ -1,5 +1,7 @@
 //! The owner's test of an endpoint.
 
+use std::sync::{Arc, OnceLock};
+
 use domain::EventKind;
 use internal_api::webhooks::{ConnectionTest, DeliveryState, EndpointStatus};
 use serde_json::json;
@@ -18,6 +20,7 @@ async fn a_test_is_sent_at_once_logged_and_shown() {
     assert!(result.succeeded);
     assert_eq!((result.response_status, &result.error), (Some(200), &None));
     let received = receiver.received().remove(0);
+    assert_eq!(result.forged_refused, Some(false), "it takes whatever comes");
     let body = received.json();
     assert_eq!((&body["event"], &body["mode"]), (&json!("webhook.test"), &json!("test")));
     assert_eq!(received.id(), result.event_id.to_string());
@@ -57,10 +60,13 @@ async fn a_test_that_fails_is_not_repeated_and_the_next_one_decides() {
     let summary = harness.hooks.summary(harness.business).await.unwrap();
     assert_eq!(summary.connection_test, ConnectionTest::Failed);
 
+    assert_eq!((result.forged_refused, result.forged_event_id), (None, None), "nothing was to be learned");
+    assert_eq!(receiver.count(), 1);
+
     assert!(harness.hooks.test(harness.business, &id).await.unwrap().succeeded);
     let view = harness.view(&endpoint).await;
     assert_eq!((view.connection_test, view.status), (ConnectionTest::Passed, EndpointStatus::Active));
-    assert_eq!(receiver.count(), 2);
+    assert_eq!(receiver.count(), 3, "the second test is followed by a wrong signature");
 
     // Another URL has not been tested.
     let moved = Receiver::kind();
@@ -86,5 +92,67 @@ async fn a_paused_endpoint_can_be_tested_and_an_unknown_one_cannot() {
     for unknown in ["whe_01ARZ3NDEKTSV4RRFFQ69G5FAV", "nonsense"] {
         let refused = refusal(harness.hooks.test(harness.business, unknown).await);
         assert_eq!((refused.status, refused.code.as_str()), (404, "webhook_endpoint_not_found"));
+    }
+}
+
+/// A receiver that verifies what it is sent, once it knows the secret, and answers a wrong signature with `refusal`.
+fn verifying(secret: Arc<OnceLock<String>>, refusal: u16, now: i64) -> Receiver {
+    Receiver::start(move |received, _| {
+        let secret = secret.get().expect("the secret");
+        let (timestamp, signature) =
+            (received.header("service-timestamp"), received.header("service-signature"));
+        let verified = webhook_signature::verify(secret, timestamp, signature, &received.body, now, 3_600);
+        reply(if verified.is_ok() { 200 } else { refusal })
+    })
+}
+
+#[tokio::test]
+async fn a_receiver_proves_itself_by_refusing_a_wrong_signature() {
+    let harness = Harness::start().await;
+    let now = harness.clock.now().timestamp();
+    for (status, refused, problem) in [
+        (401, Some(true), None),
+        (200, Some(false), Some("took a webhook with a wrong signature")),
+        (500, None, Some("it answered 500")),
+    ] {
+        let secret = Arc::new(OnceLock::new());
+        let receiver = verifying(secret.clone(), status, now);
+        let endpoint = harness.endpoint(&receiver).await;
+        secret.set(endpoint.secret.clone()).unwrap();
+        let before = harness.view(&endpoint).await;
+        assert_eq!(before.forged_refused, None);
+        let result = harness.hooks.test(harness.business, &endpoint.view.id.to_string()).await.unwrap();
+        assert!(result.succeeded, "the signed one decides");
+        assert_eq!(result.forged_refused, refused, "{status}");
+        assert_eq!(result.forged_response_status, Some(status.into()));
+        let told = result.forged_problem.unwrap_or_default();
+        assert_eq!(told.is_empty(), problem.is_none());
+        assert!(told.contains(problem.unwrap_or_default()), "{told}");
+
+        let received = receiver.received();
+        assert_eq!(received.len(), 2);
+        assert_eq!(Some(received[1].id()), result.forged_event_id.map(|id| id.to_string()));
+        assert!(received[1].json()["data"]["reason"].as_str().unwrap().contains("wrong on purpose"));
+        for name in ["service-signature", "webhook-signature"] {
+            assert_ne!(received[1].header(name), received[0].header(name));
+        }
+        let log = harness.deliveries(&endpoint).await;
+        assert_eq!(log.len(), 1, "the wrong one stands in no log");
+        assert_eq!(log[0].event_id, result.event_id);
+        let view = harness.view(&endpoint).await;
+        assert_eq!((view.connection_test, view.status), (ConnectionTest::Passed, EndpointStatus::Active));
+        assert_eq!(view.forged_refused, refused);
+        assert_eq!(view.last_delivery.label, "Succeeded");
+
+        let verified = harness.hooks.summary(harness.business).await.unwrap().verified;
+        if status == 401 {
+            let verified = verified.unwrap();
+            assert_eq!(Some(verified.forged_event_id), result.forged_event_id);
+            assert_eq!(verified.test_event_id, result.event_id);
+            // Another URL has proved nothing yet.
+            harness.patch(&endpoint, json!({"url": format!("{}?elsewhere", receiver.url())})).await;
+        } else {
+            assert_eq!(verified, None, "{status}");
+        }
     }
 }

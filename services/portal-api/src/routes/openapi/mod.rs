@@ -11,9 +11,9 @@ use utoipa::OpenApi;
 
 use self::common::Common;
 use super::{
-    accounts, api_keys, audit_log, cash, config, invitations, operator, operator_session, order_stream,
-    order_support, orders, password, payments, pickup_profile, session, sessions, statement, status,
-    status_stream, subscription, users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
+    accounts, api_keys, audit_log, cash, config, invitations, operator, operator_session, operator_support,
+    order_stream, order_support, orders, password, payments, pickup_profile, session, sessions, statement,
+    status, status_stream, subscription, users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
 };
 
 const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers in paise, times RFC 3339 in UTC. Lists take `limit` and \
@@ -102,6 +102,10 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
         operator_session::look,
         operator_session::close,
         operator::list,
+        operator_support::read,
+        operator_support::health,
+        operator_support::orders,
+        operator_support::order_events,
         operator::change,
         operator::credit,
         users::list_for_operator,

@@ -55,6 +55,29 @@ pub(crate) struct EntriesParams {
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct BusinessesParams {
+    /// An id, or part of the name or of a user's e-mail.
+    #[param(max_length = 320)]
+    search: Option<String>,
+    /// `active`, `inactive` or `suspended`.
+    status: Option<String>,
+    /// `required`, `requested`, `active` or `expired`.
+    subscription: Option<String>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct CodeParams {
+    /// An order's id, tracking code or reference, exactly.
+    #[param(max_length = 128)]
+    code: String,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub(crate) struct SpendParams {
     /// Up to today; 30 when left out.
     #[param(minimum = 1, maximum = 366)]

@@ -1,0 +1,75 @@
+//! How a business fares, asked of all its owners at the same time; whoever does not answer is named, and the rest shown.
+
+use domain::{BusinessId, GoLiveFacts};
+use internal_api::orders::OrdersActivity;
+use internal_api::wallet::WalletView;
+use internal_api::webhooks::EndpointView;
+use internal_api::{CallError, PageQuery};
+use postgres::StoreError;
+
+use crate::app::App;
+use crate::commands::confirm_go_live::confirm_go_live;
+use crate::domain::indicators::{Indicators, Told};
+use crate::domain::{DoneSince, Problem, problems};
+use crate::store::businesses;
+
+/// More than a business may have.
+const ENDPOINTS: PageQuery = PageQuery { limit: 100, starting_after: None };
+
+pub(crate) struct Health {
+    pub(crate) indicators: Indicators,
+    pub(crate) go_live: GoLiveFacts,
+    pub(crate) done_since: DoneSince,
+    pub(crate) wallet: Option<WalletView>,
+    pub(crate) orders: Option<OrdersActivity>,
+    pub(crate) endpoints: Option<Vec<EndpointView>>,
+    pub(crate) problems: Vec<Problem>,
+    /// The services that did not answer.
+    pub(crate) incomplete: Vec<&'static str>,
+}
+
+/// `None` for an unknown business.
+pub(crate) async fn health(app: &App, business: BusinessId) -> Result<Option<Health>, StoreError> {
+    let standing = app.database.read(async |conn| businesses::standing(conn, business).await).await?;
+    let Some(standing) = standing else { return Ok(None) };
+    let peers = &app.peers;
+    let (confirmed, keys, webhooks, endpoints, wallet, orders) = tokio::join!(
+        confirm_go_live(app, standing),
+        peers.keys.summary(business),
+        peers.webhooks.summary(business),
+        peers.webhooks.list(business, &ENDPOINTS),
+        peers.wallet.wallet(business),
+        peers.orders.activity(business),
+    );
+    let standing = confirmed?.standing;
+    let mut incomplete = Vec::new();
+    let keys = told("key-management", keys, &mut incomplete);
+    let webhooks = told("webhook-dispatcher", webhooks, &mut incomplete);
+    let endpoints = told("webhook-dispatcher", endpoints, &mut incomplete).map(|page| page.data);
+    let wallet = told("wallet", wallet, &mut incomplete);
+    let orders = told("order-api", orders, &mut incomplete);
+    incomplete.dedup();
+    Ok(Some(Health {
+        indicators: Indicators::of(&standing, Told { keys, webhooks, wallet: wallet.as_ref() }),
+        go_live: standing.facts(),
+        done_since: standing.since,
+        problems: problems(&standing.business, wallet.as_ref(), orders, endpoints.as_deref()),
+        wallet,
+        orders,
+        endpoints,
+        incomplete,
+    }))
+}
+
+fn told<T>(
+    service: &'static str,
+    answer: Result<T, CallError>,
+    incomplete: &mut Vec<&'static str>,
+) -> Option<T> {
+    answer
+        .inspect_err(|error| {
+            tracing::warn!(%error, "a part of a business's health is not known");
+            incomplete.push(service);
+        })
+        .ok()
+}

@@ -1,0 +1,179 @@
+//! What the operator looks at to help a business.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::portal::Portal;
+use crate::profile::complete_profile;
+
+const BUSINESSES: &str = "/v1/operator/businesses";
+const ORDER: &str = "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const AT: &str = "2026-01-01T00:00:00Z";
+
+async fn found(operator: &mut Client, query: &str) -> Vec<String> {
+    let page = operator.get(&format!("{BUSINESSES}?{query}")).await;
+    assert_eq!(page.status, 200, "{query}: {page:?}");
+    let ids = page.body["data"].as_array().unwrap().iter();
+    ids.map(|business| business["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn businesses_are_found_by_name_mail_id_and_state() {
+    let portal = Portal::start().await;
+    let mut operator = portal.operator();
+    let first = portal.owner("Asha_1@one.example").await.business;
+    let second = portal.owner("ravi@two.example").await.business;
+    let body =
+        json!({ "businessName": "100% Coffee", "email": "c@three.example", "password": "correct horse" });
+    portal.clock.advance(chrono::TimeDelta::milliseconds(1));
+    let third = portal.stranger().post("/v1/portal/accounts", body).await;
+    let third = third.body["businessId"].as_str().unwrap().to_owned();
+
+    assert_eq!(found(&mut operator, "search=coffee").await, [third.as_str()]);
+    assert_eq!(found(&mut operator, "search=asha_1").await, [first.as_str()]);
+    assert_eq!(found(&mut operator, "search=TWO.example").await, [second.as_str()]);
+    assert_eq!(found(&mut operator, "search=corner").await, [second.as_str(), first.as_str()]);
+    assert_eq!(found(&mut operator, &format!("search={first}")).await, [first.as_str()]);
+    assert_eq!(found(&mut operator, "search=100%25").await, [third.as_str()], "a sign stands for itself");
+    assert!(found(&mut operator, "search=o%25e").await.is_empty());
+    assert!(found(&mut operator, "search=ash_").await.is_empty());
+
+    operator
+        .patch(&format!("{BUSINESSES}/{second}"), json!({ "status": "active", "subscription": "active" }))
+        .await;
+    assert_eq!(found(&mut operator, "status=active").await, [second.as_str()]);
+    assert_eq!(found(&mut operator, "subscription=active&search=corner").await, [second.as_str()]);
+    assert_eq!(found(&mut operator, "subscription=required").await, [third.as_str(), first.as_str()]);
+    let page = format!("subscription=required&limit=1&startingAfter={third}");
+    assert_eq!(found(&mut operator, &page).await, [first.as_str()]);
+    let refused = operator.get(&format!("{BUSINESSES}?status=open&subscription=paid&search=%20")).await;
+    assert_eq!((refused.status, refused.faulty_fields()), (400, vec!["search", "status", "subscription"]));
+}
+
+#[tokio::test]
+async fn one_business_is_read_with_its_profile_and_its_people() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let mut operator = portal.operator();
+    let path = format!("{BUSINESSES}/{}", owner.business);
+    let read = operator.get(&path).await;
+    assert_eq!(read.status, 200, "{read:?}");
+    let listed = operator.get(BUSINESSES).await.body["data"][0].clone();
+    for (name, value) in listed.as_object().unwrap() {
+        assert_eq!(&read.body[name], value, "{name}");
+    }
+    assert_eq!(read.body["pickupProfile"], json!({ "complete": false }));
+    assert_eq!(read.body["users"], 1);
+    owner.client.put("/v1/portal/pickup-profile", complete_profile()).await;
+    assert_eq!(operator.get(&path).await.body["pickupProfile"]["complete"], true);
+    for id in ["biz_01ARZ3NDEKTSV4RRFFQ69G5FAV", "x"] {
+        for rest in ["", "/health"] {
+            let refused = operator.get(&format!("{BUSINESSES}/{id}{rest}")).await;
+            assert_eq!((refused.status, refused.code()), (404, "business_not_found"));
+        }
+    }
+}
+
+fn endpoint() -> Value {
+    json!({
+        "id": "whe_01ARZ3NDEKTSV4RRFFQ69G5FAV", "url": "https://shop.example/hook?token=secret", "events": [],
+        "modes": [], "status": "failing", "lastDelivery": { "at": null, "label": "Never" },
+        "connectionTest": "passed", "forgedRefused": false, "nextSecret": null, "maxPerSecond": null,
+        "parkedDeliveries": 0, "trouble": null, "createdAt": AT,
+    })
+}
+
+#[tokio::test]
+async fn health_is_gathered_from_all_owners() {
+    let portal = Portal::start().await;
+    let owner = portal.owner("owner@shop.example").await;
+    let of = format!("internal/businesses/{}", owner.business);
+    portal.peers.wallet(&owner.business, 1_000, true);
+    portal.peers.answer(
+        format!("GET /order-api/{of}/orders/activity"),
+        200,
+        json!({
+            "live": { "lastAt": AT, "last24h": 3, "pending": 1 },
+            "test": { "lastAt": null, "last24h": 0, "pending": 0 },
+        }),
+    );
+    portal.peers.answer(
+        format!("GET /webhook-dispatcher/{of}/webhook-endpoints"),
+        200,
+        json!({ "data": [endpoint()], "hasMore": false }),
+    );
+    let path = format!("{BUSINESSES}/{}/health", owner.business);
+    let health = portal.operator().get(&path).await;
+    assert_eq!(health.status, 200, "{health:?}");
+    let health = health.body;
+    assert_eq!(health["incomplete"], json!([]));
+    assert_eq!(health["balancePaise"], 1_000);
+    assert_eq!(health["lowBalanceThresholdPaise"], 50_000);
+    assert_eq!(health["orders"]["live"], json!({ "lastAt": AT, "last24h": 3, "pending": 1 }));
+    assert_eq!(health["indicators"]["wallet"]["code"], "low_balance");
+    assert_eq!(health["goLive"]["items"][4]["at"], AT);
+    assert_eq!(health["endpoints"][0]["url"], "https://shop.example/hook", "a query may carry a secret");
+    let problems = health["problems"].as_array().unwrap().iter();
+    let codes: Vec<_> = problems.map(|problem| problem["code"].as_str().unwrap()).collect();
+    let expected = ["wallet_low", "orders_pending", "webhook_endpoint_failing", "webhook_signature_ignored"];
+    assert_eq!(codes, expected);
+}
+
+#[tokio::test]
+async fn who_does_not_answer_is_named_and_the_rest_is_shown() {
+    let portal = Portal::start().await;
+    let owner = portal.owner("owner@shop.example").await;
+    let of = format!("internal/businesses/{}", owner.business);
+    portal.peers.answer(format!("GET /order-api/{of}/orders/activity"), 503, json!({}));
+    portal.peers.silence("webhook-dispatcher");
+    let path = format!("{BUSINESSES}/{}/health", owner.business);
+    let health = portal.operator().get(&path).await;
+    assert_eq!(health.status, 200, "{health:?}");
+    let health = health.body;
+    assert_eq!(health["incomplete"], json!(["webhook-dispatcher", "order-api"]));
+    assert_eq!((&health["orders"], &health["endpoints"]), (&Value::Null, &Value::Null));
+    assert_eq!(health["indicators"]["webhook"], json!({ "code": "unknown", "label": "Unknown" }));
+    assert_eq!(health["indicators"]["testApi"]["label"], "Not created");
+    assert_eq!(health["balancePaise"], 0);
+}
+
+fn order(business: &str) -> Value {
+    let entropy = domain::Entropy::seeded(5);
+    let code = domain::TrackingCode::generate(domain::Mode::Test, &entropy).to_string();
+    let order = json!({
+        "id": ORDER, "serviceOrderId": ORDER, "orderReference": "shop-1", "orderSource": "business_website",
+        "trackingCode": code, "trackingUrl": "http://t.test", "status": "created",
+        "codStatus": "not_applicable", "mode": "test", "customer": {}, "delivery": {}, "pickup": {},
+        "package": {}, "payment": {}, "notes": {}, "feeChargedPaise": 0, "driver": null, "reason": null,
+        "codDiscrepancyPaise": null, "createdAt": AT, "updatedAt": AT,
+    });
+    json!({ "businessId": business, "order": order })
+}
+
+#[tokio::test]
+async fn any_order_is_found_by_its_code_with_its_business_and_its_timeline() {
+    let portal = Portal::start().await;
+    let owner = portal.owner("owner@shop.example").await;
+    let mut operator = portal.operator();
+    let call = "GET /order-api/internal/orders";
+    portal.peers.answer(call, 200, json!([order(&owner.business)]));
+    let found = operator.get("/v1/operator/orders?code=shop-1").await;
+    assert_eq!(found.status, 200, "{found:?}");
+    assert_eq!(found.body["data"][0]["business"], json!({ "id": owner.business, "name": "Corner Shop" }));
+    assert_eq!(found.body["data"][0]["order"]["id"], ORDER);
+    assert_eq!(portal.peers.asked(call)[0].query, "code=shop-1");
+    let refused = operator.get("/v1/operator/orders").await;
+    assert_eq!((refused.status, refused.faulty_fields()), (400, vec!["code"]));
+
+    let timeline = json!({ "data": [], "hasMore": false });
+    let of = format!("GET /order-api/internal/businesses/{}/orders/{ORDER}/events", owner.business);
+    portal.peers.answer(of.as_str(), 200, timeline.clone());
+    let events = operator.get(&format!("/v1/operator/orders/{ORDER}/events?limit=5")).await;
+    assert_eq!((events.status, events.body), (200, timeline));
+    assert_eq!(portal.peers.asked(&of)[0].query, "limit=5");
+
+    portal.peers.answer(call, 200, json!([]));
+    let refused = operator.get(&format!("/v1/operator/orders/{ORDER}/events")).await;
+    assert_eq!((refused.status, refused.code()), (404, "order_not_found"));
+    assert_eq!(owner.client.clone().get("/v1/operator/orders?code=x").await.status, 401);
+}
