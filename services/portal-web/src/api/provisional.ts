@@ -34,25 +34,14 @@ export interface List<T> {
 }
 export type Role = Schemas["Role"];
 
-export type GoLiveItem = Schemas["ItemView"] & { at?: string | null };
+export type Status = Schemas["StatusView"];
+export type GoLiveItem = Status["goLive"]["items"][number];
 export type IndicatorName = keyof Schemas["IndicatorsView"];
-export interface Advice {
-  code: string;
-  label: string;
-  done: boolean;
-  at: string | null;
-  requestIds: string[];
-}
-export interface Status {
-  indicators: Schemas["IndicatorsView"];
-  goLive: { unlocked: boolean; items: GoLiveItem[] };
-  advice?: Advice[];
-}
+export type Advice = Status["advice"][number];
 
 export interface paths {
   "/v1/portal/password-resets": { post: Call<None, { email: string }, { 202: Json<{ message: string }> }> };
   "/v1/portal/password-resets/confirm": {
     post: Call<None, { token: string; password: string }, { 204: Empty }>;
   };
-  "/v1/portal/status": { get: Read<None, Status> };
 }

@@ -28,7 +28,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Read a business */
+        get: operations["readBusiness"];
         put?: never;
         post?: never;
         delete?: never;
@@ -47,6 +48,23 @@ export interface paths {
         };
         /** Who did what for a business, newest first */
         get: operations["listAuditLogOfBusiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/businesses/{id}/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How a business fares */
+        get: operations["readBusinessHealth"];
         put?: never;
         post?: never;
         delete?: never;
@@ -115,6 +133,40 @@ export interface paths {
         };
         /** Orders whose cash is not what it should be */
         get: operations["listDiscrepancies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find orders of any business by id, tracking code or reference */
+        get: operations["findOrders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/orders/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All that happened to an order of any business */
+        get: operations["readTimelineOfAny"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1063,6 +1115,16 @@ export interface components {
             type: string;
             userId?: string | null;
         };
+        AdviceView: {
+            /** Format: date-time */
+            at?: string | null;
+            /** @description `duplicate_retry_tested`, `failure_retry_tested` or `webhook_verified`. */
+            code: string;
+            done: boolean;
+            label: string;
+            /** @description The requests that prove it; of `webhook_verified` the events that were sent. */
+            requestIds: string[];
+        };
         /**
          * @description An API key. Names the key; it is not the key.
          * @example key_01JZ5S9QK4V8M2T6YB3C7D9FGH
@@ -1124,11 +1186,24 @@ export interface components {
             /** @description Also the cursor of the list. */
             businessId: components["schemas"]["BusinessId"];
         };
+        /** @description One business as the operator sees it. */
+        BusinessDetails: components["schemas"]["BusinessView"] & {
+            pickupProfile: components["schemas"]["ProfileState"];
+            /**
+             * Format: int64
+             * @description How many people log in for it.
+             */
+            users: number;
+        };
         /**
          * @description A tenant.
          * @example biz_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         BusinessId: string;
+        BusinessName: {
+            id: components["schemas"]["BusinessId"];
+            name: string;
+        };
         /** @description A business as the operator sees it. */
         BusinessView: {
             /** Format: date-time */
@@ -1384,6 +1459,8 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             events: components["schemas"]["EventKind"][];
+            /** @description Whether the latest test that was passed was followed by a refusal of a wrong signature; null when that is not known. */
+            forgedRefused?: boolean | null;
             id: components["schemas"]["EndpointId"];
             lastDelivery: components["schemas"]["LastDelivery"];
             /**
@@ -1449,6 +1526,13 @@ export interface components {
             field: string;
             message: string;
         };
+        FoundOrderView: {
+            business: components["schemas"]["BusinessName"];
+            order: components["schemas"]["OrderView"];
+        };
+        FoundOrders: {
+            data: components["schemas"]["FoundOrderView"][];
+        };
         /** @description What whoever holds a link sees before they accept. */
         FoundView: {
             businessName: string;
@@ -1465,6 +1549,19 @@ export interface components {
         GoLiveView: {
             items: components["schemas"]["ItemView"][];
             unlocked: boolean;
+        };
+        /** @description How a business fares. What a service in `incomplete` would say is null, or `Unknown`. */
+        HealthView: {
+            balancePaise?: components["schemas"]["Paise"] | null;
+            /** @description Without the queries of their URLs, which may carry secrets. */
+            endpoints?: components["schemas"]["EndpointView"][] | null;
+            goLive: components["schemas"]["GoLiveView"];
+            /** @description The services that did not answer. */
+            incomplete: string[];
+            indicators: components["schemas"]["IndicatorsView"];
+            lowBalanceThresholdPaise?: components["schemas"]["Paise"] | null;
+            orders?: components["schemas"]["OrdersHealth"] | null;
+            problems: components["schemas"]["ProblemView"][];
         };
         IndicatorView: {
             code: string;
@@ -1509,6 +1606,11 @@ export interface components {
             quantity: number;
         };
         ItemView: {
+            /**
+             * Format: date-time
+             * @description Since when, as far as that is known; null while it is open.
+             */
+            at?: string | null;
             code: string;
             done: boolean;
             label: string;
@@ -1551,6 +1653,23 @@ export interface components {
          * @enum {string}
          */
         Mode: "test" | "live";
+        ModeActivity: {
+            /**
+             * Format: int64
+             * @description Placed in the last 24 hours; 100000 stands for more.
+             */
+            last24h: number;
+            /**
+             * Format: date-time
+             * @description When the latest order was placed.
+             */
+            lastAt?: string | null;
+            /**
+             * Format: int64
+             * @description Whose payment is not decided yet; 100000 stands for more. Test orders are paid by nobody.
+             */
+            pending: number;
+        };
         /** @description Money that the order took from the wallet, or that came back. */
         MoneyView: {
             /** @description Negative for money that leaves the wallet. */
@@ -1645,6 +1764,10 @@ export interface components {
             trackingUrl: string;
             /** Format: date-time */
             updatedAt: string;
+        };
+        OrdersHealth: {
+            live: components["schemas"]["ModeActivity"];
+            test: components["schemas"]["ModeActivity"];
         };
         /** @description One of the user's own sessions. */
         OwnSessionView: {
@@ -1764,6 +1887,8 @@ export interface components {
                 /** Format: date-time */
                 createdAt: string;
                 events: components["schemas"]["EventKind"][];
+                /** @description Whether the latest test that was passed was followed by a refusal of a wrong signature; null when that is not known. */
+                forgedRefused?: boolean | null;
                 id: components["schemas"]["EndpointId"];
                 lastDelivery: components["schemas"]["LastDelivery"];
                 /**
@@ -1995,6 +2120,13 @@ export interface components {
             pincode?: string | null;
             state?: string | null;
         };
+        ProblemView: {
+            code: string;
+            message: string;
+        };
+        ProfileState: {
+            complete: boolean;
+        };
         Recover: {
             /** Format: date-time */
             since: string;
@@ -2161,6 +2293,8 @@ export interface components {
             timeZone: string;
         };
         StatusView: {
+            /** @description Shown beside the go-live list; it locks nothing. */
+            advice: components["schemas"]["AdviceView"][];
             goLive: components["schemas"]["GoLiveView"];
             indicators: components["schemas"]["IndicatorsView"];
         };
@@ -2183,6 +2317,16 @@ export interface components {
             durationMs: number;
             error?: string | null;
             eventId: components["schemas"]["EventId"];
+            forgedEventId?: components["schemas"]["EventId"] | null;
+            /** @description What is wrong with the receiver's answer to a wrong signature, in words. */
+            forgedProblem?: string | null;
+            /**
+             * @description Whether the receiver then refused a webhook with a wrong signature. Null when none was sent, because the signed one
+             *     was not taken, or when it could not be told.
+             */
+            forgedRefused?: boolean | null;
+            /** Format: int32 */
+            forgedResponseStatus?: number | null;
             /** Format: int32 */
             responseStatus?: number | null;
             succeeded: boolean;
@@ -2368,9 +2512,13 @@ export interface operations {
     listBusinesses: {
         parameters: {
             query?: {
-                /** @description How many at most; 20 when left out. */
+                /** @description An id, or part of the name or of a user's e-mail. */
+                search?: string;
+                /** @description `active`, `inactive` or `suspended`. */
+                status?: string;
+                /** @description `required`, `requested`, `active` or `expired`. */
+                subscription?: string;
                 limit?: number;
-                /** @description Where the page before ended. An unknown one is 400. */
                 startingAfter?: string;
             };
             header?: never;
@@ -2386,6 +2534,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_BusinessView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    readBusiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The business. */
+                id: components["schemas"]["BusinessId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The business. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BusinessDetails"];
                 };
             };
             default: components["responses"]["Error"];
@@ -2448,6 +2620,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_LineView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    readBusinessHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The business. */
+                id: components["schemas"]["BusinessId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its health, as far as its services answered. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthView"];
                 };
             };
             default: components["responses"]["Error"];
@@ -2557,6 +2753,59 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_CashView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    findOrders: {
+        parameters: {
+            query: {
+                /** @description An order's id, tracking code or reference, exactly. */
+                code: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description At most 20, newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundOrders"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    readTimelineOfAny: {
+        parameters: {
+            query?: {
+                /** @description How many at most; 20 when left out. */
+                limit?: number;
+                /** @description Where the page before ended. An unknown one is 400. */
+                startingAfter?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The order. */
+                id: components["schemas"]["OrderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the timeline, oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimelinePage"];
                 };
             };
             default: components["responses"]["Error"];
