@@ -15,9 +15,9 @@ import { useLinkToken } from "./use-link-token";
 /** With a link's token: set a new password. Without: ask for a link. */
 export function Component() {
   const token = useLinkToken();
-  const [wantsAnother, setWantsAnother] = useState(false);
-  if (token === "" || wantsAnother) return <AskForLink />;
-  return <SetPassword token={token} onAskAgain={() => setWantsAnother(true)} />;
+  const [spentToken, setSpentToken] = useState("");
+  if (token === spentToken) return <AskForLink />;
+  return <SetPassword key={token} token={token} onAskAgain={() => setSpentToken(token)} />;
 }
 
 const backToLogIn = (
