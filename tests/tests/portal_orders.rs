@@ -3,7 +3,7 @@
 
 use anyhow::Context;
 use demo::eventually;
-use local_stack::Stack;
+use local_stack::{Service, Stack};
 use reqwest::Method;
 use serde_json::{Value, json};
 use waybill_tests::{Business, PATIENCE, smallest_order, text};
@@ -126,5 +126,128 @@ async fn an_order_is_called_off_until_its_pickup(
     }
     let refused = business.portal.call(Method::POST, &format!("/orders/{id}/cancel"), None).await?;
     assert_eq!((refused.status.as_u16(), refused.code()), (409, "order_not_cancellable"));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_tried_is_proved_and_the_operator_finds_what_there_is() -> anyhow::Result<()> {
+    let stack = Stack::for_tests().await?;
+    let mut business = Business::sign_up(&stack).await?;
+    let stranger = Business::sign_up(&stack).await?;
+    retries_are_proved_by_what_happened(&stack, &business).await?;
+    a_receiver_that_verifies_is_proved(&business).await?;
+    let untried = advice(&stranger).await?;
+    assert!(untried.iter().all(|item| item["done"] == false), "another business tried nothing: {untried:?}");
+    business.go_live(100_000).await?;
+    the_operator_finds_any_order_and_sees_how_its_business_fares(&business, &stranger).await?;
+    stack.shut_down().await
+}
+
+async fn advice(business: &Business) -> anyhow::Result<Vec<Value>> {
+    let status = business.portal.get("/status").await?;
+    Ok(status["advice"].as_array().context("advice")?.clone())
+}
+
+/// Waits for one item to be done; the requests that prove it.
+async fn proved(business: &Business, item: usize) -> anyhow::Result<Vec<String>> {
+    let found = eventually("the advice to be proved", PATIENCE, || async {
+        let item = advice(business).await?.swap_remove(item);
+        Ok((item["done"] == true).then_some(item))
+    })
+    .await?;
+    assert!(found["at"].is_string(), "{found}");
+    let ids = found["requestIds"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    Ok(ids.map(str::to_owned).collect())
+}
+
+async fn retries_are_proved_by_what_happened(stack: &Stack, business: &Business) -> anyhow::Result<()> {
+    let key = business.integration(&business.test_key)?;
+    let request_id = |reply: &demo::clients::Reply| reply.header("Request-Id").unwrap_or_default().to_owned();
+    let good = smallest_order("retried");
+
+    let mut faulty = good.clone();
+    faulty["customer"] = Value::Null;
+    let failed = key.create("retried", &faulty).await?;
+    assert_eq!(failed.status.as_u16(), 400);
+    key.create("never-retried", &faulty).await?;
+    // It is written down a moment later, by a worker of its own.
+    let remembered = "SELECT count(*) FROM failed_test_requests";
+    eventually("the failures to be remembered", PATIENCE, || async {
+        Ok((stack.query(Service::OrderApi, remembered).await?.trim() == "2").then_some(()))
+    })
+    .await?;
+    assert!(
+        advice(business).await?.iter().all(|item| item["done"] == false),
+        "a failure alone proves nothing"
+    );
+    let placed = key.create("retried", &good).await?;
+    assert_eq!(placed.status.as_u16(), 201);
+    assert_eq!(proved(business, 1).await?, [request_id(&failed), request_id(&placed)]);
+    assert_eq!(stack.query(Service::OrderApi, remembered).await?.trim(), "0", "proved, it needs no more");
+    key.create("fails-again", &faulty).await?;
+
+    let replayed = key.create("retried", &good).await?;
+    assert_eq!(replayed.header("Idempotent-Replayed"), Some("true"));
+    let proof = [request_id(&placed), request_id(&replayed)];
+    assert_eq!(proved(business, 0).await?, proof);
+    key.create("retried", &good).await?.expect(201)?;
+    assert_eq!(proved(business, 0).await?, proof, "the first one stays");
+    assert_eq!(stack.query(Service::OrderApi, remembered).await?.trim(), "0");
+    let kept = stack.query(Service::OrderApi, "SELECT count(*) FROM retry_proofs").await?;
+    assert_eq!(kept.trim(), "2");
+    Ok(())
+}
+
+async fn a_receiver_that_verifies_is_proved(business: &Business) -> anyhow::Result<()> {
+    let path = format!("/webhook-endpoints/{}/test", business.endpoint_id);
+    let tested = business.portal.call(Method::POST, &path, None).await?.expect(200)?;
+    assert_eq!((&tested["succeeded"], &tested["forgedRefused"]), (&json!(true), &json!(true)), "{tested}");
+    let ids = proved(business, 2).await?;
+    assert_eq!(ids, [text(&tested, "eventId")?, text(&tested, "forgedEventId")?]);
+    Ok(())
+}
+
+async fn the_operator_finds_any_order_and_sees_how_its_business_fares(
+    business: &Business,
+    stranger: &Business,
+) -> anyhow::Result<()> {
+    let get = async |path: &str| business.operator.call(Method::GET, path, &Value::Null).await?.expect(200);
+    let ours = business.live()?.create("shared", &smallest_order("shared")).await?.expect(201)?;
+    let key = stranger.integration(&stranger.test_key)?;
+    let theirs = key.create("shared", &smallest_order("shared")).await?.expect(201)?;
+    let businesses = |found: &Value| -> Vec<String> {
+        let found = found["data"].as_array().into_iter().flatten();
+        found.filter_map(|found| found["business"]["id"].as_str()).map(str::to_owned).collect()
+    };
+    let found = get("/orders?code=shared").await?;
+    assert_eq!(
+        businesses(&found),
+        [stranger.portal.business_id.as_str(), business.portal.business_id.as_str()]
+    );
+    for (order, owner) in [(&ours, business), (&theirs, stranger)] {
+        for name in ["id", "trackingCode"] {
+            let found = get(&format!("/orders?code={}", text(order, name)?)).await?;
+            assert_eq!(businesses(&found), [owner.portal.business_id.as_str()], "{name}");
+            assert_eq!(found["data"][0]["order"]["id"], order["id"]);
+        }
+    }
+    assert!(businesses(&get("/orders?code=nothing").await?).is_empty());
+    let timeline = get(&format!("/orders/{}/events", text(&theirs, "id")?)).await?;
+    assert_eq!(timeline["data"][0]["event"], "order.created", "{timeline}");
+
+    let health = get(&format!("/businesses/{}/health", business.portal.business_id)).await?;
+    assert_eq!(health["incomplete"], json!([]), "{health}");
+    assert_eq!(
+        (&health["orders"]["live"]["last24h"], &health["orders"]["live"]["pending"]),
+        (&json!(1), &json!(0))
+    );
+    assert_eq!(health["orders"]["live"]["lastAt"], ours["createdAt"]);
+    assert_eq!(health["goLive"]["unlocked"], true);
+    assert_eq!(health["balancePaise"], 100_000 - FEE);
+    assert_eq!(health["endpoints"][0]["id"], business.endpoint_id.as_str());
+    let spend = business.portal.get("/wallet/spend?days=2&timeZone=Asia/Kolkata").await?;
+    let spent: i64 =
+        spend["days"].as_array().into_iter().flatten().filter_map(|day| day["feesPaise"].as_i64()).sum();
+    assert_eq!(spent, FEE, "{spend}");
     Ok(())
 }
