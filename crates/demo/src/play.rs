@@ -240,6 +240,7 @@ impl Story<'_> {
             self.stack.directory().join("stack.json").display()
         ));
         self.say(format!("  Logs: {}", self.stack.directory().join("logs").display()));
+        self.say(format!("  Mails: {}", self.stack.mails().display()));
         self.say("\nPlace a test order yourself:\n");
         self.say(curl(&order_api, &demo.test_key, self.entropy.below(u32::MAX)));
         self.say("\nCtrl-C stops everything; the data is kept.");

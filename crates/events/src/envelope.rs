@@ -1,7 +1,7 @@
 //! What every message is wrapped in.
 
 use chrono::{DateTime, Utc};
-use domain::{ApiKeyId, BusinessId, EventId, Mode, Paise};
+use domain::{ApiKeyId, BusinessId, EndpointId, EventId, Mode, Paise};
 use serde::{Deserialize, Serialize};
 
 use crate::{OrderEvent, RoutingKey};
@@ -43,6 +43,12 @@ pub enum Body {
     /// A balance fell below its alert threshold; from wallet. Becomes an opt-in webhook.
     #[serde(rename = "wallet.low_balance")]
     WalletLowBalance(WalletLowBalance),
+    /// A webhook endpoint only fails, and part of its time is over; from webhook-dispatcher. Its business is mailed.
+    #[serde(rename = "webhook_endpoint.failing")]
+    EndpointFailing(EndpointFailing),
+    /// A webhook endpoint is not sent to any more; from webhook-dispatcher. Its business is mailed.
+    #[serde(rename = "webhook_endpoint.disabled")]
+    EndpointDisabled(EndpointDisabled),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,6 +66,22 @@ pub struct WalletLowBalance {
     pub threshold_paise: Paise,
 }
 
+/// How much of the time has passed that an endpoint may only fail: 50 or 80 %.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointFailing {
+    pub endpoint_id: EndpointId,
+    pub percent: i32,
+}
+
+/// Why, in words that its owners are shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointDisabled {
+    pub endpoint_id: EndpointId,
+    pub reason: String,
+}
+
 impl Envelope {
     /// The key this message is published under.
     pub fn routing_key(&self) -> RoutingKey {
@@ -71,6 +93,8 @@ impl Envelope {
             Body::FirstTestOrder {} => RoutingKey::plain("test_order.first"),
             Body::WalletFunded {} => RoutingKey::plain("wallet.funded"),
             Body::WalletLowBalance(_) => RoutingKey::plain("wallet.low_balance"),
+            Body::EndpointFailing(_) => RoutingKey::plain("webhook_endpoint.failing"),
+            Body::EndpointDisabled(_) => RoutingKey::plain("webhook_endpoint.disabled"),
         }
     }
 }

@@ -38,6 +38,8 @@ pub mod binding {
     pub const PORTAL_CHANGED: &str = "portal.changed";
     pub const WALLET_FUNDED: &str = "wallet.funded";
     pub const WALLET_LOW_BALANCE: &str = "wallet.low_balance";
+    pub const ENDPOINT_FAILING: &str = "webhook_endpoint.failing";
+    pub const ENDPOINT_DISABLED: &str = "webhook_endpoint.disabled";
 }
 
 #[cfg(test)]

@@ -26,6 +26,12 @@ pub fn facts() -> Queue {
     Queue::shared("portal-api.facts", &[binding::FIRST_TEST_ORDER, binding::WALLET_FUNDED])
 }
 
-pub(crate) fn shared() -> [Queue; 4] {
-    [webhook_events(), refunds(), cash(), facts()]
+/// What a business is mailed about; consumed by portal-api.
+pub fn warnings() -> Queue {
+    let bindings = &[binding::WALLET_LOW_BALANCE, binding::ENDPOINT_FAILING, binding::ENDPOINT_DISABLED];
+    Queue::shared("portal-api.warnings", bindings)
+}
+
+pub(crate) fn shared() -> [Queue; 5] {
+    [webhook_events(), refunds(), cash(), facts(), warnings()]
 }

@@ -13,9 +13,10 @@ use tokio::sync::Semaphore;
 use web::{FailureLimits, Tasks};
 
 use crate::commands::prune::keep_pruning;
-use crate::consumers::{FactsConsumer, NewsConsumer};
+use crate::consumers::{FactsConsumer, NewsConsumer, WarningsConsumer};
 use crate::domain::{Links, Origins, Role};
 use crate::live_orders::LiveOrders;
+use crate::mail::{Mailbox, Transport, keep_sending};
 use crate::pages::Pages;
 use crate::passwords::Passwords;
 use crate::peers::Peers;
@@ -27,6 +28,7 @@ use crate::status_changes::StatusChanges;
 
 /// Handled at once; each is one short transaction.
 const FACTS_AT_ONCE: u16 = 8;
+const WARNINGS_AT_ONCE: u16 = 4;
 const NEWS_AT_ONCE: u16 = 256;
 /// Small tasks under way whose callers have their answers already.
 const LATER_MAX: usize = 256;
@@ -46,6 +48,7 @@ pub(crate) struct App {
     later: Arc<Semaphore>,
     pub(crate) origins: Origins,
     pub(crate) links: Links,
+    pub(crate) mailbox: Mailbox,
     pub(crate) limits: Limits,
     pub(crate) failures: Arc<FailureLimits>,
     pub(crate) plans: Arc<[String]>,
@@ -73,6 +76,11 @@ impl App {
             later: Arc::new(Semaphore::new(LATER_MAX)),
             origins: Origins::new(settings.public.url.clone()),
             links: Links::new(settings.public.url.clone()),
+            mailbox: Mailbox::new(
+                settings.mail.is_enabled(),
+                settings.brand.clone(),
+                Links::new(settings.public.url.clone()),
+            ),
             limits: settings.limits.clone(),
             failures: Arc::new(FailureLimits::new(
                 settings.limits.per_address.then_some(settings.limits.failed_authentications),
@@ -84,7 +92,7 @@ impl App {
             config: Arc::new(PortalConfig {
                 brand: settings.brand.clone(),
                 api_url: settings.public.api_url.clone(),
-                mail_enabled: false,
+                mail_enabled: settings.mail.is_enabled(),
                 roles: &[Role::Owner, Role::Developer, Role::Viewer],
             }),
             pages: read_pages(&settings.pages)?,
@@ -125,6 +133,10 @@ pub fn start(settings: &PortalSettings, mut chassis: Chassis) -> anyhow::Result<
     chassis.consume("facts", topology::facts(), FACTS_AT_ONCE, FactsConsumer(app.clone()));
     let news = NewsConsumer { orders: app.live_orders.clone(), status: app.status_changes.clone() };
     chassis.consume("news", NewsConsumer::queue(), NEWS_AT_ONCE, news);
+    chassis.consume("warnings", topology::warnings(), WARNINGS_AT_ONCE, WarningsConsumer(app.clone()));
+    if let Some(transport) = Transport::new(&settings.mail, &settings.public.url)? {
+        chassis.worker("send-mails", |stop| keep_sending(app.clone(), transport, stop));
+    }
     chassis.worker("prune", |stop| keep_pruning(app.clone(), stop));
     chassis.listen_public(routes::public(Data::new(app.clone())))?;
     chassis.start(routes::internal(Data::new(app), settings.internal.clone()))

@@ -8,6 +8,8 @@ mod commands;
 mod consumers;
 mod domain;
 mod live_orders;
+mod mail;
+mod mail_settings;
 mod pages;
 mod passwords;
 mod peers;

@@ -11,6 +11,8 @@ use settings::{
 };
 use url::Url;
 
+pub use crate::mail_settings::{MailEncryption, MailSettings, MailTransport};
+
 /// All of it (`WAYBILL_…`).
 #[derive(Clone, Debug, Deserialize)]
 pub struct PortalSettings {
@@ -33,6 +35,8 @@ pub struct PortalSettings {
     pub limits: Limits,
     #[serde(default)]
     pub subscription: Subscriptions,
+    #[serde(default)]
+    pub mail: MailSettings,
     #[serde(default)]
     pub brand: Brand,
     #[serde(default)]
@@ -148,6 +152,7 @@ impl Subscriptions {
 
 impl Settings for PortalSettings {
     fn check(&self, faults: &mut Faults) {
+        self.mail.check(faults, self.environment);
         self.sections().check(faults);
         self.brand.check(faults);
         self.pages.check(faults);

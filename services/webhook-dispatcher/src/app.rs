@@ -92,13 +92,14 @@ impl App {
     }
 }
 
-/// Puts the service together. It announces nothing, so that it has no relay; it prunes its inbox itself.
+/// Puts the service together.
 ///
 /// # Errors
 /// When an address cannot be bound or a setting is not usable.
 pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Running> {
     counters::create();
     let (app, taken) = App::new(settings, &chassis)?;
+    chassis.relay();
     chassis.consume("events", topology::webhook_events(), CONSUMER_PARALLEL, WebhookEvents(app.clone()));
     chassis.worker("dispatch", |stop| sender::dispatch(app.clone(), taken, stop));
     chassis.worker("renew-leases", |stop| sender::renew_leases(app.clone(), stop));

@@ -1,6 +1,7 @@
 //! webhook-dispatcher: tells endpoints of what happens to orders (`spec.md` §4.2, §5.5, §6; `design.md` §4). It alone knows
 //! which endpoints exist, what they subscribed to, and what was sent to them.
 
+mod announcements;
 mod app;
 mod commands;
 mod consumers;

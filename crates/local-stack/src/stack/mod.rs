@@ -200,6 +200,11 @@ impl Stack {
         &self.directory
     }
 
+    /// Where the portal's mails go, as `.eml` files.
+    pub fn mails(&self) -> PathBuf {
+        self.directory.join(services::MAILS)
+    }
+
     /// What the demo of an earlier run left, or [`Stack::set_demo`] set.
     pub fn demo(&self) -> Option<Demo> {
         self.with_kept(|kept| kept.demo.clone())

@@ -26,6 +26,8 @@ const RUN_LIMIT: Duration = Duration::from_secs(180);
 const READY_LIMIT: Duration = Duration::from_secs(60);
 /// A service gets this long to finish what it has accepted.
 const GRACE: Duration = Duration::from_secs(25);
+/// Where the portal's mails go, in the stack's directory.
+pub(super) const MAILS: &str = "mails";
 
 /// Where the services find the servers.
 #[derive(Clone, Debug)]
@@ -123,7 +125,7 @@ pub(super) fn launch(
         let internal = detour(Link { from: service, to: peer.into() }, kept.ports.of(peer)?.internal)?;
         launch = launch.variable(&peer.peer_variable(), format!("http://127.0.0.1:{internal}"));
     }
-    own_settings(service, kept, launch)
+    own_settings(service, directory, kept, launch)
 }
 
 /// The URL with the port that its link is led through.
@@ -135,13 +137,13 @@ fn by_way_of(detour: &Detour, link: Link, url: &str) -> anyhow::Result<String> {
 }
 
 /// What only one service is told.
-fn own_settings(service: Service, kept: &Kept, launch: Launch) -> anyhow::Result<Launch> {
+fn own_settings(service: Service, directory: &Path, kept: &Kept, launch: Launch) -> anyhow::Result<Launch> {
     let launch = match service {
         Service::OrderApi => launch
             .variable("WAYBILL_FLEET__TOKEN", &kept.secrets.fleet_token)
             .variable("WAYBILL_LIMITS__REQUESTS_PER_SECOND", "2000")
             .variable("WAYBILL_LIMITS__PER_ADDRESS", "false"),
-        Service::PortalApi => portal_settings(kept, launch)?,
+        Service::PortalApi => portal_settings(directory, kept, launch)?,
         Service::WebhookDispatcher => launch
             .variable("WAYBILL_WEBHOOKS__ALLOW_HTTP", "true")
             .variable("WAYBILL_WEBHOOKS__ALLOWED_RANGES", "127.0.0.0/8"),
@@ -150,12 +152,14 @@ fn own_settings(service: Service, kept: &Kept, launch: Launch) -> anyhow::Result
     Ok(launch)
 }
 
-/// The portal shows the integrators' base URL, and serves its pages when they are built.
-fn portal_settings(kept: &Kept, launch: Launch) -> anyhow::Result<Launch> {
+/// The portal shows the integrators' base URL, writes its mails into a folder, and serves its pages when they are built.
+fn portal_settings(directory: &Path, kept: &Kept, launch: Launch) -> anyhow::Result<Launch> {
     let integration = kept.ports.of(Service::OrderApi)?.public.context("order-api has a public listener")?;
     let launch = launch
         .variable("WAYBILL_OPERATOR__TOKEN", &kept.secrets.operator_token)
         .variable("WAYBILL_LIMITS__PER_ADDRESS", "false")
+        .variable("WAYBILL_MAIL__TRANSPORT", "folder")
+        .variable("WAYBILL_MAIL__FOLDER", directory.join(MAILS))
         .variable("WAYBILL_PUBLIC__API_URL", format!("http://127.0.0.1:{integration}/v1"));
     Ok(match places::built_pages() {
         Some(folder) => launch.variable("WAYBILL_PAGES__FOLDER", folder),

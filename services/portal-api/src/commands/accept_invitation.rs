@@ -5,9 +5,9 @@ use domain::{RequestId, UserId};
 use postgres::StoreError;
 
 use super::start_session::{Browser, Holder, Opened, start_session};
-use super::write_audit;
+use super::{tell_owners, write_audit};
 use crate::app::App;
-use crate::domain::{Act, Action, Author, LinkToken, Password, Target, TargetKind};
+use crate::domain::{Act, Action, Author, LinkToken, Password, Role, Target, TargetKind};
 use crate::passwords::PasswordError;
 use crate::store::businesses;
 use crate::store::invitations::{self, Invitation};
@@ -67,10 +67,14 @@ pub(crate) async fn accept(app: &App, request: Accept) -> Result<Opened, AcceptE
                 .with("role", holder.role.as_str())
                 .with("invitationId", invitation.id.to_string());
             write_audit(conn, app, invitation.business, &author, &act).await?;
+            if holder.role == Role::Owner {
+                tell_owners(conn, app, invitation.business, &holder.email).await?;
+            }
             Ok(start_session(conn, app, holder, &request.browser).await?)
         })
         .await;
     let opened = opened?;
+    app.mailbox.ring();
     tracing::info!(
         business_id = %opened.session.business,
         user_id = %opened.session.user,

@@ -9,8 +9,10 @@ use crate::app::App;
 use crate::domain::{
     Act, Action, Author, CallerAddress, Email, Password, Session, Subject, Target, TargetKind,
 };
+use crate::mail::Letter;
 use crate::passwords::PasswordError;
 use crate::store::attempts::{self, Allowed, Attempt};
+use crate::store::password_resets::{self, Reset};
 use crate::store::sessions;
 use crate::store::users::{self, Credentials};
 
@@ -53,6 +55,7 @@ pub(crate) async fn change_password(
     let outcome = check_and_change(app, session, author, &request, &counted).await;
     match outcome {
         Ok(opened) => {
+            app.mailbox.ring();
             tracing::info!(business_id = %session.business, user_id = %session.user, "a password was changed");
             Ok(opened)
         }
@@ -113,6 +116,9 @@ async fn check_and_change(
             let act = Act::new(Action::PasswordChanged)
                 .on(Target::new(TargetKind::User, user).labelled(&credentials.email));
             write_audit(conn, app, business, author, &act).await?;
+            password_resets::forget(conn, Reset { business, user }).await?;
+            let letter = Letter::PasswordChanged { at: now };
+            app.mailbox.post(conn, business, &credentials.email, &letter, now).await?;
             let holder = Holder {
                 user,
                 email: credentials.email.clone(),

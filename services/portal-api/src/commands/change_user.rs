@@ -4,7 +4,7 @@ use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, UserId};
 use postgres::StoreError;
 
-use super::write_audit;
+use super::{tell_owners, write_audit};
 use crate::app::App;
 use crate::domain::{Act, Action, Author, Role, Target, TargetKind};
 use crate::store::users::{self, User};
@@ -48,10 +48,14 @@ pub(crate) async fn change_role(
                 .with("from", before.role.as_str())
                 .with("to", role.as_str());
             write_audit(conn, app, business, author, &act).await?;
+            if role == Role::Owner {
+                tell_owners(conn, app, business, &before.email).await?;
+            }
             Ok(User { role, ..before })
         })
         .await;
     let changed = changed?;
+    app.mailbox.ring();
     tracing::info!(business_id = %business, user_id = %user, %role, "a user was given a role");
     Ok(changed)
 }

@@ -7,6 +7,7 @@ use postgres::StoreError;
 use super::write_audit;
 use crate::app::App;
 use crate::domain::{Act, Action, Author, Email, LinkToken, Role, Session, Subject, Target, TargetKind};
+use crate::mail::Letter;
 use crate::store::attempts::{self, Allowed};
 use crate::store::invitations::{self, Invitation};
 use crate::store::{businesses, users};
@@ -76,10 +77,19 @@ pub(crate) async fn invite(
             let act = Act::new(Action::UserInvited)
                 .on(Target::new(TargetKind::Invitation, invitation.id).labelled(invitation.email.as_str()))
                 .with("role", role.as_str());
-            Ok(write_audit(conn, app, business, author, &act).await?)
+            write_audit(conn, app, business, author, &act).await?;
+            let letter = Letter::Invitation {
+                business_name: &session.business_name,
+                invited_by: &session.email,
+                role,
+                token: &token,
+                expires_at: invitation.expires_at,
+            };
+            Ok(app.mailbox.post(conn, business, invitation.email.as_str(), &letter, now).await?)
         })
         .await;
     written?;
+    app.mailbox.ring();
     tracing::info!(business_id = %business, user_id = %session.user, invitation_id = %invitation.id, "somebody was invited");
     Ok((invitation, token))
 }

@@ -13,6 +13,7 @@ pub(crate) mod prune;
 pub(crate) mod put_pickup_profile;
 pub(crate) mod record_fact;
 pub(crate) mod request_subscription;
+pub(crate) mod reset_password;
 pub(crate) mod revoke_sessions;
 pub(crate) mod sign_up;
 mod start_session;
@@ -28,6 +29,9 @@ use events::{Body, Envelope};
 use postgres::StoreError;
 
 use crate::app::App;
+use crate::domain::Role;
+use crate::mail::Letter;
+use crate::store::users;
 
 /// Tells the other services, with the change itself, that something that decides about a business has changed.
 async fn announce(conn: &mut AsyncPgConnection, app: &App, business: BusinessId) -> Result<(), StoreError> {
@@ -35,4 +39,21 @@ async fn announce(conn: &mut AsyncPgConnection, app: &App, business: BusinessId)
     let id = EventId::generate(&app.clock, &app.entropy);
     let changed = Envelope { id, business_id: business, occurred_at: now, body: Body::BusinessChanged {} };
     outbox::enqueue(conn, &[changed], now).await
+}
+
+/// Mails the other owners of a business that somebody is one from now on: nobody takes a business over unnoticed.
+async fn tell_owners(
+    conn: &mut AsyncPgConnection,
+    app: &App,
+    business: BusinessId,
+    email: &str,
+) -> Result<(), StoreError> {
+    let now = app.clock.now();
+    let letter = Letter::NewOwner { email };
+    for owner in users::emails_of(conn, business, Role::Owner).await? {
+        if owner != email {
+            app.mailbox.post(conn, business, &owner, &letter, now).await?;
+        }
+    }
+    Ok(())
 }

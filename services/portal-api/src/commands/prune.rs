@@ -1,5 +1,5 @@
-//! Removing what nobody asks for any more: sessions long ended, attempts that no longer count, invitations that have
-//! expired, the old end of the audit log.
+//! Removing what nobody asks for any more: sessions long ended, attempts that no longer count, links that have
+//! expired, mails that nobody needs any more, the old end of the audit log.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use postgres::StoreError;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::store::{attempts, audit_log, invitations, operator_sessions, sessions};
+use crate::store::{attempts, audit_log, invitations, mails, operator_sessions, password_resets, sessions};
 
 const EVERY: Duration = Duration::from_secs(60);
 const BATCH_MAX: i64 = 1_000;
@@ -31,13 +31,15 @@ pub(crate) async fn keep_pruning(app: App, stop: CancellationToken) {
 async fn prune(app: &App) -> Result<(), StoreError> {
     let now = app.clock.now();
     for _ in 0..BATCHES_MAX {
-        let pruned: Result<[usize; 5], StoreError> = app
+        let pruned: Result<[usize; 7], StoreError> = app
             .database
             .read(async |conn| {
                 Ok([
                     sessions::prune(conn, now - SESSIONS_KEPT, BATCH_MAX).await?,
                     attempts::prune(conn, now, BATCH_MAX).await?,
                     invitations::prune(conn, now, BATCH_MAX).await?,
+                    password_resets::prune(conn, now, BATCH_MAX).await?,
+                    mails::prune(conn, now, BATCH_MAX).await?,
                     operator_sessions::prune(conn, now, BATCH_MAX).await?,
                     audit_log::prune(conn, now - AUDIT_KEPT, BATCH_MAX).await?,
                 ])

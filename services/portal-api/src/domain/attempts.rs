@@ -1,5 +1,5 @@
-//! How often strangers may try: log-ins per account and per address, sign-ups per address (`design.md` §5); and how often
-//! a business may invite.
+//! How often strangers may try: log-ins and resets of a password per account and per address, sign-ups per address
+//! (`design.md` §5); and how often a business may invite.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::BusinessId;
@@ -16,6 +16,8 @@ pub(crate) enum Scope {
     LogInAddress,
     SignUpAddress,
     InvitationBusiness,
+    ResetAccount,
+    ResetAddress,
 }
 
 /// At most `max` within any stretch of `window`.
@@ -36,6 +38,8 @@ impl Scope {
             Self::SignUpAddress => Limit { max: 20, window: TimeDelta::hours(1) },
             // Each may send a mail to somebody who never asked for it.
             Self::InvitationBusiness => Limit { max: 60, window: TimeDelta::hours(1) },
+            Self::ResetAccount => Limit { max: 5, window: TimeDelta::hours(1) },
+            Self::ResetAddress => Limit { max: 100, window: TimeDelta::minutes(15) },
         }
     }
 }
@@ -62,6 +66,14 @@ impl Subject {
 
     pub(crate) fn invitation_by(business: BusinessId) -> Self {
         Self::of(Scope::InvitationBusiness, &business.to_string())
+    }
+
+    pub(crate) fn reset_of(email: &Email) -> Self {
+        Self::of(Scope::ResetAccount, &email.key())
+    }
+
+    pub(crate) fn reset_from(address: CallerAddress) -> Self {
+        Self::of(Scope::ResetAddress, &address.text())
     }
 
     /// The number under which attempts of this subject queue up one behind the other.

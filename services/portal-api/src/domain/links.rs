@@ -19,7 +19,13 @@ impl Links {
         self.with_token("invitation", token)
     }
 
-    fn page(&self, path: &str) -> String {
+    /// Where somebody chooses a new password.
+    pub(crate) fn reset_password(&self, token: &LinkToken) -> String {
+        self.with_token("reset-password", token)
+    }
+
+    /// A page by its path.
+    pub(crate) fn page(&self, path: &str) -> String {
         let base = self.public.as_str().trim_end_matches('/');
         format!("{base}/{path}")
     }

@@ -12,6 +12,7 @@ use crate::commands::change_password::ChangePasswordError;
 use crate::commands::change_user::ChangeUserError;
 use crate::commands::invite::InviteError;
 use crate::commands::log_in::LogInError;
+use crate::commands::reset_password::{RequestResetError, ResetError};
 use crate::commands::sign_up::SignUpError;
 use crate::domain::Role;
 use crate::passwords::PasswordError;
@@ -101,6 +102,31 @@ pub(super) fn change_password(error: ChangePasswordError) -> ApiError {
         ChangePasswordError::UnknownUser => not_logged_in(),
         ChangePasswordError::Password(error) => password(error),
         ChangePasswordError::Store(error) => store(error),
+    }
+}
+
+pub(super) fn request_reset(error: RequestResetError) -> ApiError {
+    match error {
+        RequestResetError::TooMany { wait } => {
+            too_many("too_many_password_resets", "Too many links were asked for.", wait)
+        }
+        RequestResetError::Store(error) => store(error),
+    }
+}
+
+pub(super) fn reset_link_invalid() -> ApiError {
+    ApiError::new(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "reset_link_invalid",
+        "This link was used already, or has expired. Ask for a new one.",
+    )
+}
+
+pub(super) fn reset_password(error: ResetError) -> ApiError {
+    match error {
+        ResetError::Invalid => reset_link_invalid(),
+        ResetError::Password(error) => password(error),
+        ResetError::Store(error) => store(error),
     }
 }
 

@@ -21,6 +21,7 @@ mod ordering;
 mod orders;
 pub(crate) mod pages;
 mod password;
+mod password_resets;
 mod payments;
 mod permissions;
 mod pickup_profile;
@@ -97,6 +98,8 @@ pub(crate) fn internal(
 /// Calls of somebody who has no account yet, or cannot get into it.
 fn strangers(config: &mut ServiceConfig) {
     config
+        .service(resource("/portal/password-resets").route(post().to(password_resets::request)))
+        .service(resource("/portal/password-resets/confirm").route(post().to(password_resets::confirm)))
         .service(resource("/portal/invitations/look-up").route(post().to(invitations::look_up)))
         .service(resource("/portal/invitations/accept").route(post().to(invitations::accept)));
 }
@@ -225,6 +228,7 @@ fn operator_calls(config: &mut ServiceConfig) {
         .service(resource("/businesses/{id}/health").route(get().to(operator_support::health)))
         .service(resource("/orders").route(get().to(operator_support::orders)))
         .service(resource("/orders/{id}/events").route(get().to(operator_support::order_events)))
+        .service(resource("/businesses/{id}/password-resets").route(post().to(password_resets::issue)))
         .service(resource("/businesses/{id}/users").route(get().to(users::list_for_operator)))
         .service(resource("/businesses/{id}/audit-log").route(get().to(audit_log::list_for_operator)))
         .service(resource("/cod").route(get().to(cash::of_all)))

@@ -60,6 +60,32 @@ diesel::table! {
 }
 
 diesel::table! {
+    password_resets (token_hash) {
+        token_hash -> Binary,
+        business_id -> Text,
+        user_id -> Text,
+        created_at -> Timestamptz,
+        expires_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    mails (id) {
+        id -> BigInt,
+        business_id -> Text,
+        kind -> Text,
+        recipient -> Text,
+        subject -> Text,
+        text_body -> Text,
+        html_body -> Text,
+        created_at -> Timestamptz,
+        due_at -> Timestamptz,
+        expires_at -> Timestamptz,
+        attempts -> Integer,
+    }
+}
+
+diesel::table! {
     audit_log (id) {
         id -> Text,
         business_id -> Text,
@@ -132,6 +158,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     sessions,
     invitations,
     audit_log,
+    password_resets,
+    mails,
     pickup_profiles,
     go_live_facts,
     attempts

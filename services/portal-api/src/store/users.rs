@@ -5,6 +5,7 @@ use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, UserId};
 use postgres::StoreError;
+use strum::VariantArray;
 
 use super::schema::{businesses, users};
 use super::stored;
@@ -181,6 +182,21 @@ pub(crate) async fn find_by_email(
         .await
         .optional()?;
     row.map(User::try_from).transpose()
+}
+
+/// Where people of the business are mailed to who have at least this role.
+pub(crate) async fn emails_of(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    least: Role,
+) -> Result<Vec<String>, StoreError> {
+    let roles = Role::VARIANTS.iter().filter(|role| **role >= least).map(|role| role.as_str());
+    let emails = users::table
+        .filter(users::business_id.eq(business.to_string()))
+        .filter(users::role.eq_any(roles))
+        .order(users::id)
+        .select(users::email);
+    Ok(emails.load(conn).await?)
 }
 
 /// How many people the business has.

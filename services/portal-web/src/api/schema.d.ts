@@ -73,6 +73,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/businesses/{id}/password-resets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A link to choose a new password, to be handed to one of a business's people */
+        post: operations["issuePasswordReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/businesses/{id}/users": {
         parameters: {
             query?: never;
@@ -536,6 +553,40 @@ export interface paths {
         /** Change the own password; every other session ends */
         put: operations["changePassword"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/password-resets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Have a link mailed to choose a new password */
+        post: operations["requestPasswordReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/password-resets/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Choose a new password; every session ends */
+        post: operations["confirmPasswordReset"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2180,6 +2231,10 @@ export interface components {
          * @example req_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         RequestId: string;
+        RequestPasswordReset: {
+            /** Format: email */
+            email: string;
+        };
         RequestSubscription: {
             plan: string;
         };
@@ -2192,6 +2247,15 @@ export interface components {
             /** Format: date-time */
             receivedAt: string;
             requestId?: components["schemas"]["RequestId"] | null;
+        };
+        ResetAskedView: {
+            message: string;
+        };
+        ResetLinkView: {
+            /** Format: date-time */
+            expiresAt: string;
+            /** @description Works once. */
+            url: string;
         };
         RevokedView: {
             revoked: number;
@@ -2644,6 +2708,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HealthView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    issuePasswordReset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The business. */
+                id: components["schemas"]["BusinessId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RequestPasswordReset"];
+            };
+        };
+        responses: {
+            /** @description The link, which is shown this once. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResetLinkView"];
                 };
             };
             default: components["responses"]["Error"];
@@ -3434,6 +3526,54 @@ export interface operations {
         };
         responses: {
             /** @description Changed; a new cookie carries the session. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    requestPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RequestPasswordReset"];
+            };
+        };
+        responses: {
+            /** @description The same answer whether or not there is such an account. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResetAskedView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    confirmPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenAndPassword"];
+            };
+        };
+        responses: {
+            /** @description The new password works. */
             204: {
                 headers: {
                     [name: string]: unknown;

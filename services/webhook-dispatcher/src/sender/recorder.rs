@@ -8,6 +8,7 @@ use domain::{Clock, Entropy};
 use postgres::{Apply, Batcher, BatcherOptions, Database, Gather, StoreError};
 use tokio::sync::Notify;
 
+use crate::announcements::announce;
 use crate::domain::Attempt;
 use crate::store::{self, Outcome, Recorded};
 
@@ -38,7 +39,10 @@ impl Apply<Outcome, Recorded> for Write {
         conn: &mut AsyncPgConnection,
         outcomes: &[Outcome],
     ) -> Result<Vec<Recorded>, StoreError> {
-        store::record(conn, outcomes, self.clock.now(), || self.entropy.jitter()).await
+        let now = self.clock.now();
+        let (recorded, disabled) = store::record(conn, outcomes, now, || self.entropy.jitter()).await?;
+        announce(conn, (&self.clock, &self.entropy), disabled, now).await?;
+        Ok(recorded)
     }
 }
 

@@ -11,6 +11,7 @@ use postgres::{StoreError, statement};
 
 use super::corrupt;
 use super::queues::waiting_queues;
+use crate::announcements::{Trouble, What};
 use crate::domain::{DISABLED_PERCENT, Told};
 
 /// Of all endpoints of a business together.
@@ -89,21 +90,25 @@ struct ToldRow {
     percent: i32,
 }
 
+const DISABLED_REASON: &str = "every attempt failed for too long";
+
 /// Unless it has recovered, or was disabled, meanwhile.
 const DISABLE: &str = "
 UPDATE endpoint_health AS health
-SET disabled_at = $3, disabled_reason = 'every attempt failed for too long'
+SET disabled_at = $3, disabled_reason = $4
 FROM unnest($1, $2) AS failing (endpoint_id, since)
-WHERE health.endpoint_id = failing.endpoint_id AND health.failing_since = failing.since AND health.disabled_at IS NULL";
+WHERE health.endpoint_id = failing.endpoint_id AND health.failing_since = failing.since AND health.disabled_at IS NULL
+RETURNING health.endpoint_id, 100 AS percent";
 
-/// Notes what owners are told, and disables what has used up its time. Gives back what is new. Serves all businesses.
+/// Notes what owners are told, and disables what has used up its time. Gives back what is new, and of each endpoint what
+/// is to be announced: the latest alone. Serves all businesses.
 pub(crate) async fn tell(
     conn: &mut AsyncPgConnection,
     notices: &[Notice],
     now: DateTime<Utc>,
-) -> Result<Vec<Notice>, StoreError> {
+) -> Result<(Vec<Notice>, Vec<Trouble>), StoreError> {
     if notices.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
     let endpoints = || notices.iter().map(|notice| &notice.endpoint);
     let rows: Vec<ToldRow> = statement(TELL)
@@ -115,19 +120,47 @@ pub(crate) async fn tell(
         .load(conn)
         .await?;
     let over: Vec<_> = notices.iter().filter(|notice| notice.percent == DISABLED_PERCENT).collect();
-    statement(DISABLE)
+    let disabled: Vec<ToldRow> = statement(DISABLE)
         .bind::<Array<Text>, _>(Vec::from_iter(over.iter().map(|notice| notice.endpoint.id.to_string())))
         .bind::<Array<Timestamptz>, _>(Vec::from_iter(
             over.iter().map(|notice| notice.endpoint.failing_since),
         ))
         .bind::<Timestamptz, _>(now)
-        .execute(conn)
+        .bind::<Text, _>(DISABLED_REASON)
+        .load(conn)
         .await?;
     let is_new = |notice: &Notice| {
         let id = notice.endpoint.id.to_string();
         rows.iter().any(|row| row.endpoint_id == id && row.percent == notice.percent)
     };
-    Ok(notices.iter().filter(|notice| is_new(notice)).cloned().collect())
+    let new: Vec<Notice> = notices.iter().filter(|notice| is_new(notice)).cloned().collect();
+    let troubles = troubles(&new, &disabled);
+    Ok((new, troubles))
+}
+
+fn troubles(new: &[Notice], disabled: &[ToldRow]) -> Vec<Trouble> {
+    let is_disabled = |notice: &Notice| {
+        let id = notice.endpoint.id.to_string();
+        disabled.iter().any(|row| row.endpoint_id == id)
+    };
+    let is_latest = |notice: &Notice| {
+        new.iter().all(|other| other.endpoint.id != notice.endpoint.id || other.percent <= notice.percent)
+    };
+    let what = |notice: &Notice| match notice.percent {
+        DISABLED_PERCENT if is_disabled(notice) => {
+            Some(What::Disabled { reason: DISABLED_REASON.to_owned() })
+        }
+        // It has recovered meanwhile.
+        DISABLED_PERCENT => None,
+        percent => Some(What::Failing { percent }),
+    };
+    let latest = new.iter().filter(|notice| is_latest(notice));
+    latest
+        .filter_map(|notice| {
+            let (endpoint_id, business_id) = (notice.endpoint.id, notice.endpoint.business_id);
+            Some(Trouble { endpoint_id, business_id, what: what(notice)? })
+        })
+        .collect()
 }
 
 const TOLD: &str = "

@@ -16,6 +16,7 @@ use super::attempts::insert_attempts;
 use super::health::note_attempts;
 use super::queues::{Queue, advance};
 use super::streams;
+use crate::announcements::Trouble;
 use crate::domain::{Attempt, last_status};
 
 /// What a sender did with a delivery it had claimed.
@@ -83,7 +84,7 @@ pub(crate) struct Recorded {
 }
 
 /// Tells for each outcome whether the delivery was still ours to write: not when its lease had run out and another
-/// sender took it, or when this very outcome was written before.
+/// sender took it, or when this very outcome was written before. And which endpoints were disabled by it.
 ///
 /// `jitter` gives numbers between -1 and 1.
 pub(crate) async fn record(
@@ -91,7 +92,7 @@ pub(crate) async fn record(
     outcomes: &[Outcome],
     now: DateTime<Utc>,
     jitter: impl Fn() -> f64 + Send,
-) -> Result<Vec<Recorded>, StoreError> {
+) -> Result<(Vec<Recorded>, Vec<Trouble>), StoreError> {
     // Sent together, so that the server is waited for once.
     let ((), written) = try_join!(lock_streams(conn, outcomes), write_states(conn, outcomes))?;
     let ours: Vec<&Outcome> =
@@ -104,9 +105,10 @@ pub(crate) async fn record(
     let freed = Vec::from_iter(freed);
     let ((), freed, ()) =
         try_join!(insert_attempts(conn, &ours), advance(conn, &freed, now), note_failures(conn, &ours))?;
-    note_attempts(conn, &ours, now, jitter).await?;
+    let disabled = note_attempts(conn, &ours, now, jitter).await?;
     let ours = |outcome: &Outcome| written.contains(&outcome.delivery.to_string());
-    Ok(outcomes.iter().map(|outcome| Recorded { ours: ours(outcome), freed: freed > 0 }).collect())
+    let recorded = outcomes.iter().map(|outcome| Recorded { ours: ours(outcome), freed: freed > 0 });
+    Ok((recorded.collect(), disabled))
 }
 
 /// Whoever comes behind a head that ends here waits for this lock, or is seen by `advance`.

@@ -3,6 +3,7 @@
 use postgres::StoreError;
 
 use super::BATCH_MAX;
+use crate::announcements::announce;
 use crate::app::App;
 use crate::domain::{DISABLED_PERCENT, notices_due};
 use crate::store::{self, Notice};
@@ -21,7 +22,9 @@ pub(super) async fn warn_and_disable(app: &App) -> Result<(), StoreError> {
                     due.map(move |percent| Notice { endpoint: endpoint.clone(), percent })
                 })
                 .collect();
-            store::tell(conn, &notices, now).await
+            let (told, troubles) = store::tell(conn, &notices, now).await?;
+            announce(conn, (&app.clock, &app.entropy), troubles, now).await?;
+            Ok::<_, StoreError>(told)
         })
         .await?;
     for notice in told {

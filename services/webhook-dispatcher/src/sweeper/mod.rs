@@ -1,27 +1,21 @@
 //! Looks now and then for what nobody else comes by: what deleted and disabled endpoints leave behind, events that hold
-//! up their order, endpoints that only fail, orders that wait for a missing event, and events that were taken in long
-//! ago. Several instances may do so at the same time.
+//! up their order, endpoints that only fail, and orders that wait for a missing event. Several instances may do so at the same time.
 
 mod failing;
 mod left_behind;
 mod stuck;
 mod watch;
 
-use std::time::{Duration, Instant};
-
 use postgres::StoreError;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 
-/// This service publishes nothing, so that no relay looks after its inbox.
-const PRUNE_INBOX_EVERY: Duration = Duration::from_secs(10 * 60);
 /// At most this many in one statement.
 const BATCH_MAX: i64 = 1_000;
 
 pub(crate) async fn sweep(app: App, stop: CancellationToken) {
     let mut watch = watch::Watch::default();
-    let mut pruned_at = None::<Instant>;
     while tokio::time::timeout(app.patience.sweep, stop.cancelled()).await.is_err() {
         report("of deleted endpoints", left_behind::by_deleted(&app, &stop).await);
         report("of disabled endpoints", left_behind::by_disabled(&app, &stop).await);
@@ -29,13 +23,6 @@ pub(crate) async fn sweep(app: App, stop: CancellationToken) {
         report("that hold up their order", stuck::step_aside(&app).await);
         report("of endpoints that only fail", failing::warn_and_disable(&app).await);
         report("that wait", watch.look(&app).await);
-        if pruned_at.is_none_or(|at| at.elapsed() > PRUNE_INBOX_EVERY) {
-            let pruned = outbox::prune_inbox(&app.database, &app.clock).await;
-            if pruned.is_ok() {
-                pruned_at = Some(Instant::now());
-            }
-            report("that were taken in long ago", pruned);
-        }
     }
 }
 

@@ -6,6 +6,7 @@
     reason = "helpers of tests end the test that cannot go on"
 )]
 
+mod announcements;
 mod batches;
 mod endpoints;
 mod filters;

@@ -40,6 +40,12 @@ pub(crate) struct ChangePassword {
 }
 
 #[derive(ToSchema)]
+pub(crate) struct RequestPasswordReset {
+    #[schema(format = "email")]
+    email: String,
+}
+
+#[derive(ToSchema)]
 pub(crate) struct Invite {
     #[schema(format = "email")]
     email: String,

@@ -12,11 +12,13 @@ const SESSION: &str = "session";
 const OPERATOR: &str = "operatorToken";
 const CONSOLE: &str = "operatorSession";
 /// Calls of people who are not logged in yet.
-const OPEN: [&str; 8] = [
+const OPEN: [&str; 10] = [
     "signUp",
     "logIn",
     "logOut",
     "readConfig",
+    "requestPasswordReset",
+    "confirmPasswordReset",
     "lookUpInvitation",
     "acceptInvitation",
     "openOperatorSession",

@@ -12,8 +12,9 @@ use utoipa::OpenApi;
 use self::common::Common;
 use super::{
     accounts, api_keys, audit_log, cash, config, invitations, operator, operator_session, operator_support,
-    order_stream, order_support, orders, password, payments, pickup_profile, session, sessions, statement,
-    status, status_stream, subscription, users, wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
+    order_stream, order_support, orders, password, password_resets, payments, pickup_profile, session,
+    sessions, statement, status, status_stream, subscription, users, wallet, webhook_deliveries,
+    webhook_endpoints, webhook_tools,
 };
 
 const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers in paise, times RFC 3339 in UTC. Lists take `limit` and \
@@ -45,6 +46,8 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
         sessions::list,
         sessions::revoke,
         sessions::revoke_all_others,
+        password_resets::request,
+        password_resets::confirm,
         invitations::look_up,
         invitations::accept,
         users::list,
@@ -108,6 +111,7 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
         operator_support::order_events,
         operator::change,
         operator::credit,
+        password_resets::issue,
         users::list_for_operator,
         audit_log::list_for_operator,
         cash::of_all,

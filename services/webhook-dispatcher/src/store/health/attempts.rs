@@ -8,7 +8,9 @@ use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestampt
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use postgres::{StoreError, statement};
 
+use crate::announcements::{Trouble, What};
 use crate::domain::{Breaker, Sample};
+use crate::store::corrupt;
 use crate::store::record::Outcome;
 
 /// What waits for its next attempt when an outage ends; more than this wait for their time.
@@ -56,16 +58,16 @@ fn news(outcomes: &[&Outcome]) -> BTreeMap<String, News> {
     by_endpoint
 }
 
-/// Writes what is new. An endpoint that simply goes on succeeding is noted once a second, not once per batch.
+/// Writes what is new; gives back the endpoints that were disabled by it. An endpoint that simply goes on succeeding is noted once a second, not once per batch.
 pub(in crate::store) async fn note_attempts(
     conn: &mut AsyncPgConnection,
     outcomes: &[&Outcome],
     now: DateTime<Utc>,
     jitter: impl Fn() -> f64,
-) -> Result<(), StoreError> {
+) -> Result<Vec<Trouble>, StoreError> {
     let mut news = news(outcomes);
     if news.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let locked = lock(conn, &news).await?;
     let mut changes = Vec::new();
@@ -75,9 +77,9 @@ pub(in crate::store) async fn note_attempts(
         changes.push(Change { endpoint, news, before, breaker });
     }
     if changes.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    write(conn, &changes).await?;
+    let disabled = write(conn, &changes).await?;
     for change in &changes {
         change.tell();
         if change.ends_an_outage() {
@@ -86,7 +88,7 @@ pub(in crate::store) async fn note_attempts(
             tracing::info!(endpoint_id, brought_forward, "an endpoint answers again; what waits is sent now");
         }
     }
-    Ok(())
+    Ok(disabled)
 }
 
 struct Change {
@@ -174,13 +176,37 @@ SET last_delivery_at = greatest(health.last_delivery_at, news.at),
 FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
     AS news (endpoint_id, at, succeeded, last_success, failing_from, failures, trips, tripped_until, test, disables)
 WHERE health.endpoint_id = news.endpoint_id
+RETURNING health.endpoint_id, health.business_id,
+    CASE WHEN health.disabled_at = news.at THEN news.disables END AS disabled_reason
 "#;
 
-async fn write(conn: &mut AsyncPgConnection, changes: &[Change]) -> Result<(), StoreError> {
+#[derive(QueryableByName)]
+struct WrittenRow {
+    #[diesel(sql_type = Text)]
+    endpoint_id: String,
+    #[diesel(sql_type = Text)]
+    business_id: String,
+    /// Of an endpoint that was disabled by this very news.
+    #[diesel(sql_type = Nullable<Text>)]
+    disabled_reason: Option<String>,
+}
+
+impl WrittenRow {
+    fn trouble(self) -> Option<Result<Trouble, StoreError>> {
+        let what = What::Disabled { reason: self.disabled_reason? };
+        let parsed = self.endpoint_id.parse().map_err(corrupt).and_then(|endpoint_id| {
+            let business_id = self.business_id.parse().map_err(corrupt)?;
+            Ok(Trouble { endpoint_id, business_id, what })
+        });
+        Some(parsed)
+    }
+}
+
+async fn write(conn: &mut AsyncPgConnection, changes: &[Change]) -> Result<Vec<Trouble>, StoreError> {
     let all = || changes.iter();
     let last = |change: &Change| change.news.last().map(|sample| sample.at);
     let succeeded = |change: &Change| change.news.last().map(|sample| sample.succeeded);
-    statement(WRITE)
+    let rows: Vec<WrittenRow> = statement(WRITE)
         .bind::<Array<Text>, _>(Vec::from_iter(all().map(|change| change.endpoint.as_str())))
         .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(all().map(last)))
         .bind::<Array<Nullable<Bool>>, _>(Vec::from_iter(all().map(succeeded)))
@@ -197,9 +223,9 @@ async fn write(conn: &mut AsyncPgConnection, changes: &[Change]) -> Result<(), S
         ))
         .bind::<Array<Nullable<Bool>>, _>(Vec::from_iter(all().map(|change| change.news.test)))
         .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(all().map(|change| change.news.disables)))
-        .execute(conn)
+        .load(conn)
         .await?;
-    Ok(())
+    rows.into_iter().filter_map(WrittenRow::trouble).collect()
 }
 
 /// What failed only because of an outage is tried as soon as it is over, so that each order goes on from its head. Rows

@@ -1,0 +1,154 @@
+//! How mails leave (`WAYBILL_MAIL__…`). Without a transport there are none: the operator hands out links instead.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use settings::{Environment, Faults, Secret};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default)]
+pub struct MailSettings {
+    pub transport: MailTransport,
+    /// Whom mails come from: an address, or `Name <address>`.
+    pub from: String,
+    /// Where mails are written to as `.eml` files, for `folder`.
+    pub folder: Option<PathBuf>,
+    /// The mail server, for `smtp`.
+    pub host: Option<String>,
+    /// The usual one of the encryption when left out.
+    pub port: Option<u16>,
+    pub encryption: MailEncryption,
+    pub user: Option<String>,
+    pub password: Option<Secret>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MailTransport {
+    #[default]
+    None,
+    Smtp,
+    /// For a local stack.
+    Folder,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MailEncryption {
+    /// From the first byte on.
+    #[default]
+    Tls,
+    /// Asked for before anything else is said; without it nothing is sent.
+    Starttls,
+    /// For a local stack.
+    None,
+}
+
+impl Default for MailSettings {
+    fn default() -> Self {
+        Self {
+            transport: MailTransport::default(),
+            from: "Waybill <no-reply@localhost.localdomain>".to_owned(),
+            folder: None,
+            host: None,
+            port: None,
+            encryption: MailEncryption::default(),
+            user: None,
+            password: None,
+        }
+    }
+}
+
+impl MailSettings {
+    pub fn is_enabled(&self) -> bool {
+        self.transport != MailTransport::None
+    }
+
+    /// Names what is wrong with this section.
+    pub(crate) fn check(&self, faults: &mut Faults, environment: Environment) {
+        if !self.is_enabled() {
+            return;
+        }
+        let is_local = environment == Environment::Local;
+        if self.from.parse::<lettre::message::Mailbox>().is_err() {
+            faults.add("WAYBILL_MAIL__FROM", "must be an address, or a name with one: Name <address>");
+        } else if !is_local && self.from == Self::default().from {
+            faults.add("WAYBILL_MAIL__FROM", "is missing: whom mails come from");
+        }
+        match self.transport {
+            MailTransport::Folder if self.folder.is_none() => {
+                faults.add("WAYBILL_MAIL__FOLDER", "is missing");
+            }
+            MailTransport::Folder if !is_local => {
+                faults.add(
+                    "WAYBILL_MAIL__TRANSPORT",
+                    "must not be a folder: mails hold links that let people in",
+                );
+            }
+            MailTransport::Smtp => self.check_smtp(faults, is_local),
+            MailTransport::Folder | MailTransport::None => {}
+        }
+    }
+
+    fn check_smtp(&self, faults: &mut Faults, is_local: bool) {
+        if self.host.as_deref().is_none_or(|host| host.trim().is_empty()) {
+            faults.add("WAYBILL_MAIL__HOST", "is missing: the mail server");
+        }
+        if self.user.is_some() != self.password.is_some() {
+            faults.add("WAYBILL_MAIL__USER", "and WAYBILL_MAIL__PASSWORD are given together, or neither");
+        }
+        if self.encryption == MailEncryption::None && !is_local {
+            faults.add("WAYBILL_MAIL__ENCRYPTION", "must be tls or starttls");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(mail: &MailSettings, environment: Environment) -> String {
+        let mut faults = Faults::default();
+        mail.check(&mut faults, environment);
+        faults.to_string()
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        assert_eq!(faults(&MailSettings::default(), Environment::Production), "");
+        let folder = MailSettings { transport: MailTransport::Folder, ..MailSettings::default() };
+        assert!(faults(&folder, Environment::Local).contains("WAYBILL_MAIL__FOLDER"));
+        let smtp = MailSettings {
+            transport: MailTransport::Smtp,
+            from: "nobody".to_owned(),
+            user: Some("me".to_owned()),
+            encryption: MailEncryption::None,
+            ..MailSettings::default()
+        };
+        let named = faults(&smtp, Environment::Production);
+        for variable in ["FROM", "HOST", "USER", "ENCRYPTION"] {
+            assert!(named.contains(&format!("WAYBILL_MAIL__{variable}")), "{named}");
+        }
+        assert!(!faults(&smtp, Environment::Local).contains("ENCRYPTION"));
+    }
+
+    #[test]
+    fn production_sends_through_a_server_and_under_a_name_of_its_own() {
+        let good = MailSettings {
+            transport: MailTransport::Smtp,
+            from: "Shipping <no-reply@ship.example>".to_owned(),
+            host: Some("mail.ship.example".to_owned()),
+            user: Some("me".to_owned()),
+            password: Some(Secret::new("secret")),
+            ..MailSettings::default()
+        };
+        assert_eq!(faults(&good, Environment::Production), "");
+        let folder = MailSettings {
+            transport: MailTransport::Folder,
+            folder: Some("mails".into()),
+            ..MailSettings::default()
+        };
+        assert!(faults(&folder, Environment::Production).contains("WAYBILL_MAIL__TRANSPORT"));
+        assert_eq!(faults(&folder, Environment::Local), "");
+    }
+}

@@ -1,0 +1,104 @@
+//! Links to choose a new password, known by the digest of their secret.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, UserId};
+use postgres::StoreError;
+
+use super::schema::password_resets;
+use super::stored;
+use crate::domain::LinkToken;
+
+/// Whose password it resets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reset {
+    pub(crate) business: BusinessId,
+    pub(crate) user: UserId,
+}
+
+/// Keeps the link, and of the user's others the newest `max - 1`.
+pub(crate) async fn insert(
+    conn: &mut AsyncPgConnection,
+    reset: Reset,
+    token: &LinkToken,
+    (now, expires_at): (DateTime<Utc>, DateTime<Utc>),
+    max: i64,
+) -> Result<(), StoreError> {
+    let own = || {
+        password_resets::table
+            .filter(password_resets::user_id.eq(reset.user.to_string()))
+            .filter(password_resets::business_id.eq(reset.business.to_string()))
+    };
+    let beyond: Vec<Vec<u8>> = own()
+        .order(password_resets::created_at.desc())
+        .offset(max - 1)
+        .select(password_resets::token_hash)
+        .load(conn)
+        .await?;
+    diesel::delete(own().filter(password_resets::token_hash.eq_any(beyond))).execute(conn).await?;
+    diesel::insert_into(password_resets::table)
+        .values((
+            password_resets::token_hash.eq(token.digest().to_vec()),
+            password_resets::business_id.eq(reset.business.to_string()),
+            password_resets::user_id.eq(reset.user.to_string()),
+            password_resets::created_at.eq(now),
+            password_resets::expires_at.eq(expires_at),
+        ))
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// Whose password a link resets, unless it has expired.
+pub(crate) async fn find(
+    conn: &mut AsyncPgConnection,
+    token: &LinkToken,
+    now: DateTime<Utc>,
+) -> Result<Option<Reset>, StoreError> {
+    let row: Option<(String, String)> = password_resets::table
+        .find(token.digest().to_vec())
+        .filter(password_resets::expires_at.gt(now))
+        .select((password_resets::business_id, password_resets::user_id))
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(|(business, user)| {
+        Ok(Reset {
+            business: stored("password_resets.business_id", &business)?,
+            user: stored("password_resets.user_id", &user)?,
+        })
+    })
+    .transpose()
+}
+
+/// Uses up a link; false when that has happened already.
+pub(crate) async fn use_up(conn: &mut AsyncPgConnection, token: &LinkToken) -> Result<bool, StoreError> {
+    let link = password_resets::table.find(token.digest().to_vec());
+    Ok(diesel::delete(link).execute(conn).await? == 1)
+}
+
+/// Removes the user's links: their password has changed.
+pub(crate) async fn forget(conn: &mut AsyncPgConnection, reset: Reset) -> Result<(), StoreError> {
+    let own = password_resets::table
+        .filter(password_resets::user_id.eq(reset.user.to_string()))
+        .filter(password_resets::business_id.eq(reset.business.to_string()));
+    diesel::delete(own).execute(conn).await?;
+    Ok(())
+}
+
+/// Removes at most `max` that have expired; tells how many. Serves all businesses.
+pub(crate) async fn prune(
+    conn: &mut AsyncPgConnection,
+    now: DateTime<Utc>,
+    max: i64,
+) -> Result<usize, StoreError> {
+    let expired: Vec<Vec<u8>> = password_resets::table
+        .filter(password_resets::expires_at.le(now))
+        .select(password_resets::token_hash)
+        .limit(max)
+        .load(conn)
+        .await?;
+    let expired = password_resets::table.filter(password_resets::token_hash.eq_any(expired));
+    Ok(diesel::delete(expired).execute(conn).await?)
+}

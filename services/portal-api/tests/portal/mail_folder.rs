@@ -1,0 +1,102 @@
+//! A folder that mails go to, as they arrive there.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::portal::{Portal, eventually};
+
+/// Removed with all that is in it at the end of the test.
+pub(crate) struct MailFolder(PathBuf);
+
+impl Drop for MailFolder {
+    fn drop(&mut self) {
+        // Nothing was ever written, perhaps.
+        let _gone = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A mail as its reader sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Mail {
+    pub(crate) to: String,
+    pub(crate) subject: String,
+    /// All of it, decoded.
+    pub(crate) text: String,
+}
+
+impl Mail {
+    /// The secret of the link in it.
+    pub(crate) fn token(&self) -> String {
+        let after = self.text.split("#token=").nth(1).unwrap_or_else(|| panic!("no link: {}", self.text));
+        after.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-' || *c == '_').collect()
+    }
+}
+
+impl MailFolder {
+    pub(crate) fn new() -> Self {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        Self(std::env::temp_dir().join(format!("waybill-portal-mails-{}-{number}", std::process::id())))
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+
+    /// What has arrived, oldest first.
+    pub(crate) fn mails(&self) -> Vec<Mail> {
+        let Ok(entries) = fs::read_dir(&self.0) else { return Vec::new() };
+        let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "eml"));
+        paths.sort();
+        paths.iter().map(|path| read(&fs::read_to_string(path).unwrap())).collect()
+    }
+
+    /// Waits for so many, and gives them.
+    pub(crate) async fn wait_for(&self, count: usize) -> Vec<Mail> {
+        eventually(&format!("{count} mails arrive"), async || self.mails().len() >= count).await;
+        self.mails()
+    }
+}
+
+impl Portal {
+    /// One that writes its mails into the folder.
+    pub(crate) async fn with_mails(folder: &MailFolder) -> Self {
+        Self::with(&[
+            ("WAYBILL_LIMITS__PER_ADDRESS", "false"),
+            ("WAYBILL_MAIL__TRANSPORT", "folder"),
+            ("WAYBILL_MAIL__FOLDER", folder.path()),
+        ])
+        .await
+    }
+}
+
+pub(crate) fn read(source: &str) -> Mail {
+    let header = |name: &str| {
+        let line = source.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap_or_default().trim().to_owned()
+    };
+    Mail { to: header("To:"), subject: header("Subject:"), text: decoded(source) }
+}
+
+/// Quoted-printable, undone (RFC 2045 §6.7).
+fn decoded(source: &str) -> String {
+    let joined = source.replace("=\r\n", "");
+    let mut bytes = Vec::new();
+    let mut rest = joined.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let hex = (*first == b'=').then(|| std::str::from_utf8(tail.get(..2)?).ok()).flatten();
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

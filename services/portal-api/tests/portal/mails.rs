@@ -1,0 +1,207 @@
+//! Mails: who gets which, by what way, and what is left of them.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use chrono::TimeDelta;
+use diesel::sql_types::BigInt;
+use diesel_async::RunQueryDsl;
+use domain::{EndpointId, Paise};
+use events::{Body, EndpointDisabled, EndpointFailing, WalletLowBalance};
+use serde_json::json;
+
+use crate::mail_folder::{self, Mail, MailFolder};
+use crate::portal::{Portal, eventually};
+
+#[derive(diesel::QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+async fn waiting(portal: &Portal) -> i64 {
+    let database = postgres::Database::new(&portal.settings.database).unwrap();
+    let mut conn = database.connection().await.unwrap();
+    let count: Count =
+        diesel::sql_query("SELECT count(*) AS count FROM mails").get_result(&mut conn).await.unwrap();
+    count.count
+}
+
+fn recipients(mails: &[Mail]) -> Vec<&str> {
+    let mut recipients: Vec<_> = mails.iter().map(|mail| mail.to.as_str()).collect();
+    recipients.sort_unstable();
+    recipients
+}
+
+#[tokio::test]
+async fn an_invitation_is_mailed_and_owners_hear_of_a_new_one() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    assert_eq!(portal.stranger().get("/v1/portal/config").await.body["mail"]["enabled"], true);
+    let mut owner = portal.owner("owner@shop.example").await;
+    let token = portal.invite(&mut owner, "partner@shop.example", "owner").await;
+    let mail = folder.wait_for(1).await.remove(0);
+    assert_eq!((mail.to.as_str(), mail.token()), ("partner@shop.example", token.clone()));
+    assert!(mail.subject.contains("Corner Shop invites you"), "{}", mail.subject);
+    let accept = json!({ "token": token, "password": "battery staple" });
+    assert_eq!(portal.stranger().post("/v1/portal/invitations/accept", accept).await.status, 201);
+    let mails = folder.wait_for(2).await;
+    assert_eq!(
+        (mails[1].to.as_str(), mails[1].subject.as_str()),
+        ("owner@shop.example", "Your business has a new owner")
+    );
+    eventually("nothing stays of what was sent", async || waiting(&portal).await == 0).await;
+
+    portal.member(&mut owner, "viewer@shop.example", "viewer").await;
+    let id = owner.client.get("/v1/portal/users").await.body["data"][2]["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/portal/users/{id}");
+    assert_eq!(owner.client.patch(&path, json!({ "role": "owner" })).await.status, 200);
+    let mails = folder.wait_for(5).await;
+    assert_eq!(recipients(&mails[3..]), ["owner@shop.example", "partner@shop.example"]);
+}
+
+#[tokio::test]
+async fn a_changed_password_is_told_of() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    let mut owner = portal.owner("owner@shop.example").await.client;
+    let change = json!({ "currentPassword": "correct horse", "newPassword": "battery staple" });
+    assert_eq!(owner.put("/v1/portal/password", change).await.status, 204);
+    assert_eq!(folder.wait_for(1).await[0].subject, "Your Waybill password was changed");
+}
+
+#[tokio::test]
+async fn warnings_reach_owners_and_developers_once() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    portal.owner("owner@other.example").await;
+    for (email, role) in [("dev@shop.example", "developer"), ("viewer@shop.example", "viewer")] {
+        portal.member(&mut owner, email, role).await;
+    }
+    let invited = folder.wait_for(2).await.len();
+    let endpoint_id = EndpointId::generate(&portal.clock, &portal.entropy);
+    let low = WalletLowBalance { balance_paise: Paise::new(12_345), threshold_paise: Paise::new(50_000) };
+    let disabled = EndpointDisabled { endpoint_id, reason: "every attempt failed for too long".to_owned() };
+    let warnings = [
+        Body::WalletLowBalance(low),
+        Body::EndpointFailing(EndpointFailing { endpoint_id, percent: 80 }),
+        Body::EndpointDisabled(disabled),
+    ];
+    let mut expected = invited;
+    for (warning, words) in warnings.into_iter().zip(["₹123.45", "80 %", "every attempt failed for too long"])
+    {
+        let envelope = portal.envelope(&owner.business, warning);
+        // Twice, as after a lost acknowledgement.
+        portal.publish(&[envelope.clone(), envelope]).await;
+        expected += 2;
+        let mails = folder.wait_for(expected).await;
+        assert_eq!(recipients(&mails[expected - 2..]), ["dev@shop.example", "owner@shop.example"]);
+        assert!(mails[expected - 1].text.contains(words), "{words}: {}", mails[expected - 1].text);
+    }
+    // What comes behind the repeated ones: had they been mailed again, there were more.
+    let last =
+        portal.envelope(&owner.business, Body::EndpointFailing(EndpointFailing { endpoint_id, percent: 50 }));
+    portal.publish(&[last]).await;
+    assert_eq!(folder.wait_for(expected + 2).await.len(), expected + 2);
+}
+
+/// A mail server that refuses so many mails before it takes one.
+struct MailServer {
+    port: u16,
+    taken: Arc<Mutex<Vec<String>>>,
+}
+
+impl MailServer {
+    fn start(answers: Vec<&'static str>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let taken = Arc::new(Mutex::new(Vec::new()));
+        let kept = taken.clone();
+        std::thread::spawn(move || {
+            let mut answers = answers.into_iter();
+            for stream in listener.incoming() {
+                // A client that goes away in the middle is none of the server's business.
+                let _served = serve(stream.unwrap(), &mut answers, &kept);
+            }
+        });
+        Self { port, taken }
+    }
+
+    async fn portal(&self) -> Portal {
+        Portal::with(&[
+            ("WAYBILL_LIMITS__PER_ADDRESS", "false"),
+            ("WAYBILL_MAIL__TRANSPORT", "smtp"),
+            ("WAYBILL_MAIL__HOST", "127.0.0.1"),
+            ("WAYBILL_MAIL__PORT", &self.port.to_string()),
+            ("WAYBILL_MAIL__ENCRYPTION", "none"),
+            ("WAYBILL_MAIL__FROM", "Shipping <no-reply@ship.example>"),
+        ])
+        .await
+    }
+}
+
+fn serve(
+    mut stream: TcpStream,
+    answers: &mut impl Iterator<Item = &'static str>,
+    taken: &Mutex<Vec<String>>,
+) -> std::io::Result<()> {
+    let mut lines = BufReader::new(stream.try_clone()?).lines();
+    stream.write_all(b"220 test\r\n")?;
+    while let Some(line) = lines.next() {
+        let line = line?;
+        if line != "DATA" {
+            stream.write_all(if line == "QUIT" { b"221 bye\r\n" } else { b"250 ok\r\n" })?;
+            continue;
+        }
+        stream.write_all(b"354 go on\r\n")?;
+        let mut mail = String::new();
+        for line in lines.by_ref() {
+            let line = line?;
+            if line == "." {
+                break;
+            }
+            mail.push_str(&line);
+            mail.push_str("\r\n");
+        }
+        let answer = answers.next().unwrap_or("250 taken");
+        if answer.starts_with("250") {
+            taken.lock().unwrap().push(mail);
+        }
+        stream.write_all(format!("{answer}\r\n").as_bytes())?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_mail_that_is_refused_for_now_is_tried_again() {
+    let server = MailServer::start(vec!["451 later", "250 taken"]);
+    let portal = server.portal().await;
+    portal.owner("owner@shop.example").await;
+    portal.stranger().post("/v1/portal/password-resets", json!({ "email": "owner@shop.example" })).await;
+    eventually("the mail is put off", async || {
+        // Whoever holds it at this moment has it due later, too.
+        portal.clock.advance(TimeDelta::seconds(1));
+        !server.taken.lock().unwrap().is_empty()
+    })
+    .await;
+    let mail = mail_folder::read(&server.taken.lock().unwrap()[0]);
+    assert!(mail.to.contains("owner@shop.example") && mail.token().len() == 43, "{mail:?}");
+    assert!(server.taken.lock().unwrap()[0].contains("no-reply@ship.example"));
+    eventually("nothing stays of it", async || waiting(&portal).await == 0).await;
+}
+
+#[tokio::test]
+async fn a_mail_that_is_refused_for_good_is_given_up() {
+    let server = MailServer::start(vec!["550 nobody here"]);
+    let portal = server.portal().await;
+    portal.owner("owner@shop.example").await;
+    for _ in 0..2 {
+        portal.stranger().post("/v1/portal/password-resets", json!({ "email": "owner@shop.example" })).await;
+    }
+    eventually("one is taken, and nothing waits", async || {
+        server.taken.lock().unwrap().len() == 1 && waiting(&portal).await == 0
+    })
+    .await;
+}

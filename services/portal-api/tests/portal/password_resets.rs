@@ -1,0 +1,155 @@
+//! Choosing a new password with a link: mailed, or given by the operator.
+
+use chrono::TimeDelta;
+use serde_json::{Value, json};
+
+use crate::client::{Answer, Client};
+use crate::mail_folder::MailFolder;
+use crate::portal::{OPERATOR_TOKEN, Portal};
+
+const RESETS: &str = "/v1/portal/password-resets";
+const CONFIRM: &str = "/v1/portal/password-resets/confirm";
+const SESSION: &str = "/v1/portal/session";
+
+async fn ask(client: &mut Client, email: &str) -> Answer {
+    client.post(RESETS, json!({ "email": email })).await
+}
+
+fn confirm(token: &str, password: &str) -> Value {
+    json!({ "token": token, "password": password })
+}
+
+async fn log_in(client: &mut Client, password: &str) -> u16 {
+    client.post(SESSION, json!({ "email": "owner@shop.example", "password": password })).await.status
+}
+
+#[tokio::test]
+async fn a_mailed_link_sets_a_password_once_and_ends_every_session() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    let mut owner = portal.owner("owner@shop.example").await.client;
+    for _ in 0..10 {
+        assert_eq!(log_in(&mut portal.stranger(), "forgotten").await, 401);
+    }
+    assert_eq!(ask(&mut portal.stranger(), "OWNER@shop.example").await.status, 202);
+    let mail = folder.wait_for(1).await.remove(0);
+    assert_eq!(
+        (mail.to.as_str(), mail.subject.as_str()),
+        ("owner@shop.example", "Choose a new password for Waybill")
+    );
+    let token = mail.token();
+    assert!(mail.text.contains(&format!("http://portal.test/reset-password#token={token}")), "{}", mail.text);
+
+    let mut visitor = portal.stranger();
+    let short = visitor.post(CONFIRM, confirm(&token, "short")).await;
+    assert_eq!((short.status, short.faulty_fields()), (400, vec!["password"]), "it is not used up");
+    let reset = visitor.post(CONFIRM, confirm(&token, "battery staple")).await;
+    assert_eq!((reset.status, reset.header("set-cookie")), (204, ""), "{reset:?}");
+    assert_eq!(owner.get(SESSION).await.status, 401);
+    assert_eq!(
+        log_in(&mut portal.stranger(), "battery staple").await,
+        200,
+        "what failed before is forgotten"
+    );
+    let again = visitor.post(CONFIRM, confirm(&token, "another staple")).await;
+    assert_eq!((again.status, again.code()), (422, "reset_link_invalid"));
+    let notice = folder.wait_for(2).await.remove(1);
+    assert_eq!(notice.subject, "Your Waybill password was changed");
+}
+
+#[tokio::test]
+async fn of_several_links_the_first_that_is_used_takes_the_others_with_it() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    portal.owner("owner@shop.example").await;
+    for count in 1..=2 {
+        portal.clock.advance(TimeDelta::seconds(1));
+        ask(&mut portal.stranger(), "owner@shop.example").await;
+        folder.wait_for(count).await;
+    }
+    let tokens: Vec<_> = folder.mails().iter().map(|mail| mail.token()).collect();
+    let mut visitor = portal.stranger();
+    assert_eq!(visitor.post(CONFIRM, confirm(&tokens[0], "battery staple")).await.status, 204);
+    assert_eq!(
+        visitor.post(CONFIRM, confirm(&tokens[1], "another staple")).await.code(),
+        "reset_link_invalid"
+    );
+}
+
+#[tokio::test]
+async fn a_link_is_good_for_an_hour() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    portal.owner("owner@shop.example").await;
+    ask(&mut portal.stranger(), "owner@shop.example").await;
+    let token = folder.wait_for(1).await[0].token();
+    portal.clock.advance(TimeDelta::hours(1));
+    let late = portal.stranger().post(CONFIRM, confirm(&token, "battery staple")).await;
+    assert_eq!((late.status, late.code()), (422, "reset_link_invalid"));
+    for nonsense in ["x", &"A".repeat(43)] {
+        let refused = portal.stranger().post(CONFIRM, confirm(nonsense, "battery staple")).await;
+        assert_eq!((refused.status, refused.code()), (422, "reset_link_invalid"));
+    }
+}
+
+#[tokio::test]
+async fn the_answer_does_not_tell_whether_there_is_an_account() {
+    let folder = MailFolder::new();
+    let portal = Portal::with_mails(&folder).await;
+    portal.owner("owner@shop.example").await;
+    for email in ["nobody@shop.example", "owner@shop.example"] {
+        for _ in 0..5 {
+            let answer = ask(&mut portal.stranger(), email).await;
+            assert_eq!(answer.status, 202, "{answer:?}");
+            let other = ask(&mut portal.stranger(), "somebody.else@shop.example").await;
+            assert!(other.status == 202 && other.body == answer.body || other.status == 429);
+        }
+        let refused = ask(&mut portal.stranger(), email).await;
+        assert_eq!((refused.status, refused.code()), (429, "too_many_password_resets"), "{email}");
+        assert_eq!(refused.header("retry-after"), "3600");
+    }
+    let mails = folder.wait_for(5).await;
+    assert!(mails.iter().all(|mail| mail.to == "owner@shop.example"), "{mails:?}");
+    let faulty = ask(&mut portal.stranger(), "x").await;
+    assert_eq!((faulty.status, faulty.faulty_fields()), (400, vec!["email"]));
+}
+
+#[tokio::test]
+async fn an_address_is_counted_as_for_log_ins() {
+    let portal = Portal::with(&[("WAYBILL_LIMITS__TRUSTED_PROXIES", "127.0.0.0/8")]).await;
+    let from = |address: &str| portal.stranger().with_header("x-forwarded-for", address);
+    for number in 0..100 {
+        assert_eq!(ask(&mut from("203.0.113.9"), &format!("guess{number}@shop.example")).await.status, 202);
+    }
+    assert_eq!(ask(&mut from("203.0.113.9"), "one.more@shop.example").await.status, 429);
+    assert_eq!(ask(&mut from("203.0.113.10"), "one.more@shop.example").await.status, 202);
+}
+
+#[tokio::test]
+async fn the_operator_hands_out_a_link_where_no_mail_goes() {
+    let portal = Portal::start().await;
+    let owner = portal.owner("owner@shop.example").await;
+    let other = portal.owner("owner@other.example").await;
+    let path = |business: &str| format!("/v1/operator/businesses/{business}/password-resets");
+    let body = json!({ "email": "owner@shop.example" });
+    let issued = portal.operator().post(&path(&owner.business), body.clone()).await;
+    assert_eq!(issued.status, 201, "{issued:?}");
+    assert!(issued.body["expiresAt"].is_string());
+    let token = issued.body["url"].as_str().unwrap().split("#token=").nth(1).unwrap().to_owned();
+    assert_eq!(portal.stranger().post(CONFIRM, confirm(&token, "battery staple")).await.status, 204);
+    assert_eq!(log_in(&mut portal.stranger(), "battery staple").await, 200);
+
+    let elsewhere = portal.operator().post(&path(&other.business), body.clone()).await;
+    assert_eq!((elsewhere.status, elsewhere.code()), (404, "user_not_found"));
+    let nobody = portal.operator().post(&path("biz_01ARZ3NDEKTSV4RRFFQ69G5FAV"), body.clone()).await;
+    assert_eq!(nobody.code(), "business_not_found");
+    let stranger =
+        portal.stranger().with_bearer(&format!("{OPERATOR_TOKEN}x")).post(&path(&owner.business), body).await;
+    assert_eq!(stranger.status, 401);
+    let log = format!("/v1/operator/businesses/{}/audit-log", owner.business);
+    let lines = portal.operator().get(&log).await.body["data"].clone();
+    let actions: Vec<_> =
+        lines.as_array().unwrap().iter().map(|line| line["action"].as_str().unwrap()).collect();
+    assert!(actions.contains(&"password.reset_issued") && actions.contains(&"password.reset"), "{actions:?}");
+    assert!(!lines.to_string().contains(&token));
+}
