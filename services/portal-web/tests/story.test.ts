@@ -1,9 +1,8 @@
 // From nothing to a delivered live order, by the pages alone. Each test goes on where the one before it ended.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { operator, placeOrder, report } from "./support/api";
+import { placeOrder, report } from "./support/api";
 import { openBrowser, screenshot, type Visitor, visit } from "./support/browser";
-import { ask } from "./support/business";
 import {
   createKey,
   fact,
@@ -11,6 +10,8 @@ import {
   goTo,
   heading,
   indicator,
+  logInAsOperator,
+  openBusiness,
   row,
   rowsOf,
   signUp,
@@ -36,6 +37,8 @@ let browser: Browser;
 let receiver: Receiver;
 let owner: Visitor;
 let page: Page;
+let operator: Visitor;
+let email: string;
 let testKey: string;
 let liveKey: string;
 
@@ -44,6 +47,7 @@ beforeAll(async () => {
   receiver = await Receiver.start();
   owner = await visit(browser);
   page = owner.page;
+  operator = await visit(browser);
 });
 afterAll(async () => {
   await browser.close();
@@ -51,7 +55,7 @@ afterAll(async () => {
 });
 
 test("signing up leads to an overview on which nothing is done yet", async () => {
-  await signUp(page, "Spice Route");
+  email = await signUp(page, "Spice Route");
   for (const [name, label] of Object.entries(INITIAL_LABELS)) await indicator(page, name, label);
   expect(await page.getByRole("region", { name: "Status indicators" }).locator("dt").allInnerTexts()).toEqual(
     Object.keys(INITIAL_LABELS),
@@ -138,6 +142,24 @@ test("the test order is simulated to its delivery, and each step's webhook is ve
   expect(owner.faults).toEqual([]);
 });
 
+test("a duplicate and a failure retry are shown as proven, with their requests", async () => {
+  await goTo(page, "Overview");
+  const advice = page.getByRole("list", { name: "Advice before going live" }).getByRole("listitem");
+  const open = advice.filter({ hasText: ": open" });
+  await open.nth(1).waitFor();
+  const first = await placeOrder(testKey, "spice-2");
+  expect((await placeOrder(testKey, "spice-2")).id).toBe(first.id);
+  await placeOrder(testKey, "spice-3", { customer: null }, 400);
+  await placeOrder(testKey, "spice-3");
+  await until("all of it is proven", async () => (await open.count()) === 0);
+  expect(await advice.count()).toBe(3);
+  for (const words of ["A duplicate request", "A failed request"]) {
+    const proven = advice.filter({ hasText: words });
+    expect(await proven.getByText(/^req_\w{26}$/).count()).toBeGreaterThan(0);
+  }
+  expect(owner.faults).toEqual([]);
+});
+
 test("the pickup profile is filled in, and a plan is asked for", async () => {
   await goTo(page, "Pickup profile");
   await fillPickupProfile(page);
@@ -152,12 +174,18 @@ test("the pickup profile is filled in, and a plan is asked for", async () => {
   expect(owner.faults).toEqual([]);
 });
 
-test("the operator approves the business, and activates its plan", async () => {
-  const { businessId } = await ask(owner, "GET", "/session", undefined, 200);
-  const all = { status: "active", subscription: "active", liveAccess: "active" };
-  await operator("PATCH", `/businesses/${businessId}`, all);
-  await page.reload();
+test("the operator approves the business, activates its plan and opens live access", async () => {
+  await logInAsOperator(operator.page);
+  await openBusiness(operator.page, email, "Spice Route");
+  await operator.page.getByRole("button", { name: "Approve" }).click();
+  await operator.page.getByRole("status", { name: "Business" }).getByText("Active").waitFor();
+  await operator.page.getByRole("button", { name: "Activate Growth" }).click();
+  await operator.page.getByRole("status", { name: "Subscription" }).getByText("Active").waitFor();
+  await operator.page.getByRole("button", { name: "Grant live access" }).click();
+  await operator.page.getByRole("status", { name: "Live access" }).getByText("Granted").waitFor();
+  await operator.page.getByText("The wallet was never funded").waitFor();
   await page.getByText("Your plan is active.").waitFor();
+  expect(operator.faults).toEqual([]);
   expect(owner.faults).toEqual([]);
 });
 

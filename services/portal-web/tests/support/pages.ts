@@ -38,9 +38,10 @@ export async function logInAsOperator(page: Page): Promise<void> {
   await heading(page, "Businesses");
 }
 
-/** Opens a business in the operator's console, found by its name. */
+/** Opens a business in the operator's console, found by what it alone has. */
 export async function openBusiness(page: Page, search: string, name: string): Promise<void> {
   await page.getByLabel("Find a business").fill(search);
+  await rowsOf(page, "Businesses", 1);
   await page.getByRole("table", { name: "Businesses" }).getByRole("link", { name, exact: true }).click();
   await heading(page, name);
 }

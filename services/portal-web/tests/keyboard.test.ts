@@ -1,0 +1,128 @@
+// Without a pointer, and without waiting: the keyboard alone, the weight of a first visit, and pages that do not jump.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { placeOrder } from "./support/api";
+import { openBrowser, PHONE, visit } from "./support/browser";
+import { newBusiness, newTestKey, PASSWORD, someone } from "./support/business";
+import { settled, tabTo, watchShifts } from "./support/looks";
+import { heading, row } from "./support/pages";
+
+const FIRST_LOAD_KIB = 250;
+const SHIFT_MAX = 0.1;
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+test("somebody signs up, creates a key and reads an order by keyboard alone", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  const { email } = someone("keyboard");
+  await page.goto("/log-in");
+  await tabTo(page, "link", "Create an account");
+  await page.keyboard.press("Enter");
+  await heading(page, "Create your account");
+  for (const [field, value] of [
+    ["Business name", "Keyboard"],
+    ["Work e-mail", email],
+    ["Password", PASSWORD],
+  ] as const) {
+    await tabTo(page, "textbox", field);
+    await page.keyboard.type(value);
+  }
+  await page.keyboard.press("Enter");
+  await heading(page, "Overview");
+
+  await press(page, "link", "API keys");
+  await heading(page, "API keys");
+  await press(page, "button", "Create key");
+  await page.getByRole("dialog", { name: "Create an API key" }).waitFor();
+  await tabTo(page, "textbox", "Name");
+  await page.keyboard.type("shop");
+  await page.keyboard.press("Enter");
+  const shown = page.getByRole("dialog", { name: "Your Test key" });
+  const key = (await shown.getByRole("status", { name: "Your Test key" }).textContent()) ?? "";
+  await page.keyboard.press("Escape");
+  await tabTo(page, "button", "I have stored it");
+  await page.keyboard.press("Enter");
+  await shown.waitFor({ state: "hidden" });
+  await placeOrder(key, "typed-1");
+
+  await press(page, "link", "Orders");
+  await row(page, "Test orders", "typed-1").waitFor();
+  await press(page, "link", "typed-1");
+  await heading(page, "typed-1");
+  await press(page, "button", "Driver assigned");
+  await page.getByRole("status", { name: "Status" }).getByText("Driver assigned").waitFor();
+  await press(page, "button", "Cancel order");
+  const question = page.getByRole("dialog", { name: "Cancel this order?" });
+  await question.waitFor();
+  await page.keyboard.press("Escape");
+  await question.waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Cancel order" }).and(page.locator(":focus")).waitFor();
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+test("the skip link leads past the navigation", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await newBusiness(visitor, "Skipper");
+  await page.goto("/orders");
+  await heading(page, "Orders");
+  await tabTo(page, "link", "Skip to the page");
+  await page.keyboard.press("Enter");
+  await page.locator("main:focus").waitFor();
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+test("a first visit loads at most 250 KiB of script, as it comes over the wire", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await page.goto("/log-in");
+  await heading(page, "Log in");
+  const scripts = await page.evaluate(() =>
+    (performance.getEntriesByType("resource") as PerformanceResourceTiming[])
+      .filter(({ name }) => new URL(name).pathname.endsWith(".js"))
+      .map(({ encodedBodySize }) => encodedBodySize),
+  );
+  const kib = scripts.reduce((sum, bytes) => sum + bytes, 0) / 1024;
+  expect(kib).toBeGreaterThan(10);
+  expect(kib).toBeLessThanOrEqual(FIRST_LOAD_KIB);
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+test("overview and orders do not jump while they load", async () => {
+  const visitor = await visit(browser);
+  const phone = await visit(browser, { viewport: PHONE });
+  await newBusiness(visitor, "Steady");
+  const key = await newTestKey(visitor);
+  for (const reference of ["steady-1", "steady-2", "steady-3"]) await placeOrder(key, reference);
+  await phone.context.addCookies((await visitor.context.storageState()).cookies);
+  for (const { page } of [visitor, phone]) {
+    const shifts = await watchShifts(page);
+    for (const [path, title] of [
+      ["/", "Overview"],
+      ["/orders", "Orders"],
+    ] as const) {
+      await page.goto(path);
+      await heading(page, title);
+      await settled(page);
+      expect({ path, isSteady: (await shifts()) <= SHIFT_MAX, shifts: await shifts() }).toMatchObject({
+        isSteady: true,
+      });
+    }
+  }
+  expect(visitor.faults.concat(phone.faults)).toEqual([]);
+  await visitor.context.close();
+  await phone.context.close();
+});
+
+async function press(page: Page, role: "link" | "button", name: string): Promise<void> {
+  await tabTo(page, role, name);
+  await page.keyboard.press("Enter");
+}

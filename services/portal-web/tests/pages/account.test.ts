@@ -1,0 +1,175 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openBrowser, screenshot, visit } from "../support/browser";
+import { ask, newBusiness, newTestKey, PASSWORD, someone } from "../support/business";
+import { goTo, heading, logIn, row, rowsOf, takeSecret } from "../support/pages";
+
+const NEXT_PASSWORD = "another long enough secret";
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+test("a changed password logs out every other browser, and the old one opens nothing", async () => {
+  const [here, there] = [await visit(browser), await visit(browser)];
+  const { email } = await newBusiness(here, "Careful");
+  await there.page.goto("/log-in?next=%2Fwallet");
+  await logIn(there.page, email, PASSWORD);
+  await heading(there.page, "Wallet");
+
+  const { page } = here;
+  await page.goto("/account");
+  await rowsOf(page, "Log-ins", 2);
+  await page.getByLabel("Current password").fill("not the secret");
+  await page.getByLabel("New password").fill(NEXT_PASSWORD);
+  await page.getByRole("button", { name: "Change password" }).click();
+  await page.locator("[aria-invalid=true]:focus").waitFor();
+  await page.getByLabel("Current password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Change password" }).click();
+  await page.getByText("Your password is changed.").waitFor();
+  await rowsOf(page, "Log-ins", 1);
+
+  await there.page.reload();
+  await heading(there.page, "Log in");
+  await logIn(there.page, email, PASSWORD);
+  await there.page.getByText("The e-mail or the password is wrong.").waitFor();
+  await logIn(there.page, email, NEXT_PASSWORD);
+  await heading(there.page, "Wallet");
+  expect(here.faults.concat(there.faults)).toEqual([]);
+  await here.context.close();
+  await there.context.close();
+});
+
+test("a log-in is ended from another browser, which then has to log in again", async () => {
+  const [here, there] = [await visit(browser), await visit(browser)];
+  const { email } = await newBusiness(here, "Two browsers");
+  await there.page.goto("/log-in");
+  await logIn(there.page, email, PASSWORD);
+  await heading(there.page, "Overview");
+
+  await here.page.goto("/account");
+  await rowsOf(here.page, "Log-ins", 2);
+  expect(await row(here.page, "Log-ins", "This browser").getByRole("button").count()).toBe(0);
+  await here.page.getByRole("button", { name: "End all others" }).click();
+  await here.page.getByRole("button", { name: "End the others" }).click();
+  await here.page.getByText("1 log-in ended.").waitFor();
+  await rowsOf(here.page, "Log-ins", 1);
+
+  await there.page.goto("/orders");
+  await heading(there.page, "Log in");
+  expect(new URL(there.page.url()).searchParams.get("next")).toBe("/orders");
+  expect(here.faults.concat(there.faults)).toEqual([]);
+  await here.context.close();
+  await there.context.close();
+});
+
+test("a viewer is invited by a link, sees the portal, and can change nothing", async () => {
+  const [owner, viewer] = [await visit(browser), await visit(browser)];
+  await newBusiness(owner, "Team work");
+  const key = await newTestKey(owner, "shop");
+  const { email } = someone("viewer");
+  const { page } = owner;
+  await page.goto("/account/team");
+  await page.getByRole("button", { name: "Invite" }).click();
+  const dialog = page.getByRole("dialog", { name: "Invite somebody" });
+  await dialog.getByLabel("E-mail").fill(email);
+  await dialog.getByLabel("Viewer").check();
+  await dialog.getByRole("button", { name: "Create invitation" }).click();
+  const link = await takeSecret(page, `Invitation for ${email}`);
+  expect(new URL(link).search).toBe("");
+  await row(page, "Invitations", email).waitFor();
+
+  await joinBy(viewer.page, link);
+  await goTo(viewer.page, "API keys");
+  await row(viewer.page, "Test keys", `…${key.slice(-4)}`).waitFor();
+  for (const name of [/^Create/, /^Rotate/, /^Revoke/]) {
+    expect(await viewer.page.getByRole("main").getByRole("button", { name }).count()).toBe(0);
+  }
+  await goTo(viewer.page, "Wallet");
+  await viewer.page.getByRole("region", { name: "Balance" }).getByText("₹0.00").waitFor();
+  expect(await viewer.page.getByRole("button", { name: "Top up" }).count()).toBe(0);
+  await goTo(viewer.page, "Account");
+  expect(await viewer.page.getByRole("tab").allTextContents()).toEqual(["Security"]);
+  await viewer.page.goto("/account/team");
+  await viewer.page.getByText("The team is managed by owners.").waitFor();
+  // Nor by asking the server past the pages.
+  await ask(viewer, "POST", "/api-keys", { mode: "test", name: "sneaky" }, 403);
+  await ask(viewer, "GET", "/audit-log", undefined, 403);
+
+  await page.reload();
+  await rowsOf(page, "People", 2);
+  await page.getByLabel(`Role of ${email}`).selectOption({ label: "Developer" });
+  await viewer.page.goto("/api-keys");
+  await viewer.page.getByRole("button", { name: "Create key" }).waitFor();
+  await page.getByRole("button", { name: `Remove ${email}` }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await rowsOf(page, "People", 1);
+  await viewer.page.goto("/orders");
+  await heading(viewer.page, "Log in");
+  expect(owner.faults.concat(viewer.faults)).toEqual([]);
+  await owner.context.close();
+  await viewer.context.close();
+});
+
+test("the last owner stays one, and the page says why", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  const { email } = await newBusiness(visitor, "Alone");
+  await page.goto("/account/team");
+  await page.getByLabel(`Role of ${email}`).selectOption({ label: "Viewer" });
+  await row(page, "People", email).getByRole("alert").waitFor();
+  expect(await page.getByLabel(`Role of ${email}`).inputValue()).toBe("owner");
+  await page.getByRole("button", { name: `Remove ${email}` }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await page.getByRole("dialog").getByText("That did not work").waitFor();
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+test("an invitation that was withdrawn lets nobody in", async () => {
+  const [owner, guest] = [await visit(browser), await visit(browser)];
+  await newBusiness(owner, "Second thoughts");
+  const { email } = someone("guest");
+  const { url } = await ask(owner, "POST", "/invitations", { email, role: "developer" }, 201);
+  await owner.page.goto("/account/team");
+  await owner.page.getByRole("button", { name: `Withdraw the invitation of ${email}` }).click();
+  await owner.page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();
+  await owner.page.getByText("Nobody is invited").waitFor();
+  await guest.page.goto(String(url));
+  await heading(guest.page, "This invitation cannot be used");
+  expect(owner.faults.concat(guest.faults)).toEqual([]);
+  await owner.context.close();
+  await guest.context.close();
+});
+
+test("the audit log tells who did what, by action, and never a secret", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  const { email } = await newBusiness(visitor, "Recorded");
+  const key = await newTestKey(visitor, "shop");
+  await page.goto("/account/audit-log");
+  const created = row(page, "Audit log", "API key created");
+  await created.getByText(email).waitFor();
+  await row(page, "Audit log", "Account created").waitFor();
+  expect(await page.content()).not.toContain(key);
+  await screenshot(page, "audit-log");
+  await page.getByLabel("Action").selectOption({ label: "API key created" });
+  await rowsOf(page, "Audit log", 1);
+  await page.getByLabel("To", { exact: true }).fill("2020-01-31");
+  await page.getByText("Nothing matches").waitFor();
+  await page.getByRole("button", { name: "Clear the filters" }).click();
+  await created.waitFor();
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+/** Opens an invitation's link, chooses a password, and ends on the overview. */
+async function joinBy(page: Page, link: string): Promise<void> {
+  await page.goto(link);
+  await page.getByLabel("Choose a password").fill(PASSWORD);
+  expect(page.url()).not.toContain("token=");
+  await page.getByRole("button", { name: "Join" }).click();
+  await heading(page, "Overview");
+}

@@ -1,0 +1,133 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { placeOrder } from "../support/api";
+import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
+import { type Business, newBusiness, openLive } from "../support/business";
+import { heading, logInAsOperator, openBusiness, row, rowsOf } from "../support/pages";
+import { stack } from "../support/stack";
+
+let browser: Browser;
+let owner: Visitor;
+let business: Business;
+let liveKey: string;
+beforeAll(async () => {
+  browser = await openBrowser();
+  owner = await visit(browser);
+  business = await newBusiness(owner, `Overseen ${Date.now()}`);
+  liveKey = await openLive(owner, business);
+});
+afterAll(() => browser.close());
+
+test("a wrong token opens nothing, and the right one only until the log-out", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await page.goto("/operator/businesses");
+  await heading(page, "Operator console");
+  await page.getByLabel("Operator token").fill(`${stack.operatorToken}x`);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("alert").waitFor();
+  expect((await page.request.get("/v1/operator/businesses")).status()).toBe(401);
+  await logInAsOperator(page);
+  await page.getByRole("button", { name: "Log out" }).click();
+  await heading(page, "Operator console");
+  expect((await page.request.get("/v1/operator/businesses")).status()).toBe(401);
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+test("a business is found by a part of its name, its owner's e-mail, its id and its standing", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await logInAsOperator(page);
+  const search = page.getByLabel("Find a business");
+  for (const words of [business.name.slice(4).toLowerCase(), business.email, business.id]) {
+    await search.fill(words);
+    await rowsOf(page, "Businesses", 1);
+    await row(page, "Businesses", business.name).getByText("Open").waitFor();
+  }
+  await page.getByLabel("Status", { exact: true }).selectOption({ label: "Suspended" });
+  await page.getByText("No business fits").waitFor();
+  await page.getByRole("button", { name: "Show all businesses" }).click();
+  await row(page, "Businesses", business.name).waitFor();
+  await screenshot(page, "operator-businesses");
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+test("a suspended business orders nothing live, until the suspension is lifted", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await logInAsOperator(page);
+  await openBusiness(page, business.email, business.name);
+  const standing = page.getByRole("status", { name: "Business" });
+  await page.getByRole("button", { name: "Suspend" }).click();
+  const question = page.getByRole("dialog", { name: `Suspend ${business.name}?` });
+  await question.getByRole("button", { name: "Suspend" }).click();
+  await standing.getByText("Suspended").waitFor();
+  await placeOrder(liveKey, "while-suspended", {}, 403);
+  await page.getByRole("button", { name: "Lift the suspension" }).click();
+  await standing.getByText("Active").waitFor();
+  await placeOrder(liveKey, "after-the-suspension");
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+test("a wallet is credited once per reference, and its owner sees it", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await logInAsOperator(page);
+  await openBusiness(page, business.email, business.name);
+  for (const _ of ["once", "again"]) {
+    await page.getByRole("button", { name: "Credit wallet" }).click();
+    const dialog = page.getByRole("dialog", { name: `Credit ${business.name}` });
+    await dialog.getByLabel("Amount", { exact: true }).fill("1,000");
+    await dialog.getByLabel("Reference").fill("neft-0815");
+    await dialog.getByRole("button", { name: "Credit", exact: true }).click();
+    await dialog.waitFor({ state: "hidden" });
+  }
+  await page.getByRole("region", { name: "Wallet" }).first().getByText("₹1,451.00").waitFor();
+  await owner.page.goto("/wallet?kind=operator_credit");
+  await rowsOf(owner.page, "Statement", 1);
+  await row(owner.page, "Statement", "neft-0815").getByText("+₹1,000.00").waitFor();
+  await page.getByRole("tab", { name: "Audit log" }).click();
+  await row(page, "Audit log", "Wallet credited").getByText("Delivery company").first().waitFor();
+  expect(visitor.faults.concat(owner.faults)).toEqual([]);
+  await visitor.context.close();
+});
+
+test("any order is found by its id, its tracking code or its reference, with all that happened to it", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  const reference = `wanted-${Date.now()}`;
+  const order = await placeOrder(liveKey, reference);
+  await logInAsOperator(page);
+  await page.getByRole("link", { name: "Find an order" }).click();
+  const search = page.getByLabel("Order id, tracking code or reference");
+  const found = page.getByRole("article", { name: `Order ${reference} of ${business.name}` });
+  for (const code of [order.id, order.trackingCode, reference]) {
+    await search.fill(code);
+    await found.waitFor();
+    await search.fill(`${code}x`);
+    await page.getByText("No order has this code").waitFor();
+  }
+  await search.fill(reference);
+  await found.getByRole("listitem").filter({ hasText: "Delivery fee taken" }).getByText("-₹49.00").waitFor();
+  await screenshot(page, "operator-order");
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+test("the health of a business shows its indicators and its orders", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await logInAsOperator(page);
+  await openBusiness(page, business.id, business.name);
+  await page.getByRole("tab", { name: "Health" }).click();
+  await page.getByRole("heading", { name: "Problems" }).waitFor();
+  const indicators = page.getByRole("region", { name: "Indicators" });
+  await indicators.getByText("Live API Status").waitFor();
+  await indicators.getByText("Not configured").waitFor();
+  await page.getByRole("region", { name: "Orders" }).getByText("Test orders").waitFor();
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});

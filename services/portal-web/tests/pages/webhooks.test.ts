@@ -1,0 +1,190 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { placeOrder } from "../support/api";
+import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
+import { ask, newBusiness, newTestKey } from "../support/business";
+import { heading, row, rowsOf, takeSecret } from "../support/pages";
+import { Receiver } from "../support/receiver";
+import { until } from "../support/until";
+
+let browser: Browser;
+let visitor: Visitor;
+let page: Page;
+let receiver: Receiver;
+let key: string;
+let endpoint: string;
+beforeAll(async () => {
+  browser = await openBrowser();
+  receiver = await Receiver.start();
+  visitor = await visit(browser);
+  page = visitor.page;
+  await newBusiness(visitor, "Listener");
+  key = await newTestKey(visitor);
+  const made = await ask(visitor, "POST", "/webhook-endpoints", { url: receiver.url }, 201);
+  receiver.secret = String(made.secret);
+  endpoint = `/webhooks/${made.id}`;
+  await placeOrder(key, "heard-1");
+  await placeOrder(key, "heard-2");
+  await until("both are heard of", async () => receiver.received.length === 2);
+});
+afterAll(async () => {
+  await browser.close();
+  await receiver.stop();
+});
+
+const status = () => page.getByRole("status", { name: "Endpoint status" });
+
+test("the log is filtered by order, event, mode, state and answer", async () => {
+  await page.goto(endpoint);
+  await heading(page, receiver.url);
+  await rowsOf(page, "Deliveries", 2);
+  const filters = page.getByRole("group", { name: "Filters of the log" });
+  await filters.getByLabel("Order reference").fill("heard-1");
+  await rowsOf(page, "Deliveries", 1);
+  await row(page, "Deliveries", "heard-1").getByText("Succeeded").waitFor();
+  await filters.getByRole("button", { name: "Clear filters" }).click();
+  await rowsOf(page, "Deliveries", 2);
+  const nothing = page.getByText("Nothing in the log fits these filters");
+  const choices = {
+    Status: "Failed",
+    Event: "Delivered",
+    Mode: "Live",
+    "Latest answer": "5xx, server errors",
+  };
+  for (const [label, choice] of Object.entries(choices)) {
+    await filters.getByLabel(label, { exact: true }).selectOption({ label: choice });
+    await nothing.waitFor();
+    await filters.getByRole("button", { name: "Clear filters" }).click();
+    await rowsOf(page, "Deliveries", 2);
+  }
+  await filters.getByLabel("Until").fill("2020-01-31T12:00");
+  await nothing.waitFor();
+  expect(visitor.faults).toEqual([]);
+});
+
+test("one delivery shows its request and its answer, and is sent again", async () => {
+  await page.goto(endpoint);
+  await row(page, "Deliveries", "heard-1").getByRole("link", { name: "order.created" }).click();
+  await heading(page, "order.created");
+  const request = page.getByRole("region", { name: "the request of attempt 1" });
+  const sent = (await request.textContent()) ?? "";
+  expect(sent).toContain(`POST ${receiver.url}`);
+  expect(sent.toLowerCase()).toContain("service-signature: sha256=");
+  expect(sent).toContain('"orderReference":"heard-1"');
+  expect(sent).not.toContain(receiver.secret);
+  await page.getByRole("region", { name: "the answer to attempt 1" }).getByText("HTTP 200").waitFor();
+  await screenshot(page, "webhook-delivery");
+
+  await page.getByRole("button", { name: "Redeliver" }).click();
+  await page.getByText("It is in line, and goes out in a moment.").waitFor();
+  await page.getByRole("button", { name: /^Attempt 2/ }).waitFor();
+  const again = () => receiver.received.filter((one) => one.orderReference === "heard-1");
+  expect(again().map((one) => one.verified)).toEqual([true, true]);
+  expect(visitor.faults).toEqual([]);
+});
+
+test("while the endpoint is paused its webhooks wait, and come when it is resumed", async () => {
+  await page.goto(endpoint);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await status().getByText("Paused").waitFor();
+  await page.getByText("Paused by you").waitFor();
+  await placeOrder(key, "held-back");
+  await row(page, "Deliveries", "held-back").getByText("Pending").waitFor();
+  const held = () => receiver.received.filter((one) => one.orderReference === "held-back");
+  expect(held()).toEqual([]);
+  await page.getByRole("button", { name: "Resume" }).click();
+  await status().getByText("Active").waitFor();
+  await row(page, "Deliveries", "held-back").getByText("Succeeded").waitFor();
+  expect(held().map((one) => one.verified)).toEqual([true]);
+  expect(visitor.faults).toEqual([]);
+});
+
+test("a signature is explained: a wrong one, and the right one", async () => {
+  await page.goto(`${endpoint}?tab=signatures`);
+  await page.getByLabel("Service-Timestamp").fill("1767225600");
+  await page.getByLabel("Raw body").fill('{"id":"evt_1"}');
+  await page.getByLabel("Signature as received").fill("sha256=00");
+  await page.getByRole("button", { name: "Check signature" }).click();
+  await page.getByText("The signature does not match").waitFor();
+  const expected = await page.getByRole("region", { name: "expected", exact: true }).textContent();
+  expect(expected).toBe(receiver.sign("1767225600", '{"id":"evt_1"}'));
+  const signed = page.getByRole("region", { name: "string to sign" });
+  expect(await signed.textContent()).toBe('1767225600.{"id":"evt_1"}');
+  await screenshot(page, "webhook-signature");
+
+  await page.getByLabel("Signature as received").fill(expected ?? "");
+  await page.getByRole("button", { name: "Check signature" }).click();
+  await page.getByText("The signature matches").waitFor();
+  expect(visitor.faults).toEqual([]);
+});
+
+test("a new secret is staged, both are accepted meanwhile, and it is activated", async () => {
+  await page.goto(`${endpoint}?tab=settings`);
+  const old = receiver.secret;
+  await page.getByRole("button", { name: "Rotate secret" }).click();
+  const dialog = page.getByRole("dialog", { name: "Rotate the signing secret" });
+  await dialog.getByLabel("The old secret goes on signing for").selectOption({ label: "1 hour" });
+  await dialog.getByRole("button", { name: "Show the new secret" }).click();
+  const next = await takeSecret(page, "Your new signing secret");
+  expect(next).not.toBe(old);
+  await page.getByText("A new signing secret is staged").waitFor();
+  await placeOrder(key, "by-the-old-secret");
+  await heard("by-the-old-secret");
+
+  await page.getByRole("button", { name: "Activate new secret" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Activate", exact: true }).click();
+  await page.getByText("A new signing secret is staged").waitFor({ state: "hidden" });
+  receiver.secret = next;
+  await placeOrder(key, "by-the-new-secret");
+  await heard("by-the-new-secret");
+  expect(visitor.faults).toEqual([]);
+});
+
+test("a test that the receiver refuses says what to do", async () => {
+  const known = receiver.secret;
+  receiver.secret = "another";
+  await page.goto(endpoint);
+  await page.getByRole("button", { name: "Send test event" }).click();
+  const result = page.getByRole("dialog", { name: "Test event" });
+  await result.getByText("Not received").waitFor();
+  await result.getByText("your endpoint refused the webhook; check its signing secret").waitFor();
+  await result.getByRole("button", { name: "Close" }).click();
+  await page.getByText("Connection test: Failed").waitFor();
+  receiver.secret = known;
+  expect(visitor.faults).toEqual([]);
+});
+
+test("what was missed is recovered", async () => {
+  await page.goto(`${endpoint}?tab=recover`);
+  await page.getByText("None yet.").waitFor();
+  await page.getByRole("button", { name: "Recover" }).click();
+  await page.getByRole("status", { name: "Recovery" }).getByText("Completed").waitFor();
+  expect(visitor.faults).toEqual([]);
+});
+
+test("an endpoint needs a whole URL and an event, is changed, and is deleted after the question", async () => {
+  await page.goto("/webhooks/new");
+  const url = page.getByRole("textbox", { name: "URL" });
+  await url.fill("shop.example/hook");
+  await page.getByRole("button", { name: "Add endpoint" }).click();
+  await page.getByText("Enter a whole URL, with https:// in front.").waitFor();
+
+  await page.goto(`${endpoint}?tab=settings`);
+  await page.getByText("10 of 13 chosen.").waitFor();
+  await page.getByRole("checkbox", { name: "Returned to pickup" }).check();
+  await page.getByRole("button", { name: "Save changes" }).click();
+  await page.getByText("The endpoint’s settings are saved.").waitFor();
+  await page.reload();
+  await page.getByText("11 of 13 chosen.").waitFor();
+
+  await page.getByRole("button", { name: "Delete endpoint" }).click();
+  const question = page.getByRole("dialog", { name: "Delete this endpoint?" });
+  await question.getByRole("button", { name: "Delete endpoint" }).click();
+  await page.getByText("No endpoint yet").waitFor();
+  expect(visitor.faults).toEqual([]);
+});
+
+async function heard(orderReference: string): Promise<void> {
+  const of = () => receiver.received.find((one) => one.orderReference === orderReference);
+  expect(await until(`${orderReference} is heard of`, async () => of())).toMatchObject({ verified: true });
+}
