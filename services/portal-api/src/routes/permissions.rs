@@ -133,6 +133,14 @@ mod tests {
     }
 
     #[test]
+    fn every_least_role_belongs_to_a_route() {
+        let routes = routes();
+        for (method, path, _) in LEAST_ROLES {
+            assert!(routes.contains(&(method.to_string(), (*path).to_owned())), "{method} {path} is no route");
+        }
+    }
+
+    #[test]
     fn a_call_stands_in_the_table_once() {
         let mut seen = BTreeSet::new();
         for (method, path, _) in LEAST_ROLES {
