@@ -136,7 +136,10 @@ mod tests {
     fn every_least_role_belongs_to_a_route() {
         let routes = routes();
         for (method, path, _) in LEAST_ROLES {
-            assert!(routes.contains(&(method.to_string(), (*path).to_owned())), "{method} {path} is no route");
+            assert!(
+                routes.contains(&(method.to_string(), (*path).to_owned())),
+                "{method} {path} is no route"
+            );
         }
     }
 
