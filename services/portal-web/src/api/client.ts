@@ -1,17 +1,12 @@
 import createClient, { type MaybeOptionalInit } from "openapi-fetch";
 import { ApiFailure } from "./failure";
-import type { paths as Provisional } from "./provisional";
-import type { OperatorPaths } from "./provisional-operator";
-import type { paths as Described } from "./schema";
+import type { paths } from "./schema";
 import type { ErrorBody } from "./types";
 
 export type { MaybeOptionalInit };
 
-type Written = Provisional & OperatorPaths;
-type Paths = Written & Omit<Described, keyof Written>;
-
 /** Every call of the pages goes through this client, to the origin that the pages came from. */
-export const api = createClient<Paths>({ baseUrl: "", credentials: "same-origin" });
+export const api = createClient<paths>({ baseUrl: "", credentials: "same-origin" });
 
 interface Outcome<T> {
   data?: T;

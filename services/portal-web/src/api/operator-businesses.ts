@@ -2,10 +2,12 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "./client";
 import { PAGE_SIZE, useCursorList } from "./list";
 import { operatorAnswer, operatorKey } from "./operator-session";
-import type { BusinessFilter } from "./provisional-operator";
-import type { components } from "./schema";
+import type { components, operations } from "./schema";
 
-export type { Business, BusinessDetails, BusinessFilter, BusinessHealth } from "./provisional-operator";
+export type { Business, BusinessDetails, BusinessHealth } from "./types";
+
+type Query = NonNullable<operations["listBusinesses"]["parameters"]["query"]>;
+export type BusinessFilter = Pick<Query, "search" | "status" | "subscription">;
 export type BusinessChange = components["schemas"]["ChangeBusiness"];
 
 const businessesKey = [...operatorKey, "businesses"] as const;

@@ -5,7 +5,7 @@ import { PAGE_SIZE, useCursorList } from "./list";
 import { operatorAnswer, operatorKey } from "./operator-session";
 import type { components } from "./schema";
 
-export type { FoundOrder } from "./provisional-operator";
+export type { FoundOrder } from "./types";
 export type BusinessCash = components["schemas"]["BusinessCash"];
 
 const TIMELINE_PAGE_SIZE = 100;

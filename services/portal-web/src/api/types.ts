@@ -2,19 +2,31 @@
 // a type comes from.
 import type { components } from "./schema";
 
-export type { Advice, ErrorBody, GoLiveItem, IndicatorName, List, Role, Status } from "./provisional";
-
 type Schemas = components["schemas"];
 
+export interface List<T> {
+  data: T[];
+  hasMore: boolean;
+}
+export type Advice = Status["advice"][number];
 export type ApiKey = Schemas["ApiKeyView"];
 export type AuditEntry = Schemas["LineView"];
+export type Business = Schemas["BusinessView"];
+export type BusinessDetails = Schemas["BusinessDetails"];
+export type BusinessHealth = Schemas["HealthView"];
 export type CreatedApiKey = Schemas["CreatedApiKey"];
+export type ErrorBody = Schemas["Error"];
 export type Fault = Schemas["Fault"];
+export type FoundOrder = Schemas["FoundOrderView"];
+export type GoLiveItem = Status["goLive"]["items"][number];
 export type Indicator = Schemas["IndicatorView"];
+export type IndicatorName = keyof Schemas["IndicatorsView"];
 export type Invitation = Schemas["InvitationView"];
 export type InvitationPreview = Schemas["FoundView"];
 export type Mode = Schemas["Mode"];
 export type OpenSession = Schemas["OwnSessionView"];
 export type PortalConfig = Schemas["ConfigView"];
+export type Role = Schemas["Role"];
 export type Session = Schemas["SessionView"];
+export type Status = Schemas["StatusView"];
 export type User = Schemas["UserView"];
