@@ -8,6 +8,6 @@
   }
   const dark =
     chosen === "dark" || (chosen !== "light" && window.matchMedia("(prefers-color-scheme: dark)").matches);
+  // The style sheet goes by this attribute, and so does every later change: a style set here would outlive them.
   document.documentElement.setAttribute("data-mantine-color-scheme", dark ? "dark" : "light");
-  document.documentElement.style.colorScheme = dark ? "dark" : "light";
 })();
