@@ -1,0 +1,169 @@
+// Every page and its main dialogs, as everybody has to be able to use them: on a desk and on a phone, by day and by night.
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { placeOrder } from "./support/api";
+import { DESKTOP, openBrowser, PHONE, screenshot, type Visitor, visit } from "./support/browser";
+import { ask, type Business, newBusiness, newTestKey, openLive } from "./support/business";
+import { COLOUR_RULES, light, overhang, seriousFindings, settled } from "./support/looks";
+import { heading, logInAsOperator } from "./support/pages";
+import { Receiver } from "./support/receiver";
+import { until } from "./support/until";
+
+const SIZES = [
+  { size: "desk", viewport: DESKTOP },
+  { size: "phone", viewport: PHONE },
+] as const;
+
+/** Each of these looks at dozens of pages and dialogs. */
+const TIMEOUT_MS = 300_000;
+const LONG_REFERENCE = "a-reference-that-is-as-long-as-shops-make-them-2026-11-21-000001";
+
+/** What a page can be opened to, by the button that opens it. */
+interface Stop {
+  name: string;
+  path: string;
+  heading: string;
+  dialogs?: (string | RegExp)[];
+}
+
+let browser: Browser;
+let receiver: Receiver;
+let business: Business;
+let cookies: NonNullable<Exclude<BrowserContextOptions["storageState"], string>>["cookies"];
+let stops: Stop[];
+
+beforeAll(async () => {
+  browser = await openBrowser();
+  receiver = await Receiver.start();
+  const owner = await visit(browser);
+  business = await newBusiness(owner, "Everybody & Sons, makers of remarkably long names");
+  const liveKey = await openLive(owner, business);
+  const testKey = await newTestKey(owner);
+  const endpoint = await ask(
+    owner,
+    "POST",
+    "/webhook-endpoints",
+    { url: `${receiver.url}/${"long/".repeat(20)}` },
+    201,
+  );
+  receiver.secret = String(endpoint.secret);
+  const order = await placeOrder(testKey, LONG_REFERENCE);
+  await placeOrder(liveKey, "everybody-live");
+  await until("the webhooks have come", async () => receiver.received.length === 2);
+  const { data } = await ask(owner, "GET", `/webhook-endpoints/${endpoint.id}/deliveries`, undefined, 200);
+  const [delivery] = data as { id: string }[];
+  cookies = (await owner.context.storageState()).cookies;
+  stops = [
+    { name: "overview", path: "/", heading: "Overview", dialogs: ["Create another Test key"] },
+    { name: "orders", path: "/orders?mode=test", heading: "Orders" },
+    { name: "orders-live", path: "/orders?mode=live", heading: "Orders" },
+    {
+      name: "order",
+      path: `/orders/${order.id}`,
+      heading: LONG_REFERENCE,
+      dialogs: ["Cancel order"],
+    },
+    {
+      name: "api-keys",
+      path: "/api-keys",
+      heading: "API keys",
+      dialogs: ["Create key", /^Rotate /, /^Revoke /],
+    },
+    { name: "webhooks", path: "/webhooks", heading: "Webhooks" },
+    { name: "webhook-new", path: "/webhooks/new", heading: "Add an endpoint" },
+    ...["deliveries", "recover", "signatures", "settings"].map((tab) => ({
+      name: `webhook-${tab}`,
+      path: `/webhooks/${endpoint.id}?tab=${tab}`,
+      heading: String(endpoint.url),
+      dialogs: tab === "settings" ? ["Rotate secret", "Delete endpoint"] : [],
+    })),
+    { name: "webhook-delivery", path: `/webhooks/deliveries/${delivery?.id}`, heading: "order.created" },
+    { name: "wallet", path: "/wallet", heading: "Wallet", dialogs: ["Top up", "Change warning"] },
+    { name: "cash", path: "/cash-on-delivery", heading: "Cash on delivery" },
+    { name: "subscription", path: "/subscription", heading: "Subscription" },
+    { name: "pickup-profile", path: "/pickup-profile", heading: "Pickup profile" },
+    { name: "account", path: "/account", heading: "Account" },
+    { name: "account-team", path: "/account/team", heading: "Account", dialogs: ["Invite"] },
+    { name: "account-audit-log", path: "/account/audit-log", heading: "Account" },
+    { name: "not-found", path: "/nowhere", heading: "Page not found" },
+  ];
+});
+afterAll(async () => {
+  await browser.close();
+  await receiver.stop();
+});
+
+const GUEST_STOPS: Stop[] = [
+  { name: "log-in", path: "/log-in", heading: "Log in" },
+  { name: "sign-up", path: "/sign-up", heading: "Create your account" },
+  { name: "reset-password", path: "/reset-password", heading: "Reset your password" },
+  { name: "reset-link", path: "/reset-password#token=none", heading: "Choose a new password" },
+  { name: "invitation", path: "/invitation#token=none", heading: "This invitation cannot be used" },
+  { name: "operator-log-in", path: "/operator", heading: "Operator console" },
+];
+
+describe.each(SIZES)("$size", { timeout: TIMEOUT_MS }, ({ size, viewport }) => {
+  test("pages before the log-in", async () => {
+    const visitor = await visit(browser, { viewport });
+    expect(await findings(visitor, GUEST_STOPS, size)).toEqual([]);
+    expect(visitor.faults).toEqual([]);
+    await visitor.context.close();
+  });
+
+  test("pages of a business", async () => {
+    const visitor = await visit(browser, { viewport });
+    await visitor.context.addCookies(cookies);
+    expect(await findings(visitor, stops, size)).toEqual([]);
+    expect(visitor.faults).toEqual([]);
+    await visitor.context.close();
+  });
+
+  test("pages of the operator", async () => {
+    const visitor = await visit(browser, { viewport });
+    await logInAsOperator(visitor.page);
+    const path = `/operator/businesses/${business.id}`;
+    const ofOperator: Stop[] = [
+      { name: "operator-businesses", path: "/operator/businesses", heading: "Businesses" },
+      { name: "operator-business", path, heading: business.name, dialogs: ["Suspend", "Credit wallet"] },
+      { name: "operator-health", path: `${path}?tab=health`, heading: business.name },
+      { name: "operator-people", path: `${path}?tab=people`, heading: business.name },
+      { name: "operator-audit-log", path: `${path}?tab=audit-log`, heading: business.name },
+      { name: "operator-order", path: "/operator/orders?code=everybody-live", heading: "Find an order" },
+      { name: "operator-cash", path: "/operator/cash", heading: "Cash on delivery" },
+    ];
+    expect(await findings(visitor, ofOperator, size)).toEqual([]);
+    expect(visitor.faults).toEqual([]);
+    await visitor.context.close();
+  });
+});
+
+/** What is wrong with the looks of these pages and of what they open. */
+async function findings({ page }: Visitor, stops: Stop[], size: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const stop of stops) {
+    await page.goto(stop.path);
+    await heading(page, stop.heading);
+    await lookAt(stop.name);
+    for (const opener of stop.dialogs ?? []) {
+      await page.getByRole("main").getByRole("button", { name: opener }).first().click();
+      const dialog = page.getByRole("dialog");
+      await dialog.waitFor();
+      await lookAt(`${stop.name}-${String(opener).replace(/\W+/g, "-").toLowerCase()}`);
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "hidden" });
+    }
+  }
+  return found;
+
+  async function lookAt(name: string) {
+    await settled(page);
+    await screenshot(page, `${size}-light-${name}`);
+    for (const finding of await seriousFindings(page)) found.push(`${name}: ${finding}`);
+    const pixels = await overhang(page);
+    if (pixels > 0) found.push(`${name}: ${pixels} pixels wider than the window`);
+    await light(page, "dark");
+    await screenshot(page, `${size}-dark-${name}`);
+    for (const finding of await seriousFindings(page, COLOUR_RULES)) found.push(`${name}, dark: ${finding}`);
+    await light(page, "light");
+  }
+}
