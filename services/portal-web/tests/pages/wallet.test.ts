@@ -52,6 +52,20 @@ test("the statement shows each movement, and is filtered by kind, reference and 
   expect(visitor.faults).toEqual([]);
 });
 
+test("the spend per day is told in sum, day by day to who hears the page, and by the arrow keys", async () => {
+  await page.goto("/wallet");
+  const chart = page.getByRole("figure");
+  await chart.getByText("₹98.00", { exact: true }).first().waitFor();
+  await chart.getByText("2 orders").waitFor();
+  await rowsOf(page, "Spend per day", 30);
+  await page.getByRole("radiogroup", { name: "Period" }).getByText("7 days").click();
+  await rowsOf(page, "Spend per day", 7);
+  const day = page.getByRole("slider", { name: "Day" });
+  await day.press("Home");
+  expect(await day.getAttribute("aria-valuetext")).toMatch(/: ₹0\.00, 0 orders$/);
+  expect(visitor.faults).toEqual([]);
+});
+
 test("the statement is downloaded as CSV, with the rows that are shown", async () => {
   await page.goto("/wallet?kind=delivery_fee");
   await row(page, "Statement", "paid-1").waitFor();
