@@ -84,6 +84,11 @@ impl KeysClient {
         self.0.get_with(&["businesses", &business.to_string(), "api-keys"], page).await
     }
 
+    /// `GET /internal/businesses/{id}/api-keys/{key}`, also one that works no longer
+    pub async fn read(&self, business: BusinessId, key: &str) -> Result<ApiKeyView, CallError> {
+        self.0.get(&["businesses", &business.to_string(), "api-keys", key]).await
+    }
+
     /// `GET /internal/businesses/{id}/api-keys/summary`
     pub async fn summary(&self, business: BusinessId) -> Result<ApiKeySummary, CallError> {
         self.0.get(&["businesses", &business.to_string(), "api-keys", "summary"]).await

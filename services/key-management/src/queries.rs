@@ -32,6 +32,14 @@ pub(crate) async fn list(
         .await
 }
 
+/// Whether it works or not.
+///
+/// # Errors
+/// When the database is away.
+pub(crate) async fn find(app: &App, business: BusinessId, id: ApiKeyId) -> Result<Option<Key>, StoreError> {
+    app.database.read(async |conn| store::find(conn, business, id).await).await
+}
+
 /// The modes of which the business has a working key.
 ///
 /// # Errors

@@ -10,6 +10,7 @@ mod domain;
 mod live_orders;
 mod mail;
 mod mail_settings;
+mod open_pages;
 mod pages;
 mod passwords;
 mod peers;

@@ -1,12 +1,12 @@
-//! Orders as they move, handed to whichever of a business's pages are open on this instance. Each business has a
-//! channel of its own: a busy one cannot make another's pages fall behind, let alone hear of them.
+//! Orders as they move, handed to whichever of a business's pages are open on this instance.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use domain::{BusinessId, EventId, Mode};
 use tokio::sync::broadcast::{self, error::RecvError};
+
+use crate::open_pages::{OpenPages, Place};
 
 /// What a page that reads too slowly may fall behind before it is told to load its list anew.
 const BACKLOG_MAX: usize = 256;
@@ -27,77 +27,46 @@ pub(crate) enum Notice {
     Reload,
 }
 
-pub(crate) struct LiveOrders {
-    streams_max: usize,
-    businesses: Mutex<HashMap<BusinessId, Channel>>,
-}
+type Sender = broadcast::Sender<Notice>;
 
-struct Channel {
-    sender: broadcast::Sender<Notice>,
-    streams: usize,
-}
+pub(crate) struct LiveOrders(Arc<OpenPages<Sender>>);
 
 /// One open page. Closing it frees its place.
 pub(crate) struct LiveStream {
-    hub: Arc<LiveOrders>,
-    business: BusinessId,
+    _place: Place<Sender>,
     receiver: broadcast::Receiver<Notice>,
 }
 
 impl LiveOrders {
     /// With at most `streams_max` open pages per business.
-    pub(crate) fn new(streams_max: usize) -> Arc<Self> {
-        Arc::new(Self { streams_max, businesses: Mutex::default() })
+    pub(crate) fn new(streams_max: usize) -> Self {
+        Self(OpenPages::new(streams_max, "portal_order_streams"))
     }
 
     /// `None` when the business has too many open already.
-    pub(crate) fn open(self: &Arc<Self>, business: BusinessId) -> Option<LiveStream> {
-        let mut businesses = self.lock();
-        let channel = businesses
-            .entry(business)
-            .or_insert_with(|| Channel { sender: broadcast::Sender::new(BACKLOG_MAX), streams: 0 });
-        if channel.streams >= self.streams_max {
-            return None;
-        }
-        channel.streams += 1;
-        let receiver = channel.sender.subscribe();
-        metrics::gauge!("portal_order_streams").increment(1.0);
-        Some(LiveStream { hub: self.clone(), business, receiver })
+    pub(crate) fn open(&self, business: BusinessId) -> Option<LiveStream> {
+        let opened = self.0.open(business, || Sender::new(BACKLOG_MAX), Sender::subscribe);
+        opened.map(|(place, receiver)| LiveStream { _place: place, receiver })
     }
 
     /// Whether anybody of this business is looking.
     pub(crate) fn has_listeners(&self, business: BusinessId) -> bool {
-        self.lock().contains_key(&business)
+        self.0.has(business)
     }
 
     pub(crate) fn publish(&self, business: BusinessId, order: LiveOrder) {
-        if let Some(channel) = self.lock().get(&business) {
-            // Without receivers there is nobody to tell, which is no failure.
-            let _receivers = channel.sender.send(Notice::Order(order));
-        }
+        self.0.tell(business, |sender| send(sender, Notice::Order(order)));
     }
 
     /// Tells every open page that events may have been missed.
     pub(crate) fn reload_all(&self) {
-        for channel in self.lock().values() {
-            let _receivers = channel.sender.send(Notice::Reload);
-        }
+        self.0.tell_all(|sender| send(sender, Notice::Reload));
     }
+}
 
-    fn close(&self, business: BusinessId) {
-        let mut businesses = self.lock();
-        if let Some(channel) = businesses.get_mut(&business) {
-            channel.streams -= 1;
-            if channel.streams == 0 {
-                businesses.remove(&business);
-            }
-        }
-        metrics::gauge!("portal_order_streams").decrement(1.0);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<BusinessId, Channel>> {
-        self.businesses.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn send(sender: &Sender, notice: Notice) {
+    // Without receivers there is nobody to tell, which is no failure.
+    let _receivers = sender.send(notice);
 }
 
 impl LiveStream {
@@ -111,12 +80,6 @@ impl LiveStream {
             }
             Err(RecvError::Closed) => None,
         }
-    }
-}
-
-impl Drop for LiveStream {
-    fn drop(&mut self) {
-        self.hub.close(self.business);
     }
 }
 

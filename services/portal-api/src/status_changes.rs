@@ -7,91 +7,55 @@
 //! its own outbox. Each instance hears it, too, whichever of them served the change, and no instance has to ask a database
 //! or a peer over and over for pages that merely stand open.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use domain::BusinessId;
 use tokio::sync::watch;
 
-pub(crate) struct StatusChanges {
-    streams_max: usize,
-    businesses: Mutex<HashMap<BusinessId, Channel>>,
-}
+use crate::open_pages::{OpenPages, Place};
 
-struct Channel {
-    /// Only that it changes counts: what comes while a page is told of the change before is one change.
-    sender: watch::Sender<()>,
-    streams: usize,
-}
+/// Only that it changes counts: what comes while a page is told of the change before is one change.
+type Sender = watch::Sender<()>;
+
+pub(crate) struct StatusChanges(Arc<OpenPages<Sender>>);
 
 /// One open page. Closing it frees its place.
 pub(crate) struct StatusStream {
-    hub: Arc<StatusChanges>,
-    business: BusinessId,
+    _place: Place<Sender>,
     receiver: watch::Receiver<()>,
 }
 
 impl StatusChanges {
     /// With at most `streams_max` open pages per business.
-    pub(crate) fn new(streams_max: usize) -> Arc<Self> {
-        Arc::new(Self { streams_max, businesses: Mutex::default() })
+    pub(crate) fn new(streams_max: usize) -> Self {
+        Self(OpenPages::new(streams_max, "portal_status_streams"))
     }
 
     /// `None` when the business has too many open already.
-    pub(crate) fn open(self: &Arc<Self>, business: BusinessId) -> Option<StatusStream> {
-        let mut businesses = self.lock();
-        let channel = businesses
-            .entry(business)
-            .or_insert_with(|| Channel { sender: watch::Sender::new(()), streams: 0 });
-        if channel.streams >= self.streams_max {
-            return None;
-        }
-        channel.streams += 1;
-        let receiver = channel.sender.subscribe();
-        metrics::gauge!("portal_status_streams").increment(1.0);
-        Some(StatusStream { hub: self.clone(), business, receiver })
+    pub(crate) fn open(&self, business: BusinessId) -> Option<StatusStream> {
+        let opened = self.0.open(business, || Sender::new(()), Sender::subscribe);
+        opened.map(|(place, receiver)| StatusStream { _place: place, receiver })
     }
 
     /// Something may have changed for a business.
     pub(crate) fn note(&self, business: BusinessId) {
-        if let Some(channel) = self.lock().get(&business) {
-            channel.sender.send_replace(());
-        }
+        self.0.tell(business, note);
     }
 
     /// Something may have changed for anybody: what happened meanwhile was not heard.
     pub(crate) fn note_all(&self) {
-        for channel in self.lock().values() {
-            channel.sender.send_replace(());
-        }
+        self.0.tell_all(note);
     }
+}
 
-    fn close(&self, business: BusinessId) {
-        let mut businesses = self.lock();
-        if let Some(channel) = businesses.get_mut(&business) {
-            channel.streams -= 1;
-            if channel.streams == 0 {
-                businesses.remove(&business);
-            }
-        }
-        metrics::gauge!("portal_status_streams").decrement(1.0);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<BusinessId, Channel>> {
-        self.businesses.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn note(sender: &Sender) {
+    sender.send_replace(());
 }
 
 impl StatusStream {
     /// Waits for the next change; those that came while nobody waited count as one. False when there will be none.
     pub(crate) async fn changed(&mut self) -> bool {
         self.receiver.changed().await.is_ok()
-    }
-}
-
-impl Drop for StatusStream {
-    fn drop(&mut self) {
-        self.hub.close(self.business);
     }
 }
 

@@ -4,6 +4,7 @@ mod create;
 mod errors;
 mod list;
 mod path;
+mod read;
 mod revoke;
 mod rotate;
 mod summary;
@@ -39,6 +40,7 @@ pub(crate) fn internal(
                 .service(
                     resource("/businesses/{business}/api-keys/summary").route(get().to(summary::summary)),
                 )
+                .service(resource("/businesses/{business}/api-keys/{key}").route(get().to(read::read)))
                 .service(
                     resource("/businesses/{business}/api-keys/{key}/revoke").route(post().to(revoke::revoke)),
                 )

@@ -14,18 +14,20 @@ async fn anothers_keys_do_not_exist() {
     let (id, stranger) = (key.view.id.to_string(), harness.new_business());
 
     for refused in [
+        refusal(harness.keys.read(stranger, &id).await),
         refusal(harness.keys.revoke(stranger, &id).await),
         refusal(harness.keys.rotate(stranger, &id, &json!({"graceSeconds": 0})).await),
     ] {
         assert_eq!((refused.status, refused.code.as_str()), (404, "api_key_not_found"));
     }
-    let after = PageQuery { limit: 10, starting_after: Some(id) };
+    let after = PageQuery { limit: 10, starting_after: Some(id.clone()) };
     assert_eq!(refusal(harness.keys.list(stranger, &after).await).status, 400);
     let all = PageQuery { limit: 10, starting_after: None };
     assert!(harness.keys.list(stranger, &all).await.unwrap().data.is_empty());
     let summary = harness.keys.summary(stranger).await.unwrap();
     assert_eq!(summary, ApiKeySummary { test: false, live: false });
 
+    assert_eq!(harness.keys.read(harness.business, &id).await.unwrap(), key.view);
     assert_eq!(harness.view(&key).await, key.view, "and nothing happened to it");
     assert_eq!(harness.verdict(&key.key).await.unwrap().business_id, harness.business);
 }

@@ -20,7 +20,7 @@ mod start_session;
 pub(crate) mod tell_pages;
 pub(crate) mod write_audit;
 
-pub(crate) use start_session::{Browser, Opened};
+pub(crate) use start_session::Browser;
 use write_audit::write_audit;
 
 use diesel_async::AsyncPgConnection;

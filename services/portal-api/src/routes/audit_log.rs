@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, QueryFields, read_query};
 
-use super::errors;
+use super::lists::Wanted;
 use super::openapi::params;
 use super::operator::business_id;
 use crate::app::App;
@@ -107,13 +107,11 @@ pub(super) async fn list_for_operator(
 
 async fn page_of(app: &App, business: BusinessId, request: &HttpRequest) -> Result<HttpResponse, ApiError> {
     let (page, filter) = read_query(request, read)?;
-    let unknown = || errors::unknown_cursor("line");
-    let after = page.starting_after.map(|text| text.parse().map_err(|_| unknown())).transpose()?;
-    let limit = page.limit;
+    let wanted = Wanted::of(page, "line")?;
+    let (limit, after) = (wanted.limit, wanted.after);
     let read =
         app.database.read(async |conn| audit_log::list(conn, business, filter, limit, after).await).await;
-    let listed = read.map_err(errors::store)?.ok_or_else(unknown)?;
-    Ok(HttpResponse::Ok().json(Page::cut(listed, limit).map(LineView::from)))
+    Ok(HttpResponse::Ok().json(wanted.page(read)?.map(LineView::from)))
 }
 
 fn read(fields: &mut QueryFields) -> (PageQuery, Filter) {

@@ -57,7 +57,7 @@ pub(super) fn browser(app: &App, request: &HttpRequest) -> Browser {
     let named = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
     let user_agent: Option<String> = named.map(|named| named.trim().chars().take(USER_AGENT_MAX).collect());
     Browser {
-        replaces: session_cookie::read(app, request),
+        replaces: session_cookie::PORTAL.read(app, request),
         user_agent: user_agent.filter(|named| !named.is_empty()),
     }
 }

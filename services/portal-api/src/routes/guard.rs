@@ -126,7 +126,7 @@ pub(super) async fn open_session(
     app: &App,
     request: &actix_web::HttpRequest,
 ) -> Result<Option<Session>, ApiError> {
-    let Some(token) = session_cookie::read(app, request) else { return Ok(None) };
+    let Some(token) = session_cookie::PORTAL.read(app, request) else { return Ok(None) };
     let now = app.clock.now();
     let read: Result<Option<Session>, StoreError> = app
         .database

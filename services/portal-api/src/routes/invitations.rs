@@ -11,6 +11,7 @@ use web::{ApiError, FaultList, Fields, JsonBody, TextRule, page_query};
 
 use super::accounts::{chosen_password, email};
 use super::author::{ByUser, browser, request_id};
+use super::lists::Wanted;
 use super::openapi::{bodies, params};
 use super::session::SessionView;
 use super::{errors, session_cookie};
@@ -76,14 +77,12 @@ pub(super) async fn list(
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let page = page_query(&request)?;
-    let unknown = || errors::unknown_cursor("invitation");
-    let after = page.starting_after.map(|text| text.parse().map_err(|_| unknown())).transpose()?;
+    let wanted = Wanted::of(page_query(&request)?, "invitation")?;
+    let (limit, after) = (wanted.limit, wanted.after);
     let (business, now) = (session.business, app.clock.now());
     let read =
-        app.database.read(async |conn| invitations::list(conn, business, page.limit, after, now).await).await;
-    let listed = read.map_err(errors::store)?.ok_or_else(unknown)?;
-    let page = Page::cut(listed, page.limit).map(|invitation| InvitationView::of(invitation, None));
+        app.database.read(async |conn| invitations::list(conn, business, limit, after, now).await).await;
+    let page = wanted.page(read)?.map(|invitation| InvitationView::of(invitation, None));
     Ok(HttpResponse::Ok().json(page))
 }
 
@@ -172,7 +171,7 @@ pub(super) async fn accept(
     let wanted = Accept { token, password, browser, request };
     let opened = accept_invitation::accept(&app, wanted).await.map_err(errors::accept_invitation)?;
     Ok(HttpResponse::Created()
-        .cookie(session_cookie::open(&app, &opened))
+        .cookie(session_cookie::PORTAL.carry(&app, &opened.token))
         .json(SessionView::of(&opened.session)))
 }
 

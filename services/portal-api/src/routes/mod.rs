@@ -9,14 +9,18 @@ mod author;
 mod cash;
 pub(crate) mod config;
 mod errors;
+mod event_stream;
 mod guard;
 mod invitations;
+mod lists;
 mod openapi;
 mod operator;
+mod operator_health;
+mod operator_orders;
 mod operator_session;
-mod operator_support;
+mod order_cancel;
+mod order_request;
 mod order_stream;
-mod order_support;
 mod ordering;
 mod orders;
 pub(crate) mod pages;
@@ -128,8 +132,8 @@ fn portal(config: &mut ServiceConfig) {
         .service(resource("/orders/{id}").route(get().to(orders::read)))
         .service(resource("/orders/{id}/events").route(get().to(orders::events)))
         .service(resource("/orders/{id}/simulate").route(post().to(orders::simulate)))
-        .service(resource("/orders/{id}/request").route(get().to(order_support::request)))
-        .service(resource("/orders/{id}/cancel").route(post().to(order_support::cancel)))
+        .service(resource("/orders/{id}/request").route(get().to(order_request::request)))
+        .service(resource("/orders/{id}/cancel").route(post().to(order_cancel::cancel)))
         .service(resource("/wallet").route(get().to(wallet::read)))
         .service(resource("/wallet/entries").route(get().to(statement::entries)))
         .service(resource("/wallet/entries.csv").route(get().to(statement::export)))
@@ -221,13 +225,11 @@ fn operator_calls(config: &mut ServiceConfig) {
     config
         .service(resource("/businesses").route(get().to(operator::list)))
         .service(
-            resource("/businesses/{id}")
-                .route(get().to(operator_support::read))
-                .route(patch().to(operator::change)),
+            resource("/businesses/{id}").route(get().to(operator::read)).route(patch().to(operator::change)),
         )
-        .service(resource("/businesses/{id}/health").route(get().to(operator_support::health)))
-        .service(resource("/orders").route(get().to(operator_support::orders)))
-        .service(resource("/orders/{id}/events").route(get().to(operator_support::order_events)))
+        .service(resource("/businesses/{id}/health").route(get().to(operator_health::health)))
+        .service(resource("/orders").route(get().to(operator_orders::orders)))
+        .service(resource("/orders/{id}/events").route(get().to(operator_orders::order_events)))
         .service(resource("/businesses/{id}/password-resets").route(post().to(password_resets::issue)))
         .service(resource("/businesses/{id}/users").route(get().to(users::list_for_operator)))
         .service(resource("/businesses/{id}/audit-log").route(get().to(audit_log::list_for_operator)))

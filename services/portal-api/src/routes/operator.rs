@@ -4,7 +4,6 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, GoLiveItem};
-use internal_api::Page;
 use internal_api::wallet::CreditView;
 use serde::Serialize;
 use serde_json::Value;
@@ -12,12 +11,14 @@ use web::{ApiError, FaultList, Fields, JsonBody, TextRule, read_query};
 
 use super::author::{ByOperator, acted};
 use super::errors;
+use super::lists::Wanted;
 use super::openapi::{bodies, params};
 use super::wallet::note_funded;
 use crate::app::App;
 use crate::commands::change_business::{Change, change_business};
 use crate::domain::{Act, Action, BusinessStatus, Standing, Target, TargetKind};
 use crate::store::businesses::{self, BusinessFilter};
+use crate::store::users;
 
 /// As long as an e-mail may be.
 const SEARCH: TextRule = TextRule::line(320);
@@ -54,7 +55,7 @@ pub(super) struct BusinessView {
     responses((status = 200, description = "A page of businesses.", body = internal_api::Page<BusinessView>)),
 )]
 pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let (page, wanted) = read_query(&request, |fields| {
+    let (page, filter) = read_query(&request, |fields| {
         let filter = BusinessFilter {
             only: None,
             search: fields.text("search", SEARCH),
@@ -63,16 +64,56 @@ pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<HttpRes
         };
         (fields.page(), filter)
     })?;
-    let unknown = || {
-        let message = "startingAfter names no business.";
-        ApiError::invalid_field("startingAfter", "invalid_value", message)
-    };
-    let after = page.starting_after.map(|text| text.parse().map_err(|_| unknown())).transpose()?;
-    let read = app.database.read(async |conn| businesses::list(conn, page.limit, after, &wanted).await).await;
-    let listed = read.map_err(errors::store)?.ok_or_else(unknown)?;
-    let page = Page::cut(listed, page.limit)
-        .map(|listed| BusinessView::of(listed.standing, Some(listed.owner_email)));
+    let wanted = Wanted::of(page, "business")?;
+    let (limit, after) = (wanted.limit, wanted.after);
+    let read = app.database.read(async |conn| businesses::list(conn, limit, after, &filter).await).await;
+    let page = wanted.page(read)?;
+    let page = page.map(|listed| BusinessView::of(listed.standing, Some(listed.owner_email)));
     Ok(HttpResponse::Ok().json(page))
+}
+
+/// One business, with what is known of it besides.
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct BusinessDetails {
+    #[serde(flatten)]
+    business: BusinessView,
+    pickup_profile: ProfileState,
+    /// How many people log in for it.
+    users: i64,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+struct ProfileState {
+    complete: bool,
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/operator/businesses/{id}",
+    operation_id = "readBusiness",
+    tag = "Operator",
+    summary = "Read a business",
+    params(("id" = domain::BusinessId, Path, description = "The business.")),
+    responses((status = 200, description = "The business.", body = BusinessDetails)),
+)]
+pub(super) async fn read(app: Data<App>, business: Path<String>) -> Result<HttpResponse, ApiError> {
+    let business: BusinessId = business.parse().map_err(|_| errors::business_not_found())?;
+    let only = BusinessFilter { only: Some(business), ..BusinessFilter::default() };
+    let read: Result<_, postgres::StoreError> = app
+        .database
+        .read(async |conn| {
+            let listed = businesses::list(conn, 1, None, &only).await?.and_then(|mut found| found.pop());
+            Ok((listed, users::count(conn, business).await?))
+        })
+        .await;
+    let (listed, users) = read.map_err(errors::store)?;
+    let listed = listed.ok_or_else(errors::business_not_found)?;
+    Ok(HttpResponse::Ok().json(BusinessDetails {
+        pickup_profile: ProfileState { complete: listed.standing.pickup.is_some() },
+        business: BusinessView::of(listed.standing, Some(listed.owner_email)),
+        users,
+    }))
 }
 
 #[utoipa::path(

@@ -1,7 +1,5 @@
 //! `POST`, `GET`, `DELETE /v1/operator/session`: the operator's console logs in, looks, logs out.
 
-use actix_web::cookie::time::Duration;
-use actix_web::cookie::{Cookie, SameSite};
 use actix_web::http::header;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
@@ -12,15 +10,10 @@ use web::{ApiError, FaultList, Fields, JsonBody, TextRule, same_secret};
 
 use super::errors;
 use super::openapi::bodies;
+use super::session_cookie::OPERATOR;
 use crate::app::App;
 use crate::commands::operator_session;
-use crate::domain::SessionToken;
 
-/// As for `session_cookie`: with `__Host-` nobody but our own host sets it.
-const SECURE_NAME: &str = "__Host-operator_session";
-const PLAIN_NAME: &str = "operator_session";
-/// As long as a session lasts; the server ends it then, too.
-const COOKIE_AGE: Duration = Duration::hours(12);
 /// Longer than any token in use.
 const TOKEN_TEXT: TextRule = TextRule::line(1_024);
 
@@ -48,8 +41,8 @@ pub(super) async fn open(
     if !same_secret(&given, &app.operator_token) {
         return Err(app.failures.count(&request, errors::operator_token_invalid()));
     }
-    let opened = operator_session::open(&app, read_cookie(&app, &request)).await.map_err(errors::store)?;
-    let cookie = build_cookie(&app, opened.token.expose().to_owned(), COOKIE_AGE);
+    let opened = operator_session::open(&app, OPERATOR.read(&app, &request)).await.map_err(errors::store)?;
+    let cookie = OPERATOR.carry(&app, &opened.token);
     Ok(HttpResponse::Ok()
         .cookie(cookie)
         .insert_header((header::CACHE_CONTROL, "no-store"))
@@ -81,37 +74,19 @@ pub(super) async fn look(app: Data<App>, request: HttpRequest) -> Result<HttpRes
     responses((status = 204, description = "Logged out.")),
 )]
 pub(super) async fn close(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    if let Some(token) = read_cookie(&app, &request) {
+    if let Some(token) = OPERATOR.read(&app, &request) {
         operator_session::close(&app, &token).await.map_err(errors::store)?;
     }
-    let forgotten = build_cookie(&app, String::new(), Duration::ZERO);
+    let forgotten = OPERATOR.forget(&app);
     Ok(HttpResponse::NoContent().cookie(forgotten).finish())
 }
 
 /// When the operator's session of this request ends, if it has one that has not ended.
 pub(super) async fn open_until(app: &App, request: &HttpRequest) -> Result<Option<DateTime<Utc>>, ApiError> {
-    match read_cookie(app, request) {
+    match OPERATOR.read(app, request) {
         Some(token) => operator_session::find(app, &token).await.map_err(errors::store),
         None => Ok(None),
     }
-}
-
-fn read_cookie(app: &App, request: &HttpRequest) -> Option<SessionToken> {
-    request.cookie(name(app)).and_then(|cookie| SessionToken::parse(cookie.value()))
-}
-
-fn build_cookie(app: &App, value: String, max_age: Duration) -> Cookie<'static> {
-    Cookie::build(name(app), value)
-        .path("/")
-        .http_only(true)
-        .same_site(SameSite::Strict)
-        .secure(app.secure_cookies)
-        .max_age(max_age)
-        .finish()
-}
-
-fn name(app: &App) -> &'static str {
-    if app.secure_cookies { SECURE_NAME } else { PLAIN_NAME }
 }
 
 fn parse(body: &Value) -> Result<String, ApiError> {

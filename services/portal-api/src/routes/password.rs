@@ -35,7 +35,7 @@ pub(super) async fn change(
     let (address, browser) = (counted_address(&app, &request), browser(&app, &request));
     let wanted = ChangePassword { current, new, address, browser };
     let opened = change_password(&app, &session, &author.0, wanted).await.map_err(errors::change_password)?;
-    Ok(HttpResponse::NoContent().cookie(session_cookie::open(&app, &opened)).finish())
+    Ok(HttpResponse::NoContent().cookie(session_cookie::PORTAL.carry(&app, &opened.token)).finish())
 }
 
 fn parse(body: &Value) -> Result<(Password, Password), ApiError> {

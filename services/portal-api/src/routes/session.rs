@@ -65,7 +65,9 @@ pub(super) async fn log_in(
     let (browser, request) = (browser(&app, &request), request_id(&request));
     let wanted = LogIn { email, password, address, browser, request };
     let opened = log_in::log_in(&app, wanted).await.map_err(errors::log_in)?;
-    Ok(HttpResponse::Ok().cookie(session_cookie::open(&app, &opened)).json(SessionView::of(&opened.session)))
+    Ok(HttpResponse::Ok()
+        .cookie(session_cookie::PORTAL.carry(&app, &opened.token))
+        .json(SessionView::of(&opened.session)))
 }
 
 #[utoipa::path(
@@ -91,10 +93,10 @@ pub(super) async fn who_am_i(app: Data<App>, request: HttpRequest) -> Result<Htt
     responses((status = 204, description = "Nobody is logged in any more.")),
 )]
 pub(super) async fn log_out(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    if let Some(token) = session_cookie::read(&app, &request) {
+    if let Some(token) = session_cookie::PORTAL.read(&app, &request) {
         log_out::log_out(&app, &token, request_id(&request)).await.map_err(errors::store)?;
     }
-    Ok(HttpResponse::NoContent().cookie(session_cookie::forget(&app)).finish())
+    Ok(HttpResponse::NoContent().cookie(session_cookie::PORTAL.forget(&app)).finish())
 }
 
 fn parse(body: &Value) -> Result<(Email, Password), ApiError> {

@@ -1,42 +1,62 @@
-//! The cookie that a session travels in.
+//! The cookies that sessions travel in.
 
 use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration;
 use actix_web::cookie::{Cookie, SameSite};
 
 use crate::app::App;
-use crate::commands::Opened;
 use crate::domain::SessionToken;
 
-/// With `__Host-`, browsers take the cookie from our own host over TLS alone, and no subdomain can plant one.
-const SECURE_NAME: &str = "__Host-portal_session";
-const PLAIN_NAME: &str = "portal_session";
-
-/// The token that a request carries, if it has the form of one.
-pub(super) fn read(app: &App, request: &HttpRequest) -> Option<SessionToken> {
-    request.cookie(name(app)).and_then(|cookie| SessionToken::parse(cookie.value()))
+/// The cookie of one kind of session.
+pub(super) struct SessionCookie {
+    /// With `__Host-`, browsers take the cookie from our own host over TLS alone, and no subdomain can plant one.
+    secure_name: &'static str,
+    plain_name: &'static str,
+    /// As long as a session can last; the server may end it sooner.
+    age: Duration,
 }
 
-/// The cookie of a session that was just opened. It stays as long as a session can; the server ends it sooner.
-pub(super) fn open(app: &App, opened: &Opened) -> Cookie<'static> {
-    build(app, opened.token.expose().to_owned(), Duration::days(30))
-}
+/// Of somebody who works for a business.
+pub(super) const PORTAL: SessionCookie = SessionCookie {
+    secure_name: "__Host-portal_session",
+    plain_name: "portal_session",
+    age: Duration::days(30),
+};
 
-/// Makes the browser forget it.
-pub(super) fn forget(app: &App) -> Cookie<'static> {
-    build(app, String::new(), Duration::ZERO)
-}
+/// Of the operator's console.
+pub(super) const OPERATOR: SessionCookie = SessionCookie {
+    secure_name: "__Host-operator_session",
+    plain_name: "operator_session",
+    age: Duration::hours(12),
+};
 
-fn build(app: &App, value: String, max_age: Duration) -> Cookie<'static> {
-    Cookie::build(name(app), value)
-        .path("/")
-        .http_only(true)
-        .same_site(SameSite::Strict)
-        .secure(app.secure_cookies)
-        .max_age(max_age)
-        .finish()
-}
+impl SessionCookie {
+    /// The token that a request carries, if it has the form of one.
+    pub(super) fn read(&self, app: &App, request: &HttpRequest) -> Option<SessionToken> {
+        request.cookie(self.name(app)).and_then(|cookie| SessionToken::parse(cookie.value()))
+    }
 
-fn name(app: &App) -> &'static str {
-    if app.secure_cookies { SECURE_NAME } else { PLAIN_NAME }
+    /// Carries the token of a session that was just opened.
+    pub(super) fn carry(&self, app: &App, token: &SessionToken) -> Cookie<'static> {
+        self.build(app, token.expose().to_owned(), self.age)
+    }
+
+    /// Makes the browser forget it.
+    pub(super) fn forget(&self, app: &App) -> Cookie<'static> {
+        self.build(app, String::new(), Duration::ZERO)
+    }
+
+    fn build(&self, app: &App, value: String, max_age: Duration) -> Cookie<'static> {
+        Cookie::build(self.name(app), value)
+            .path("/")
+            .http_only(true)
+            .same_site(SameSite::Strict)
+            .secure(app.secure_cookies)
+            .max_age(max_age)
+            .finish()
+    }
+
+    fn name(&self, app: &App) -> &'static str {
+        if app.secure_cookies { self.secure_name } else { self.plain_name }
+    }
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use web::{ApiError, page_query};
 
 use super::author::ByUser;
+use super::lists::Wanted;
 use super::openapi::params;
 use super::{errors, session_cookie};
 use crate::app::App;
@@ -49,13 +50,10 @@ pub(super) async fn list(
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let page = page_query(&request)?;
-    let unknown = || errors::unknown_cursor("session");
-    let after = page.starting_after.map(|text| text.parse().map_err(|_| unknown())).transpose()?;
+    let wanted = Wanted::of(page_query(&request)?, "session")?;
+    let (limit, after) = (wanted.limit, wanted.after);
     let (whose, now) = ((session.business, session.user), app.clock.now());
-    let read =
-        app.database.read(async |conn| sessions::list(conn, whose, page.limit, after, now).await).await;
-    let listed = read.map_err(errors::store)?.ok_or_else(unknown)?;
+    let read = app.database.read(async |conn| sessions::list(conn, whose, limit, after, now).await).await;
     let view = |listed: sessions::Listed| OwnSessionView {
         id: listed.id,
         created_at: listed.created_at,
@@ -64,7 +62,7 @@ pub(super) async fn list(
         user_agent: listed.user_agent,
         current: listed.id == session.id,
     };
-    Ok(HttpResponse::Ok().json(Page::cut(listed, page.limit).map(view)))
+    Ok(HttpResponse::Ok().json(wanted.page(read)?.map(view)))
 }
 
 #[utoipa::path(
@@ -89,7 +87,7 @@ pub(super) async fn revoke(
     }
     let mut answer = HttpResponse::NoContent();
     if id == session.id {
-        answer.cookie(session_cookie::forget(&app));
+        answer.cookie(session_cookie::PORTAL.forget(&app));
     }
     Ok(answer.finish())
 }

@@ -1,24 +1,19 @@
 //! `GET /v1/portal/status/stream`: that something changed which the overview shows, as server-sent events.
 
-use std::convert::Infallible;
 use std::time::Duration;
 
 use actix_web::HttpResponse;
-use actix_web::http::header;
 use actix_web::web::{Data, ReqData};
 use bytes::Bytes;
-use futures_util::stream::unfold;
-use tokio::time::{Instant, Interval, interval_at, sleep_until};
-use tokio_util::sync::CancellationToken;
+use tokio::time::{Instant, sleep_until};
 use web::ApiError;
 
-use super::{errors, guard};
+use super::errors;
+use super::event_stream::{self, Connection};
 use crate::app::App;
 use crate::domain::Session;
 use crate::status_changes::StatusStream;
 
-/// As for the stream of orders.
-const HEARTBEAT: Duration = Duration::from_secs(4);
 /// Between two that a page is told of: it asks for the whole status at each.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 /// What follows from a change elsewhere, a webhook that fails or a fee that comes back, is announced by nobody; it has
@@ -39,33 +34,19 @@ pub(super) async fn stream(app: Data<App>, session: ReqData<Session>) -> Result<
     let changes = app.status_changes.open(session.business).ok_or_else(errors::too_many_streams)?;
     let now = Instant::now();
     let page = Page {
-        draining: app.tasks.draining(),
-        app,
-        session: session.into_inner(),
+        connection: Connection::of(app, session),
         changes,
-        heartbeat: interval_at(now + HEARTBEAT, HEARTBEAT),
         due: Some(now),
         echo: None,
         not_before: now,
     };
-    let chunks = unfold(page, async |mut page| {
-        let chunk = page.next_chunk().await?;
-        Some((Ok::<_, Infallible>(Bytes::from_static(chunk)), page))
-    });
-    Ok(HttpResponse::Ok()
-        .content_type("text/event-stream")
-        .insert_header((header::CACHE_CONTROL, "no-store"))
-        .insert_header(("x-accel-buffering", "no"))
-        .streaming(Box::pin(chunks)))
+    Ok(event_stream::respond(page, Page::next_chunk))
 }
 
 /// One page that follows.
 struct Page {
-    app: Data<App>,
-    session: Session,
+    connection: Connection,
     changes: StatusStream,
-    heartbeat: Interval,
-    draining: CancellationToken,
     /// When the page is to be told.
     due: Option<Instant>,
     /// When it is to be told once more.
@@ -74,15 +55,14 @@ struct Page {
 }
 
 impl Page {
-    /// `None` ends the stream: the service stops, or the session has ended.
-    async fn next_chunk(&mut self) -> Option<&'static [u8]> {
+    async fn next_chunk(&mut self) -> Option<Bytes> {
         loop {
             tokio::select! {
-                () = self.draining.cancelled() => return None,
+                () = self.connection.due() => return self.connection.beat().await,
                 () = reached(self.due) => {
                     self.due = None;
                     self.not_before = Instant::now() + PAUSE_MIN;
-                    return Some(CHANGED);
+                    return Some(Bytes::from_static(CHANGED));
                 }
                 () = reached(self.echo) => {
                     self.echo = None;
@@ -94,10 +74,6 @@ impl Page {
                     }
                     self.echo = Some(Instant::now() + ECHO_AFTER);
                     self.be_due();
-                }
-                _ = self.heartbeat.tick() => {
-                    let open = guard::is_still_open(&self.app, &self.session).await;
-                    return open.then_some(b": heartbeat\n\n".as_slice());
                 }
             }
         }

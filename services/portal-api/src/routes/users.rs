@@ -11,6 +11,7 @@ use web::{ApiError, FaultList, Fields, JsonBody, page_query};
 
 use super::author::ByUser;
 use super::errors;
+use super::lists::Wanted;
 use super::openapi::{bodies, params};
 use super::operator::business_id;
 use crate::app::App;
@@ -84,12 +85,10 @@ async fn page_of(
     asking: Option<UserId>,
     request: &HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let page = page_query(request)?;
-    let unknown = || errors::unknown_cursor("user");
-    let after = page.starting_after.map(|text| text.parse().map_err(|_| unknown())).transpose()?;
-    let read = app.database.read(async |conn| users::list(conn, business, page.limit, after).await).await;
-    let listed = read.map_err(errors::store)?.ok_or_else(unknown)?;
-    Ok(HttpResponse::Ok().json(Page::cut(listed, page.limit).map(|user| UserView::of(user, asking))))
+    let wanted = Wanted::of(page_query(request)?, "user")?;
+    let (limit, after) = (wanted.limit, wanted.after);
+    let read = app.database.read(async |conn| users::list(conn, business, limit, after).await).await;
+    Ok(HttpResponse::Ok().json(wanted.page(read)?.map(|user| UserView::of(user, asking))))
 }
 
 #[utoipa::path(

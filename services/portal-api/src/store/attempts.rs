@@ -100,11 +100,5 @@ pub(crate) async fn prune(
     now: DateTime<Utc>,
     max: i64,
 ) -> Result<usize, StoreError> {
-    let old: Vec<i64> = attempts::table
-        .filter(attempts::attempted_at.lt(now - Scope::WINDOW_MAX))
-        .select(attempts::id)
-        .limit(max)
-        .load(conn)
-        .await?;
-    Ok(diesel::delete(attempts::table.filter(attempts::id.eq_any(old))).execute(conn).await?)
+    prune!(conn, max, attempts::id: i64, attempts::attempted_at.lt(now - Scope::WINDOW_MAX))
 }

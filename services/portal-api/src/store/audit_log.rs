@@ -142,13 +142,7 @@ pub(crate) async fn prune(
     before: DateTime<Utc>,
     max: i64,
 ) -> Result<usize, StoreError> {
-    let old: Vec<String> = audit_log::table
-        .filter(audit_log::id.lt(AuditEntryId::first_of(before).to_string()))
-        .select(audit_log::id)
-        .limit(max)
-        .load(conn)
-        .await?;
-    Ok(diesel::delete(audit_log::table.filter(audit_log::id.eq_any(old))).execute(conn).await?)
+    prune!(conn, max, audit_log::id: String, audit_log::id.lt(AuditEntryId::first_of(before).to_string()))
 }
 
 impl TryFrom<EntryRow> for Line {

@@ -158,13 +158,7 @@ pub(crate) async fn prune(
     before: DateTime<Utc>,
     max: i64,
 ) -> Result<usize, StoreError> {
-    let expired: Vec<String> = invitations::table
-        .filter(invitations::expires_at.lt(before))
-        .select(invitations::id)
-        .limit(max)
-        .load(conn)
-        .await?;
-    Ok(diesel::delete(invitations::table.filter(invitations::id.eq_any(expired))).execute(conn).await?)
+    prune!(conn, max, invitations::id: String, invitations::expires_at.lt(before))
 }
 
 impl TryFrom<InvitationRow> for Invitation {

@@ -116,7 +116,5 @@ pub(crate) async fn prune(
     now: DateTime<Utc>,
     max: i64,
 ) -> Result<usize, StoreError> {
-    let old: Vec<i64> =
-        mails::table.filter(mails::expires_at.le(now)).select(mails::id).limit(max).load(conn).await?;
-    Ok(diesel::delete(mails::table.filter(mails::id.eq_any(old))).execute(conn).await?)
+    prune!(conn, max, mails::id: i64, mails::expires_at.le(now))
 }

@@ -1,5 +1,14 @@
 //! This service's tables. Rows stay in here; what goes out are the types of [`crate::domain`].
 
+/// Removes at most `$max` rows that are old, found by their key; tells how many.
+macro_rules! prune {
+    ($conn:expr, $max:expr, $table:ident::$key:ident: $type:ty, $old:expr) => {{
+        let old = $table::table.filter($old).select($table::$key).limit($max);
+        let old: Vec<$type> = old.load($conn).await?;
+        Ok(diesel::delete($table::table.filter($table::$key.eq_any(old))).execute($conn).await?)
+    }};
+}
+
 pub(crate) mod attempts;
 pub(crate) mod audit_log;
 pub(crate) mod businesses;

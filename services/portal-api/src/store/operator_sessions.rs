@@ -64,12 +64,5 @@ pub(crate) async fn prune(
     now: DateTime<Utc>,
     max: i64,
 ) -> Result<usize, StoreError> {
-    let ended: Vec<Vec<u8>> = operator_sessions::table
-        .filter(operator_sessions::expires_at.le(now))
-        .select(operator_sessions::token_hash)
-        .limit(max)
-        .load(conn)
-        .await?;
-    let ended = operator_sessions::table.filter(operator_sessions::token_hash.eq_any(ended));
-    Ok(diesel::delete(ended).execute(conn).await?)
+    prune!(conn, max, operator_sessions::token_hash: Vec<u8>, operator_sessions::expires_at.le(now))
 }

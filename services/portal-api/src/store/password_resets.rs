@@ -93,12 +93,5 @@ pub(crate) async fn prune(
     now: DateTime<Utc>,
     max: i64,
 ) -> Result<usize, StoreError> {
-    let expired: Vec<Vec<u8>> = password_resets::table
-        .filter(password_resets::expires_at.le(now))
-        .select(password_resets::token_hash)
-        .limit(max)
-        .load(conn)
-        .await?;
-    let expired = password_resets::table.filter(password_resets::token_hash.eq_any(expired));
-    Ok(diesel::delete(expired).execute(conn).await?)
+    prune!(conn, max, password_resets::token_hash: Vec<u8>, password_resets::expires_at.le(now))
 }

@@ -261,13 +261,7 @@ pub(crate) async fn prune(
     before: DateTime<Utc>,
     max: i64,
 ) -> Result<usize, StoreError> {
-    let ended: Vec<String> = sessions::table
-        .filter(sessions::expires_at.lt(before))
-        .select(sessions::id)
-        .limit(max)
-        .load(conn)
-        .await?;
-    Ok(diesel::delete(sessions::table.filter(sessions::id.eq_any(ended))).execute(conn).await?)
+    prune!(conn, max, sessions::id: String, sessions::expires_at.lt(before))
 }
 
 impl TryFrom<SessionRow> for Session {

@@ -1237,7 +1237,7 @@ export interface components {
             /** @description Also the cursor of the list. */
             businessId: components["schemas"]["BusinessId"];
         };
-        /** @description One business as the operator sees it. */
+        /** @description One business, with what is known of it besides. */
         BusinessDetails: components["schemas"]["BusinessView"] & {
             pickupProfile: components["schemas"]["ProfileState"];
             /**

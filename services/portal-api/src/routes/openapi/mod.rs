@@ -11,10 +11,10 @@ use utoipa::OpenApi;
 
 use self::common::Common;
 use super::{
-    accounts, api_keys, audit_log, cash, config, invitations, operator, operator_session, operator_support,
-    order_stream, order_support, orders, password, password_resets, payments, pickup_profile, session,
-    sessions, statement, status, status_stream, subscription, users, wallet, webhook_deliveries,
-    webhook_endpoints, webhook_tools,
+    accounts, api_keys, audit_log, cash, config, invitations, operator, operator_health, operator_orders,
+    operator_session, order_cancel, order_request, order_stream, orders, password, password_resets, payments,
+    pickup_profile, session, sessions, statement, status, status_stream, subscription, users, wallet,
+    webhook_deliveries, webhook_endpoints, webhook_tools,
 };
 
 const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers in paise, times RFC 3339 in UTC. Lists take `limit` and \
@@ -73,8 +73,8 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
         orders::read,
         orders::events,
         orders::simulate,
-        order_support::request,
-        order_support::cancel,
+        order_request::request,
+        order_cancel::cancel,
         wallet::read,
         statement::entries,
         statement::export,
@@ -105,10 +105,10 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
         operator_session::look,
         operator_session::close,
         operator::list,
-        operator_support::read,
-        operator_support::health,
-        operator_support::orders,
-        operator_support::order_events,
+        operator::read,
+        operator_health::health,
+        operator_orders::orders,
+        operator_orders::order_events,
         operator::change,
         operator::credit,
         password_resets::issue,

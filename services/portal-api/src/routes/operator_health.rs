@@ -1,0 +1,93 @@
+//! `GET /v1/operator/businesses/{id}/health`: how a business fares.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use domain::Paise;
+use internal_api::orders::{ModeActivity, OrdersActivity};
+use internal_api::webhooks::EndpointView;
+use serde::Serialize;
+use url::Url;
+use web::ApiError;
+
+use super::errors;
+use super::status::{GoLiveView, IndicatorsView};
+use crate::app::App;
+use crate::domain::Problem;
+use crate::queries::health::{Health, health as business_health};
+
+/// How a business fares. What a service in `incomplete` would say is null, or `Unknown`.
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct HealthView {
+    indicators: IndicatorsView,
+    go_live: GoLiveView,
+    balance_paise: Option<Paise>,
+    low_balance_threshold_paise: Option<Paise>,
+    orders: Option<OrdersHealth>,
+    /// Without the queries of their URLs, which may carry secrets.
+    endpoints: Option<Vec<EndpointView>>,
+    problems: Vec<ProblemView>,
+    /// The services that did not answer.
+    incomplete: Vec<&'static str>,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+struct OrdersHealth {
+    live: ModeActivity,
+    test: ModeActivity,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+struct ProblemView {
+    code: &'static str,
+    message: String,
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/operator/businesses/{id}/health",
+    operation_id = "readBusinessHealth",
+    tag = "Operator",
+    summary = "How a business fares",
+    params(("id" = domain::BusinessId, Path, description = "The business.")),
+    responses((status = 200, description = "Its health, as far as its services answered.", body = HealthView)),
+)]
+pub(super) async fn health(app: Data<App>, business: Path<String>) -> Result<HttpResponse, ApiError> {
+    let business = business.parse().map_err(|_| errors::business_not_found())?;
+    let found = business_health(&app, business).await.map_err(errors::store)?;
+    Ok(HttpResponse::Ok().json(HealthView::from(found.ok_or_else(errors::business_not_found)?)))
+}
+
+impl From<Health> for HealthView {
+    fn from(health: Health) -> Self {
+        let (balance_paise, low_balance_threshold_paise) =
+            health.wallet.map(|wallet| (wallet.balance_paise, wallet.low_balance_threshold_paise)).unzip();
+        Self {
+            indicators: health.indicators.into(),
+            go_live: GoLiveView::of(health.go_live, health.done_since),
+            balance_paise,
+            low_balance_threshold_paise,
+            orders: health.orders.map(|OrdersActivity { live, test }| OrdersHealth { live, test }),
+            endpoints: health.endpoints.map(|endpoints| endpoints.into_iter().map(without_query).collect()),
+            problems: health
+                .problems
+                .into_iter()
+                .map(|Problem { code, message }| ProblemView { code, message })
+                .collect(),
+            incomplete: health.incomplete,
+        }
+    }
+}
+
+fn without_query(endpoint: EndpointView) -> EndpointView {
+    let url = match Url::parse(&endpoint.url) {
+        Ok(mut url) if url.query().is_some() => {
+            url.set_query(None);
+            url.into()
+        }
+        Ok(_) => endpoint.url,
+        // None of ours: it was vetted when it was set.
+        Err(_) => String::new(),
+    };
+    EndpointView { url, ..endpoint }
+}
