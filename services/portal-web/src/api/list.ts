@@ -4,6 +4,18 @@ import type { List } from "./types";
 /** How many rows a page of a list asks for. */
 export const PAGE_SIZE = 25;
 
+/** A list that is read page by page, as it is shown. */
+export interface PagedList<T> {
+  rows: T[];
+  error: unknown;
+  isPending: boolean;
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  isFetchNextPageError: boolean;
+  fetchNextPage: () => unknown;
+  refetch: () => unknown;
+}
+
 /** A list that is read on from its last id, page by page. */
 export function useCursorList<T extends { id: string }>(
   queryKey: QueryKey,

@@ -16,7 +16,7 @@ export interface Column<Row> {
   actions?: boolean;
 }
 
-interface DataTableProps<Row> {
+export interface DataTableProps<Row> {
   /** What the table lists, for people who hear it. */
   label: string;
   columns: Column<Row>[];

@@ -1,24 +1,34 @@
 import { Button, Center, Text } from "@mantine/core";
+import { asFailure } from "../api/failure";
+import type { PagedList } from "../api/list";
 
 interface LoadMoreProps {
-  hasMore: boolean;
-  isLoading: boolean;
-  onMore: () => void;
-  /** How many are shown, to say so at the end of a long list. */
-  shown?: number;
+  list: Omit<PagedList<unknown>, "refetch">;
+  /** Says how many are shown, for lists that grow long. */
+  showsCount?: boolean;
 }
 
 /** The way on at the end of a list. */
-export function LoadMore({ hasMore, isLoading, onMore, shown }: LoadMoreProps) {
-  if (!hasMore) return null;
+export function LoadMore({ list, showsCount = false }: LoadMoreProps) {
+  if (!list.hasNextPage) return null;
   return (
     <Center p="sm" style={{ borderTop: "1px solid var(--line)", gap: 12 }}>
-      <Button variant="default" size="xs" loading={isLoading} onClick={onMore}>
+      <Button
+        variant="default"
+        size="xs"
+        loading={list.isFetchingNextPage}
+        onClick={() => list.fetchNextPage()}
+      >
         Show more
       </Button>
-      {shown !== undefined && (
+      {showsCount && (
         <Text size="xs" c="dimmed">
-          {shown} shown
+          {list.rows.length} shown
+        </Text>
+      )}
+      {list.isFetchNextPageError && (
+        <Text size="xs" c="var(--mantine-color-error)" role="alert">
+          {asFailure(list.error).message}
         </Text>
       )}
     </Center>

@@ -1,7 +1,7 @@
 import { Box, Group, Paper, Text, Title } from "@mantine/core";
 import { type ReactNode, useId } from "react";
 
-interface SectionProps {
+export interface SectionProps {
   title: string;
   description?: ReactNode;
   actions?: ReactNode;

@@ -5,58 +5,37 @@ import { useInvitations, useWithdrawInvitation } from "../../api/team";
 import type { Invitation } from "../../api/types";
 import { ROLE_LABELS } from "../../app/session";
 import { ConfirmButton } from "../../components/confirm-button";
-import { type Column, DataTable } from "../../components/data-table";
+import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
-import { ErrorState } from "../../components/error-state";
-import { LoadMore } from "../../components/load-more";
-import { Section } from "../../components/section";
+import { ListSection } from "../../components/list-section";
 import { Time } from "../../components/time";
 import { InviteDialog } from "./invite-dialog";
 
 /** Who is invited and has not joined yet. */
 export function Invitations() {
-  const invitations = useInvitations();
   const [isInviting, { open, close }] = useDisclosure(false);
   return (
-    <Section
-      title="Invitations"
-      description="Open for seven days. Each link lets one person in."
-      flush
-      actions={
-        <Button size="xs" leftSection={<IconUserPlus size={15} aria-hidden />} onClick={open}>
-          Invite
-        </Button>
-      }
-    >
-      {invitations.error ? (
-        <div style={{ padding: "0 16px 16px" }}>
-          <ErrorState
-            error={invitations.error}
-            title="The invitations cannot be shown"
-            onRetry={() => invitations.refetch()}
-          />
-        </div>
-      ) : (
-        <DataTable
-          label="Invitations"
-          columns={COLUMNS}
-          rows={invitations.rows}
-          rowKey={(invitation) => invitation.id}
-          isLoading={invitations.isPending}
-          empty={
-            <EmptyState title="Nobody is invited">
-              Developers set up keys and webhooks; viewers follow orders; owners also hold the money.
-            </EmptyState>
-          }
-        />
-      )}
-      <LoadMore
-        hasMore={invitations.hasNextPage}
-        isLoading={invitations.isFetchingNextPage}
-        onMore={invitations.fetchNextPage}
+    <>
+      <ListSection
+        title="Invitations"
+        description="Open for seven days. Each link lets one person in."
+        actions={
+          <Button size="xs" leftSection={<IconUserPlus size={15} aria-hidden />} onClick={open}>
+            Invite
+          </Button>
+        }
+        list={useInvitations()}
+        failed="The invitations cannot be shown"
+        columns={COLUMNS}
+        rowKey={(invitation) => invitation.id}
+        empty={
+          <EmptyState title="Nobody is invited">
+            Developers set up keys and webhooks; viewers follow orders; owners also hold the money.
+          </EmptyState>
+        }
       />
       <InviteDialog opened={isInviting} onClose={close} />
-    </Section>
+    </>
   );
 }
 

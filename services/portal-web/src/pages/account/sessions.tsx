@@ -3,10 +3,8 @@ import { notifications } from "@mantine/notifications";
 import { useEndOtherSessions, useEndSession, useSessions } from "../../api/account";
 import type { OpenSession } from "../../api/types";
 import { ConfirmButton } from "../../components/confirm-button";
-import { type Column, DataTable } from "../../components/data-table";
-import { ErrorState } from "../../components/error-state";
-import { LoadMore } from "../../components/load-more";
-import { Section } from "../../components/section";
+import type { Column } from "../../components/data-table";
+import { ListSection } from "../../components/list-section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { browserName } from "./browser-name";
@@ -16,36 +14,16 @@ export function Sessions() {
   const sessions = useSessions();
   const hasOthers = sessions.rows.some((session) => !session.current);
   return (
-    <Section
+    <ListSection
       title="Log-ins"
       description="Browsers that are logged in to your account. End what you do not know, then change your password."
       actions={hasOthers && <EndOthers />}
-      flush
-    >
-      {sessions.error ? (
-        <div style={{ padding: "0 16px 16px" }}>
-          <ErrorState
-            error={sessions.error}
-            title="The log-ins cannot be shown"
-            onRetry={() => sessions.refetch()}
-          />
-        </div>
-      ) : (
-        <DataTable
-          label="Log-ins"
-          columns={COLUMNS}
-          rows={sessions.rows}
-          rowKey={(session) => session.id}
-          isLoading={sessions.isPending}
-          empty={null}
-        />
-      )}
-      <LoadMore
-        hasMore={sessions.hasNextPage}
-        isLoading={sessions.isFetchingNextPage}
-        onMore={sessions.fetchNextPage}
-      />
-    </Section>
+      list={sessions}
+      failed="The log-ins cannot be shown"
+      columns={COLUMNS}
+      rowKey={(session) => session.id}
+      empty={null}
+    />
   );
 }
 

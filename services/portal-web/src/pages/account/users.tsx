@@ -2,39 +2,24 @@ import { Group, Text } from "@mantine/core";
 import { useChangeRole, useRemoveUser, useUsers } from "../../api/team";
 import type { Role, User } from "../../api/types";
 import { ConfirmButton } from "../../components/confirm-button";
-import { type Column, DataTable } from "../../components/data-table";
-import { ErrorState } from "../../components/error-state";
-import { LoadMore } from "../../components/load-more";
-import { Section } from "../../components/section";
+import type { Column } from "../../components/data-table";
+import { ListSection } from "../../components/list-section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { RoleSelect } from "./role-select";
 
 /** Who has access, and as what. */
 export function Users() {
-  const users = useUsers();
   return (
-    <Section title="People" description="Everybody who can log in to your business." flush>
-      {users.error ? (
-        <div style={{ padding: "0 16px 16px" }}>
-          <ErrorState error={users.error} title="The team cannot be shown" onRetry={() => users.refetch()} />
-        </div>
-      ) : (
-        <DataTable
-          label="People"
-          columns={COLUMNS}
-          rows={users.rows}
-          rowKey={(user) => user.id}
-          isLoading={users.isPending}
-          empty={null}
-        />
-      )}
-      <LoadMore
-        hasMore={users.hasNextPage}
-        isLoading={users.isFetchingNextPage}
-        onMore={users.fetchNextPage}
-      />
-    </Section>
+    <ListSection
+      title="People"
+      description="Everybody who can log in to your business."
+      list={useUsers()}
+      failed="The team cannot be shown"
+      columns={COLUMNS}
+      rowKey={(user) => user.id}
+      empty={null}
+    />
   );
 }
 

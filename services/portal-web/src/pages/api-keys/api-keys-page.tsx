@@ -57,11 +57,7 @@ export function Component() {
               onChange={(event) => setShowsEnded(event.currentTarget.checked)}
             />
           )}
-          <LoadMore
-            hasMore={keys.hasNextPage}
-            isLoading={keys.isFetchingNextPage}
-            onMore={keys.fetchNextPage}
-          />
+          <LoadMore list={keys} />
         </Stack>
       )}
       <CreateKeyDialog opened={isCreating} onClose={close} mode={wanted} key={wanted} />

@@ -4,11 +4,10 @@ import { Link } from "react-router-dom";
 import type { Cash, CashFilter, useCash } from "../../api/cash";
 import { hasPage } from "../../app/navigation";
 import { CashStanding } from "../../components/cash-steps";
-import { type Column, DataTable } from "../../components/data-table";
+import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
-import { LoadMore } from "../../components/load-more";
+import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
-import { Section } from "../../components/section";
 import { Time } from "../../components/time";
 import { CASH_STATUSES } from "../../format/cash-words";
 
@@ -42,27 +41,21 @@ interface CashOrdersProps {
 export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
   const isFiltered = Boolean(filter.status || filter.discrepant);
   return (
-    <Section title="Orders" flush actions={<Filters filter={filter} onChange={onChange} />}>
-      <DataTable
-        label="Orders with cash"
-        columns={COLUMNS}
-        rows={cash.rows}
-        rowKey={(row) => row.orderId}
-        isLoading={cash.isPending}
-        empty={
-          <NoCash
-            isFiltered={isFiltered}
-            onClear={() => onChange({ status: undefined, discrepant: undefined })}
-          />
-        }
-      />
-      <LoadMore
-        hasMore={cash.hasNextPage}
-        isLoading={cash.isFetchingNextPage}
-        onMore={() => cash.fetchNextPage()}
-        shown={cash.rows.length}
-      />
-    </Section>
+    <ListSection
+      title="Orders"
+      label="Orders with cash"
+      actions={<Filters filter={filter} onChange={onChange} />}
+      list={cash}
+      columns={COLUMNS}
+      rowKey={(row) => row.orderId}
+      showsCount
+      empty={
+        <NoCash
+          isFiltered={isFiltered}
+          onClear={() => onChange({ status: undefined, discrepant: undefined })}
+        />
+      }
+    />
   );
 }
 

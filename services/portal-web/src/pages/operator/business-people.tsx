@@ -2,11 +2,9 @@ import { Button, Text } from "@mantine/core";
 import { useState } from "react";
 import { useBusinessUsers, useMakeResetLink } from "../../api/operator-businesses";
 import { ROLE_LABELS } from "../../app/session";
-import { type Column, DataTable } from "../../components/data-table";
-import { ErrorState } from "../../components/error-state";
-import { LoadMore } from "../../components/load-more";
+import type { Column } from "../../components/data-table";
+import { ListSection } from "../../components/list-section";
 import { SecretOnce } from "../../components/secret-once";
-import { Section } from "../../components/section";
 import { Time } from "../../components/time";
 
 /** Who can log in to the business, and letting somebody in again who has lost their password. */
@@ -23,35 +21,15 @@ export function BusinessPeople({ businessId }: { businessId: string }) {
     },
   ];
   return (
-    <Section
+    <ListSection
       title="People"
       description="Whoever has lost their password gets a link from you. Make sure that you know whom you give it to."
-      flush
-    >
-      {users.error && users.rows.length === 0 ? (
-        <div style={{ padding: "0 16px 16px" }}>
-          <ErrorState
-            error={users.error}
-            title="The people cannot be shown"
-            onRetry={() => users.refetch()}
-          />
-        </div>
-      ) : (
-        <DataTable
-          label="People"
-          columns={columns}
-          rows={users.rows}
-          rowKey={(user) => user.id}
-          isLoading={users.isPending}
-          empty={null}
-        />
-      )}
-      <LoadMore
-        hasMore={users.hasNextPage}
-        isLoading={users.isFetchingNextPage}
-        onMore={() => users.fetchNextPage()}
-      />
-    </Section>
+      list={users}
+      failed="The people cannot be shown"
+      columns={columns}
+      rowKey={(user) => user.id}
+      empty={null}
+    />
   );
 }
 

@@ -1,11 +1,10 @@
-import { Anchor, Button, Group, NativeSelect, Paper, Text } from "@mantine/core";
+import { Anchor, Button, Group, NativeSelect, Text } from "@mantine/core";
 import { IconBuildingStore } from "@tabler/icons-react";
 import { Link, useSearchParams } from "react-router-dom";
 import { type Business, type BusinessFilter, useBusinesses } from "../../api/operator-businesses";
-import { type Column, DataTable } from "../../components/data-table";
+import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
-import { ErrorState } from "../../components/error-state";
-import { LoadMore } from "../../components/load-more";
+import { ListFrame } from "../../components/list-section";
 import { PageHeader } from "../../components/page-header";
 import { SearchField } from "../../components/search-field";
 import { StatusBadge } from "../../components/status-badge";
@@ -48,36 +47,20 @@ const COLUMNS: Column<Business>[] = [
 
 export function Component() {
   const [filter, change] = useBusinessFilter();
-  const businesses = useBusinesses(filter);
   const isFiltered = Object.values(filter).some(Boolean);
   return (
     <>
       <PageHeader title="Businesses" description="Everybody who has signed up, newest first." />
       <Filters filter={filter} onChange={change} />
-      {businesses.error && businesses.rows.length === 0 ? (
-        <ErrorState
-          error={businesses.error}
-          title="The businesses cannot be shown"
-          onRetry={() => businesses.refetch()}
-        />
-      ) : (
-        <Paper style={{ overflow: "clip" }}>
-          <DataTable
-            label="Businesses"
-            columns={COLUMNS}
-            rows={businesses.rows}
-            rowKey={(business) => business.id}
-            isLoading={businesses.isPending}
-            empty={<NoBusinesses isFiltered={isFiltered} onClear={() => change(null)} />}
-          />
-          <LoadMore
-            hasMore={businesses.hasNextPage}
-            isLoading={businesses.isFetchingNextPage}
-            onMore={() => businesses.fetchNextPage()}
-            shown={businesses.rows.length}
-          />
-        </Paper>
-      )}
+      <ListFrame
+        label="Businesses"
+        list={useBusinesses(filter)}
+        failed="The businesses cannot be shown"
+        columns={COLUMNS}
+        rowKey={(business) => business.id}
+        showsCount
+        empty={<NoBusinesses isFiltered={isFiltered} onClear={() => change(null)} />}
+      />
     </>
   );
 }

@@ -3,13 +3,11 @@ import { Link } from "react-router-dom";
 import { useBusiness } from "../../api/operator-businesses";
 import { type BusinessCash, useCashOfAll, useDiscrepancies } from "../../api/operator-orders";
 import { CashStanding } from "../../components/cash-steps";
-import { type Column, DataTable } from "../../components/data-table";
+import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
-import { ErrorState } from "../../components/error-state";
-import { LoadMore } from "../../components/load-more";
+import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
-import { Section } from "../../components/section";
 import { Time } from "../../components/time";
 import { CASH_AGES } from "../../format/cash-words";
 
@@ -55,31 +53,19 @@ function oldest({ ages }: BusinessCash): string {
 }
 
 function Outstanding() {
-  const cash = useCashOfAll();
   return (
-    <Section title="Owed to businesses" flush>
-      {cash.error && cash.rows.length === 0 ? (
-        <Failed error={cash.error} onRetry={() => cash.refetch()} />
-      ) : (
-        <DataTable
-          label="Cash owed to businesses"
-          columns={CASH_COLUMNS}
-          rows={cash.rows}
-          rowKey={(row) => row.businessId}
-          isLoading={cash.isPending}
-          empty={
-            <EmptyState title="Nothing is owed">
-              Cash that drivers collect appears here until it is settled with its business.
-            </EmptyState>
-          }
-        />
-      )}
-      <LoadMore
-        hasMore={cash.hasNextPage}
-        isLoading={cash.isFetchingNextPage}
-        onMore={() => cash.fetchNextPage()}
-      />
-    </Section>
+    <ListSection
+      title="Owed to businesses"
+      label="Cash owed to businesses"
+      list={useCashOfAll()}
+      columns={CASH_COLUMNS}
+      rowKey={(row) => row.businessId}
+      empty={
+        <EmptyState title="Nothing is owed">
+          Cash that drivers collect appears here until it is settled with its business.
+        </EmptyState>
+      }
+    />
   );
 }
 
@@ -107,35 +93,15 @@ const DISCREPANCY_COLUMNS: Column<Discrepancy>[] = [
 ];
 
 function Discrepancies() {
-  const found = useDiscrepancies();
   return (
-    <Section title="Discrepancies" description="Orders of which a step reported another amount." flush>
-      {found.error && found.rows.length === 0 ? (
-        <Failed error={found.error} onRetry={() => found.refetch()} />
-      ) : (
-        <DataTable
-          label="Discrepancies"
-          columns={DISCREPANCY_COLUMNS}
-          rows={found.rows}
-          rowKey={(row) => row.orderId}
-          isLoading={found.isPending}
-          empty={<EmptyState title="All amounts agree">Each step reported what was expected.</EmptyState>}
-        />
-      )}
-      <LoadMore
-        hasMore={found.hasNextPage}
-        isLoading={found.isFetchingNextPage}
-        onMore={() => found.fetchNextPage()}
-      />
-    </Section>
-  );
-}
-
-function Failed({ error, onRetry }: { error: unknown; onRetry: () => void }) {
-  return (
-    <div style={{ padding: "0 16px 16px" }}>
-      <ErrorState error={error} onRetry={onRetry} />
-    </div>
+    <ListSection
+      title="Discrepancies"
+      description="Orders of which a step reported another amount."
+      list={useDiscrepancies()}
+      columns={DISCREPANCY_COLUMNS}
+      rowKey={(row) => row.orderId}
+      empty={<EmptyState title="All amounts agree">Each step reported what was expected.</EmptyState>}
+    />
   );
 }
 

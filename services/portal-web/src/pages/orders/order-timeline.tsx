@@ -51,11 +51,7 @@ export function OrderTimeline({ order, timeline, hasDeliveryPages = true }: Orde
           ))}
         </ol>
       )}
-      <LoadMore
-        hasMore={timeline.hasNextPage}
-        isLoading={timeline.isFetchingNextPage}
-        onMore={() => timeline.fetchNextPage()}
-      />
+      <LoadMore list={timeline} />
     </Section>
   );
 }

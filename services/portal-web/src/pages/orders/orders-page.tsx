@@ -3,8 +3,6 @@ import { useState } from "react";
 import type { OrderFilter } from "../../api/orders";
 import { useLiveOrders } from "../../api/orders";
 import type { Mode } from "../../api/types";
-import { ErrorState } from "../../components/error-state";
-import { LoadMore } from "../../components/load-more";
 import { PageHeader } from "../../components/page-header";
 import { NoOrders } from "./no-orders";
 import { OrderFilters } from "./order-filters";
@@ -58,31 +56,14 @@ function Orders({ filter, onChange }: OrdersProps) {
   return (
     <>
       <OrderFilters filter={filter} onChange={onChange} isStreaming={orders.isStreaming} />
-      {orders.error && orders.rows.length === 0 ? (
-        <ErrorState
-          error={orders.error}
-          title="The orders cannot be shown"
-          onRetry={() => orders.refetch()}
-        />
-      ) : (
-        <OrdersTable
-          orders={orders.rows}
-          mode={filter.mode}
-          isLoading={orders.isPending}
-          newSince={openedAt}
-          empty={
-            <NoOrders filter={filter} onClear={() => onChange({ status: undefined, search: undefined })} />
-          }
-          footer={
-            <LoadMore
-              hasMore={orders.hasNextPage}
-              isLoading={orders.isFetchingNextPage}
-              onMore={() => orders.fetchNextPage()}
-              shown={orders.rows.length}
-            />
-          }
-        />
-      )}
+      <OrdersTable
+        orders={orders}
+        mode={filter.mode}
+        newSince={openedAt}
+        empty={
+          <NoOrders filter={filter} onClear={() => onChange({ status: undefined, search: undefined })} />
+        }
+      />
     </>
   );
 }

@@ -1,41 +1,40 @@
-import { Anchor, Paper, Text, VisuallyHidden } from "@mantine/core";
+import { Anchor, Text, VisuallyHidden } from "@mantine/core";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Link } from "react-router-dom";
+import type { PagedList } from "../../api/list";
 import type { Order } from "../../api/orders";
 import type { Mode } from "../../api/types";
-import { type Column, DataTable } from "../../components/data-table";
+import type { Column } from "../../components/data-table";
+import { ListFrame } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { Time } from "../../components/time";
 import { CodBadge, DeliveryBadge } from "./order-badges";
 import classes from "./orders.module.css";
 
 interface OrdersTableProps {
-  orders: Order[];
+  orders: PagedList<Order>;
   mode: Mode;
-  isLoading: boolean;
   /** In milliseconds since 1970: what came after it is marked for a moment. */
   newSince: number;
   empty: ReactNode;
-  footer: ReactNode;
 }
 
-export function OrdersTable({ orders, mode, isLoading, newSince, empty, footer }: OrdersTableProps) {
+export function OrdersTable({ orders, mode, newSince, empty }: OrdersTableProps) {
   return (
-    <Paper style={{ overflow: "clip" }}>
-      <Arrivals orders={orders} isLoading={isLoading} />
-      <DataTable
-        label={mode === "test" ? "Test orders" : "Live orders"}
-        columns={COLUMNS}
-        rows={orders}
-        rowKey={(order) => order.id}
-        rowClass={(order) =>
-          Date.parse(order.createdAt) > newSince ? `${classes.row} ${classes.arrived}` : classes.row
-        }
-        isLoading={isLoading}
-        empty={empty}
-      />
-      {footer}
-    </Paper>
+    <ListFrame
+      label={mode === "test" ? "Test orders" : "Live orders"}
+      list={orders}
+      failed="The orders cannot be shown"
+      columns={COLUMNS}
+      rowKey={(order) => order.id}
+      rowClass={(order) =>
+        Date.parse(order.createdAt) > newSince ? `${classes.row} ${classes.arrived}` : classes.row
+      }
+      showsCount
+      empty={empty}
+    >
+      <Arrivals orders={orders.rows} isLoading={orders.isPending} />
+    </ListFrame>
   );
 }
 

@@ -2,11 +2,9 @@ import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
 import { IconDownload, IconReceipt2 } from "@tabler/icons-react";
 import { entriesCsvUrl, useEntries } from "../../api/wallet";
 import { EmptyState } from "../../components/empty-state";
-import { ErrorState } from "../../components/error-state";
-import { LoadMore } from "../../components/load-more";
+import { ListSection } from "../../components/list-section";
 import { SearchField } from "../../components/search-field";
-import { Section } from "../../components/section";
-import { EntriesTable } from "./entries-table";
+import { ENTRY_COLUMNS } from "./entry-columns";
 import { ENTRY_HINTS, ENTRY_KINDS } from "./entry-words";
 import { type EntryFields, useEntryFilter } from "./use-entry-filter";
 import classes from "./wallet.module.css";
@@ -14,12 +12,10 @@ import classes from "./wallet.module.css";
 /** Every movement of money, newest first. */
 export function Statement() {
   const { fields, filter, change, isFiltered } = useEntryFilter();
-  const entries = useEntries(filter);
   const clear = () => change({ kind: undefined, from: undefined, to: undefined, orderReference: undefined });
   return (
-    <Section
+    <ListSection
       title="Statement"
-      flush
       actions={
         <Button
           component="a"
@@ -32,30 +28,15 @@ export function Statement() {
           Download CSV
         </Button>
       }
+      list={useEntries(filter)}
+      failed="The statement cannot be shown"
+      columns={ENTRY_COLUMNS}
+      rowKey={(entry) => entry.id}
+      showsCount
+      empty={<NoEntries kind={fields.kind} isFiltered={isFiltered} onClear={clear} />}
     >
       <Filters fields={fields} onChange={change} />
-      {entries.error && entries.rows.length === 0 ? (
-        <div style={{ padding: "0 16px 16px" }}>
-          <ErrorState
-            error={entries.error}
-            title="The statement cannot be shown"
-            onRetry={() => entries.refetch()}
-          />
-        </div>
-      ) : (
-        <EntriesTable
-          entries={entries.rows}
-          isLoading={entries.isPending}
-          empty={<NoEntries kind={fields.kind} isFiltered={isFiltered} onClear={clear} />}
-        />
-      )}
-      <LoadMore
-        hasMore={entries.hasNextPage}
-        isLoading={entries.isFetchingNextPage}
-        onMore={() => entries.fetchNextPage()}
-        shown={entries.rows.length}
-      />
-    </Section>
+    </ListSection>
   );
 }
 

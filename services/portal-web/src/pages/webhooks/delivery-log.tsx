@@ -1,4 +1,4 @@
-import { Anchor, Button, Paper, Text } from "@mantine/core";
+import { Anchor, Button, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconListDetails } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
@@ -6,10 +6,9 @@ import { asFailure } from "../../api/failure";
 import { type Delivery, useDeliveries, useRedeliver } from "../../api/webhook-log";
 import type { Endpoint } from "../../api/webhooks";
 import { useMay } from "../../app/session";
-import { type Column, DataTable } from "../../components/data-table";
+import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
-import { ErrorState } from "../../components/error-state";
-import { LoadMore } from "../../components/load-more";
+import { ListFrame } from "../../components/list-section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { sentence } from "../../format/order-words";
@@ -27,30 +26,19 @@ export function DeliveryLog({ endpoint }: { endpoint: Endpoint }) {
   return (
     <>
       <LogFilters filter={filter} count={count} onChange={change} onClear={clear} error={log.error} />
-      {log.error && log.rows.length === 0 ? (
-        asFailure(log.error).faults.length > 0 ? (
-          <EmptyState title="These filters do not fit together">Correct what is marked above.</EmptyState>
-        ) : (
-          <ErrorState error={log.error} title="The log cannot be shown" onRetry={() => log.refetch()} />
-        )
+      {log.rows.length === 0 && asFailure(log.error).faults.length > 0 ? (
+        <EmptyState title="These filters do not fit together">Correct what is marked above.</EmptyState>
       ) : (
-        <Paper style={{ overflow: "clip" }}>
-          <DataTable
-            label="Deliveries"
-            columns={columns}
-            rows={log.rows}
-            rowKey={(delivery) => delivery.id}
-            rowClass={() => classes.row}
-            isLoading={log.isPending}
-            empty={<Nothing isFiltered={count > 0} goesOn={log.hasNextPage} />}
-          />
-          <LoadMore
-            hasMore={log.hasNextPage}
-            isLoading={log.isFetchingNextPage}
-            onMore={() => log.fetchNextPage()}
-            shown={log.rows.length}
-          />
-        </Paper>
+        <ListFrame
+          label="Deliveries"
+          list={log}
+          failed="The log cannot be shown"
+          columns={columns}
+          rowKey={(delivery) => delivery.id}
+          rowClass={() => classes.row}
+          showsCount
+          empty={<Nothing isFiltered={count > 0} goesOn={log.hasNextPage} />}
+        />
       )}
     </>
   );

@@ -1,12 +1,11 @@
-import { Anchor, Button, Paper, Text } from "@mantine/core";
+import { Anchor, Button, Text } from "@mantine/core";
 import { IconPlus, IconWebhook } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import { type Endpoint, useEndpoints } from "../../api/webhooks";
 import { useMay } from "../../app/session";
-import { type Column, DataTable } from "../../components/data-table";
+import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
-import { ErrorState } from "../../components/error-state";
-import { LoadMore } from "../../components/load-more";
+import { ListFrame } from "../../components/list-section";
 import { PageHeader } from "../../components/page-header";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
@@ -14,7 +13,6 @@ import classes from "./webhooks.module.css";
 import { CONNECTION_TESTS, ENDPOINT_STATUSES, plural } from "./words";
 
 export function Component() {
-  const endpoints = useEndpoints();
   const may = useMay("developer");
   const add = may && (
     <Button component={Link} to="/webhooks/new" leftSection={<IconPlus size={16} aria-hidden />}>
@@ -28,36 +26,21 @@ export function Component() {
         description="Your backend hears of every step of a delivery by a signed POST to an endpoint of yours."
         actions={add}
       />
-      {endpoints.error && endpoints.rows.length === 0 ? (
-        <ErrorState
-          error={endpoints.error}
-          title="The endpoints cannot be shown"
-          onRetry={() => endpoints.refetch()}
-        />
-      ) : (
-        <Paper style={{ overflow: "clip" }}>
-          <DataTable
-            label="Webhook endpoints"
-            columns={COLUMNS}
-            rows={endpoints.rows}
-            rowKey={(endpoint) => endpoint.id}
-            rowClass={() => classes.row}
-            isLoading={endpoints.isPending}
-            empty={
-              <EmptyState icon={<IconWebhook size={28} />} title="No endpoint yet">
-                Name a URL of your backend. It gets a signed POST as soon as a driver is assigned, a parcel is
-                delivered or cash is collected, so that you never have to ask.
-                {!may && " An owner or a developer of your business can add one."}
-              </EmptyState>
-            }
-          />
-          <LoadMore
-            hasMore={endpoints.hasNextPage}
-            isLoading={endpoints.isFetchingNextPage}
-            onMore={() => endpoints.fetchNextPage()}
-          />
-        </Paper>
-      )}
+      <ListFrame
+        label="Webhook endpoints"
+        list={useEndpoints()}
+        failed="The endpoints cannot be shown"
+        columns={COLUMNS}
+        rowKey={(endpoint) => endpoint.id}
+        rowClass={() => classes.row}
+        empty={
+          <EmptyState icon={<IconWebhook size={28} />} title="No endpoint yet">
+            Name a URL of your backend. It gets a signed POST as soon as a driver is assigned, a parcel is
+            delivered or cash is collected, so that you never have to ask.
+            {!may && " An owner or a developer of your business can add one."}
+          </EmptyState>
+        }
+      />
     </>
   );
 }

@@ -1,27 +1,33 @@
 import { Text } from "@mantine/core";
 import type { ReactNode } from "react";
+import type { PagedList } from "../../api/list";
 import type { AuditEntry } from "../../api/types";
 import { InlineCode } from "../../components/code-block";
 import { CopyButton } from "../../components/copy-button";
-import { type Column, DataTable } from "../../components/data-table";
+import type { Column } from "../../components/data-table";
+import { ListSection } from "../../components/list-section";
 import { Time } from "../../components/time";
 import { actionLabel, detailLines } from "./audit-actions";
 
-interface AuditTableProps {
-  entries: AuditEntry[];
-  isLoading: boolean;
+interface AuditSectionProps {
+  log: PagedList<AuditEntry>;
+  description: string;
   empty: ReactNode;
+  /** Above the entries: filters. */
+  children?: ReactNode;
 }
 
-export function AuditTable({ entries, isLoading, empty }: AuditTableProps) {
+/** Who did what, newest first. */
+export function AuditSection({ log, ...section }: AuditSectionProps) {
   return (
-    <DataTable
-      label="Audit log"
+    <ListSection
+      {...section}
+      title="Audit log"
+      list={log}
+      failed="The log cannot be shown"
       columns={COLUMNS}
-      rows={entries}
       rowKey={(entry) => entry.id}
-      isLoading={isLoading}
-      empty={empty}
+      showsCount
     />
   );
 }

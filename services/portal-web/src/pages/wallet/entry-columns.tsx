@@ -1,17 +1,17 @@
 import { Anchor, Text } from "@mantine/core";
-import type { ReactNode } from "react";
 import { Link } from "react-router-dom";
 import type { WalletEntry } from "../../api/wallet";
 import { hasPage } from "../../app/navigation";
 import { InlineCode } from "../../components/code-block";
-import { type Column, DataTable } from "../../components/data-table";
+import type { Column } from "../../components/data-table";
 import { Money } from "../../components/money";
 import { Time } from "../../components/time";
 import { formatPaise } from "../../format/money";
 import { ENTRY_KINDS } from "./entry-words";
 import classes from "./wallet.module.css";
 
-const COLUMNS: Column<WalletEntry>[] = [
+/** An entry of the statement, as it is shown. */
+export const ENTRY_COLUMNS: Column<WalletEntry>[] = [
   { key: "what", header: "What", lead: true, render: (entry) => <What entry={entry} /> },
   { key: "at", header: "When", width: "24%", render: (entry) => <Time at={entry.createdAt} /> },
   { key: "amount", header: "Amount", width: "18%", align: "end", render: amount },
@@ -23,25 +23,6 @@ const COLUMNS: Column<WalletEntry>[] = [
     render: (entry) => <Money paise={entry.balanceAfterPaise} />,
   },
 ];
-
-interface EntriesTableProps {
-  entries: WalletEntry[];
-  isLoading: boolean;
-  empty: ReactNode;
-}
-
-export function EntriesTable({ entries, isLoading, empty }: EntriesTableProps) {
-  return (
-    <DataTable
-      label="Statement"
-      columns={COLUMNS}
-      rows={entries}
-      rowKey={(entry) => entry.id}
-      isLoading={isLoading}
-      empty={empty}
-    />
-  );
-}
 
 function What({ entry }: { entry: WalletEntry }) {
   return (
