@@ -1,5 +1,6 @@
 import { NavLink } from "react-router-dom";
 import { Brand } from "./brand";
+import navLink from "./nav-link.module.css";
 import { NAVIGATION, type NavigationEntry } from "./navigation";
 import { useMay } from "./session";
 import classes from "./side-bar.module.css";
@@ -31,7 +32,12 @@ function Entry({ entry, onNavigate }: { entry: NavigationEntry; onNavigate: () =
   const may = useMay(entry.least ?? "viewer");
   if (!may) return null;
   return (
-    <NavLink to={entry.path} end={entry.path === "/"} className={classes.link} onClick={onNavigate}>
+    <NavLink
+      to={entry.path}
+      end={entry.path === "/"}
+      className={`${navLink.link} ${classes.link}`}
+      onClick={onNavigate}
+    >
       <entry.icon size={17} stroke={1.7} aria-hidden />
       {entry.label}
     </NavLink>

@@ -1,6 +1,7 @@
 import { Skeleton, Table, VisuallyHidden } from "@mantine/core";
 import type { ReactNode } from "react";
 import classes from "./data-table.module.css";
+import { Fact, Facts } from "./facts";
 import { useIsPhone } from "./use-is-phone";
 
 export interface Column<Row> {
@@ -99,13 +100,13 @@ function Cards<Row>({ label, columns, rows, rowKey, rowClass, isLoading }: DataT
       {rows.map((row) => (
         <li key={rowKey(row)} className={[classes.card, rowClass?.(row)].filter(Boolean).join(" ")}>
           {lead && <div className={classes.lead}>{lead.render(row)}</div>}
-          <dl className={classes.facts}>
+          <Facts compact>
             {facts.map((column) => (
-              <CardFact key={column.key} header={column.header}>
+              <Fact key={column.key} name={column.header}>
                 {column.render(row)}
-              </CardFact>
+              </Fact>
             ))}
-          </dl>
+          </Facts>
           {actions.map((column) => (
             <div key={column.key} className={classes.actions}>
               {column.render(row)}
@@ -114,14 +115,5 @@ function Cards<Row>({ label, columns, rows, rowKey, rowClass, isLoading }: DataT
         </li>
       ))}
     </ul>
-  );
-}
-
-function CardFact({ header, children }: { header: string; children: ReactNode }) {
-  return (
-    <>
-      <dt>{header}</dt>
-      <dd>{children}</dd>
-    </>
   );
 }

@@ -5,11 +5,14 @@ interface FactsProps {
   children: ReactNode;
   /** Amounts, with their digits below each other. */
   align?: "end";
+  /** Closer together, for cards. */
+  compact?: boolean;
 }
 
 /** Names and what they stand for, line by line. */
-export function Facts({ children, align }: FactsProps) {
-  return <dl className={align ? `${classes.facts} ${classes.end}` : classes.facts}>{children}</dl>;
+export function Facts({ children, align, compact = false }: FactsProps) {
+  const names = [classes.facts, align && classes.end, compact && classes.compact];
+  return <dl className={names.filter(Boolean).join(" ")}>{children}</dl>;
 }
 
 /** One line; nothing at all for what is not known. */

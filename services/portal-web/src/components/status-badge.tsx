@@ -12,9 +12,8 @@ interface StatusBadgeProps {
 
 /** A state in words; the dot only repeats them, so that nothing depends on telling colours apart. */
 export function StatusBadge({ tone, label, pill = false }: StatusBadgeProps) {
-  const names = [classes.badge, classes[tone], pill ? classes.pill : ""].filter(Boolean).join(" ");
   return (
-    <span className={names}>
+    <span className={pill ? `${classes.badge} ${classes.pill}` : classes.badge} data-tone={tone}>
       <span className={classes.dot} aria-hidden="true" />
       {label}
     </span>

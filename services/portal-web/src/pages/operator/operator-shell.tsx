@@ -2,6 +2,7 @@ import { Button, Center, Loader } from "@mantine/core";
 import { Link, NavLink, Outlet } from "react-router-dom";
 import { useOperatorLogOut, useOperatorSession } from "../../api/operator-session";
 import { Brand } from "../../app/brand";
+import navLink from "../../app/nav-link.module.css";
 import shell from "../../app/shell.module.css";
 import { useFocusOnArrival } from "../../app/use-focus-on-arrival";
 import { ErrorState } from "../../components/error-state";
@@ -52,7 +53,7 @@ function Frame() {
           <span className={classes.tag}>Operator</span>
           <nav aria-label="Main" className={classes.nav}>
             {PAGES.map(({ path, label }) => (
-              <NavLink key={path} to={path} className={classes.link}>
+              <NavLink key={path} to={path} className={`${navLink.link} ${classes.link}`}>
                 {label}
               </NavLink>
             ))}

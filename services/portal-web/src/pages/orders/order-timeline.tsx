@@ -198,7 +198,8 @@ function Item({ tone, title, at, strong, end, children }: ItemProps) {
   return (
     <li className={classes.item}>
       <span
-        className={`${classes.dot} ${classes[tone]} ${strong ? classes.strong : ""}`}
+        className={strong ? `${classes.dot} ${classes.strong}` : classes.dot}
+        data-tone={tone}
         aria-hidden="true"
       />
       <div className={classes.words}>
