@@ -2,16 +2,16 @@ import { Text } from "@mantine/core";
 import type { components } from "../api/schema";
 import { CASH_STATUSES } from "../format/cash-words";
 import { formatPaise } from "../format/money";
+import { wordsOf } from "../format/words";
 import { StatusBadge } from "./status-badge";
 
 type Cash = components["schemas"]["CashView"];
 
 /** Where the cash of an order is, and what is wrong with it. */
 export function CashStanding({ cash }: { cash: Cash }) {
-  const words = CASH_STATUSES[cash.status] ?? { label: cash.status, tone: "idle" };
   return (
     <div>
-      <StatusBadge {...words} />
+      <StatusBadge {...wordsOf(CASH_STATUSES, cash.status)} />
       {cash.discrepant && (
         <Text size="xs" c="var(--tone-bad)">
           {discrepancy(cash)}

@@ -1,7 +1,7 @@
 // Where the cash of a delivery is, in words.
-import type { Tone } from "../components/status-badge";
+import type { Words } from "./words";
 
-export const CASH_STATUSES: Record<string, { label: string; tone: Tone }> = {
+export const CASH_STATUSES: Record<string, Words> = {
   pending: { label: "To be collected", tone: "idle" },
   collected: { label: "With the driver", tone: "info" },
   handed_over: { label: "With the delivery company", tone: "info" },

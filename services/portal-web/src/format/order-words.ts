@@ -1,14 +1,9 @@
 // Where a delivery and its cash are, in words.
 import type { components } from "../api/schema";
-import type { Tone } from "../components/status-badge";
+import type { Words } from "./words";
 
 export type DeliveryStatus = components["schemas"]["DeliveryStatus"];
 export type CodStatus = components["schemas"]["CodStatus"];
-
-interface Words {
-  label: string;
-  tone: Tone;
-}
 
 export const DELIVERY_STATUSES: Record<DeliveryStatus, Words> = {
   created: { label: "Created", tone: "idle" },

@@ -1,8 +1,8 @@
 import type { ApiKey } from "../../api/types";
-import type { Tone } from "../../components/status-badge";
+import type { Words } from "../../format/words";
 
 /** A key as it stands: it works, works until its grace ends, or does not work any more. */
-export function keyState(key: ApiKey, now = Date.now()): { tone: Tone; label: string; works: boolean } {
+export function keyState(key: ApiKey, now = Date.now()): Words & { works: boolean } {
   if (key.revokedAt) return { tone: "idle", label: "Revoked", works: false };
   if (!key.expiresAt) return { tone: "good", label: "Active", works: true };
   if (Date.parse(key.expiresAt) <= now) return { tone: "idle", label: "Expired", works: false };

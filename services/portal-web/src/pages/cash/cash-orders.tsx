@@ -10,6 +10,7 @@ import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { Time } from "../../components/time";
 import { CASH_STATUSES } from "../../format/cash-words";
+import { choices } from "../../format/words";
 
 const COLUMNS: Column<Cash>[] = [
   { key: "order", header: "Order", lead: true, render: (cash) => <OrderLink cash={cash} /> },
@@ -72,10 +73,7 @@ function Filters({ filter, onChange }: Omit<CashOrdersProps, "cash">) {
         size="xs"
         value={filter.status ?? ""}
         onChange={(event) => onChange({ status: event.currentTarget.value || undefined })}
-        data={[
-          { value: "", label: "Anywhere" },
-          ...Object.entries(CASH_STATUSES).map(([value, { label }]) => ({ value, label })),
-        ]}
+        data={[{ value: "", label: "Anywhere" }, ...choices(CASH_STATUSES)]}
       />
     </Group>
   );

@@ -10,10 +10,11 @@ import {
 import { ConfirmButton } from "../../components/confirm-button";
 import { ErrorState } from "../../components/error-state";
 import { Section } from "../../components/section";
-import { StatusBadge, type Tone } from "../../components/status-badge";
+import { StatusBadge } from "../../components/status-badge";
+import { type Words, wordsOf } from "../../format/words";
 import { planName } from "../subscription/plan-name";
 import classes from "./business.module.css";
-import { BUSINESS_STATUSES, MISSING_ITEMS, SUBSCRIPTION_STATES, wordsOf } from "./business-words";
+import { BUSINESS_STATUSES, MISSING_ITEMS, SUBSCRIPTION_STATES } from "./business-words";
 
 /** What decides about live orders, and what the operator may do about it. */
 export function BusinessStanding({ business }: { business: BusinessDetails }) {
@@ -158,10 +159,8 @@ function LiveAccessRow({ business, now, act, isPending, error }: Acts) {
   );
 }
 
-interface RowProps {
+interface RowProps extends Words {
   name: string;
-  label: string;
-  tone: Tone;
   hint?: ReactNode;
   children: ReactNode;
 }

@@ -1,9 +1,4 @@
-import type { Tone } from "../../components/status-badge";
-
-interface Words {
-  label: string;
-  tone: Tone;
-}
+import type { Words } from "../../format/words";
 
 export const BUSINESS_STATUSES: Record<string, Words> = {
   active: { label: "Active", tone: "good" },
@@ -27,7 +22,3 @@ export const MISSING_ITEMS: Record<string, string> = {
   wallet_funded: "The wallet was never funded",
   pickup_profile_complete: "The pickup profile is not complete",
 };
-
-export function wordsOf(words: Record<string, Words>, code: string): Words {
-  return words[code] ?? { label: code, tone: "idle" };
-}

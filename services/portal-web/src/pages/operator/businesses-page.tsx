@@ -9,8 +9,9 @@ import { PageHeader } from "../../components/page-header";
 import { SearchField } from "../../components/search-field";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
+import { choices, wordsOf } from "../../format/words";
 import { planName } from "../subscription/plan-name";
-import { BUSINESS_STATUSES, SUBSCRIPTION_STATES, wordsOf } from "./business-words";
+import { BUSINESS_STATUSES, SUBSCRIPTION_STATES } from "./business-words";
 
 const COLUMNS: Column<Business>[] = [
   { key: "name", header: "Business", lead: true, render: (business) => <Name business={business} /> },
@@ -110,10 +111,6 @@ function Filters({ filter, onChange }: FiltersProps) {
       />
     </Group>
   );
-}
-
-function choices(words: Record<string, { label: string }>) {
-  return Object.entries(words).map(([value, { label }]) => ({ value, label }));
 }
 
 function Name({ business }: { business: Business }) {

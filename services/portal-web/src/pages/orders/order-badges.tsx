@@ -7,11 +7,9 @@ import {
 } from "../../format/order-words";
 
 export function DeliveryBadge({ status, pill }: { status: DeliveryStatus; pill?: boolean }) {
-  const { tone, label } = DELIVERY_STATUSES[status];
-  return <StatusBadge tone={tone} label={label} pill={pill} />;
+  return <StatusBadge {...DELIVERY_STATUSES[status]} pill={pill} />;
 }
 
 export function CodBadge({ status }: { status: CodStatus }) {
-  const { tone, label } = COD_STATUSES[status];
-  return <StatusBadge tone={tone} label={label} />;
+  return <StatusBadge {...COD_STATUSES[status]} />;
 }

@@ -3,6 +3,7 @@ import type { OrderFilter } from "../../api/orders";
 import { SearchField } from "../../components/search-field";
 import { StatusBadge } from "../../components/status-badge";
 import { DELIVERY_STATUSES } from "../../format/order-words";
+import { choices } from "../../format/words";
 import classes from "./orders.module.css";
 
 interface OrderFiltersProps {
@@ -27,10 +28,7 @@ export function OrderFilters({ filter, onChange, isStreaming }: OrderFiltersProp
         onChange={(event) =>
           onChange({ status: (event.currentTarget.value || undefined) as OrderFilter["status"] })
         }
-        data={[
-          { value: "", label: "Any status" },
-          ...Object.entries(DELIVERY_STATUSES).map(([value, { label }]) => ({ value, label })),
-        ]}
+        data={[{ value: "", label: "Any status" }, ...choices(DELIVERY_STATUSES)]}
       />
       <span className={classes.liveness} role="status">
         {isStreaming ? (

@@ -1,18 +1,18 @@
 import { Group, Paper, Text } from "@mantine/core";
 import type { Subscription } from "../../api/subscription";
-import { StatusBadge, type Tone } from "../../components/status-badge";
+import { StatusBadge } from "../../components/status-badge";
+import { type Words, wordsOf } from "../../format/words";
 import { planName } from "./plan-name";
 
-const STATES: Record<string, { tone: Tone; label: string }> = {
-  required: { tone: "idle", label: "Required" },
-  requested: { tone: "info", label: "Requested" },
-  active: { tone: "good", label: "Active" },
-  expired: { tone: "bad", label: "Expired" },
+const STATES: Record<string, Words> = {
+  required: { label: "Required", tone: "idle" },
+  requested: { label: "Requested", tone: "info" },
+  active: { label: "Active", tone: "good" },
+  expired: { label: "Expired", tone: "bad" },
 };
 
 /** What is, and what happens next. */
 export function Standing({ subscription }: { subscription: Subscription }) {
-  const state = STATES[subscription.status] ?? { tone: "idle", label: subscription.status };
   const shown = subscription.status === "requested" ? subscription.requestedPlan : subscription.plan;
   return (
     <Paper p="md" mb="md" role="status" aria-label="Your subscription">
@@ -20,7 +20,7 @@ export function Standing({ subscription }: { subscription: Subscription }) {
         <Text fw={600} size="md">
           {shown ? planName(shown) : "No plan yet"}
         </Text>
-        <StatusBadge pill {...state} />
+        <StatusBadge pill {...wordsOf(STATES, subscription.status)} />
       </Group>
       <Text c="dimmed">{nextStep(subscription)}</Text>
     </Paper>

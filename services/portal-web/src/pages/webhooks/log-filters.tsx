@@ -7,6 +7,7 @@ import { LocalTimeInput } from "../../components/local-time-input";
 import { SearchField } from "../../components/search-field";
 import { useIsPhone } from "../../components/use-is-phone";
 import { eventLabel, LOGGED } from "../../format/event-words";
+import { choices } from "../../format/words";
 import classes from "./webhooks.module.css";
 import { DELIVERY_STATES } from "./words";
 
@@ -62,10 +63,7 @@ function Fields({ filter, count, onChange, onClear, error }: LogFiltersProps) {
         label="Status"
         value={filter.status ?? ""}
         onChange={(event) => onChange({ status: event.currentTarget.value })}
-        data={[
-          { value: "", label: "Any status" },
-          ...Object.entries(DELIVERY_STATES).map(([value, { label }]) => ({ value, label })),
-        ]}
+        data={[{ value: "", label: "Any status" }, ...choices(DELIVERY_STATES)]}
       />
       <NativeSelect
         size="xs"

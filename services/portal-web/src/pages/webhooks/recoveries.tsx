@@ -7,8 +7,9 @@ import { useMay } from "../../app/session";
 import { ErrorState } from "../../components/error-state";
 import { LocalTimeInput } from "../../components/local-time-input";
 import { Section } from "../../components/section";
-import { StatusBadge, type Tone } from "../../components/status-badge";
+import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
+import type { Words } from "../../format/words";
 import { plural } from "./words";
 
 const HOUR_MS = 3_600_000;
@@ -85,7 +86,7 @@ function Begin({ endpoint, isRunning }: { endpoint: Endpoint; isRunning: boolean
   );
 }
 
-const STATES: Record<Recovery["status"], { label: string; tone: Tone }> = {
+const STATES: Record<Recovery["status"], Words> = {
   running: { label: "Running", tone: "info" },
   completed: { label: "Completed", tone: "good" },
   cancelled: { label: "Cancelled", tone: "warn" },

@@ -1,8 +1,6 @@
 import type { Delivery, DeliveryState, Redelivery } from "../../api/webhook-log";
 import type { Endpoint } from "../../api/webhooks";
-import type { Tone } from "../../components/status-badge";
-
-type Words = { label: string; tone: Tone };
+import type { Words } from "../../format/words";
 
 export const ENDPOINT_STATUSES: Record<Endpoint["status"], Words> = {
   active: { label: "Active", tone: "good" },
