@@ -4,7 +4,14 @@ import { Link } from "react-router-dom";
 import { EmptyState } from "../components/empty-state";
 import { PageHeader } from "../components/page-header";
 
-export function NotFound() {
+interface NotFoundProps {
+  /** The page to go on from. */
+  home: string;
+  /** What leads there: “Go to the overview”. */
+  wayHome: string;
+}
+
+export function NotFound({ home, wayHome }: NotFoundProps) {
   return (
     <>
       <PageHeader title="Page not found" />
@@ -12,8 +19,8 @@ export function NotFound() {
         icon={<IconMapOff size={28} />}
         title="There is no page at this address"
         action={
-          <Button component={Link} to="/" variant="default">
-            Go to the overview
+          <Button component={Link} to={home} variant="default">
+            {wayHome}
           </Button>
         }
       >

@@ -35,6 +35,18 @@ test("a wrong token opens nothing, and the right one only until the log-out", as
   await visitor.context.close();
 });
 
+test("an address without a page leads on within the console", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await logInAsOperator(page);
+  await page.goto("/operator/nowhere/at-all");
+  await heading(page, "Page not found");
+  await page.getByRole("main").getByRole("link", { name: "Go to the businesses" }).click();
+  await heading(page, "Businesses");
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
 test("a business is found by a part of its name, its owner's e-mail, its id and its standing", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
