@@ -5,6 +5,7 @@ import type { PagedList } from "../../api/list";
 import type { Order } from "../../api/orders";
 import type { Mode } from "../../api/types";
 import type { Column } from "../../components/data-table";
+import linked from "../../components/linked-rows.module.css";
 import { ListFrame } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { Time } from "../../components/time";
@@ -28,7 +29,7 @@ export function OrdersTable({ orders, mode, newSince, empty }: OrdersTableProps)
       columns={COLUMNS}
       rowKey={(order) => order.id}
       rowClass={(order) =>
-        Date.parse(order.createdAt) > newSince ? `${classes.row} ${classes.arrived}` : classes.row
+        Date.parse(order.createdAt) > newSince ? `${linked.row} ${classes.arrived}` : linked.row
       }
       showsCount
       empty={empty}
@@ -67,10 +68,10 @@ const COLUMNS: Column<Order>[] = [
 function Name({ order }: { order: Order }) {
   return (
     <>
-      <Anchor component={Link} to={`/orders/${order.id}`} className={classes.open} size="sm" fw={500}>
+      <Anchor component={Link} to={`/orders/${order.id}`} className={linked.open} size="sm" fw={500}>
         {order.orderReference}
       </Anchor>
-      <Text size="xs" c="dimmed" ff="monospace" className={classes.clip}>
+      <Text size="xs" c="dimmed" ff="monospace" className={linked.clip}>
         {order.trackingCode}
       </Text>
     </>
@@ -80,8 +81,8 @@ function Name({ order }: { order: Order }) {
 function Receiver({ order }: { order: Order }) {
   return (
     <>
-      <Text className={classes.clip}>{order.customer.name}</Text>
-      <Text size="xs" c="dimmed" className={classes.clip}>
+      <Text className={linked.clip}>{order.customer.name}</Text>
+      <Text size="xs" c="dimmed" className={linked.clip}>
         {order.delivery.city}, {order.delivery.pincode}
       </Text>
     </>

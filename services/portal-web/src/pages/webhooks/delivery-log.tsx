@@ -8,13 +8,13 @@ import type { Endpoint } from "../../api/webhooks";
 import { useMay } from "../../app/session";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
+import linked from "../../components/linked-rows.module.css";
 import { ListFrame } from "../../components/list-section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { sentence } from "../../format/order-words";
 import { LogFilters } from "./log-filters";
 import { useLogFilter } from "./use-log-filter";
-import classes from "./webhooks.module.css";
 import { deliveryWords, REDELIVERIES } from "./words";
 
 /** What was sent to the endpoint, or is to be, newest first. */
@@ -35,7 +35,7 @@ export function DeliveryLog({ endpoint }: { endpoint: Endpoint }) {
           failed="The log cannot be shown"
           columns={columns}
           rowKey={(delivery) => delivery.id}
-          rowClass={() => classes.row}
+          rowClass={() => linked.row}
           showsCount
           empty={<Nothing isFiltered={count > 0} goesOn={log.hasNextPage} />}
         />
@@ -101,13 +101,13 @@ function Event({ delivery }: { delivery: Delivery }) {
       <Anchor
         component={Link}
         to={`/webhooks/deliveries/${delivery.id}`}
-        className={classes.open}
+        className={linked.open}
         size="sm"
         fw={500}
       >
         {delivery.event}
       </Anchor>
-      <Text size="xs" c="dimmed" className={classes.clip}>
+      <Text size="xs" c="dimmed" className={linked.clip}>
         {delivery.orderReference ?? "No order"}, {delivery.mode}
       </Text>
     </>
@@ -119,7 +119,7 @@ function Answer({ delivery }: { delivery: Delivery }) {
   const next = delivery.status === "pending" && delivery.nextAttemptAt;
   return (
     <>
-      <Text className={classes.clip} title={delivery.lastError ?? undefined}>
+      <Text className={linked.clip} title={delivery.lastError ?? undefined}>
         {delivery.lastError ? sentence(delivery.lastError) : (delivery.lastResponseStatus ?? "None")}
       </Text>
       <Text size="xs" c="dimmed" component="div">
@@ -138,7 +138,7 @@ function RedeliverRow({ delivery }: { delivery: Delivery }) {
   const redeliver = useRedeliver(delivery.id);
   return (
     <Button
-      className={classes.above}
+      className={linked.above}
       variant="default"
       size="compact-xs"
       aria-label={`Redeliver ${delivery.event} of ${delivery.orderReference ?? "no order"}`}

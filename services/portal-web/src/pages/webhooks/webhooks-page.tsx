@@ -5,11 +5,11 @@ import { type Endpoint, useEndpoints } from "../../api/webhooks";
 import { useMay } from "../../app/session";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
+import linked from "../../components/linked-rows.module.css";
 import { ListFrame } from "../../components/list-section";
 import { PageHeader } from "../../components/page-header";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import classes from "./webhooks.module.css";
 import { CONNECTION_TESTS, ENDPOINT_STATUSES, plural } from "./words";
 
 export function Component() {
@@ -32,7 +32,7 @@ export function Component() {
         failed="The endpoints cannot be shown"
         columns={COLUMNS}
         rowKey={(endpoint) => endpoint.id}
-        rowClass={() => classes.row}
+        rowClass={() => linked.row}
         empty={
           <EmptyState icon={<IconWebhook size={28} />} title="No endpoint yet">
             Name a URL of your backend. It gets a signed POST as soon as a driver is assigned, a parcel is
@@ -79,7 +79,7 @@ const COLUMNS: Column<Endpoint>[] = [
 function Url({ endpoint }: { endpoint: Endpoint }) {
   return (
     <>
-      <Anchor component={Link} to={`/webhooks/${endpoint.id}`} className={classes.open} size="sm" fw={500}>
+      <Anchor component={Link} to={`/webhooks/${endpoint.id}`} className={linked.open} size="sm" fw={500}>
         {endpoint.url}
       </Anchor>
       <Text size="xs" c="dimmed">
