@@ -1,4 +1,4 @@
-import { Center, Stack, Text } from "@mantine/core";
+import { Button, Center, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 
 interface EmptyStateProps {
@@ -25,4 +25,26 @@ export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
       </Stack>
     </Center>
   );
+}
+
+interface NothingFitsProps extends Omit<EmptyStateProps, "title" | "action"> {
+  title?: string;
+  /** What shows all again: “Clear the filters”. */
+  clear?: string;
+  onClear: () => void;
+}
+
+/** Where something is, but not what the filters want: the way back to all of it. */
+export function NothingFits({
+  title = "Nothing fits these filters",
+  clear = "Clear the filters",
+  onClear,
+  ...rest
+}: NothingFitsProps) {
+  const action = (
+    <Button variant="default" size="xs" onClick={onClear}>
+      {clear}
+    </Button>
+  );
+  return <EmptyState {...rest} title={title} action={action} />;
 }

@@ -1,9 +1,8 @@
-import { Button } from "@mantine/core";
 import { IconHistory } from "@tabler/icons-react";
 import { useState } from "react";
 import { type AuditFilter, useAuditLog } from "../../api/audit-log";
 import { useMay } from "../../app/session";
-import { EmptyState } from "../../components/empty-state";
+import { EmptyState, NothingFits } from "../../components/empty-state";
 import { AccountFrame } from "./account-frame";
 import { AuditFilters } from "./audit-filters";
 import { AuditSection } from "./audit-section";
@@ -31,21 +30,15 @@ function AuditLog() {
       log={useAuditLog(filter)}
       description="Who did what, newest first. Nobody can change it."
       empty={
-        <EmptyState
-          icon={<IconHistory size={26} />}
-          title={isFiltered ? "Nothing matches" : "Nothing yet"}
-          action={
-            isFiltered && (
-              <Button variant="default" size="xs" onClick={clear}>
-                Clear the filters
-              </Button>
-            )
-          }
-        >
-          {isFiltered
-            ? "No entry is as the filters want it."
-            : "Log-ins, keys, webhooks, money and team: each change is written here as it happens."}
-        </EmptyState>
+        isFiltered ? (
+          <NothingFits icon={<IconHistory size={26} />} title="Nothing matches" onClear={clear}>
+            No entry is as the filters want it.
+          </NothingFits>
+        ) : (
+          <EmptyState icon={<IconHistory size={26} />} title="Nothing yet">
+            Log-ins, keys, webhooks, money and team: each change is written here as it happens.
+          </EmptyState>
+        )
       }
     >
       <AuditFilters key={cleared} filter={filter} onChange={setFilter} />

@@ -1,11 +1,11 @@
-import { Anchor, Button, Group, NativeSelect, Switch } from "@mantine/core";
+import { Anchor, Group, NativeSelect, Switch } from "@mantine/core";
 import { IconCash } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import type { Cash, CashFilter, useCash } from "../../api/cash";
 import { hasPage } from "../../app/navigation";
 import { CashStanding } from "../../components/cash-steps";
 import type { Column } from "../../components/data-table";
-import { EmptyState } from "../../components/empty-state";
+import { EmptyState, NothingFits } from "../../components/empty-state";
 import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { Time } from "../../components/time";
@@ -90,18 +90,7 @@ function OrderLink({ cash }: { cash: Cash }) {
 
 function NoCash({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
   if (isFiltered) {
-    return (
-      <EmptyState
-        title="Nothing fits these filters"
-        action={
-          <Button variant="default" size="xs" onClick={onClear}>
-            Clear the filters
-          </Button>
-        }
-      >
-        No order’s cash is there right now.
-      </EmptyState>
-    );
+    return <NothingFits onClear={onClear}>No order’s cash is there right now.</NothingFits>;
   }
   return (
     <EmptyState icon={<IconCash size={28} />} title="No cash yet">

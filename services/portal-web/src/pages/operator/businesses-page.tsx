@@ -1,9 +1,9 @@
-import { Anchor, Button, Group, NativeSelect, Text } from "@mantine/core";
+import { Anchor, Group, NativeSelect, Text } from "@mantine/core";
 import { IconBuildingStore } from "@tabler/icons-react";
 import { Link, useSearchParams } from "react-router-dom";
 import { type Business, type BusinessFilter, useBusinesses } from "../../api/operator-businesses";
 import type { Column } from "../../components/data-table";
-import { EmptyState } from "../../components/empty-state";
+import { EmptyState, NothingFits } from "../../components/empty-state";
 import { ListFrame } from "../../components/list-section";
 import { PageHeader } from "../../components/page-header";
 import { SearchField } from "../../components/search-field";
@@ -150,15 +150,8 @@ function NoBusinesses({ isFiltered, onClear }: { isFiltered: boolean; onClear: (
     );
   }
   return (
-    <EmptyState
-      title="No business fits"
-      action={
-        <Button variant="default" size="xs" onClick={onClear}>
-          Show all businesses
-        </Button>
-      }
-    >
+    <NothingFits title="No business fits" clear="Show all businesses" onClear={onClear}>
       The search takes part of a name or an e-mail, or a whole business id.
-    </EmptyState>
+    </NothingFits>
   );
 }

@@ -2,25 +2,22 @@ import { Button } from "@mantine/core";
 import { IconPackage, IconSearch } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import type { OrderFilter } from "../../api/orders";
-import { EmptyState } from "../../components/empty-state";
+import { EmptyState, NothingFits } from "../../components/empty-state";
 
 /** Why there is nothing to see, and how the first order comes. */
 export function NoOrders({ filter, onClear }: { filter: OrderFilter; onClear: () => void }) {
   if (filter.search || filter.status) {
     return (
-      <EmptyState
+      <NothingFits
         icon={<IconSearch size={28} />}
         title={filter.search ? "No order has exactly this name" : "No order has this status"}
-        action={
-          <Button variant="default" size="xs" onClick={onClear}>
-            Show all orders
-          </Button>
-        }
+        clear="Show all orders"
+        onClear={onClear}
       >
         {filter.search
           ? "The search takes a whole order id, tracking code or reference, of this tab’s orders."
           : "Orders that reach it appear here by themselves."}
-      </EmptyState>
+      </NothingFits>
     );
   }
   const guide = (

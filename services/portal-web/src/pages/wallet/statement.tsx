@@ -1,7 +1,7 @@
 import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
 import { IconDownload, IconReceipt2 } from "@tabler/icons-react";
 import { entriesCsvUrl, useEntries } from "../../api/wallet";
-import { EmptyState } from "../../components/empty-state";
+import { EmptyState, NothingFits } from "../../components/empty-state";
 import { ListSection } from "../../components/list-section";
 import { SearchField } from "../../components/search-field";
 import { ENTRY_COLUMNS } from "./entry-columns";
@@ -93,16 +93,9 @@ interface NoEntriesProps {
 function NoEntries({ kind, isFiltered, onClear }: NoEntriesProps) {
   if (isFiltered) {
     return (
-      <EmptyState
-        title="Nothing fits these filters"
-        action={
-          <Button variant="default" size="xs" onClick={onClear}>
-            Clear the filters
-          </Button>
-        }
-      >
+      <NothingFits onClear={onClear}>
         {kind ? ENTRY_HINTS[kind] : "Try other days, or a whole order reference."}
-      </EmptyState>
+      </NothingFits>
     );
   }
   return (
