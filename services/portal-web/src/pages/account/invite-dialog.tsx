@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { Modal, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { useConfig } from "../../api/config";
 import { useInvite } from "../../api/team";
 import type { Invitation, Role } from "../../api/types";
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from "../../app/session";
+import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { SecretOnce } from "../../components/secret-once";
 import { emailFault } from "../auth/rules";
@@ -85,14 +86,9 @@ function InviteForm({ onCancel, onInvited }: InviteFormProps) {
             ))}
           </Stack>
         </Radio.Group>
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={invite.isPending}>
-            Create invitation
-          </Button>
-        </Group>
+        <DialogActions isPending={invite.isPending} onCancel={onCancel}>
+          Create invitation
+        </DialogActions>
       </Stack>
     </form>
   );

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Modal, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { IconLock } from "@tabler/icons-react";
 import { useState } from "react";
@@ -6,6 +6,7 @@ import { useCreateApiKey } from "../../api/api-keys";
 import { useStatus } from "../../api/status";
 import type { CreatedApiKey, Mode } from "../../api/types";
 import { InlineCode } from "../../components/code-block";
+import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { SecretOnce } from "../../components/secret-once";
 import { OpenItems } from "./open-items";
@@ -114,14 +115,9 @@ function KeyForm({ mode, onCancel, onCreated }: KeyFormProps) {
             {...form.getInputProps("name")}
           />
         )}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={create.isPending} disabled={isLocked}>
-            Create key
-          </Button>
-        </Group>
+        <DialogActions isPending={create.isPending} disabled={isLocked} onCancel={onCancel}>
+          Create key
+        </DialogActions>
       </Stack>
     </form>
   );

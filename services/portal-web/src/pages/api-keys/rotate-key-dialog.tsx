@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Radio, Stack, Text } from "@mantine/core";
+import { Modal, Radio, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { useRotateApiKey } from "../../api/api-keys";
 import type { ApiKey } from "../../api/types";
+import { DialogActions } from "../../components/dialog-actions";
 import { ErrorState } from "../../components/error-state";
 import { SecretOnce } from "../../components/secret-once";
 import { maskedKey } from "./key-state";
@@ -92,14 +93,9 @@ function RotateForm({ apiKey, onCancel, onRotated }: RotateFormProps) {
           ))}
         </Stack>
       </Radio.Group>
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onCancel}>
-          Cancel
-        </Button>
-        <Button loading={rotate.isPending} onClick={act}>
-          Rotate key
-        </Button>
-      </Group>
+      <DialogActions isPending={rotate.isPending} onCancel={onCancel} onAct={act}>
+        Rotate key
+      </DialogActions>
     </Stack>
   );
 }

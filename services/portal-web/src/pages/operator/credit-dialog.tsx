@@ -1,7 +1,8 @@
-import { Alert, Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { type BusinessDetails, useCreditWallet } from "../../api/operator-businesses";
+import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesFault } from "../../components/rupee-input";
 import { formatPaise, parseRupees } from "../../format/money";
@@ -66,14 +67,9 @@ function CreditForm({ business, onDone }: { business: BusinessDetails; onDone: (
             taken back here.
           </Text>
         </Alert>
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onDone}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={credit.isPending}>
-            Credit
-          </Button>
-        </Group>
+        <DialogActions isPending={credit.isPending} onCancel={onDone}>
+          Credit
+        </DialogActions>
       </Stack>
     </form>
   );

@@ -3,6 +3,7 @@ import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { useConfig } from "../../api/config";
 import { useSetThreshold } from "../../api/wallet";
+import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesFault } from "../../components/rupee-input";
 import { decimalRupees, formatPaise, parseRupees } from "../../format/money";
@@ -54,14 +55,9 @@ function ThresholdForm({ thresholdPaise, onDone }: { thresholdPaise: number; onD
           <Button variant="subtle" onClick={() => save(null)} disabled={set.isPending} px={6}>
             Use the default
           </Button>
-          <Group gap="xs">
-            <Button variant="default" onClick={onDone}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={set.isPending}>
-              Save
-            </Button>
-          </Group>
+          <DialogActions isPending={set.isPending} onCancel={onDone}>
+            Save
+          </DialogActions>
         </Group>
       </Stack>
     </form>

@@ -1,8 +1,9 @@
-import { Button, Chip, Group, Modal, Stack, Text } from "@mantine/core";
+import { Chip, Group, Modal, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { useRef } from "react";
 import { type TopUp, useTopUp } from "../../api/wallet";
+import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { RupeeInput, rupeesFault } from "../../components/rupee-input";
 import { formatPaise, parseRupees } from "../../format/money";
@@ -62,14 +63,9 @@ function TopUpForm({ onClose, onUnpaid }: Omit<TopUpDialogProps, "opened">) {
             ))}
           </Group>
         </Chip.Group>
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={topUp.isPending}>
-            Top up
-          </Button>
-        </Group>
+        <DialogActions isPending={topUp.isPending} onCancel={onClose}>
+          Top up
+        </DialogActions>
       </Stack>
     </form>
   );

@@ -2,6 +2,7 @@ import { Button, Checkbox, Group, Modal, NativeSelect, Stack, Text } from "@mant
 import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
 import { type Endpoint, useRotateSecret } from "../../api/webhooks";
+import { DialogActions } from "../../components/dialog-actions";
 import { ErrorState } from "../../components/error-state";
 import { SecretOnce } from "../../components/secret-once";
 import { Section } from "../../components/section";
@@ -89,14 +90,14 @@ function RotateForm({ endpoint, onCancel, onRotated }: RotateFormProps) {
           description="Receivers that have that one will have to take the newer."
         />
       )}
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onCancel}>
-          Cancel
-        </Button>
-        <Button loading={rotate.isPending} disabled={needsConsent && !replaces} onClick={submit}>
-          Show the new secret
-        </Button>
-      </Group>
+      <DialogActions
+        isPending={rotate.isPending}
+        disabled={needsConsent && !replaces}
+        onCancel={onCancel}
+        onAct={submit}
+      >
+        Show the new secret
+      </DialogActions>
     </Stack>
   );
 }
