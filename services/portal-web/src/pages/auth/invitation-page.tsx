@@ -1,13 +1,13 @@
-import { Alert, Anchor, Button, Skeleton, Stack, Text } from "@mantine/core";
+import { Alert, Anchor, Skeleton, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { Link, useNavigate } from "react-router-dom";
 import { asFailure } from "../../api/failure";
 import { useAcceptInvitation, useInvitationPreview, useSessionQuery } from "../../api/session";
 import type { InvitationPreview } from "../../api/types";
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from "../../app/session";
-import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { PasswordField } from "../../components/password-field";
 import { Time } from "../../components/time";
+import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
 import { newPasswordFault, PASSWORD_MIN } from "./rules";
 import { useLinkToken } from "./use-link-token";
@@ -54,11 +54,8 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationPr
     initialValues: { password: "" },
     validate: { password: newPasswordFault },
   });
-  const submit = form.onSubmit(
-    ({ password }) =>
-      accept.mutate({ token, password }, { onSuccess: () => navigate("/", { replace: true }) }),
-    focusFirstError(form),
-  );
+  const join = ({ password }: { password: string }) =>
+    accept.mutate({ token, password }, { onSuccess: () => navigate("/", { replace: true }) });
   return (
     <AuthFrame
       title={`Join ${invitation.businessName}`}
@@ -74,31 +71,25 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationPr
         </>
       }
     >
-      <form onSubmit={submit} noValidate>
-        <Stack>
-          {session && (
-            <Alert role="note" variant="light" color="yellow">
-              This browser is logged in as {session.email}. Joining logs that account out here.
-            </Alert>
-          )}
-          <FormErrors error={accept.error} form={form} />
-          <Text>
-            Your e-mail: <strong>{invitation.email}</strong>
-          </Text>
-          <input type="hidden" autoComplete="username" value={invitation.email} readOnly />
-          <PasswordField
-            label="Choose a password"
-            description={`At least ${PASSWORD_MIN} characters.`}
-            autoComplete="new-password"
-            autoFocus
-            key={form.key("password")}
-            {...form.getInputProps("password")}
-          />
-          <Button type="submit" loading={accept.isPending} fullWidth>
-            Join
-          </Button>
-        </Stack>
-      </form>
+      {session && (
+        <Alert role="note" variant="light" color="yellow" mb="md">
+          This browser is logged in as {session.email}. Joining logs that account out here.
+        </Alert>
+      )}
+      <AuthForm form={form} call={accept} onSubmit={join} act="Join">
+        <Text>
+          Your e-mail: <strong>{invitation.email}</strong>
+        </Text>
+        <input type="hidden" autoComplete="username" value={invitation.email} readOnly />
+        <PasswordField
+          label="Choose a password"
+          description={`At least ${PASSWORD_MIN} characters.`}
+          autoComplete="new-password"
+          autoFocus
+          key={form.key("password")}
+          {...form.getInputProps("password")}
+        />
+      </AuthForm>
     </AuthFrame>
   );
 }

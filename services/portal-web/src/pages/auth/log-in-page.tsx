@@ -1,9 +1,9 @@
-import { Anchor, Button, Group, Stack, TextInput } from "@mantine/core";
+import { Anchor, Group, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { Link, useLocation } from "react-router-dom";
 import { useLogIn } from "../../api/session";
-import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { PasswordField } from "../../components/password-field";
+import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
 import { emailFault } from "./rules";
 
@@ -18,7 +18,6 @@ export function Component() {
       password: (password) => (password === "" ? "Enter your password." : null),
     },
   });
-  const submit = form.onSubmit((values) => logIn.mutate(values), focusFirstError(form));
   return (
     <AuthFrame
       title="Log in"
@@ -31,35 +30,29 @@ export function Component() {
         </>
       }
     >
-      <form onSubmit={submit} noValidate>
-        <Stack>
-          <FormErrors error={logIn.error} form={form} />
-          <TextInput
-            label="E-mail"
-            type="email"
-            autoComplete="username"
-            autoFocus
-            key={form.key("email")}
-            {...form.getInputProps("email")}
+      <AuthForm form={form} call={logIn} onSubmit={(values) => logIn.mutate(values)} act="Log in">
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          autoFocus
+          key={form.key("email")}
+          {...form.getInputProps("email")}
+        />
+        <div>
+          <PasswordField
+            label="Password"
+            autoComplete="current-password"
+            key={form.key("password")}
+            {...form.getInputProps("password")}
           />
-          <div>
-            <PasswordField
-              label="Password"
-              autoComplete="current-password"
-              key={form.key("password")}
-              {...form.getInputProps("password")}
-            />
-            <Group justify="flex-end" mt={6}>
-              <Anchor component={Link} to="/reset-password" size="sm">
-                Forgot your password?
-              </Anchor>
-            </Group>
-          </div>
-          <Button type="submit" loading={logIn.isPending} fullWidth>
-            Log in
-          </Button>
-        </Stack>
-      </form>
+          <Group justify="flex-end" mt={6}>
+            <Anchor component={Link} to="/reset-password" size="sm">
+              Forgot your password?
+            </Anchor>
+          </Group>
+        </div>
+      </AuthForm>
     </AuthFrame>
   );
 }

@@ -6,8 +6,8 @@ import { Link } from "react-router-dom";
 import { useConfig } from "../../api/config";
 import { isCode } from "../../api/failure";
 import { useAskForReset, useResetPassword } from "../../api/session";
-import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { PasswordField } from "../../components/password-field";
+import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
 import { emailFault, newPasswordFault, PASSWORD_MIN } from "./rules";
 import { useLinkToken } from "./use-link-token";
@@ -57,29 +57,22 @@ function AskForLink() {
       </AuthFrame>
     );
   }
-  const submit = form.onSubmit((values) => ask.mutate(values), focusFirstError(form));
   return (
     <AuthFrame
       title="Reset your password"
       description="We send you a link to choose a new one."
       footer={backToLogIn}
     >
-      <form onSubmit={submit} noValidate>
-        <Stack>
-          <FormErrors error={ask.error} form={form} />
-          <TextInput
-            label="E-mail"
-            type="email"
-            autoComplete="username"
-            autoFocus
-            key={form.key("email")}
-            {...form.getInputProps("email")}
-          />
-          <Button type="submit" loading={ask.isPending} fullWidth>
-            Send the link
-          </Button>
-        </Stack>
-      </form>
+      <AuthForm form={form} call={ask} onSubmit={(values) => ask.mutate(values)} act="Send the link">
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          autoFocus
+          key={form.key("email")}
+          {...form.getInputProps("email")}
+        />
+      </AuthForm>
     </AuthFrame>
   );
 }
@@ -105,31 +98,29 @@ function SetPassword({ token, onAskAgain }: { token: string; onAskAgain: () => v
       </AuthFrame>
     );
   }
-  const submit = form.onSubmit(({ password }) => reset.mutate({ token, password }), focusFirstError(form));
   const isSpent = isCode(reset.error, "reset_link_invalid");
   return (
     <AuthFrame title="Choose a new password" footer={backToLogIn}>
-      <form onSubmit={submit} noValidate>
-        <Stack>
-          <FormErrors error={reset.error} form={form} />
-          {isSpent && (
-            <Button variant="default" onClick={onAskAgain} fullWidth>
-              Ask for another link
-            </Button>
-          )}
-          <PasswordField
-            label="New password"
-            description={`At least ${PASSWORD_MIN} characters.`}
-            autoComplete="new-password"
-            autoFocus
-            key={form.key("password")}
-            {...form.getInputProps("password")}
-          />
-          <Button type="submit" loading={reset.isPending} fullWidth>
-            Change password
+      <AuthForm
+        form={form}
+        call={reset}
+        onSubmit={({ password }) => reset.mutate({ token, password })}
+        act="Change password"
+      >
+        {isSpent && (
+          <Button variant="default" onClick={onAskAgain} fullWidth>
+            Ask for another link
           </Button>
-        </Stack>
-      </form>
+        )}
+        <PasswordField
+          label="New password"
+          description={`At least ${PASSWORD_MIN} characters.`}
+          autoComplete="new-password"
+          autoFocus
+          key={form.key("password")}
+          {...form.getInputProps("password")}
+        />
+      </AuthForm>
     </AuthFrame>
   );
 }

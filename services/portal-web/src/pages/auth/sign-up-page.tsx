@@ -1,9 +1,9 @@
-import { Anchor, Button, Stack, TextInput } from "@mantine/core";
+import { Anchor, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { Link, useLocation } from "react-router-dom";
 import { useSignUp } from "../../api/session";
-import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { PasswordField } from "../../components/password-field";
+import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
 import { emailFault, newPasswordFault, PASSWORD_MIN } from "./rules";
 
@@ -19,7 +19,6 @@ export function Component() {
       password: newPasswordFault,
     },
   });
-  const submit = form.onSubmit((values) => signUp.mutate(values), focusFirstError(form));
   return (
     <AuthFrame
       title="Create your account"
@@ -33,36 +32,30 @@ export function Component() {
         </>
       }
     >
-      <form onSubmit={submit} noValidate>
-        <Stack>
-          <FormErrors error={signUp.error} form={form} />
-          <TextInput
-            label="Business name"
-            autoComplete="organization"
-            maxLength={120}
-            autoFocus
-            key={form.key("businessName")}
-            {...form.getInputProps("businessName")}
-          />
-          <TextInput
-            label="Work e-mail"
-            type="email"
-            autoComplete="username"
-            key={form.key("email")}
-            {...form.getInputProps("email")}
-          />
-          <PasswordField
-            label="Password"
-            description={`At least ${PASSWORD_MIN} characters. A few words are better than a few signs.`}
-            autoComplete="new-password"
-            key={form.key("password")}
-            {...form.getInputProps("password")}
-          />
-          <Button type="submit" loading={signUp.isPending} fullWidth>
-            Create account
-          </Button>
-        </Stack>
-      </form>
+      <AuthForm form={form} call={signUp} onSubmit={(values) => signUp.mutate(values)} act="Create account">
+        <TextInput
+          label="Business name"
+          autoComplete="organization"
+          maxLength={120}
+          autoFocus
+          key={form.key("businessName")}
+          {...form.getInputProps("businessName")}
+        />
+        <TextInput
+          label="Work e-mail"
+          type="email"
+          autoComplete="username"
+          key={form.key("email")}
+          {...form.getInputProps("email")}
+        />
+        <PasswordField
+          label="Password"
+          description={`At least ${PASSWORD_MIN} characters. A few words are better than a few signs.`}
+          autoComplete="new-password"
+          key={form.key("password")}
+          {...form.getInputProps("password")}
+        />
+      </AuthForm>
     </AuthFrame>
   );
 }

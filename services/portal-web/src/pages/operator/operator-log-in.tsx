@@ -1,9 +1,9 @@
-import { Anchor, Button, Stack } from "@mantine/core";
+import { Anchor } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { Link } from "react-router-dom";
 import { useOperatorLogIn } from "../../api/operator-session";
-import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { PasswordField } from "../../components/password-field";
+import { AuthForm } from "../auth/auth-form";
 import { AuthFrame } from "../auth/auth-frame";
 
 /** The operator has one token, and no accounts. */
@@ -14,7 +14,6 @@ export function OperatorLogIn() {
     initialValues: { token: "" },
     validate: { token: (token) => (token.trim() === "" ? "Enter the operator’s token." : null) },
   });
-  const submit = form.onSubmit(({ token }) => logIn.mutate(token.trim()), focusFirstError(form));
   return (
     <AuthFrame
       title="Operator console"
@@ -28,22 +27,16 @@ export function OperatorLogIn() {
         </>
       }
     >
-      <form onSubmit={submit} noValidate>
-        <Stack>
-          <FormErrors error={logIn.error} form={form} />
-          <PasswordField
-            label="Operator token"
-            description="From the settings of this installation. You stay logged in for 12 hours."
-            autoComplete="current-password"
-            autoFocus
-            key={form.key("token")}
-            {...form.getInputProps("token")}
-          />
-          <Button type="submit" loading={logIn.isPending} fullWidth>
-            Log in
-          </Button>
-        </Stack>
-      </form>
+      <AuthForm form={form} call={logIn} onSubmit={({ token }) => logIn.mutate(token.trim())} act="Log in">
+        <PasswordField
+          label="Operator token"
+          description="From the settings of this installation. You stay logged in for 12 hours."
+          autoComplete="current-password"
+          autoFocus
+          key={form.key("token")}
+          {...form.getInputProps("token")}
+        />
+      </AuthForm>
     </AuthFrame>
   );
 }
