@@ -6,6 +6,7 @@ export default defineConfig({
     include: ["tests/**/*.test.ts"],
     // One browser and one stack serve all of them; two cores do not carry more.
     fileParallelism: false,
+    maxConcurrency: 2,
     testTimeout: 120_000,
     hookTimeout: 60_000,
     reporters: ["verbose"],

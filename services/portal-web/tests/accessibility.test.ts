@@ -102,7 +102,7 @@ const GUEST_STOPS: Stop[] = [
   { name: "operator-log-in", path: "/operator", heading: "Operator console" },
 ];
 
-describe.each(SIZES)("$size", { timeout: TIMEOUT_MS }, ({ size, viewport }) => {
+describe.each(SIZES)("$size", { timeout: TIMEOUT_MS, concurrent: true }, ({ size, viewport }) => {
   test("pages before the log-in", async () => {
     const visitor = await visit(browser, { viewport });
     expect(await findings(visitor, GUEST_STOPS, size)).toEqual([]);
@@ -140,6 +140,7 @@ describe.each(SIZES)("$size", { timeout: TIMEOUT_MS }, ({ size, viewport }) => {
 /** What is wrong with the looks of these pages and of what they open. */
 async function findings({ page }: Visitor, stops: Stop[], size: string): Promise<string[]> {
   const found: string[] = [];
+  let scheme: "light" | "dark" = "light";
   for (const stop of stops) {
     await page.goto(stop.path);
     await heading(page, stop.heading);
@@ -157,13 +158,15 @@ async function findings({ page }: Visitor, stops: Stop[], size: string): Promise
 
   async function lookAt(name: string) {
     await settled(page);
-    await screenshot(page, `${size}-light-${name}`);
-    for (const finding of await seriousFindings(page)) found.push(`${name}: ${finding}`);
+    await screenshot(page, `${size}-${scheme}-${name}`);
+    for (const finding of await seriousFindings(page)) found.push(`${name}, ${scheme}: ${finding}`);
     const pixels = await overhang(page);
     if (pixels > 0) found.push(`${name}: ${pixels} pixels wider than the window`);
-    await light(page, "dark");
-    await screenshot(page, `${size}-dark-${name}`);
-    for (const finding of await seriousFindings(page, COLOUR_RULES)) found.push(`${name}, dark: ${finding}`);
-    await light(page, "light");
+    // The next look begins where this one ends: each switch serves both.
+    scheme = scheme === "light" ? "dark" : "light";
+    await light(page, scheme);
+    await screenshot(page, `${size}-${scheme}-${name}`);
+    const ofColours = await seriousFindings(page, COLOUR_RULES);
+    for (const finding of ofColours) found.push(`${name}, ${scheme}: ${finding}`);
   }
 }

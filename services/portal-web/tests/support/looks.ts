@@ -5,10 +5,17 @@ import { until } from "./until";
 /** All that a change of the colours alone can break. */
 export const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 
+/** A script that does nothing. */
+const NOTHING = "0";
+
 /** In words: rule, impact and the elements, for whoever reads the failure. By all rules, or by these. */
 export async function seriousFindings(page: Page, rules?: string[]): Promise<string[]> {
+  // A page that has axe already, as when a dialog has opened in it, need not read its half megabyte again.
+  const hasAxe = await page.evaluate(() => "axe" in window);
   // Its other mode opens a page of its own each time, for frames from elsewhere: there are none.
-  const axe = new AxeBuilder({ page }).setLegacyMode();
+  const axe = new AxeBuilder(hasAxe ? { page, axeSource: NOTHING } : { page }).setLegacyMode();
+  // What is in order need not be described.
+  axe.options({ resultTypes: ["violations"] });
   const { violations } = await (rules ? axe.withRules(rules) : axe).analyze();
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
