@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { placeOrder } from "../support/api";
 import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
 import { newBusiness, newTestKey, openLive } from "../support/business";
-import { fact, heading, row } from "../support/pages";
+import { fact, heading, row, rowsOf } from "../support/pages";
 
 let browser: Browser;
 let visitor: Visitor;
@@ -129,4 +129,24 @@ test("an order of another business is not there", async () => {
   expect(await other.page.content()).not.toContain("book-private");
   expect(other.faults).toEqual([]);
   await other.context.close();
+});
+
+test("a long list is read on, and stays as it is while that fails", async () => {
+  const shop = await visit(browser);
+  const { page } = shop;
+  await newBusiness(shop, "Many orders");
+  const shopKey = await newTestKey(shop);
+  for (let number = 1; number <= 26; number += 1) await placeOrder(shopKey, `many-${number}`);
+  await page.goto("/orders?mode=test");
+  await rowsOf(page, "Test orders", 25);
+  await page.route(/startingAfter=/, (route) => route.abort());
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page.getByRole("alert").getByText("No answer came.").waitFor();
+  await rowsOf(page, "Test orders", 25);
+  await page.unroute(/startingAfter=/);
+  await page.getByRole("button", { name: "Show more" }).click();
+  await rowsOf(page, "Test orders", 26);
+  expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
+  expect(shop.faults).toEqual([]);
+  await shop.context.close();
 });
