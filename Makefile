@@ -13,7 +13,7 @@ PAGES := $(WEB)/dist/index.html
 DENY_OPTIONS := --all-features --config .deny.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-pages test-api test-faults mutants bench openapi lint fmt audit packages toolchain programs browser
+.PHONY: help run reset test test-pages test-api test-faults mutants bench openapi settings lint fmt audit packages toolchain programs browser
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -40,6 +40,10 @@ openapi: toolchain $(NODE_MODULES) ## Write proto-docs/openapi/ anew, from the c
 	cargo run --quiet --package portal-api -- openapi > target/portal-api.json
 	mv target/portal-api.json proto-docs/openapi/portal-api.json
 	npm --prefix $(WEB) run api
+
+settings: programs ## Write proto-docs/SETTINGS.md anew, from the code
+	$(PROGRAMS)/settings-table > target/SETTINGS.md
+	mv target/SETTINGS.md proto-docs/SETTINGS.md
 
 test-faults: programs ## Kills on and on, towards a thousand, and holds a model against the databases; KILLS=n for fewer
 	$(PROGRAMS)/test-faults $(if $(KILLS),--kills $(KILLS))

@@ -2,6 +2,7 @@
 
 pub mod faults;
 mod gate;
+pub mod settings_table;
 
 use std::net::SocketAddr;
 use std::time::Duration;

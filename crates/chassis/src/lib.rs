@@ -2,6 +2,8 @@
 //! consumers and its workers.
 
 mod assembly;
+mod commands;
+mod health;
 mod program;
 mod running;
 mod sections;

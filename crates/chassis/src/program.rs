@@ -1,38 +1,16 @@
-//! A service as a program: `serve` (the default) and `migrate`.
+//! A service as a program: `serve` (the default), and what prepares for it or looks at it.
+
+use std::io::Write as _;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use diesel_migrations::EmbeddedMigrations;
 use domain::{Clock, Entropy};
 use settings::Database;
 
+use crate::commands::Command;
+use crate::health::health;
 use crate::{Chassis, Running, ServiceSettings};
-
-/// What every service can be told to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Command {
-    Serve,
-    Migrate,
-}
-
-impl Command {
-    /// `own` are the commands that the service knows beside these. Neither of these takes an argument: whoever asks for
-    /// `migrate --help` must not find his tables changed.
-    fn read(own: &[&str], mut arguments: impl Iterator<Item = String>) -> anyhow::Result<Self> {
-        let name = arguments.next();
-        let command = match name.as_deref() {
-            None | Some("serve") => Self::Serve,
-            Some("migrate") => Self::Migrate,
-            Some(other) => {
-                let own: String = own.iter().map(|command| format!(", {command}")).collect();
-                anyhow::bail!("{other} is no command; there are serve (the default), migrate{own}");
-            }
-        };
-        match (name, arguments.next()) {
-            (Some(name), Some(further)) => anyhow::bail!("{name} takes no argument, but there is {further}"),
-            _ => Ok(command),
-        }
-    }
-}
 
 /// Runs the program as its first argument says, with the settings of this process.
 ///
@@ -42,18 +20,39 @@ pub fn main<S: ServiceSettings>(
     migrations: EmbeddedMigrations,
     start: impl FnOnce(&S, Chassis) -> anyhow::Result<Running>,
 ) -> anyhow::Result<()> {
-    let command = Command::read(S::COMMANDS, std::env::args().skip(1))?;
+    match Command::read(S::COMMANDS, std::env::args().skip(1))? {
+        Command::Health => health(),
+        Command::Settings => print_settings::<S>(),
+        Command::Schema { patience } => command(async |settings: &S| {
+            await_schema(settings.sections().database, migrations, patience).await
+        }),
+        Command::Migrate => {
+            with_logs(async |settings: &S| migrate(settings.sections().database, migrations).await)
+        }
+        Command::Serve => with_logs(async |settings: &S| serve(settings, start).await),
+    }
+}
+
+/// Runs work that tells of itself in logs and traces.
+fn with_logs<S: ServiceSettings>(work: impl AsyncFnOnce(&S) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let settings: S = settings::load()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let telemetry = telemetry::init(settings.sections().telemetry, S::SERVICE)?;
-        let outcome = match command {
-            Command::Serve => serve(&settings, start).await,
-            Command::Migrate => migrate(settings.sections().database, migrations).await,
-        };
+        let unknown = settings::unknown_variables::<S>()?;
+        if !unknown.is_empty() {
+            tracing::warn!(variables = %unknown.join(", "), "this service has no such settings");
+        }
+        let outcome = work(&settings).await;
         telemetry.stop();
         outcome
     })
+}
+
+fn print_settings<S: ServiceSettings>() -> anyhow::Result<()> {
+    let mut text = serde_json::to_string_pretty(&settings::describe::<S>()?)?;
+    text.push('\n');
+    Ok(std::io::stdout().write_all(text.as_bytes())?)
 }
 
 /// What follows the name of a command that only this service has, when that is what the program was told to do.
@@ -81,6 +80,14 @@ pub async fn migrate(database: &Database, migrations: EmbeddedMigrations) -> any
     postgres::migrate(database, vec![outbox::MIGRATIONS, migrations]).await
 }
 
+async fn await_schema(
+    database: &Database,
+    migrations: EmbeddedMigrations,
+    patience: Duration,
+) -> anyhow::Result<()> {
+    postgres::await_schema(database, &[outbox::MIGRATIONS, migrations], patience).await
+}
+
 async fn serve<S: ServiceSettings>(
     settings: &S,
     start: impl FnOnce(&S, Chassis) -> anyhow::Result<Running>,
@@ -89,28 +96,4 @@ async fn serve<S: ServiceSettings>(
     let metrics = telemetry::install_metrics(S::SERVICE)?;
     let chassis = Chassis::new(settings, metrics, Clock::system(), entropy)?;
     start(settings, chassis)?.run().await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_are_read_and_whatever_else_is_said_is_refused() {
-        let read = |words: &str| {
-            let words = words.split_whitespace().map(str::to_owned);
-            Command::read(&["coin", "melt"], words).map_err(|error| error.to_string())
-        };
-        assert_eq!(read(""), Ok(Command::Serve));
-        assert_eq!(read("serve"), Ok(Command::Serve));
-        assert_eq!(read("migrate"), Ok(Command::Migrate));
-        for (words, refusal) in [
-            ("dance", "dance is no command; there are serve (the default), migrate, coin, melt"),
-            ("--help", "--help is no command; there are serve (the default), migrate, coin, melt"),
-            ("migrate --help", "migrate takes no argument, but there is --help"),
-            ("serve now", "serve takes no argument, but there is now"),
-        ] {
-            assert_eq!(read(words), Err(refusal.to_owned()), "{words}");
-        }
-    }
 }

@@ -6,7 +6,7 @@ use settings::{Broker, Database, Environment, Faults, Http, Internal, Settings, 
 pub trait ServiceSettings: Settings {
     /// The service's name, in its logs and metrics and in the listings of the broker.
     const SERVICE: &'static str;
-    /// The commands that only this service has, beside `serve` and `migrate`. Its `main` looks for them first.
+    /// The commands that only this service has, beside those that each has. Its `main` looks for them first.
     const COMMANDS: &'static [&'static str] = &[];
 
     fn sections(&self) -> Sections<'_>;

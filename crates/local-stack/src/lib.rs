@@ -19,7 +19,7 @@ mod test_servers;
 mod wait;
 
 pub use part::{Part, Service};
-pub use places::local_stack_directory;
+pub use places::{built_program, local_stack_directory};
 pub use ports::free_port;
 pub use postgres::{Postgres, PostgresOptions, postgres_program};
 pub use psql::query;

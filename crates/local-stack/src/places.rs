@@ -38,7 +38,7 @@ fn checkout() -> &'static Path {
 ///
 /// # Errors
 /// When it has not been built.
-pub(crate) fn built_program(name: &str) -> anyhow::Result<PathBuf> {
+pub fn built_program(name: &str) -> anyhow::Result<PathBuf> {
     let this = std::env::current_exe().context("finding this program's own path")?;
     let mut directory = this.parent().context("this program has no directory")?;
     if directory.ends_with("deps") {

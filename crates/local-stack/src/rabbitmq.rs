@@ -170,25 +170,46 @@ impl BrokerAdmin {
         format!("amqp://{USER}:{}@127.0.0.1:{}/{vhost}", self.password, self.ports.amqp)
     }
 
-    /// As [`RabbitMq::create_vhost`]: by Erlang's own remote call, which takes milliseconds, where `rabbitmqctl` starts
-    /// a whole Erlang machine for each.
+    /// As [`RabbitMq::create_vhost`].
     pub(crate) async fn create_vhost(&self, name: &str) -> anyhow::Result<String> {
-        ensure!(
-            name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'),
-            "vhosts are letters and digits"
+        plain(name)?;
+        let vhost = format!("rabbit_vhost:add(<<\"{name}\">>, <<\"{USER}\">>)");
+        let rights = permissions(USER, name, [".*"; 3]);
+        self.call(name, &format!("{vhost}, {rights}"), "{ok, ok}")
+            .await
+            .with_context(|| format!("creating the virtual host {name}"))?;
+        Ok(self.url(name))
+    }
+
+    /// A user who may configure, write and read there what these expressions match; its URL.
+    pub(crate) async fn create_user(
+        &self,
+        vhost: &str,
+        user: &str,
+        rights: [&str; 3],
+    ) -> anyhow::Result<String> {
+        plain(vhost)?;
+        plain(user)?;
+        let user_and_rights = format!(
+            "rabbit_auth_backend_internal:add_user(<<\"{user}\">>, <<\"{password}\">>, <<\"{USER}\">>), {rights}",
+            password = self.password,
+            rights = permissions(user, vhost, rights),
         );
-        let call = format!(
-            "rabbit_vhost:add(<<\"{name}\">>, <<\"{USER}\">>), \
-             rabbit_auth_backend_internal:set_permissions(\
-             <<\"{USER}\">>, <<\"{name}\">>, <<\".*\">>, <<\".*\">>, <<\".*\">>, <<\"{USER}\">>).\n"
-        );
+        self.call(user, &user_and_rights, "{ok, ok}")
+            .await
+            .with_context(|| format!("creating the user {user}"))?;
+        Ok(format!("amqp://{user}:{}@127.0.0.1:{}/{vhost}", self.password, self.ports.amqp))
+    }
+
+    /// Erlang's own remote call, which takes milliseconds, where `rabbitmqctl` starts a whole Erlang machine for each.
+    /// `caller` is its own name on the network: without one every call is `c17`, and two at once shut each other out.
+    async fn call(&self, caller: &str, expressions: &str, wanted: &str) -> anyhow::Result<()> {
         let mut command = Command::new(erl_call()?);
         command
             .env_clear()
             .env("HOME", &self.home)
             .env("ERL_EPMD_PORT", self.ports.epmd.to_string())
-            // Its own name on the network, since without one every call is `c17`, and two at once shut each other out.
-            .args(["-h", name, "-n", NODE, "-e"])
+            .args(["-h", caller, "-n", NODE, "-e"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -196,21 +217,34 @@ impl BrokerAdmin {
         let mut process = command.spawn().context("starting erl_call")?;
         let mut input = process.stdin.take().context("erl_call has no input")?;
         let work = async {
-            let _written = input.write_all(call.as_bytes()).await;
+            let _written = input.write_all(format!("{expressions}.\n").as_bytes()).await;
             drop(input);
             process.wait_with_output().await
         };
         let output = timeout(COMMAND_LIMIT, work).await.context("erl_call took too long")??;
         let answer = String::from_utf8_lossy(&output.stdout);
         let complaint = String::from_utf8_lossy(&output.stderr);
-        ensure!(
-            output.status.success() && answer.trim() == "{ok, ok}",
-            "creating the virtual host {name}: {} {}",
-            answer.trim(),
-            complaint.trim()
-        );
-        Ok(self.url(name))
+        ensure!(output.status.success() && answer.trim() == wanted, "{} {}", answer.trim(), complaint.trim());
+        Ok(())
     }
+}
+
+/// Names go into Erlang's own texts.
+fn plain(name: &str) -> anyhow::Result<()> {
+    ensure!(
+        name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'),
+        "{name} is not made of letters and digits"
+    );
+    Ok(())
+}
+
+/// The call that lets a user configure, write and read what these expressions match.
+fn permissions(user: &str, vhost: &str, rights: [&str; 3]) -> String {
+    let [configure, write, read] = rights.map(|right| right.replace('\\', "\\\\"));
+    format!(
+        "rabbit_auth_backend_internal:set_permissions(<<\"{user}\">>, <<\"{vhost}\">>, \
+         <<\"{configure}\">>, <<\"{write}\">>, <<\"{read}\">>, <<\"{USER}\">>)"
+    )
 }
 
 /// The server's script itself: the one on the search path is the packager's wrapper, which changes the account and

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use domain::Entropy;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
 
@@ -54,7 +55,7 @@ struct Contact {
 }
 
 /// `WAYBILL_TEST_SERVERS`: the file in which a parent process offers its servers.
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Offer {
     test_servers: Option<PathBuf>,
 }
@@ -131,6 +132,15 @@ impl TestServers {
     /// When the broker refuses or cannot be reached.
     pub async fn create_vhost(&self) -> anyhow::Result<String> {
         self.contact.rabbitmq.create_vhost(&format!("test_{:032x}", self.entropy.u128())).await
+    }
+
+    /// A user of a virtual host of ours who may configure, write and read what these expressions match; its URL.
+    ///
+    /// # Errors
+    /// As [`Servers::create_vhost`].
+    pub async fn create_broker_user(&self, vhost_url: &str, rights: [&str; 3]) -> anyhow::Result<String> {
+        let vhost = vhost_url.rsplit('/').next().context("the URL names no virtual host")?;
+        self.contact.rabbitmq.create_user(vhost, &format!("user_{:032x}", self.entropy.u128()), rights).await
     }
 }
 

@@ -143,8 +143,9 @@ impl<H: Handler> Crew<H> {
     async fn subscribe(&self) -> Result<Subscription, BrokerError> {
         let live = self.broker.consuming().connected().await?;
         let subscribing = async {
-            declare::exchange(live.connection()).await?;
-            let name = declare::queue(live.connection(), &self.queue).await?;
+            let maker = self.broker.consuming().maker();
+            declare::exchange(live.connection(), maker).await?;
+            let name = declare::queue(live.connection(), &self.queue, maker).await?;
             let channel = live.connection().create_channel().await?;
             // The next messages are here before the ones in hand are acknowledged.
             let prefetch = self.parallel.saturating_mul(2);

@@ -1,4 +1,5 @@
-//! Telling the broker of the exchange and the queues. Declaring what exists changes nothing.
+//! Telling the broker of the exchange and the queues. Declaring what exists changes nothing. Where the platform makes them
+//! (`WAYBILL_BROKER__DECLARE`), it is only looked whether they are there.
 
 use events::EXCHANGE;
 use lapin::options::{ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions};
@@ -9,19 +10,34 @@ use lapin::{Connection, ErrorKind, ExchangeKind};
 use crate::queue::Kind;
 use crate::{BrokerError, Queue, topology};
 
+/// Who makes the exchange and the shared queues. A queue per instance is always made by its instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Maker {
+    Us,
+    Platform,
+}
+
 /// The exchange and every shared queue, before the first publish on a connection.
-pub(crate) async fn topology(connection: &Connection) -> Result<(), BrokerError> {
-    exchange(connection).await?;
+pub(crate) async fn topology(connection: &Connection, maker: Maker) -> Result<(), BrokerError> {
+    exchange(connection, maker).await?;
     for shared in topology::shared() {
-        queue(connection, &shared).await?;
+        queue(connection, &shared, maker).await?;
     }
     Ok(())
 }
 
 /// A queue, its bindings and its dead letters. Returns the queue's name, which the broker gives to a
 /// queue per instance.
-pub(crate) async fn queue(connection: &Connection, queue: &Queue) -> Result<ShortString, BrokerError> {
+pub(crate) async fn queue(
+    connection: &Connection,
+    queue: &Queue,
+    maker: Maker,
+) -> Result<ShortString, BrokerError> {
     let name = match queue.kind {
+        Kind::Shared if maker == Maker::Platform => {
+            count(connection, queue.name).await?;
+            return Ok(queue.name.into());
+        }
         Kind::Shared => {
             let dead_letters = queue.dead_letters();
             durable(connection, &dead_letters, queue.options(), Queue::dead_letter_arguments()).await?;
@@ -48,9 +64,10 @@ pub(crate) async fn queue(connection: &Connection, queue: &Queue) -> Result<Shor
     Ok(name)
 }
 
-pub(crate) async fn exchange(connection: &Connection) -> Result<(), BrokerError> {
+pub(crate) async fn exchange(connection: &Connection, maker: Maker) -> Result<(), BrokerError> {
     let channel = connection.create_channel().await?;
-    let options = ExchangeDeclareOptions { durable: true, ..ExchangeDeclareOptions::default() };
+    let passive = maker == Maker::Platform;
+    let options = ExchangeDeclareOptions { durable: true, passive, ..ExchangeDeclareOptions::default() };
     Ok(channel.exchange_declare(EXCHANGE.into(), ExchangeKind::Topic, options, FieldTable::default()).await?)
 }
 

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::BrokerError;
 use crate::connect::Live;
+use crate::declare::Maker;
 
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 /// Short, so that service returns soon after the broker does; jitter keeps the instances from returning as one.
@@ -24,6 +25,7 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(crate) struct Link {
     current: watch::Receiver<Option<Arc<Live>>>,
     closing: CancellationToken,
+    maker: Maker,
 }
 
 /// What the task that keeps the connection works with.
@@ -39,7 +41,8 @@ struct Keeper {
 impl Link {
     pub(crate) fn start(settings: &settings::Broker, service: &'static str, purpose: &'static str) -> Self {
         let (sender, current) = watch::channel(None);
-        let link = Self { current, closing: CancellationToken::new() };
+        let maker = if settings.declare { Maker::Us } else { Maker::Platform };
+        let link = Self { current, closing: CancellationToken::new(), maker };
         let keeper = Keeper {
             url: settings.url.clone(),
             name: format!("{service} {purpose}"),
@@ -51,6 +54,10 @@ impl Link {
         };
         tokio::spawn(keeper.keep());
         link
+    }
+
+    pub(crate) fn maker(&self) -> Maker {
+        self.maker
     }
 
     /// The connection, if there is one now.

@@ -123,7 +123,7 @@ impl Publisher {
         {
             return Ok(channel.clone());
         }
-        declare::topology(live.connection()).await?;
+        declare::topology(live.connection(), self.link.maker()).await?;
         let channel = live.connection().create_channel().await?;
         channel.confirm_select(ConfirmSelectOptions::default()).await?;
         *open = Some(Open { live, channel: channel.clone() });

@@ -4,12 +4,13 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
+use diesel::QueryableByName;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Text};
 use diesel_async::{AsyncMigrationHarness, AsyncPgConnection, RunQueryDsl};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::Config;
 
 use crate::connect::{SessionLimits, configure, connect};
@@ -17,6 +18,9 @@ use crate::connect::{SessionLimits, configure, connect};
 /// How long a server that is still starting is waited for.
 const SERVER_WAIT: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(250);
+/// How long one look at the versions may take, and how long it is until the next.
+const ANSWER: Duration = Duration::from_secs(5);
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// "waybill" read as a number: the advisory lock of whoever migrates.
 const LOCK: i64 = 0x77_61_79_62_69_6c_6c;
 
@@ -26,7 +30,7 @@ const LOCK: i64 = 0x77_61_79_62_69_6c_6c;
 /// # Errors
 /// When the server stays away for 30 s, when a migration fails, or when two sets use one version.
 pub async fn migrate(settings: &settings::Database, sets: Vec<EmbeddedMigrations>) -> anyhow::Result<()> {
-    refuse_shared_versions(&sets)?;
+    versions(&sets)?;
     let config = configure(settings.url.expose(), SessionLimits::MIGRATING).context("the database URL")?;
     let mut connection = wait_for_server(&config).await?;
     // Held by the session, so it goes with the connection however this ends.
@@ -53,7 +57,7 @@ fn run(connection: AsyncPgConnection, sets: Vec<EmbeddedMigrations>) -> anyhow::
 async fn wait_for_server(config: &Config) -> anyhow::Result<AsyncPgConnection> {
     let deadline = Instant::now() + SERVER_WAIT;
     loop {
-        match tokio::time::timeout(Duration::from_secs(5), connect(config)).await {
+        match timeout(Duration::from_secs(5), connect(config)).await {
             Ok(Ok(connection)) => return Ok(connection),
             Ok(Err(error)) if Instant::now() >= deadline => {
                 return Err(error).context("the database is away");
@@ -64,18 +68,65 @@ async fn wait_for_server(config: &Config) -> anyhow::Result<AsyncPgConnection> {
     }
 }
 
+/// Waits until all of these migrations have been run, by somebody else. There may be more: those of a later version.
+///
+/// # Errors
+/// Names what is missing when it is not there in time.
+pub async fn await_schema(
+    settings: &settings::Database,
+    sets: &[EmbeddedMigrations],
+    patience: Duration,
+) -> anyhow::Result<()> {
+    let wanted = versions(sets)?;
+    let config = configure(settings.url.expose(), SessionLimits::SERVING).context("the database URL")?;
+    let deadline = Instant::now() + patience;
+    loop {
+        let missing = match timeout(ANSWER, run_versions(&config)).await {
+            Ok(Ok(run)) => {
+                let missing: Vec<&str> =
+                    wanted.iter().filter(|version| !run.contains(*version)).map(String::as_str).collect();
+                if missing.is_empty() {
+                    return Ok(());
+                }
+                anyhow!("these migrations have not been run: {}", missing.join(", "))
+            }
+            // No table yet, no right to read it yet, no server yet: whoever migrates may be at it.
+            Ok(Err(error)) => error,
+            Err(_) => anyhow!("the database does not answer"),
+        };
+        if Instant::now() >= deadline {
+            return Err(missing);
+        }
+        sleep(LOOK_AGAIN).await;
+    }
+}
+
+async fn run_versions(config: &Config) -> anyhow::Result<HashSet<String>> {
+    let mut connection = connect(config).await?;
+    let rows: Vec<RunMigration> =
+        diesel::sql_query("SELECT version FROM __diesel_schema_migrations").load(&mut connection).await?;
+    Ok(rows.into_iter().map(|row| row.version).collect())
+}
+
+#[derive(QueryableByName)]
+struct RunMigration {
+    #[diesel(sql_type = Text)]
+    version: String,
+}
+
 /// All sets are recorded in one table by version alone: a version used twice would be run once.
-fn refuse_shared_versions(sets: &[EmbeddedMigrations]) -> anyhow::Result<()> {
+fn versions(sets: &[EmbeddedMigrations]) -> anyhow::Result<HashSet<String>> {
     let mut seen = HashSet::new();
     for set in sets {
         let migrations: Vec<Box<dyn Migration<Pg>>> =
             set.migrations().map_err(|error| anyhow!("reading the migrations: {error}"))?;
         for migration in migrations {
-            let version = migration.name().version().as_owned();
-            if !seen.insert(version.to_string()) {
+            let version = migration.name().version().to_string();
+            if seen.contains(&version) {
                 bail!("two migrations have the version {version}");
             }
+            seen.insert(version);
         }
     }
-    Ok(())
+    Ok(seen)
 }

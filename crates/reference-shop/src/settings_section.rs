@@ -3,18 +3,21 @@
 use std::time::Duration;
 
 use domain::Mode;
-use serde::{Deserialize, Deserializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use settings::{Database, Faults, Secret, Settings};
 use url::Url;
 
 /// The settings of one shop. [`ShopSettings::new`] fills in the defaults.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct ShopSettings {
     /// The shop's own database.
     pub database: Database,
     /// The delivery service's integration API; ends with `/v1`.
+    #[schemars(example = "https://delivery.example/v1")]
     pub base_url: Url,
     /// A Test key or a Live key. Kept on the back end only.
+    #[schemars(example = &"sk_test_waybill_0123456789")]
     pub api_key: Secret,
     /// The signing secret of the webhook endpoint. Until it is set, every webhook is answered with 401.
     #[serde(default)]
@@ -31,17 +34,21 @@ pub struct ShopSettings {
     pub modes: Modes,
     /// Over connecting, sending and reading the whole answer.
     #[serde(default = "default_request_timeout_seconds")]
+    #[schemars(range(min = 1, max = 60))]
     pub request_timeout_seconds: u32,
     /// How long an attempt may be under way before a crash is assumed and the attempt may be resumed.
     #[serde(default = "default_lease_seconds")]
     pub lease_seconds: u32,
     /// How far a webhook's timestamp may be from the shop's clock.
     #[serde(default = "default_tolerance_seconds")]
+    #[schemars(range(min = 1, max = 3_600))]
     pub tolerance_seconds: u32,
 }
 
 /// A set of modes; in the environment written as `live` or `live,test`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(inline)]
 pub struct Modes(Vec<Mode>);
 
 impl Modes {
@@ -60,14 +67,18 @@ impl Default for Modes {
     }
 }
 
-impl<'de> Deserialize<'de> for Modes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .split(',')
-            .map(|mode| mode.trim().parse())
-            .collect::<Result<_, _>>()
-            .map(Self)
-            .map_err(|_| serde::de::Error::custom("modes are `live`, `test` or `live,test`"))
+impl TryFrom<String> for Modes {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let modes = text.split(',').map(|mode| mode.trim().parse());
+        modes.collect::<Result<_, _>>().map(Self).map_err(|_| "modes are `live`, `test` or `live,test`")
+    }
+}
+
+impl From<Modes> for String {
+    fn from(modes: Modes) -> Self {
+        settings::comma_separated(modes.0)
     }
 }
 
@@ -117,16 +128,10 @@ impl Settings for ShopSettings {
         if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
             faults.add("WAYBILL_HEADER_PREFIX", "must be ASCII letters, digits and hyphens");
         }
-        if !(1..=60).contains(&self.request_timeout_seconds) {
-            faults.add("WAYBILL_REQUEST_TIMEOUT_SECONDS", "must be between 1 and 60");
-        }
         // A lease that ends while its request is still under way would let a second request start beside it.
         if self.lease_seconds < self.request_timeout_seconds.saturating_mul(2) || self.lease_seconds > 3_600 {
             faults
                 .add("WAYBILL_LEASE_SECONDS", "must be at least twice the request timeout and at most 3600");
-        }
-        if !(1..=3_600).contains(&self.tolerance_seconds) {
-            faults.add("WAYBILL_TOLERANCE_SECONDS", "must be between 1 and 3600");
         }
     }
 }

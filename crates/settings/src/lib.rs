@@ -1,15 +1,31 @@
 //! Layered, typed configuration. A service describes what it needs as a serde struct made of the sections below;
 //! [`load`] fills it from, lowest to highest: the defaults (which suit a local stack), the TOML file that
-//! `WAYBILL_SETTINGS_FILE` names, and environment variables such as `WAYBILL_DATABASE__URL`.
+//! `WAYBILL_SETTINGS_FILE` names, and environment variables such as `WAYBILL_DATABASE__URL`, or the files that variables such as
+//! `WAYBILL_DATABASE__URL_FILE` name.
 //!
 //! This crate is the one place that reads environment variables.
 
+mod describe;
+mod faults;
+mod files;
 mod load;
+mod secret;
 mod sections;
+#[cfg(test)]
+mod tests;
 mod trusted_proxies;
 
-pub use load::{Settings, SettingsError, load, load_from, search_path};
-pub use sections::{
-    Brand, Broker, Database, Environment, Faults, Http, Internal, LogFormat, Peers, Secret, Telemetry,
-};
+use std::fmt::Display;
+
+pub use describe::{Setting, describe};
+pub use faults::Faults;
+pub use load::{Settings, SettingsError, load, load_from, search_path, unknown_variables};
+pub use secret::Secret;
+pub use sections::{Brand, Broker, Database, Environment, Http, Internal, LogFormat, Peers, Telemetry};
 pub use trusted_proxies::TrustedProxies;
+
+/// A list as a setting is written.
+pub fn comma_separated(items: impl IntoIterator<Item = impl Display>) -> String {
+    let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+    items.join(",")
+}

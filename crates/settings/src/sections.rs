@@ -1,13 +1,15 @@
 //! The sections that services share. Every value has a default that works in a local stack.
 
-use std::fmt;
 use std::net::SocketAddr;
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::{Faults, Secret};
+
 /// Where this process runs. Production refuses default secrets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Environment {
     #[default]
@@ -15,65 +17,16 @@ pub enum Environment {
     Production,
 }
 
-/// Every fault found in the settings, by the variable that carries it.
-#[derive(Debug, Default)]
-pub struct Faults(Vec<(String, String)>);
-
-impl Faults {
-    pub fn add(&mut self, variable: &str, fault: impl Into<String>) {
-        self.0.push((variable.to_owned(), fault.into()));
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Refuses a secret that is still the published default, unless this is a local stack.
-    pub fn refuse_default_secret(&mut self, variable: &str, secret: &Secret, environment: Environment) {
-        if environment == Environment::Production && secret.expose().starts_with(Secret::LOCAL_PREFIX) {
-            self.add(variable, "still has its published default, which production refuses");
-        }
-    }
-}
-
-impl fmt::Display for Faults {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (variable, fault) in &self.0 {
-            writeln!(f, "  {variable}: {fault}")?;
-        }
-        Ok(())
-    }
-}
-
-/// A setting that must not be shown. Defaults begin with [`Secret::LOCAL_PREFIX`].
-#[derive(Clone, PartialEq, Eq, Deserialize)]
-#[serde(transparent)]
-pub struct Secret(String);
-
-impl Secret {
-    pub const LOCAL_PREFIX: &'static str = "local-";
-
-    pub fn new(secret: impl Into<String>) -> Self {
-        Self(secret.into())
-    }
-
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(..)")
-    }
-}
-
 /// The service's own database (`WAYBILL_DATABASE__…`). No default URL: each service has its own.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Database {
-    /// `postgres://user:password@host:port/database`
+    /// Where the service's own database is, and as whom it is used. The role that serves needs less than the one that
+    /// migrates (`deploy/grants/`).
+    #[schemars(example = "postgres://user:password@host:5432/database")]
     pub url: Secret,
+    /// How many connections one instance may hold.
     #[serde(default = "Database::default_pool_size")]
+    #[schemars(range(min = 2, max = 200))]
     pub pool_size: usize,
 }
 
@@ -84,9 +37,6 @@ impl Database {
 
     /// Names what is wrong with this section.
     pub fn check(&self, faults: &mut Faults) {
-        if !(2..=200).contains(&self.pool_size) {
-            faults.add("WAYBILL_DATABASE__POOL_SIZE", "must be between 2 and 200");
-        }
         if !self.url.expose().starts_with("postgres") {
             faults.add("WAYBILL_DATABASE__URL", "must be a postgres:// URL");
         }
@@ -94,27 +44,46 @@ impl Database {
 }
 
 /// The broker (`WAYBILL_BROKER__…`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Broker {
-    /// `amqp://user:password@host:port/vhost`
+    /// RabbitMQ, a user and a virtual host of it. `amqps://` speaks TLS and trusts what the system trusts.
+    #[schemars(example = "amqp://user:password@host:5672/vhost")]
     pub url: Secret,
+    /// Whether services make the exchange and the shared queues. With `false` the platform has made them, and each
+    /// service's user needs rights on nothing but what it publishes to and reads from.
+    #[serde(default = "Broker::default_declare")]
+    pub declare: bool,
+}
+
+impl Broker {
+    pub fn new(url: Secret) -> Self {
+        Self { url, declare: Self::default_declare() }
+    }
+
+    fn default_declare() -> bool {
+        true
+    }
 }
 
 /// Where this service listens (`WAYBILL_HTTP__…`). Port 0 takes a free one.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Http {
-    /// For callers from outside. Only order-api and portal-api have one.
+    /// For callers from outside. order-api and portal-api need one, the others have none.
+    #[schemars(title = "address:port")]
     pub public: Option<SocketAddr>,
     /// For the other services, with the internal token.
+    #[schemars(title = "address:port", example = "0.0.0.0:8180")]
     pub internal: SocketAddr,
     /// For the platform: health and metrics.
+    #[schemars(title = "address:port", example = "0.0.0.0:9090")]
     pub management: SocketAddr,
 }
 
 /// What the services show each other on internal calls (`WAYBILL_INTERNAL__…`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Internal {
+    /// What internal calls carry; the same for all services.
     pub token: Secret,
 }
 
@@ -125,13 +94,18 @@ impl Default for Internal {
 }
 
 /// Where the other services' internal listeners are (`WAYBILL_PEERS__…`); a service reads those it calls.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Peers {
+    /// The internal listener of order-api.
     pub order_api: Url,
+    /// The internal listener of wallet.
     pub wallet: Url,
+    /// The internal listener of key-management.
     pub key_management: Url,
+    /// The internal listener of portal-api.
     pub portal_api: Url,
+    /// The internal listener of webhook-dispatcher.
     pub webhook_dispatcher: Url,
 }
 
@@ -154,7 +128,7 @@ impl Default for Peers {
 }
 
 /// What the operator's customers see (`WAYBILL_BRAND__…`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Brand {
     /// The product name on pages and in messages.
@@ -163,7 +137,7 @@ pub struct Brand {
     pub header_prefix: String,
     /// The `waybill` of `sk_test_waybill_…`.
     pub key_segment: String,
-    /// The colour of the portal's buttons and links, as `#rrggbb`.
+    /// The colour of the portal's buttons and links, as `#rrggbb`, which white text must be readable on.
     pub accent_color: String,
 }
 
@@ -201,7 +175,7 @@ impl Brand {
 }
 
 /// How log lines look.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
     #[default]
@@ -210,11 +184,12 @@ pub enum LogFormat {
 }
 
 /// Logs and traces (`WAYBILL_TELEMETRY__…`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Telemetry {
+    /// How log lines look: for machines, or for people.
     pub format: LogFormat,
-    /// As `RUST_LOG`: `info,wallet=debug`.
+    /// Which lines are written: as `RUST_LOG`, `info,wallet=debug` for example.
     pub filter: String,
     /// The OTLP/HTTP collector that traces are sent to; none when left out.
     pub otlp_endpoint: Option<Url>,

@@ -3,10 +3,13 @@
 use std::net::IpAddr;
 
 use ipnet::IpNet;
-use serde::{Deserialize, Deserializer, de};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Networks in CIDR form or single addresses, separated by commas (`WAYBILL_LIMITS__TRUSTED_PROXIES`). None by default.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(inline)]
 pub struct TrustedProxies(Vec<IpNet>);
 
 impl TrustedProxies {
@@ -26,9 +29,17 @@ impl TrustedProxies {
     }
 }
 
-impl<'de> Deserialize<'de> for TrustedProxies {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::parse(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+impl TryFrom<String> for TrustedProxies {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text)
+    }
+}
+
+impl From<TrustedProxies> for String {
+    fn from(proxies: TrustedProxies) -> Self {
+        crate::comma_separated(proxies.0)
     }
 }
 

@@ -1,11 +1,13 @@
 //! What key-management is told at its start.
 
 use chassis::{Sections, ServiceSettings};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use settings::{Brand, Broker, Database, Environment, Faults, Http, Internal, Secret, Telemetry};
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Settings {
+    /// Where this runs. `production` refuses every published default secret and whatever else is for trying out alone.
     #[serde(default)]
     pub environment: Environment,
     pub database: Database,
@@ -22,7 +24,7 @@ pub struct Settings {
 }
 
 /// How keys are kept (`WAYBILL_KEYS__…`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Keys {
     /// What keys are hashed with. With another pepper every key that was ever handed out is unknown.

@@ -3,15 +3,17 @@
 use std::num::NonZeroU32;
 
 use chassis::{Sections, ServiceSettings};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use settings::{
     Brand, Broker, Database, Environment, Faults, Http, Internal, Peers, Secret, Settings, Telemetry,
     TrustedProxies,
 };
 use url::Url;
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct OrderApiSettings {
+    /// Where this runs. `production` refuses every published default secret and whatever else is for trying out alone.
     #[serde(default)]
     pub environment: Environment,
     pub database: Database,
@@ -33,16 +35,18 @@ pub struct OrderApiSettings {
 }
 
 /// How the world reaches the public listener (`WAYBILL_PUBLIC__…`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Public {
     /// The origin that tracking links begin with.
+    #[schemars(example = "https://delivery.example")]
     pub url: Url,
 }
 
 /// The driver system (`WAYBILL_FLEET__…`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Fleet {
+    /// What the driver system shows when it reports progress.
     pub token: Secret,
 }
 
@@ -53,18 +57,23 @@ impl Default for Fleet {
 }
 
 /// What one API key may do, and one address without a key, at each replica (`WAYBILL_LIMITS__…`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Limits {
-    /// Sustained.
+    /// Of one API key at one instance, sustained.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub requests_per_second: NonZeroU32,
     /// At once, after a pause; four seconds' worth when left out.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub burst: Option<NonZeroU32>,
     /// Whether tracking, and showing keys that are not good, are limited per address.
     pub per_address: bool,
-    /// So many keys and tokens that are not good an address may show at once, and one more each second.
+    /// So many keys or tokens that are not good a client address may show one instance at once, and one more each second.
+    /// A good one is served all the same.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub failed_authentications: NonZeroU32,
-    /// The operator's own proxies in front, which append their caller to `X-Forwarded-For`.
+    /// The proxies in front, as networks or addresses separated by commas (`10.0.0.0/8,192.0.2.7`). Only their word about
+    /// the client's address counts: `X-Forwarded-For`, read from its end up to the first address that is none of them.
     pub trusted_proxies: TrustedProxies,
 }
 
@@ -72,8 +81,6 @@ impl Limits {
     const DEFAULT_RATE: NonZeroU32 = NonZeroU32::new(50).unwrap();
     const DEFAULT_FAILURES: NonZeroU32 = NonZeroU32::new(60).unwrap();
     const BURST_SECONDS: NonZeroU32 = NonZeroU32::new(4).unwrap();
-    /// More than a machine answers; within it no quota overflows.
-    const MAX: u32 = 1_000_000;
 
     pub fn burst(&self) -> NonZeroU32 {
         self.burst.unwrap_or_else(|| self.requests_per_second.saturating_mul(Self::BURST_SECONDS))
@@ -82,19 +89,6 @@ impl Limits {
     /// `None` when limits per address are lifted.
     pub fn failures_at_once(&self) -> Option<NonZeroU32> {
         self.per_address.then_some(self.failed_authentications)
-    }
-
-    fn check(&self, faults: &mut Faults) {
-        let limits = [
-            ("WAYBILL_LIMITS__REQUESTS_PER_SECOND", Some(self.requests_per_second)),
-            ("WAYBILL_LIMITS__BURST", self.burst),
-            ("WAYBILL_LIMITS__FAILED_AUTHENTICATIONS", Some(self.failed_authentications)),
-        ];
-        for (variable, limit) in limits {
-            if limit.is_some_and(|limit| limit.get() > Self::MAX) {
-                faults.add(variable, format!("must be at most {}", Self::MAX));
-            }
-        }
     }
 }
 
@@ -114,7 +108,6 @@ impl Settings for OrderApiSettings {
     fn check(&self, faults: &mut Faults) {
         self.sections().check(faults);
         self.brand.check(faults);
-        self.limits.check(faults);
         if self.http.public.is_none() {
             faults.add("WAYBILL_HTTP__PUBLIC", "is required: the integration API listens there");
         }

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use settings::{Environment, Faults, Secret};
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct MailSettings {
+    /// `smtp` wants a host; `folder` is for a local stack; with `none` the operator hands out links.
     pub transport: MailTransport,
     /// Whom mails come from: an address, or `Name <address>`.
     pub from: String,
@@ -17,12 +19,15 @@ pub struct MailSettings {
     pub host: Option<String>,
     /// The usual one of the encryption when left out.
     pub port: Option<u16>,
+    /// `tls` from the first byte on, or `starttls`.
     pub encryption: MailEncryption,
+    /// At the mail server; given together with the password, or left out.
     pub user: Option<String>,
+    /// At the mail server.
     pub password: Option<Secret>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MailTransport {
     #[default]
@@ -32,7 +37,7 @@ pub enum MailTransport {
     Folder,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MailEncryption {
     /// From the first byte on.

@@ -4,7 +4,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use chassis::{Sections, ServiceSettings};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use settings::{
     Brand, Broker, Database, Environment, Faults, Http, Internal, Peers, Secret, Settings, Telemetry,
     TrustedProxies,
@@ -14,8 +15,9 @@ use url::Url;
 pub use crate::mail_settings::{MailEncryption, MailSettings, MailTransport};
 
 /// All of it (`WAYBILL_…`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct PortalSettings {
+    /// Where this runs. `production` refuses every published default secret and whatever else is for trying out alone.
     #[serde(default)]
     pub environment: Environment,
     pub database: Database,
@@ -44,10 +46,10 @@ pub struct PortalSettings {
 }
 
 /// How browsers reach the portal (`WAYBILL_PUBLIC__…`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Public {
-    /// Writing calls from pages of another origin are refused.
+    /// The portal's own address. Writing calls from pages of another origin are refused.
     pub url: Url,
     /// The integrators' `{base_url}`, ending in `/v1`, which the pages show.
     pub api_url: Url,
@@ -61,12 +63,13 @@ impl Default for Public {
 }
 
 /// The portal's pages (`WAYBILL_PAGES__…`).
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Pages {
-    /// Where they were built (`services/portal-web/dist`). Without it, or with nothing there, this is an API alone.
+    /// Where the portal's pages were built. Without it, or with nothing there, none are served.
     pub folder: Option<PathBuf>,
-    /// The origins that the payment provider's own page comes from, separated by commas. Its scripts run in ours.
+    /// The https origins that the payment provider's own page comes from, separated by commas: browsers load from these
+    /// beside our own.
     pub payment_origins: String,
 }
 
@@ -88,9 +91,10 @@ impl Pages {
 }
 
 /// Who may run the operator's calls (`WAYBILL_OPERATOR__…`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Operator {
+    /// At least 16 characters; also what the console is logged in to with.
     pub token: Secret,
 }
 
@@ -101,22 +105,25 @@ impl Default for Operator {
 }
 
 /// What strangers may do (`WAYBILL_LIMITS__…`). The numbers are those of `design.md` §5.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Limits {
-    /// Whether log-ins and sign-ups are counted per address too.
+    /// Whether log-ins and sign-ups are counted per client address, too.
     pub per_address: bool,
-    /// So many operator tokens that are not good an address may show at once, and one more each second.
+    /// So many keys or tokens that are not good a client address may show one instance at once, and one more each second.
+    /// A good one is served all the same.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub failed_authentications: NonZeroU32,
-    /// The operator's own proxies in front, which append their caller to `X-Forwarded-For`.
+    /// The proxies in front, as networks or addresses separated by commas (`10.0.0.0/8,192.0.2.7`). Only their word about
+    /// the client's address counts: `X-Forwarded-For`, read from its end up to the first address that is none of them.
     pub trusted_proxies: TrustedProxies,
     /// Event streams that one business may hold open on one instance.
+    #[schemars(range(min = 1, max = 1_000))]
     pub streams_per_business: usize,
 }
 
 impl Limits {
     const DEFAULT_FAILURES: NonZeroU32 = NonZeroU32::new(60).unwrap();
-    const FAILURES_MAX: u32 = 1_000_000;
 }
 
 impl Default for Limits {
@@ -131,7 +138,7 @@ impl Default for Limits {
 }
 
 /// What a business may subscribe to (`WAYBILL_SUBSCRIPTION__…`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Subscriptions {
     /// The plans' names, separated by commas.
@@ -174,13 +181,6 @@ impl Settings for PortalSettings {
         }
         if !self.public.api_url.path().trim_end_matches('/').ends_with("/v1") {
             faults.add("WAYBILL_PUBLIC__API_URL", "must end in /v1");
-        }
-        if !(1..=1_000).contains(&self.limits.streams_per_business) {
-            faults.add("WAYBILL_LIMITS__STREAMS_PER_BUSINESS", "must be between 1 and 1,000");
-        }
-        if self.limits.failed_authentications.get() > Limits::FAILURES_MAX {
-            let fault = format!("must be at most {}", Limits::FAILURES_MAX);
-            faults.add("WAYBILL_LIMITS__FAILED_AUTHENTICATIONS", fault);
         }
         let plans = self.subscription.plan_names();
         if plans.is_empty() || plans.iter().any(|plan| plan.len() > 64) {

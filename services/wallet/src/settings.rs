@@ -3,14 +3,16 @@
 use chassis::{Sections, ServiceSettings};
 use domain::Paise;
 use internal_api::orders::PAYMENTS_MAX;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use settings::{Broker, Database, Environment, Faults, Http, Internal, Peers, Secret, Telemetry};
 use url::Url;
 
 use crate::domain::Provider;
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Settings {
+    /// Where this runs. `production` refuses every published default secret and whatever else is for trying out alone.
     #[serde(default)]
     pub environment: Environment,
     pub database: Database,
@@ -31,10 +33,11 @@ pub struct Settings {
 }
 
 /// The operator's rules for wallets (`WAYBILL_WALLET__…`).
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct WalletRules {
     /// A wallet below this counts as low, unless its business has set another threshold. In paise.
+    #[schemars(with = "i64", range(min = 0, max = Paise::REQUEST_MAX.get()))]
     pub low_balance_threshold_paise: Paise,
 }
 
@@ -45,14 +48,17 @@ impl Default for WalletRules {
 }
 
 /// How the books are proven by the running service (`WAYBILL_RECONCILIATION__…`).
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Reconciliation {
-    /// From the beginning of one turn to that of the next.
+    /// How often the books are proven: from the beginning of one turn to that of the next.
+    #[schemars(range(min = 1, max = 86_400))]
     pub interval_seconds: u32,
-    /// Looked at in one short transaction.
+    /// Looked at in one short transaction; order-api is asked for as many orders at once.
+    #[schemars(range(min = 1, max = PAYMENTS_MAX))]
     pub chunk_rows: u16,
     /// Of each kind of rows, looked at anew at each turn, however old they are.
+    #[schemars(range(min = 1, max = 10_000_000))]
     pub sweep_rows: u32,
 }
 
@@ -62,39 +68,26 @@ impl Default for Reconciliation {
     }
 }
 
-impl Reconciliation {
-    fn check(self, faults: &mut Faults) {
-        if !(1..=86_400).contains(&self.interval_seconds) {
-            faults.add("WAYBILL_RECONCILIATION__INTERVAL_SECONDS", "must be between 1 and 86400");
-        }
-        // order-api is asked for as many orders at once.
-        if !(1..=PAYMENTS_MAX).contains(&usize::from(self.chunk_rows)) {
-            let most = PAYMENTS_MAX;
-            faults.add("WAYBILL_RECONCILIATION__CHUNK_ROWS", format!("must be between 1 and {most}"));
-        }
-        if !(1..=10_000_000).contains(&self.sweep_rows) {
-            faults.add("WAYBILL_RECONCILIATION__SWEEP_ROWS", "must be between 1 and 10000000");
-        }
-    }
-}
-
 /// How top-ups are paid (`WAYBILL_PAYMENTS__…`).
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Payments {
+    /// Who collects the money of top-ups. The sandbox gives it away, which production refuses.
     pub provider: Provider,
     pub razorpay: RazorpayAccount,
 }
 
 /// The operator's account at Razorpay (`WAYBILL_PAYMENTS__RAZORPAY__…`); wanted where it is the provider.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct RazorpayAccount {
+    /// Its API.
     pub url: Url,
     /// Public: the portal hands it to Razorpay's page.
     pub key_id: String,
+    /// Of that key.
     pub key_secret: Secret,
-    /// What its webhooks are signed with.
+    /// What its webhooks are signed with, 16 characters or more.
     pub webhook_secret: Secret,
 }
 
@@ -131,13 +124,6 @@ impl RazorpayAccount {
 impl settings::Settings for Settings {
     fn check(&self, faults: &mut Faults) {
         self.sections().check(faults);
-        let threshold = self.wallet.low_balance_threshold_paise;
-        if threshold.is_negative() || threshold > Paise::REQUEST_MAX {
-            let most = Paise::REQUEST_MAX.get();
-            faults
-                .add("WAYBILL_WALLET__LOW_BALANCE_THRESHOLD_PAISE", format!("must be between 0 and {most}"));
-        }
-        self.reconciliation.check(faults);
         if self.payments.provider == Provider::Razorpay {
             self.payments.razorpay.check(faults, self.environment);
         }

@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use chassis::{Sections, ServiceSettings};
 use chrono::TimeDelta;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use settings::{Brand, Broker, Database, Environment, Faults, Http, Internal, Secret, Telemetry};
 
 use crate::domain::{AddressRanges, NameServers, Policy, RetrySchedule};
 use crate::secrets::SecretBox;
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Settings {
+    /// Where this runs. `production` refuses every published default secret and whatever else is for trying out alone.
     #[serde(default)]
     pub environment: Environment,
     pub database: Database,
@@ -30,11 +32,11 @@ pub struct Settings {
 }
 
 /// How signing secrets are kept (`WAYBILL_SECRETS__…`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Secrets {
     /// Base64 of the 32 bytes that signing secrets are encrypted with; or, in a local stack, any text that begins with
-    /// `local-`. With another key no webhook can be signed any more, unless this one is among the previous.
+    /// `local-`; as `openssl rand -base64 32` makes them; the same for all instances. With another key no webhook can be signed any more, unless this one is among the previous.
     pub key: Secret,
     /// Former keys, separated by commas, which only open what they encrypted. To change the key: give the new one to all
     /// instances as a previous one; then make it the key, and the old one previous; run `webhook-dispatcher rewrap`; then
@@ -52,26 +54,34 @@ impl Default for Secrets {
 }
 
 /// How webhooks are sent (`WAYBILL_WEBHOOKS__…`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Webhooks {
     /// How many webhooks one process sends at once.
+    #[schemars(range(min = 1, max = 1_000))]
     pub concurrency: usize,
-    /// How many of those may go to one endpoint at most; it begins with a few, and gets more as it answers.
+    /// How many of those may go to one endpoint, up to the concurrency. It begins with 8, and gets more as it answers.
     pub per_endpoint: usize,
-    /// How many webhooks per second one process sends to one endpoint whose owner set no limit.
+    /// How many webhooks per second go to one endpoint whose owner set no `maxPerSecond`. Either limit holds for each running
+    /// instance, on average: up to twice as many may go in a single second.
+    #[schemars(range(min = 1, max = 100_000))]
     pub per_second: u32,
     /// How long an event that its endpoint does not take, while it takes others, holds up later ones of its order.
+    #[schemars(range(min = 1, max = 86_400))]
     pub step_aside_seconds: u32,
     /// How long an endpoint may only fail before it is disabled.
+    #[schemars(range(min = 1, max = 31_536_000))]
     pub disable_after_seconds: u32,
     /// How often the sweeper looks for what nobody else comes by.
+    #[schemars(range(min = 0.1, max = 60.0))]
     pub sweep_seconds: f64,
     /// How long the log is kept: attempts, deliveries that are over, and their events.
+    #[schemars(range(min = 1, max = 3_650))]
     pub retention_days: u32,
     /// The time limit of an attempt, from the look-up of the name to the last byte of the answer.
+    #[schemars(range(min = 0.1, max = 30.0))]
     pub timeout_seconds: f64,
-    /// The waits before the second, third, … attempt, in seconds, separated by commas.
+    /// The waits before the second, third, … attempt, in seconds, separated by commas: up to 50, none longer than a week.
     pub retry_seconds: RetrySchedule,
     /// Whether endpoints may have plain `http` URLs.
     pub allow_http: bool,
@@ -79,7 +89,8 @@ pub struct Webhooks {
     pub allow_http_in_production: bool,
     /// Ranges outside the public internet that webhooks may be sent to, as `10.1.0.0/16, fd00::/8`.
     pub allowed_ranges: AddressRanges,
-    /// Who is asked where endpoints are, as `10.0.0.2, [2001:db8::1]:5353`; those of `/etc/resolv.conf` when left out.
+    /// Who is asked where endpoints are, as `10.0.0.2, [2001:db8::1]:5353`; those of `/etc/resolv.conf` when left out. Names
+    /// are looked up as they stand, without its search list, and nothing is kept.
     pub name_servers: NameServers,
 }
 
@@ -132,29 +143,8 @@ impl Webhooks {
     }
 
     fn check(&self, environment: Environment, faults: &mut Faults) {
-        if !(1..=1_000).contains(&self.concurrency) {
-            faults.add("WAYBILL_WEBHOOKS__CONCURRENCY", "must be between 1 and 1000");
-        }
         if !(1..=self.concurrency).contains(&self.per_endpoint) {
             faults.add("WAYBILL_WEBHOOKS__PER_ENDPOINT", "must be between 1 and the concurrency");
-        }
-        if !(1..=100_000).contains(&self.per_second) {
-            faults.add("WAYBILL_WEBHOOKS__PER_SECOND", "must be between 1 and 100000");
-        }
-        if !(1..=86_400).contains(&self.step_aside_seconds) {
-            faults.add("WAYBILL_WEBHOOKS__STEP_ASIDE_SECONDS", "must be between 1 and 86400");
-        }
-        if !(1..=31_536_000).contains(&self.disable_after_seconds) {
-            faults.add("WAYBILL_WEBHOOKS__DISABLE_AFTER_SECONDS", "must be between 1 and 31536000");
-        }
-        if !(0.1..=60.0).contains(&self.sweep_seconds) {
-            faults.add("WAYBILL_WEBHOOKS__SWEEP_SECONDS", "must be between 0.1 and 60");
-        }
-        if !(1..=3_650).contains(&self.retention_days) {
-            faults.add("WAYBILL_WEBHOOKS__RETENTION_DAYS", "must be between 1 and 3650");
-        }
-        if !(0.1..=30.0).contains(&self.timeout_seconds) {
-            faults.add("WAYBILL_WEBHOOKS__TIMEOUT_SECONDS", "must be between 0.1 and 30");
         }
         if environment == Environment::Production && self.allow_http && !self.allow_http_in_production {
             let fault = "sends webhooks unencrypted, which production refuses; if that is really wanted, set \

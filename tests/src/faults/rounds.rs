@@ -63,7 +63,7 @@ impl Campaign {
         let directory = Stack::test_directory()?;
         let options = StackOptions::with_own_test_servers(&directory).detour(wires.detour());
         let stack = Arc::new(Stack::start_for_test(options).await?);
-        let broker = Broker::start(&settings::Broker { url: Secret::new(stack.broker_url()) }, "faults");
+        let broker = Broker::start(&settings::Broker::new(Secret::new(stack.broker_url())), "faults");
         let mut tenants = Vec::new();
         for kind in [Kind::Rich, Kind::Poor, Kind::Shaky] {
             tenants.push(Arc::new(Tenant::open(&stack, kind).await?));

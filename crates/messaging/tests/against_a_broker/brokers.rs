@@ -15,7 +15,7 @@ use messaging::{Broker, Outgoing};
 use settings::Secret;
 
 pub(crate) fn broker(url: &str) -> Broker {
-    Broker::start(&settings::Broker { url: Secret::new(url) }, "test")
+    Broker::start(&settings::Broker::new(Secret::new(url)), "test")
 }
 
 /// A virtual host of the test's own on the shared server.

@@ -7,3 +7,4 @@ mod consuming;
 mod losses;
 mod publishing;
 mod recorder;
+mod rights;

@@ -28,7 +28,7 @@ pub(crate) async fn vhost() -> String {
 }
 
 pub(crate) fn broker(url: &str) -> Broker {
-    Broker::start(&settings::Broker { url: Secret::new(url) }, "test")
+    Broker::start(&settings::Broker::new(Secret::new(url)), "test")
 }
 
 /// Events of a kind that `portal-api.facts` is bound to.

@@ -1,9 +1,11 @@
 //! Migrations against a real server.
 
+use std::time::Duration;
+
 use crate::servers::settings;
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use local_stack::{Servers, query};
-use postgres::migrate;
+use postgres::{await_schema, migrate};
 
 const FIRST: EmbeddedMigrations = embed_migrations!("tests/migrations/first");
 const SECOND: EmbeddedMigrations = embed_migrations!("tests/migrations/second");
@@ -29,4 +31,25 @@ async fn two_sets_with_one_version_are_refused() {
     let error = migrate(&settings(&url, 2), vec![FIRST, FIRST]).await.unwrap_err();
     assert!(error.to_string().contains("version"), "{error}");
     assert_eq!(query(&url, "SELECT to_regclass('words') IS NULL").await.unwrap(), "t");
+}
+
+#[tokio::test]
+async fn a_new_instance_waits_for_whoever_migrates() {
+    let url = Servers::for_tests().await.unwrap().create_database().await.unwrap();
+    let settings = settings(&url, 2);
+    let missing = await_schema(&settings, &[FIRST], Duration::ZERO).await.unwrap_err();
+    assert!(format!("{missing:#}").contains("__diesel_schema_migrations"), "{missing:#}");
+
+    migrate(&settings, vec![FIRST]).await.unwrap();
+    await_schema(&settings, &[FIRST], Duration::ZERO).await.unwrap();
+    let missing = await_schema(&settings, &[FIRST, SECOND], Duration::ZERO).await.unwrap_err();
+    assert!(missing.to_string().contains("have not been run"), "{missing:#}");
+
+    let patience = Duration::from_secs(60);
+    let sets = [FIRST, SECOND];
+    let (waited, migrated) =
+        tokio::join!(await_schema(&settings, &sets, patience), migrate(&settings, vec![FIRST, SECOND]));
+    migrated.unwrap();
+    waited.unwrap();
+    await_schema(&settings, &[FIRST], Duration::ZERO).await.unwrap();
 }

@@ -153,7 +153,7 @@ async fn settings() -> Settings {
             url: Secret::new(servers.create_database().await.expect("a database")),
             pool_size: 8,
         },
-        broker: settings::Broker { url: Secret::new(servers.create_vhost().await.expect("a virtual host")) },
+        broker: settings::Broker::new(Secret::new(servers.create_vhost().await.expect("a virtual host"))),
         http: Http { public: None, internal: free, management: free },
         internal: Internal::default(),
         brand: Brand::default(),

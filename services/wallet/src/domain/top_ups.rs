@@ -2,14 +2,28 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, Paise, TopUpId};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr};
 
 /// Wallets know one currency.
 pub(crate) const CURRENCY: &str = "INR";
 
 /// Who collects the money.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Display, EnumString, IntoStaticStr)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Deserialize,
+    Serialize,
+    JsonSchema,
+    Display,
+    EnumString,
+    IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Provider {

@@ -5,6 +5,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
 /// Why a webhook is not sent to where its URL leads.
@@ -19,8 +21,9 @@ pub enum Refused {
 }
 
 /// Ranges written as `10.1.0.0/16, fd00::/8`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(inline)]
 pub struct AddressRanges(Vec<IpNet>);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,6 +39,12 @@ impl std::str::FromStr for AddressRanges {
             .map(|part| part.parse().map_err(|_| InvalidRange(part.to_owned())))
             .collect::<Result<_, _>>()
             .map(Self)
+    }
+}
+
+impl From<AddressRanges> for String {
+    fn from(ranges: AddressRanges) -> Self {
+        settings::comma_separated(ranges.0)
     }
 }
 

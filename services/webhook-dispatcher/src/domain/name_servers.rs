@@ -1,13 +1,16 @@
 //! Which name servers are asked where webhooks lead.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 const DNS_PORT: u16 = 53;
 
 /// Addresses written as `10.0.0.2, [2001:db8::1]:5353`; none means those of the system.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(inline)]
 pub struct NameServers(Vec<SocketAddr>);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,6 +39,12 @@ impl FromStr for NameServers {
             })
             .collect::<Result<_, _>>()
             .map(Self)
+    }
+}
+
+impl From<NameServers> for String {
+    fn from(servers: NameServers) -> Self {
+        settings::comma_separated(servers.0)
     }
 }
 

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::Mode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 const SECONDS: [u64; 11] = [5, 30, 120, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 86_400];
 /// In test mode somebody sits and waits; who does not, gains nothing from days of retries.
@@ -16,8 +18,9 @@ const RETRIES_MAX: usize = 50;
 const DELAY_SECONDS_MAX: f64 = 604_800.0;
 
 /// The waits between attempts.
-#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(inline)]
 pub struct RetrySchedule(Vec<Duration>);
 
 impl Default for RetrySchedule {
@@ -29,6 +32,12 @@ impl Default for RetrySchedule {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be up to 50 waits in seconds, each up to 604800, such as \"5, 30, 120\"")]
 pub struct InvalidSchedule;
+
+impl From<RetrySchedule> for String {
+    fn from(schedule: RetrySchedule) -> Self {
+        settings::comma_separated(schedule.0.iter().map(Duration::as_secs_f64))
+    }
+}
 
 impl TryFrom<String> for RetrySchedule {
     type Error = InvalidSchedule;

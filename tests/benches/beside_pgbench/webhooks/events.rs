@@ -64,7 +64,7 @@ pub(crate) type Event<'a> = (&'a Order, i64);
 
 impl Source {
     pub(crate) fn new(broker_url: &str) -> anyhow::Result<Self> {
-        let broker = Broker::start(&settings::Broker { url: Secret::new(broker_url) }, "bench");
+        let broker = Broker::start(&settings::Broker::new(Secret::new(broker_url)), "bench");
         Ok(Self {
             publisher: broker.publisher(),
             _broker: broker,

@@ -1,0 +1,71 @@
+//! Where the platform makes the exchange and the queues, services need rights on little.
+
+use events::binding;
+use local_stack::Servers;
+use messaging::{Broker, Queue, topology};
+use settings::Secret;
+
+use crate::brokers::{Events, broker, outgoing, ready_messages, until, vhost};
+use crate::recorder::Recorder;
+
+/// As `deploy/` gives them to a service that publishes, reads one shared queue, and has a queue of its own per instance.
+const CONFIGURE: &str = r"^amq\.gen-.*$";
+const WRITE: &str = r"^(waybill\.events|amq\.default|amq\.gen-.*)$";
+const READ: &str = r"^(portal-api\.(facts|warnings)|waybill\.events|amq\.gen-.*)$";
+
+/// A broker that makes nothing shared.
+fn guest(url: &str) -> Broker {
+    Broker::start(&settings::Broker { url: Secret::new(url), declare: false }, "test")
+}
+
+#[tokio::test]
+async fn a_service_with_rights_on_its_own_queues_alone_publishes_and_hears() {
+    let url = vhost().await;
+    let (platform, events) = (broker(&url), Events::new());
+    platform.publisher().connected().await.unwrap();
+    // Makes them all, as the platform would.
+    platform.publisher().publish(&[outgoing(&events.funded())]).await.unwrap();
+
+    let servers = Servers::for_tests().await.unwrap();
+    let narrow = servers.create_broker_user(&url, [CONFIGURE, WRITE, READ]).await.unwrap();
+    let service = guest(&narrow);
+    service.publisher().connected().await.unwrap();
+    service.publisher().publish(&[outgoing(&events.funded())]).await.unwrap();
+    let (shared, own, foreign) = (Recorder::content(), Recorder::content(), Recorder::content());
+    let consuming = [
+        shared.consume(&service, topology::facts(), 1),
+        own.consume(&service, Queue::per_instance("news", &[binding::WALLET_FUNDED]), 1),
+        foreign.consume(&service, topology::refunds(), 1),
+    ];
+    until("the shared queue is heard", async || shared.heard().len() == 2).await;
+    until("the instance's own queue is heard", async || {
+        service.publisher().publish(&[outgoing(&events.funded())]).await.unwrap();
+        !own.heard().is_empty()
+    })
+    .await;
+    assert!(foreign.heard().is_empty());
+    for consuming in consuming {
+        consuming.stop().await;
+    }
+    service.close().await;
+    platform.close().await;
+}
+
+#[tokio::test]
+async fn nothing_is_published_before_the_platform_has_made_the_queues() {
+    let url = vhost().await;
+    let (service, events) = (guest(&url), Events::new());
+    service.publisher().connected().await.unwrap();
+    assert!(service.publisher().publish(&[outgoing(&events.funded())]).await.is_err());
+
+    let platform = broker(&url);
+    platform.publisher().connected().await.unwrap();
+    platform.publisher().publish(&[outgoing(&events.funded())]).await.unwrap();
+    until("the service publishes", async || {
+        service.publisher().publish(&[outgoing(&events.funded())]).await.is_ok()
+    })
+    .await;
+    until("both are there", async || ready_messages(&url, topology::facts().name()).await == 2).await;
+    service.close().await;
+    platform.close().await;
+}

@@ -1,0 +1,180 @@
+//! What can be set: the list of a program's settings, read off their types. Starts check against it, and the table in the
+//! documents is made from it.
+
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::load::{Layers, read};
+use crate::{Settings, SettingsError};
+
+/// One setting of a program.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Setting {
+    /// Its environment variable.
+    pub variable: String,
+    /// Where it is, from the outermost section inwards.
+    pub path: Vec<String>,
+    /// What a value looks like, such as `URL` or `2 to 200`.
+    pub kind: String,
+    /// As it is written; `None` where there is none.
+    pub default: Option<String>,
+    /// There is one wherever a setting is required.
+    pub example: Option<String>,
+    pub required: bool,
+    pub secret: bool,
+    /// In Markdown.
+    pub description: String,
+    #[serde(skip)]
+    least: Option<f64>,
+    #[serde(skip)]
+    most: Option<f64>,
+}
+
+impl Setting {
+    pub(crate) fn key(&self) -> String {
+        self.path.join(".")
+    }
+
+    /// What is wrong with its number in these settings, if anything is.
+    pub(crate) fn out_of_range(&self, settings: &Value) -> Option<String> {
+        let number = at(settings, &self.path)?.as_f64()?;
+        let is_within =
+            self.least.is_none_or(|least| number >= least) && self.most.is_none_or(|most| number <= most);
+        (!is_within).then(|| match (self.least, self.most) {
+            (Some(least), Some(most)) => format!("must be between {least} and {most}"),
+            (Some(least), None) => format!("must be at least {least}"),
+            (None, most) => format!("must be at most {}", most.unwrap_or_default()),
+        })
+    }
+}
+
+/// All settings of `S`, in the order of their names.
+///
+/// # Errors
+/// When the examples and defaults of the settings do not make settings, which is a fault in the types.
+pub fn describe<S: Settings>() -> Result<Vec<Setting>, SettingsError> {
+    let mut list = Vec::new();
+    let generator = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let schema = generator.into_generator().into_root_schema_for::<S>();
+    if let Some(root) = schema.as_object() {
+        walk(root, &[], &mut list);
+    }
+    let examples = list.iter().filter(|setting| setting.required);
+    let specimen: S =
+        read(Layers::default().build(examples.map(StandIn::example))?).map_err(SettingsError::from)?;
+    let specimen = serde_json::to_value(specimen)?;
+    for setting in &mut list {
+        setting.default =
+            if setting.required { None } else { at(&specimen, &setting.path).and_then(as_written) };
+    }
+    Ok(list)
+}
+
+/// What takes the place of a value that is missing or faulty, so that the others can still be looked at.
+pub(crate) struct StandIn {
+    pub(crate) key: String,
+    pub(crate) value: Option<String>,
+}
+
+impl StandIn {
+    /// Its example, or its default.
+    pub(crate) fn example(setting: &Setting) -> Self {
+        Self {
+            key: setting.key(),
+            value: setting.example.clone().filter(|_| setting.required).or(setting.default.clone()),
+        }
+    }
+}
+
+fn walk(section: &Map<String, Value>, path: &[String], list: &mut Vec<Setting>) {
+    let required = section.get("required").and_then(Value::as_array);
+    let properties = section.get("properties").and_then(Value::as_object);
+    for (name, schema) in properties.into_iter().flatten() {
+        let Some(schema) = schema.as_object() else { continue };
+        let path = [path, std::slice::from_ref(name)].concat();
+        if schema.contains_key("properties") {
+            walk(schema, &path, list);
+            continue;
+        }
+        let number = |name| schema.get(name).and_then(Value::as_f64);
+        list.push(Setting {
+            variable: format!("WAYBILL_{}", path.join("__").to_uppercase()),
+            path,
+            kind: kind(schema),
+            default: None,
+            example: schema.get("examples").and_then(|examples| examples.get(0)).and_then(as_written),
+            required: required.is_some_and(|names| names.iter().any(|required| required == name)),
+            secret: is_secret(schema),
+            description: text(schema, "description").unwrap_or_default().replace('\n', " "),
+            least: number("minimum"),
+            most: number("maximum"),
+        });
+    }
+}
+
+fn is_secret(schema: &Map<String, Value>) -> bool {
+    let says_so = |schema: &Map<String, Value>| schema.get("writeOnly") == Some(&Value::Bool(true));
+    says_so(schema) || choices(schema).any(|choice| choice.as_object().is_some_and(says_so))
+}
+
+/// The alternatives of an enum or of an optional value.
+fn choices(schema: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    let listed = ["oneOf", "anyOf"].into_iter().filter_map(|name| schema.get(name).and_then(Value::as_array));
+    listed.flatten()
+}
+
+fn kind(schema: &Map<String, Value>) -> String {
+    let title = text(schema, "title");
+    let words: Vec<String> = words(schema);
+    if let Some(title) = title {
+        return title;
+    }
+    if !words.is_empty() {
+        return words.join(", ");
+    }
+    let types: Vec<&str> = match schema.get("type") {
+        Some(Value::String(one)) => vec![one],
+        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let number = |name| schema.get(name).and_then(Value::as_f64);
+    if types.contains(&"boolean") {
+        return "`true`, `false`".into();
+    }
+    if types.contains(&"integer") || types.contains(&"number") {
+        return match (number("minimum"), number("maximum")) {
+            (Some(least), Some(most)) => format!("{least} to {most}"),
+            (Some(least), None) if least > 0.0 => format!("at least {least}"),
+            _ => "number".into(),
+        };
+    }
+    if text(schema, "format").as_deref() == Some("uri") { "URL".into() } else { "text".into() }
+}
+
+/// The words of an enum, as code.
+fn words(schema: &Map<String, Value>) -> Vec<String> {
+    let plain = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+    let described = choices(schema).filter_map(|choice| choice.get("const"));
+    let nested = choices(schema)
+        .filter_map(Value::as_object)
+        .flat_map(|choice| choice.get("enum").and_then(Value::as_array).into_iter().flatten());
+    plain.chain(described).chain(nested).filter_map(Value::as_str).map(|word| format!("`{word}`")).collect()
+}
+
+fn text(schema: &Map<String, Value>, name: &str) -> Option<String> {
+    schema.get(name).and_then(Value::as_str).map(str::to_owned)
+}
+
+fn at<'a>(value: &'a Value, path: &[String]) -> Option<&'a Value> {
+    path.iter().try_fold(value, |value, name| value.get(name))
+}
+
+/// As an environment variable would have it.
+fn as_written(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}

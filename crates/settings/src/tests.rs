@@ -1,0 +1,181 @@
+//! All faults at once, values from files, and the list of what can be set.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Environment, Faults, Secret, Settings, TrustedProxies, describe, load_from};
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+struct Bakery {
+    /// Where it stands.
+    #[serde(default)]
+    environment: Environment,
+    oven: Oven,
+    #[serde(default)]
+    shop: Shop,
+}
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+struct Oven {
+    /// The door's address.
+    #[schemars(example = &"127.0.0.1:1")]
+    door: std::net::SocketAddr,
+    /// How to light it.
+    #[schemars(example = &"spark")]
+    lighter: Secret,
+    /// How many loaves.
+    #[serde(default = "loaves")]
+    #[schemars(range(min = 1, max = 40))]
+    loaves: u32,
+}
+
+fn loaves() -> u32 {
+    12
+}
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+struct Shop {
+    /// Whether it is open.
+    open: bool,
+    /// The safe's code.
+    code: Secret,
+    /// Who is in front.
+    proxies: TrustedProxies,
+    /// Where bread is put.
+    shelf: Option<PathBuf>,
+}
+
+impl Default for Shop {
+    fn default() -> Self {
+        Self { open: true, code: Secret::new("local-code"), proxies: TrustedProxies::default(), shelf: None }
+    }
+}
+
+impl Settings for Bakery {
+    fn check(&self, faults: &mut Faults) {
+        faults.refuse_default_secret("WAYBILL_SHOP__CODE", &self.shop.code, self.environment);
+        if self.oven.lighter.expose() == "spark" {
+            faults.add("WAYBILL_OVEN__LIGHTER", "must not be the example");
+        }
+    }
+}
+
+fn load(variables: &[(&str, &str)]) -> Result<Bakery, String> {
+    let variables: HashMap<_, _> =
+        variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    load_from(variables).map_err(|error| error.to_string())
+}
+
+const LEAST: [(&str, &str); 2] = [("WAYBILL_OVEN__DOOR", "127.0.0.1:8"), ("WAYBILL_OVEN__LIGHTER", "match")];
+
+fn with(more: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
+    [&LEAST[..], more].concat()
+}
+
+/// A file with this text, which goes with the test's process.
+fn file(name: &str, text: &[u8]) -> String {
+    let path = std::env::temp_dir().join(format!("waybill-settings-{}-{name}", std::process::id()));
+    std::fs::write(&path, text).unwrap();
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn defaults_and_what_is_given_make_settings() {
+    let bakery = load(&with(&[("WAYBILL_OVEN__LOAVES", "40"), ("WAYBILL_SHOP__OPEN", "false")])).unwrap();
+    assert_eq!((bakery.oven.loaves, bakery.shop.open), (40, false));
+    assert_eq!(load(&LEAST).unwrap().oven.loaves, 12);
+}
+
+#[test]
+fn every_fault_is_named_at_once() {
+    let text = load(&[
+        ("WAYBILL_ENVIRONMENT", "production"),
+        ("WAYBILL_OVEN__DOOR", "the big one"),
+        ("WAYBILL_OVEN__LOAVES", "41"),
+        ("WAYBILL_SHOP__OPEN", "perhaps"),
+        ("WAYBILL_SHOP__PROXIES", "10.0.0.0/99"),
+    ])
+    .unwrap_err();
+    for fault in [
+        "WAYBILL_OVEN__DOOR: ",
+        "WAYBILL_OVEN__LIGHTER: is missing; it looks like spark",
+        "WAYBILL_OVEN__LOAVES: must be between 1 and 40",
+        "WAYBILL_SHOP__OPEN: ",
+        "WAYBILL_SHOP__PROXIES: ",
+        "WAYBILL_SHOP__CODE: still has its published default",
+    ] {
+        assert_eq!(text.matches(fault).count(), 1, "{fault} in {text}");
+    }
+    assert!(!text.contains("must not be the example"), "what stands in is not judged: {text}");
+}
+
+#[test]
+fn a_value_may_stand_in_a_file() {
+    let path = file("lighter", b"match\n");
+    let bakery =
+        load(&[("WAYBILL_OVEN__DOOR", "127.0.0.1:8"), ("WAYBILL_OVEN__LIGHTER_FILE", &path)]).unwrap();
+    assert_eq!(bakery.oven.lighter.expose(), "match");
+    let empty = file("empty", b"");
+    let bakery = load(&[LEAST[0], LEAST[1], ("WAYBILL_SHOP__CODE_FILE", &empty)]).unwrap();
+    assert_eq!(bakery.shop.code.expose(), "");
+}
+
+#[test]
+fn files_that_cannot_be_had_are_faults() {
+    let long = file("long", &[b'x'; 70_000]);
+    let text = load(&[
+        LEAST[0],
+        LEAST[1],
+        ("WAYBILL_OVEN__DOOR_FILE", &long),
+        ("WAYBILL_SHOP__CODE_FILE", "/nowhere/at/all"),
+        ("WAYBILL_SHOP__SHELF_FILE", &long),
+    ])
+    .unwrap_err();
+    assert!(text.contains("WAYBILL_OVEN__DOOR_FILE: is given together with WAYBILL_OVEN__DOOR"), "{text}");
+    assert!(text.contains("WAYBILL_SHOP__CODE_FILE: names /nowhere/at/all, which cannot be read"), "{text}");
+    assert!(
+        text.contains("WAYBILL_SHOP__SHELF_FILE: ") && text.contains("longer than 65536 bytes"),
+        "{text}"
+    );
+    let none = load(&[LEAST[0], ("WAYBILL_OVEN__LIGHTER_FILE", "/nowhere")]).unwrap_err();
+    assert_eq!(none.matches("LIGHTER").count(), 1, "{none}");
+}
+
+#[test]
+fn secrets_are_not_told_with_what_is_wrong() {
+    let text = load(&with(&[("WAYBILL_SHOP", "hunter2")])).unwrap_err();
+    assert!(text.contains("shop"), "{text}");
+    let shown = format!("{:?}", load(&with(&[("WAYBILL_SHOP__CODE", "hunter2")])).unwrap());
+    assert!(!shown.contains("hunter2"), "{shown}");
+}
+
+#[test]
+fn the_list_tells_all_there_is_to_know() {
+    let list = describe::<Bakery>().unwrap();
+    let rows: Vec<_> = list
+        .iter()
+        .map(|setting| {
+            let (variable, kind) = (setting.variable.as_str(), setting.kind.as_str());
+            (variable, kind, setting.required, setting.secret, setting.default.as_deref())
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("WAYBILL_ENVIRONMENT", "`local`, `production`", false, false, Some("local")),
+            ("WAYBILL_OVEN__DOOR", "text", true, false, None),
+            ("WAYBILL_OVEN__LIGHTER", "text", true, true, None),
+            ("WAYBILL_OVEN__LOAVES", "1 to 40", false, false, Some("12")),
+            ("WAYBILL_SHOP__CODE", "text", false, true, Some("local-code")),
+            ("WAYBILL_SHOP__OPEN", "`true`, `false`", false, false, Some("true")),
+            ("WAYBILL_SHOP__PROXIES", "text", false, false, Some("")),
+            ("WAYBILL_SHOP__SHELF", "text", false, false, None),
+        ]
+    );
+    assert_eq!(list[3].description, "How many loaves.");
+    assert_eq!(list[1].example.as_deref(), Some("127.0.0.1:1"));
+}
