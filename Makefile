@@ -7,13 +7,14 @@ TOOLS := $(or $(CARGO_TARGET_DIR),target)/tools
 DENY := $(TOOLS)/bin/cargo-deny
 MUTANTS := $(TOOLS)/bin/cargo-mutants
 SCHEMATHESIS := $(TOOLS)/schemathesis/bin/schemathesis
+DEPLOY_PYTHON := $(TOOLS)/deploy/bin/python
 WEB := services/portal-web
 NODE_MODULES := $(WEB)/node_modules/.package-lock.json
 PAGES := $(WEB)/dist/index.html
 DENY_OPTIONS := --all-features --config .deny.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-pages test-api test-faults mutants bench openapi settings lint fmt audit packages toolchain programs browser
+.PHONY: help run reset test test-pages test-api test-faults mutants bench openapi settings lint lint-deploy alerts images fmt audit packages toolchain programs browser
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -60,6 +61,13 @@ lint: packages toolchain $(NODE_MODULES) ## Formatting, clippy, biome and the pa
 	cargo clippy --workspace --all-targets -- -D warnings
 	npm --prefix $(WEB) run check
 
+lint-deploy: $(DEPLOY_PYTHON) ## What deploy/ holds, against Kubernetes' schemas and our own rules; DEFINITIONS=<folder> adds the operators'
+	$(DEPLOY_PYTHON) deploy/kubernetes/tools/lint.py $(if $(DEFINITIONS),--definitions $(DEFINITIONS))
+	cd deploy/kubernetes/tools && $(abspath $(DEPLOY_PYTHON)) -m unittest --quiet test_lint
+
+alerts: ## Write deploy/kubernetes' copy of deploy/alerts anew
+	python3 deploy/kubernetes/tools/rules.py
+
 fmt: toolchain $(NODE_MODULES) ## Format the code
 	cargo fmt --all
 	npm --prefix $(WEB) run format
@@ -83,6 +91,13 @@ $(SCHEMATHESIS): tests/api/requirements.txt
 	@sh crates/local-stack/install-system-packages.sh python
 	python3 -m venv $(TOOLS)/schemathesis
 	$(TOOLS)/schemathesis/bin/pip install --quiet --disable-pip-version-check --requirement tests/api/requirements.txt
+	@touch $@
+
+# As above.
+$(DEPLOY_PYTHON): deploy/kubernetes/tools/requirements.txt
+	@sh crates/local-stack/install-system-packages.sh python
+	python3 -m venv $(TOOLS)/deploy
+	$(TOOLS)/deploy/bin/pip install --quiet --disable-pip-version-check --requirement deploy/kubernetes/tools/requirements.txt
 	@touch $@
 
 # The programs are built in one go, as tests start them too: the same selection of packages is compiled only once.

@@ -33,6 +33,8 @@ fn files(folder: &str) -> BTreeMap<String, String> {
             let name = file.file_name().to_string_lossy().into_owned();
             (name, fs::read_to_string(file.path()).unwrap())
         })
+        // By which Kubernetes takes the others.
+        .filter(|(name, _)| name != "kustomization.yaml")
         .collect();
     assert!(!found.is_empty(), "{} is empty", folder.display());
     found
