@@ -62,11 +62,11 @@ lint: packages toolchain $(NODE_MODULES) ## Formatting, clippy, biome and the pa
 	npm --prefix $(WEB) run check
 
 lint-deploy: $(DEPLOY_PYTHON) ## What deploy/ holds, against Kubernetes' schemas and our own rules; DEFINITIONS=<folder> adds the operators'
-	$(DEPLOY_PYTHON) deploy/kubernetes/tools/lint.py $(if $(DEFINITIONS),--definitions $(DEFINITIONS))
-	cd deploy/kubernetes/tools && $(abspath $(DEPLOY_PYTHON)) -m unittest --quiet test_lint
+	$(DEPLOY_PYTHON) deploy/tools/lint.py $(if $(DEFINITIONS),--definitions $(DEFINITIONS))
+	cd deploy/tools && $(abspath $(DEPLOY_PYTHON)) -m unittest --quiet test_lint
 
 alerts: ## Write deploy/kubernetes' copy of deploy/alerts anew
-	python3 deploy/kubernetes/tools/rules.py
+	python3 deploy/tools/rules.py
 
 fmt: toolchain $(NODE_MODULES) ## Format the code
 	cargo fmt --all
@@ -94,10 +94,10 @@ $(SCHEMATHESIS): tests/api/requirements.txt
 	@touch $@
 
 # As above.
-$(DEPLOY_PYTHON): deploy/kubernetes/tools/requirements.txt
+$(DEPLOY_PYTHON): deploy/tools/requirements.txt
 	@sh crates/local-stack/install-system-packages.sh python
 	python3 -m venv $(TOOLS)/deploy
-	$(TOOLS)/deploy/bin/pip install --quiet --disable-pip-version-check --requirement deploy/kubernetes/tools/requirements.txt
+	$(TOOLS)/deploy/bin/pip install --quiet --disable-pip-version-check --requirement deploy/tools/requirements.txt
 	@touch $@
 
 # The programs are built in one go, as tests start them too: the same selection of packages is compiled only once.

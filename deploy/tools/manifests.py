@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-DEPLOY = Path(__file__).resolve().parents[2]
+DEPLOY = Path(__file__).resolve().parents[1]
 KUBERNETES = DEPLOY / "kubernetes"
 OVERLAYS = ["local", "production"]
 # Older ones have another kustomize in them, which reads other fields.

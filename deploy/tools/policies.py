@@ -270,16 +270,21 @@ def data_is_kept_twice(resources, overlay):
             yield f"{title(cluster)}: its queues have no quorum without a node"
 
 
-def variables_are_known(resources):
-    """README.md has every variable that is set here."""
+def known_variables() -> set:
+    """Those that README.md explains; `…__NAME` there stands for the section of the one before."""
     text = (DEPLOY / "README.md").read_text()
-    known, prefix = set(), ""
+    known, section = set(), ""
     for name in re.findall(r"`(WAYBILL_[A-Z_]+|…__[A-Z_]+)`", text):
         if name.startswith("WAYBILL_"):
-            prefix = name.rpartition("__")[0]
+            section = name.rpartition("__")[0]
         else:
-            name = prefix + name.removeprefix("…")
+            name = section + name.removeprefix("…")
         known.add(name)
+    return known
+
+
+def variables_are_known(resources):
+    known = known_variables()
     set_here = {(title(one), name) for one in of_kind(resources, "ConfigMap") for name in one.get("data", {})}
     set_here |= {(place, variable["name"]) for place, _, container in _every_container(resources) for variable in container.get("env", [])}
     for place, name in sorted(set_here):

@@ -1,4 +1,4 @@
-"""Writes base/monitoring/rules.yaml: deploy/alerts, as Prometheus' operator takes them.
+"""Writes kubernetes/base/monitoring/rules.yaml: deploy/alerts, as Prometheus' operator takes them.
 
 deploy/alerts is where alerts are written: promtool, the tests and a Prometheus without an operator read them there. With --check
 nothing is written, and the exit code says whether the file is as it would be.
@@ -7,7 +7,7 @@ nothing is written, and the exit code says whether the file is as it would be.
 import sys
 from pathlib import Path
 
-DEPLOY = Path(__file__).resolve().parents[2]
+DEPLOY = Path(__file__).resolve().parents[1]
 TARGET = DEPLOY / "kubernetes/base/monitoring/rules.yaml"
 
 HEADER = """\
@@ -20,7 +20,7 @@ spec:
 
 
 def rules() -> str:
-    parts = ["# Written by ../../tools/rules.py from deploy/alerts (`make alerts`): change them there.\n"]
+    parts = ["# Written by ../../../tools/rules.py from deploy/alerts (`make alerts`): change them there.\n"]
     for file in sorted((DEPLOY / "alerts").glob("*.yaml")):
         parts.append("---\n" + HEADER.format(name=file.stem))
         # As text rather than as data, so that comments stay.

@@ -1,0 +1,35 @@
+# Makes the databases and roles that are missing, and sets the roles' passwords: as often as compose comes up.
+set -eu
+PGPASSWORD=$(cat /run/secrets/postgres-admin)
+export PGPASSWORD
+
+sql() {
+    psql --no-psqlrc --quiet --set=ON_ERROR_STOP=1 --dbname=postgres "$@"
+}
+
+# role, secret with its password
+role() {
+    sql --set=role="$1" --set=password="$(cat "/run/secrets/$2")" <<'SQL'
+SELECT format('CREATE ROLE %I', :'role') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec
+ALTER ROLE :"role" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD :'password';
+SQL
+}
+
+# database, role that owns it
+database() {
+    sql --set=database="$1" --set=owner="$2" <<'SQL'
+SELECT format('CREATE DATABASE %I OWNER %I', :'database', :'owner')
+    WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = :'database') \gexec
+REVOKE ALL ON DATABASE :"database" FROM PUBLIC;
+SQL
+}
+
+for service in key-management order-api portal-api wallet; do
+    name=$(echo "$service" | tr - _)
+    role "${name}_owner" "postgres-$service-owner"
+    role "${name}_service" "postgres-$service"
+    database "$name" "${name}_owner"
+done
+# It makes and drops the tables of the days itself, so one role owns them and serves.
+role webhook_dispatcher postgres-webhook-dispatcher
+database webhook_dispatcher webhook_dispatcher

@@ -1,5 +1,0 @@
-BROKEN = []
-def files():
-    return {}
-def checks(files=None):
-    return []
