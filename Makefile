@@ -68,6 +68,10 @@ lint-deploy: $(DEPLOY_PYTHON) ## What deploy/ holds, against Kubernetes' schemas
 alerts: ## Write deploy/kubernetes' copy of deploy/alerts anew
 	python3 deploy/tools/rules.py
 
+images: toolchain $(DEPLOY_PYTHON) ## Container images by docker, podman or buildah, and what each is made of in target/images; REGISTRY=…, VERSION=…
+	$(DEPLOY_PYTHON) deploy/tools/sbom.py target/images
+	sh deploy/images/build.sh
+
 fmt: toolchain $(NODE_MODULES) ## Format the code
 	cargo fmt --all
 	npm --prefix $(WEB) run format

@@ -13,6 +13,7 @@ from pathlib import Path
 import yaml
 
 import compose
+import images
 import manifests
 import policies
 import rules
@@ -81,6 +82,7 @@ def main() -> int:
     report.section("files can be read", files_can_be_read(manifests.DEPLOY))
     report.section("kustomizations lead somewhere", policies.kustomizations_lead_somewhere(manifests.DEPLOY))
     check_rules(report)
+    report.section("images: the Containerfile", images.checks())
     for name, faults in compose.checks():
         report.section(name, faults)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 
 import compose
+import images
 import lint
 import manifests
 import policies
@@ -221,6 +222,16 @@ class Compose(unittest.TestCase):
                 files = compose.files()
                 change(files)
                 faults = [fault for _, faults in compose.checks(files) for fault in faults]
+                self.assertTrue(any(word in fault for fault in faults), faults)
+
+
+class Images(unittest.TestCase):
+    def test_each_can_fail(self):
+        self.assertEqual(images.checks(), [])
+        for old, new, word in images.BROKEN:
+            with self.subTest(word=word):
+                self.assertIn(old, images.text())
+                faults = images.checks(images.text().replace(old, new))
                 self.assertTrue(any(word in fault for fault in faults), faults)
 
 

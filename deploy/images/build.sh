@@ -1,0 +1,51 @@
+#!/bin/sh
+# Builds the five images with the first engine that works: docker, podman, buildah (ENGINE=podman for that one alone). They are named
+# $REGISTRY/<service>:$VERSION; $REGISTRY is `waybill`, $VERSION that of Cargo.toml, unless they are set.
+set -eu
+cd "$(dirname "$0")/../.."
+
+registry=${REGISTRY:-waybill}
+version=${VERSION:-$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)}
+revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)
+[ -z "$(git status --porcelain 2>/dev/null)" ] || revision=$revision-changed
+# When it was committed rather than when it was built, so that the same source gives the same labels.
+created=$(git log -1 --format=%cI 2>/dev/null || echo 1970-01-01T00:00:00Z)
+
+# A client without its engine is not one.
+works() {
+    case $1 in
+    docker) docker version --format '{{.Server.Version}}' ;;
+    podman) podman info ;;
+    buildah) buildah info ;;
+    esac >/dev/null 2>&1
+}
+
+engine=
+for candidate in ${ENGINE:-docker podman buildah}; do
+    if ! command -v "$candidate" >/dev/null; then
+        echo "$candidate: not installed"
+    elif ! works "$candidate"; then
+        echo "$candidate: installed, but it does not work here (is its engine running?)"
+    else
+        engine=$candidate
+        break
+    fi
+done
+if [ -z "$engine" ]; then
+    echo "not run: no image was built, since no engine works here." >&2
+    echo "\`sh deploy/images/check.sh\` tries what the images hold without one." >&2
+    exit 1
+fi
+
+for service in key-management order-api portal-api wallet webhook-dispatcher; do
+    image=$registry/$service:$version
+    set -- --file deploy/images/Containerfile --target "$service" --tag "$image" \
+        --build-arg "VERSION=$version" --build-arg "REVISION=$revision" --build-arg "CREATED=$created"
+    case $engine in
+    docker) DOCKER_BUILDKIT=1 docker build "$@" . ;;
+    # Their own format has no HEALTHCHECK.
+    podman) podman build --format docker "$@" . ;;
+    buildah) buildah build --format docker "$@" . ;;
+    esac
+    echo "$image: built by $engine"
+done

@@ -1,0 +1,112 @@
+"""Writes what an image is made of, as CycloneDX: sbom.py <folder> writes <service>.cdx.json for each service.
+
+The crates that a service is built from, as `cargo metadata` and the lock file have them (with what a feature that another service
+asks for adds, since all are built at once), and for portal-api the packages that its
+pages are built from. The system's packages in the image are recorded in the image itself, where scanners find them
+(images/base-tree.sh).
+"""
+
+import base64
+import json
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+from cyclonedx.model import HashAlgorithm, HashType
+from cyclonedx.model.bom import Bom
+from cyclonedx.model.component import Component, ComponentType
+from cyclonedx.model.license import LicenseExpression
+from cyclonedx.output.json import JsonV1Dot6
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from packageurl import PackageURL
+
+ROOT = Path(__file__).resolve().parents[2]
+SERVICES = ["key-management", "order-api", "portal-api", "wallet", "webhook-dispatcher"]
+# What images are built for.
+PLATFORM = "x86_64-unknown-linux-gnu"
+
+
+def crates() -> dict:
+    done = subprocess.run(["cargo", "metadata", "--locked", "--format-version=1", f"--filter-platform={PLATFORM}"],
+                          cwd=ROOT, check=True, capture_output=True)
+    return json.loads(done.stdout)
+
+
+def _crate(package: dict, kind=ComponentType.LIBRARY) -> Component:
+    component = Component(type=kind, name=package["name"], version=package["version"], bom_ref=package["id"],
+                          purl=PackageURL("cargo", name=package["name"], version=package["version"]) if package["source"] else None)
+    if package["license"]:
+        # An old way to write OR.
+        component.licenses.add(LicenseExpression(package["license"].replace("/", " OR ")))
+    return component
+
+
+def of_service(service: str, metadata: dict) -> Bom:
+    packages = {package["id"]: package for package in metadata["packages"]}
+    nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
+    root = next(id for id, package in packages.items() if package["name"] == service and not package["source"])
+
+    bom, components, waiting = Bom(), {}, [root]
+    while waiting:
+        id = waiting.pop()
+        if id in components:
+            continue
+        components[id] = _crate(packages[id], ComponentType.APPLICATION if id == root else ComponentType.LIBRARY)
+        # What only tests or builds need is in no program.
+        waiting += _needed(nodes[id])
+    bom.metadata.component = components[root]
+    for id, component in components.items():
+        if id != root:
+            bom.components.add(component)
+    for id, component in components.items():
+        bom.register_dependency(component, [components[needed] for needed in _needed(nodes[id])])
+    if service == "portal-api":
+        pages = list(of_pages())
+        for component in pages:
+            bom.components.add(component)
+        bom.register_dependency(components[root], pages)
+    return bom
+
+
+def _needed(node: dict) -> list:
+    return [dep["pkg"] for dep in node["deps"] if any(kind["kind"] is None for kind in dep["dep_kinds"])]
+
+
+def of_pages():
+    """What the lock file of the pages names, without what only builds or tests them."""
+    lock = json.loads((ROOT / "services/portal-web/package-lock.json").read_text())
+    for place, package in lock["packages"].items():
+        if not place or package.get("dev") or package.get("optional"):
+            continue
+        name, version = place.rpartition("node_modules/")[2], package["version"]
+        component = Component(type=ComponentType.LIBRARY, name=name, version=version, bom_ref=f"npm:{name}@{version}@{quote(place)}",
+                              purl=PackageURL("npm", *name.rpartition("/")[::2], version=version) if "/" in name
+                              else PackageURL("npm", name=name, version=version))
+        if package.get("license"):
+            component.licenses.add(LicenseExpression(package["license"]))
+        algorithm, _, digest = package.get("integrity", "").partition("-")
+        if algorithm == "sha512":
+            component.hashes.add(HashType(alg=HashAlgorithm.SHA_512, content=base64.b64decode(digest).hex()))
+        yield component
+
+
+def main() -> int:
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    metadata = crates()
+    for service in SERVICES:
+        bom = of_service(service, metadata)
+        text = JsonV1Dot6(bom).output_as_string(indent=1)
+        fault = JsonStrictValidator(SchemaVersion.V1_6).validate_str(text)
+        if fault:
+            print(f"{service}: {fault}", file=sys.stderr)
+            return 1
+        (folder / f"{service}.cdx.json").write_text(text)
+        print(f"{folder / f'{service}.cdx.json'}: {len(bom.components)} components")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
