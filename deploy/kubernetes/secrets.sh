@@ -2,7 +2,7 @@
 # Makes the Secrets that the manifests refer to, each from fresh randomness, and leaves alone those that are there:
 #
 #   deploy/kubernetes/secrets.sh                     all that can be made up
-#   deploy/kubernetes/secrets.sh rotate wallet-...   makes one of them anew (README.md says what to do then)
+#   deploy/kubernetes/secrets.sh rotate <secret>     makes one of them anew (README.md, "Secrets", says what to do then)
 #
 # What somebody else gave you (the payment provider, the mail server, the object store) it asks for where `given` stands. A cluster
 # that has its secrets from a vault (External Secrets, Sealed Secrets) makes the same names and keys from there instead.
@@ -118,6 +118,16 @@ trap 'exit 130' INT TERM
 
 if [ "${1-}" = rotate ]; then
     secret=${2:?which one?}
+    case $secret in
+    key-management)
+        echo "error: with another pepper, every API key that was ever handed out is unknown" >&2
+        exit 2
+        ;;
+    webhook-dispatcher)
+        echo "error: without its former key no webhook can be signed; README.md, \"Another key for signing secrets\", says how" >&2
+        exit 2
+        ;;
+    esac
     table | grep -q "^$secret " || { echo "error: there is no $secret; the table of this script has all" >&2; exit 2; }
     make
     exit

@@ -134,7 +134,7 @@ def _variables(given):
         for service, spec in given[file]["services"].items():
             for name in spec.get("environment") or {}:
                 if name.startswith("WAYBILL_") and name.removesuffix("_FILE") not in known:
-                    yield f"{file}: {service}: README.md does not know {name}"
+                    yield f"{file}: {service}: no document knows {name}"
 
 
 def _network(given):
@@ -232,7 +232,7 @@ BROKEN = [
     (_set("wallet", "environment", "WAYBILL_BROKER__URL_FILE", value="/run/secrets/x"), "not handed in"),
     (lambda given: given["compose.yaml"]["secrets"].update(x={"file": "x"}), "nobody uses the secret x"),
     (lambda given: given.update(script=given["script"].replace("keep internal-token", "")), "does not write internal-token"),
-    (_set("wallet", "environment", "WAYBILL_BROKER__URI", value="x"), "does not know WAYBILL_BROKER__URI"),
+    (_set("wallet", "environment", "WAYBILL_BROKER__URI", value="x"), "no document knows WAYBILL_BROKER__URI"),
     (lambda given: given["compose.yaml"]["networks"]["inner"].clear(), "leads to the world"),
     (_set("postgres", "networks", value=["inner", "outer"]), "postgres reaches the world"),
     (_set("postgres", "ports", value=["5432:5432"]), "reached from outside"),

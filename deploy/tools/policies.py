@@ -271,8 +271,9 @@ def data_is_kept_twice(resources, overlay):
 
 
 def known_variables() -> set:
-    """Those that README.md explains; `…__NAME` there stands for the section of the one before."""
-    text = (DEPLOY / "README.md").read_text()
+    """Those that the documents explain; `…__NAME` there stands for the section of the one before."""
+    files = [DEPLOY / "README.md", *sorted((DEPLOY.parent / "proto-docs").glob("*.md"))]
+    text = "\n".join(file.read_text() for file in files)
     known, section = set(), ""
     for name in re.findall(r"`(WAYBILL_[A-Z_]+|…__[A-Z_]+)`", text):
         if name.startswith("WAYBILL_"):
@@ -289,7 +290,7 @@ def variables_are_known(resources):
     set_here |= {(place, variable["name"]) for place, _, container in _every_container(resources) for variable in container.get("env", [])}
     for place, name in sorted(set_here):
         if name.startswith("WAYBILL_") and name not in known:
-            yield f"{place}: README.md does not know {name}"
+            yield f"{place}: no document knows {name}"
 
 
 def everybody_is_in_the_quota(resources):

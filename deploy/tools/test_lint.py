@@ -120,7 +120,7 @@ POLICIES = [
     (policies.references_lead_somewhere, drop("Service", "key-management"), "leads nowhere"),
     (policies.references_lead_somewhere, lambda r: one(r, "Service", "wallet")["metadata"].pop("namespace"), "no namespace"),
     (policies.references_lead_somewhere, lambda r: one(r, "Service", "wallet")["metadata"]["labels"].pop("rollout-step"), "no step"),
-    (policies.variables_are_known, put([{"name": "WAYBILL_BROKER__URI", "value": "x"}], "env"), "does not know WAYBILL_BROKER__URI"),
+    (policies.variables_are_known, put([{"name": "WAYBILL_BROKER__URI", "value": "x"}], "env"), "no document knows WAYBILL_BROKER__URI"),
     (policies.everybody_is_in_the_quota, spec("HorizontalPodAutoscaler", "wallet", lambda s: s.update(maxReplicas=40)), "more than 400"),
     (policies.ingresses_have_certificates, spec("Ingress", "order-api", lambda s: s.pop("tls")), "no certificate"),
     (policies.data_is_kept_twice, spec("Cluster", "postgres", lambda s: s.update(instances=1)), "on one disk"),
