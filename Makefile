@@ -14,7 +14,7 @@ PAGES := $(WEB)/dist/index.html
 DENY_OPTIONS := --all-features --config .deny.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-pages test-api test-faults mutants bench openapi settings lint lint-deploy alerts images fmt audit packages toolchain programs browser
+.PHONY: help run reset test test-pages test-api test-faults mutants bench openapi settings lint lint-deploy try-deploy alerts images fmt audit packages toolchain programs browser
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -71,6 +71,10 @@ alerts: ## Write deploy/kubernetes' copy of deploy/alerts anew
 images: toolchain $(DEPLOY_PYTHON) ## Container images by docker, podman or buildah, and what each is made of in target/images; REGISTRY=…, VERSION=…
 	$(DEPLOY_PYTHON) deploy/tools/sbom.py target/images
 	sh deploy/images/build.sh
+
+try-deploy: programs $(DEPLOY_PYTHON) ## What images hold and compose.yaml does, on this machine's PostgreSQL and RabbitMQ, without an engine; as root
+	sh deploy/images/check.sh $(PROGRAMS)
+	$(DEPLOY_PYTHON) deploy/tools/try_compose.py $(PROGRAMS)
 
 fmt: toolchain $(NODE_MODULES) ## Format the code
 	cargo fmt --all

@@ -100,8 +100,12 @@ make() {
         return
     fi
     label=$(table | awk -v name="$secret" '$1 == name && $4 { print $4 "=true" }')
+    case $secret in
+    postgres-*) type=kubernetes.io/basic-auth ;;
+    *) type=Opaque ;;
+    esac
     # A file rather than arguments, which every process of this machine could read.
-    kubectl --namespace "$namespace" create secret generic "$secret" --from-env-file="$work/values" \
+    kubectl --namespace "$namespace" create secret generic "$secret" --type="$type" --from-env-file="$work/values" \
         --dry-run=client --output=yaml >"$work/secret.yaml"
     if [ -n "$label" ]; then
         kubectl label --local --filename "$work/secret.yaml" --output=yaml "$label" >"$work/labelled.yaml"
