@@ -182,10 +182,38 @@ def _topology(given):
             yield f"compose/rabbitmq-definitions.json: the {kind} are not those of kubernetes/base/rabbitmq"
 
 
+def _queues_of_the_code(given):
+    """The queues are those that `messaging::topology` names, with the limits of `messaging::Queue`."""
+    def source(path):
+        return (DEPLOY.parent / path).read_text()
+
+    keys = dict(re.findall(r'pub const ([A-Z_]+): &str = "([^"]+)";', source("crates/events/src/routing.rs")))
+    code = {}
+    for body in re.findall(r"pub fn \w+\(\) -> Queue \{(.*?)\n\}", source("crates/messaging/src/topology.rs"), re.S):
+        name = re.search(r'Queue::shared\("([^"]+)"', body).group(1)
+        code[name] = {keys[key] for key in re.findall(r"binding::([A-Z_]+)", body)}
+    limits = {name: int(number.replace("_", "")) for name, number
+              in re.findall(r"const ([A-Z_]+): i64 = ([0-9_]+);", source("crates/messaging/src/queue.rs"))}
+    here = {}
+    for one in given["definitions"]["queues"]:
+        arguments, name = one["arguments"], one["name"]
+        wanted = {"x-queue-type": "quorum", "x-max-length": limits["LENGTH_MAX"], "x-overflow": "reject-publish"}
+        if not name.endswith(".dead-letters"):
+            here[name] = {b["routing_key"] for b in given["definitions"]["bindings"] if b["destination"] == name}
+            wanted |= {"x-delivery-limit": limits["DELIVERY_LIMIT"], "x-dead-letter-exchange": "", "x-dead-letter-routing-key": f"{name}.dead-letters"}
+        if arguments != wanted:
+            yield f"{name} has other arguments than the code gives it"
+    for name in sorted(code.keys() | here.keys()):
+        if code.get(name) != here.get(name):
+            yield f"{name}: the code binds it to {sorted(code.get(name, []))}, the definitions to {sorted(here.get(name, []))}"
+        if f"{name}.dead-letters" not in [one["name"] for one in given["definitions"]["queues"]]:
+            yield f"{name} has nowhere for its dead letters"
+
+
 CHECKS = {
     "as the specification has it": _specification, "nobody has rights to spare": _hardening, "health and stop": _health,
     "order of the start": _order, "images are pinned": _images, "secrets are files": _secrets, "variables are known": _variables,
-    "the network is closed": _network, "the broker is that of Kubernetes": _topology,
+    "the network is closed": _network, "the broker is that of Kubernetes": _topology, "its queues are those of the code": _queues_of_the_code,
 }
 
 
@@ -239,4 +267,7 @@ BROKEN = [
     (lambda given: given["definitions"]["queues"].pop(), "the queues are not those"),
     (lambda given: given["definitions"]["permissions"][0].update(read=".*"), "the permissions are not those"),
     (lambda given: given["definitions"]["bindings"].pop(), "the bindings are not those"),
+    (lambda given: given["definitions"]["bindings"].pop(), "the code binds it to"),
+    (lambda given: given["definitions"]["queues"][0]["arguments"].update({"x-delivery-limit": 3}), "other arguments"),
+    (lambda given: given["definitions"]["queues"].pop(), "nowhere for its dead letters"),
 ]

@@ -215,6 +215,14 @@ def arrows_are_drawn_on_both_sides(resources):
     for one, other, where in (("ingress", "egress", "may not leave"), ("egress", "ingress", "is not let in")):
         for caller, called, port in sorted(arrows[one] - arrows[other]):
             yield f"the call from {caller} to {called}:{port} {where}"
+    peers = set()
+    for settings in of_kind(resources, "ConfigMap"):
+        caller = re.fullmatch(r"settings-(.+)-[a-z0-9]+", settings["metadata"]["name"])
+        for name in settings.get("data", {}):
+            if caller and name.startswith("WAYBILL_PEERS__"):
+                peers.add((caller.group(1), name.removeprefix("WAYBILL_PEERS__").lower().replace("_", "-"), 8081))
+    for caller, called, port in sorted(peers ^ arrows["egress"]):
+        yield f"the call from {caller} to {called}:{port} is in its settings or in the network's policies, and not in both"
 
 
 def references_lead_somewhere(resources):

@@ -113,6 +113,7 @@ POLICIES = [
     (policies.the_network_is_closed, policy(lambda s: s["egress"].append({"to": [{"ipBlock": {"cidr": "0.0.0.0/0"}}]})), "private addresses"),
     (policies.arrows_are_drawn_on_both_sides, policy(lambda s: s.update(ingress=[])), "is not let in"),
     (policies.arrows_are_drawn_on_both_sides, policy(lambda s: s.update(egress=[])), "may not leave"),
+    (policies.arrows_are_drawn_on_both_sides, lambda r: one(r, "ConfigMap", "settings-wallet")["data"].pop("WAYBILL_PEERS__ORDER_API"), "not in both"),
     (policies.references_lead_somewhere, drop("ConfigMap", "settings-wallet"), "no ConfigMap"),
     (policies.references_lead_somewhere, drop("ServiceAccount", "migrations"), "no ServiceAccount migrations"),
     (policies.references_lead_somewhere, drop("Service", "order-api"), "there is no order-api:public"),
