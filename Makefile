@@ -74,6 +74,7 @@ images: toolchain $(DEPLOY_PYTHON) ## Container images by docker, podman or buil
 
 try-deploy: programs $(DEPLOY_PYTHON) ## What images hold and compose.yaml does, on this machine's PostgreSQL and RabbitMQ, without an engine; as root
 	sh deploy/images/check.sh $(PROGRAMS)
+	$(DEPLOY_PYTHON) deploy/tools/try_settings.py $(PROGRAMS)
 	$(DEPLOY_PYTHON) deploy/tools/try_compose.py $(PROGRAMS)
 
 fmt: toolchain $(NODE_MODULES) ## Format the code

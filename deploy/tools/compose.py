@@ -23,21 +23,24 @@ def files() -> dict:
     return found
 
 
-def _interpolated(value):
-    """As compose reads it where nobody set a variable."""
+def interpolated(value, variables=None):
+    """As compose reads it with these variables; those that must be given and are not are `given`."""
+    variables = variables or {}
     if isinstance(value, dict):
-        return {key: _interpolated(inner) for key, inner in value.items()}
+        return {key: interpolated(inner, variables) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_interpolated(inner) for inner in value]
+        return [interpolated(inner, variables) for inner in value]
     if isinstance(value, str):
-        return re.sub(r"\$\{[A-Z_]+(?::-([^}]*)|:\?[^}]*)?\}", lambda found: found.group(1) or "given", value)
+        def put(found):
+            return variables.get(found.group(1), found.group(2) or "given")
+        return re.sub(r"\$\{([A-Z_]+)(?::-([^}]*)|:\?[^}]*)?\}", put, value)
     return value
 
 
 def _specification(given):
     for name in FILES:
         try:
-            compose_spec.PyCompose.from_json(json.dumps(_interpolated(given[name])))
+            compose_spec.PyCompose.from_json(json.dumps(interpolated(given[name])))
         except ValueError as error:
             yield f"{name}: {error}"
 
@@ -94,7 +97,7 @@ def _order(given):
 
 def _images(given):
     for place, _, spec in _services(given):
-        image = _interpolated(spec["image"])
+        image = interpolated(spec["image"])
         if image.rpartition("/")[2].partition(":")[2] in ("", "latest", "given"):
             yield f"{place}: the image {image!r} names no version"
 

@@ -27,7 +27,7 @@ USER = 65532
 class Machine:
     def __init__(self, work: Path, programs: Path):
         self.work, self.programs, self.running = work, programs, {}
-        self.spec = compose._interpolated(compose.files()["compose.yaml"])
+        self.spec = compose.interpolated(compose.files()["compose.yaml"])
         names = self.spec["services"]
         # All share one machine, so each has a loopback address instead of a network of its own.
         self.addresses = {name: f"127.0.1.{number}" for number, name in enumerate(names, 1)}

@@ -1,0 +1,89 @@
+"""Hands each program what its Deployment, its migration Job and compose would give it: try_settings.py <folder with the programs>.
+
+Secrets are made up; there is no database, so that a program gets as far as asking for it and no further. Whatever it says of its
+settings before is a fault, and so is a variable that it does not know.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import compose
+import manifests
+
+NOBODY = "127.0.0.1:9"
+# Long enough for all, and a key in base64 where one is wanted.
+SECRET, KEY = "a" * 48, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
+
+def environment(container: dict, config_maps: dict, optional: bool) -> dict:
+    given = {}
+    for source in container.get("envFrom", []):
+        given |= config_maps[source["configMapRef"]["name"]]
+    for variable in container["env"]:
+        value = variable.get("value")
+        if value is None:
+            secret = variable["valueFrom"]["secretKeyRef"]
+            if secret.get("optional") and not optional:
+                continue
+            value = KEY if secret["name"] == "webhook-dispatcher" else SECRET
+        given[variable["name"]] = re.sub(r"\$\((\w+)\)", lambda found: given[found.group(1)], value)
+    return {name: value.replace("postgres-rw:5432", NOBODY) for name, value in given.items()}
+
+
+def known(program: Path) -> str:
+    return subprocess.run([program, "settings"], capture_output=True, text=True, check=True, env={}).stdout
+
+
+def faults(program: Path, given: dict):
+    done = subprocess.run([program, "schema", "--patience", "0"], env=given, capture_output=True, text=True)
+    said = done.stdout + done.stderr
+    if "settings are not usable" in said or "settings cannot be read" in said or done.returncode == 0:
+        yield " ".join(said.split("Stack backtrace")[0].split())
+    all_known = known(program)
+    for name in given:
+        if name.startswith("WAYBILL_") and f'"{name}"' not in all_known:
+            yield f"there is no setting {name}"
+
+
+def of_kubernetes():
+    program = manifests.kubectl()
+    for overlay in manifests.OVERLAYS:
+        resources = manifests.render(program, overlay)
+        config_maps = {one["metadata"]["name"]: one.get("data", {}) for one in manifests.of_kind(resources, "ConfigMap")}
+        for resource in manifests.of_kind(resources, "Deployment", "Job"):
+            pod = resource["spec"]["template"]["spec"]
+            container = pod["containers"][0] if resource["kind"] == "Deployment" else pod["initContainers"][0]
+            # On one node nobody pays and no mail is sent.
+            given = environment(container, config_maps, optional=overlay == "production")
+            yield f"overlays/{overlay}: {manifests.title(resource)}", resource["metadata"]["name"].removeprefix("migrate-"), given
+
+
+def of_compose_in_production():
+    variables = {"WAYBILL_ENVIRONMENT": "production", "ORDER_API_URL": "https://api.example", "PORTAL_URL": "https://portal.example",
+                 "MAIL_FROM": "no-reply@example.com"}
+    files = [compose.interpolated(compose.files()[name], variables) for name in compose.FILES]
+    made_up = {"WAYBILL_DATABASE__URL": f"postgres://nobody@{NOBODY}/nothing", "WAYBILL_BROKER__URL": f"amqp://{NOBODY}", "WAYBILL_SECRETS__KEY": KEY}
+    for service in compose.PROGRAMS:
+        given = {}
+        for file in files:
+            given |= file["services"].get(service, {}).get("environment", {})
+        plain = {name.removesuffix("_FILE"): value for name, value in given.items()}
+        yield f"compose.production.yaml: {service}", service, {
+            name: made_up.get(name, SECRET) if f"{name}_FILE" in given else str(value) for name, value in plain.items()}
+
+
+def main() -> int:
+    programs, found = Path(sys.argv[1]).resolve(), 0
+    for place, name, given in [*of_kubernetes(), *of_compose_in_production()]:
+        said = list(faults(programs / name, given))
+        found += len(said)
+        print(f"{'FAILED ' if said else 'ok     '} {place}: the program takes its settings")
+        for fault in said:
+            print(f"        {fault}")
+    return int(found > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
