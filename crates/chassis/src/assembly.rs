@@ -65,10 +65,16 @@ impl Chassis {
         self.workers.start(name, work);
     }
 
-    /// Consumes the queue, up to `parallel` messages at once.
+    /// Consumes the queue, up to `parallel` messages at once, and tells how much waits in it.
     pub fn consume(&mut self, name: &'static str, queue: Queue, parallel: u16, handler: impl Handler) {
         let broker = self.broker.clone();
-        self.worker(name, |stop| messaging::consume(broker, queue, parallel, handler, stop));
+        self.worker(name, |stop| async move {
+            let watching = messaging::watch_depth(&broker, &queue, &stop);
+            tokio::join!(
+                watching,
+                messaging::consume(broker.clone(), queue.clone(), parallel, handler, stop.clone())
+            );
+        });
     }
 
     /// Carries this service's outbox to the broker, and keeps its inbox short.
@@ -102,8 +108,8 @@ impl Chassis {
         let internal = web::listen(self.http.internal, ServeOptions::INTERNAL, self.edge(), internal)?;
         let management = web::management_routes(self.readiness(), self.metrics.clone());
         let management = web::listen(self.http.management, ServeOptions::INTERNAL, self.edge(), management)?;
-        let metrics = self.metrics.clone();
-        self.worker("metrics", |stop| keep_metrics(metrics, stop));
+        let (metrics, database) = (self.metrics.clone(), self.database.clone());
+        self.worker("metrics", |stop| keep_metrics(metrics, database, stop));
         Ok(Running {
             public: self.public.as_ref().map(|public| public.address),
             internal: internal.address,
@@ -133,8 +139,13 @@ impl Chassis {
     }
 }
 
-async fn keep_metrics(metrics: Metrics, stop: CancellationToken) {
-    while stop.run_until_cancelled(tokio::time::sleep(Metrics::UPKEEP_INTERVAL)).await.is_some() {
-        metrics.upkeep();
-    }
+async fn keep_metrics(metrics: Metrics, database: Database, stop: CancellationToken) {
+    let keeping = async {
+        loop {
+            database.measure().await;
+            metrics.upkeep();
+            tokio::time::sleep(Metrics::UPKEEP_INTERVAL).await;
+        }
+    };
+    stop.run_until_cancelled(keeping).await;
 }

@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
-use reqwest::{Method, RequestBuilder, StatusCode, header};
+use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Request, RequestBuilder, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use settings::Secret;
-use telemetry::TraceContext;
+use telemetry::{KeyValue, Leg};
 use url::Url;
 
 use crate::{CallError, Refusal};
@@ -114,14 +115,7 @@ impl Peer {
     }
 
     fn prepared(&self, method: Method, url: Url) -> RequestBuilder {
-        let mut request = self.http.request(method, url).bearer_auth(self.token.expose());
-        if let Some(trace) = TraceContext::current() {
-            request = request.header("traceparent", &trace.traceparent);
-            if let Some(state) = &trace.tracestate {
-                request = request.header("tracestate", state);
-            }
-        }
-        request
+        self.http.request(method, url).bearer_auth(self.token.expose())
     }
 
     /// Segments are percent-encoded one by one, so that no id can reach another path.
@@ -133,19 +127,43 @@ impl Peer {
         url
     }
 
+    /// One call, which is a span of its own: named by its method alone, as its path holds what callers wrote.
     async fn call<A: DeserializeOwned>(&self, request: RequestBuilder) -> Result<A, CallError> {
-        let response = request
-            .header(header::ACCEPT, "application/json")
-            .send()
-            .await
-            .map_err(|error| self.unavailable(error.without_url()))?;
+        let mut request = request.build().map_err(|error| self.unavailable(error.without_url()))?;
+        request.headers_mut().insert(header::ACCEPT, HeaderValue::from_static("application/json"));
+        let leg = Leg::call(method_name(request.method()), || self.attributes(request.method()));
+        pass_on(&leg, request.headers_mut());
+        let outcome = self.exchange(request, &leg).await;
+        if let Err(CallError::Unavailable { .. }) = &outcome {
+            leg.fail("unavailable");
+        }
+        outcome
+    }
+
+    async fn exchange<A: DeserializeOwned>(&self, request: Request, leg: &Leg) -> Result<A, CallError> {
+        let response =
+            self.http.execute(request).await.map_err(|error| self.unavailable(error.without_url()))?;
         let status = response.status();
+        leg.record(KeyValue::new("http.response.status_code", i64::from(status.as_u16())));
         let bytes = self.read(response).await?;
         if status.is_success() {
             let bytes = if bytes.is_empty() { b"null".as_slice() } else { &bytes };
             return serde_json::from_slice(bytes).map_err(|error| self.unavailable(error));
         }
+        leg.fail(status.as_u16().to_string());
         Err(self.failure(status, &bytes))
+    }
+
+    fn attributes(&self, method: &Method) -> Vec<KeyValue> {
+        let mut attributes = vec![
+            KeyValue::new("http.request.method", method.to_string()),
+            KeyValue::new("peer.service", self.service),
+        ];
+        let host = self.base.host_str().map(|host| KeyValue::new("server.address", host.to_owned()));
+        let port = self.base.port_or_known_default();
+        attributes.extend(host);
+        attributes.extend(port.map(|port| KeyValue::new("server.port", i64::from(port))));
+        attributes
     }
 
     async fn read(&self, mut response: reqwest::Response) -> Result<Vec<u8>, CallError> {
@@ -174,6 +192,26 @@ impl Peer {
 
     fn unavailable(&self, reason: impl std::fmt::Display) -> CallError {
         CallError::Unavailable { service: self.service, reason: reason.to_string() }
+    }
+}
+
+fn method_name(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        _ => "HTTP",
+    }
+}
+
+fn pass_on(leg: &Leg, headers: &mut HeaderMap) {
+    let Some(trace) = leg.context() else { return };
+    for (name, value) in [("traceparent", Some(trace.traceparent)), ("tracestate", trace.tracestate)] {
+        if let Some(value) = value.and_then(|value| HeaderValue::try_from(value).ok()) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::acks::Acks;
 use crate::connect::Live;
 use crate::hold::{Verdict, settle};
 use crate::message::{self, Outgoing};
-use crate::{Broker, BrokerError, Handler, Queue, declare};
+use crate::{Broker, BrokerError, Handler, Queue, declare, spans};
 
 /// How long a subscription may take.
 const SUBSCRIBE: Duration = Duration::from_secs(10);
@@ -213,16 +213,8 @@ impl<H: Handler> Crew<H> {
 
     /// Handles one message and answers the broker.
     async fn take(self: Arc<Self>, delivery: Delivery, acks: &Acks, ours: CancellationToken) {
-        let id = message::message_id(&delivery.properties).to_owned();
         let queue = self.queue.name;
-        let no_trace = tracing::field::Empty;
-        let span = tracing::info_span!("consume", queue, message_id = %id, otel.kind = "consumer", trace_id = no_trace);
-        if let Some(trace) = message::trace(&delivery.properties) {
-            trace.set_as_parent_of(&span);
-        }
-        if let Some(trace_id) = telemetry::trace_id(&span) {
-            span.record("trace_id", trace_id);
-        }
+        let span = spans::processing(queue, &delivery);
         let started = Instant::now();
         let verdict = match serde_json::from_slice::<Envelope>(&delivery.data) {
             Ok(envelope) => {
@@ -253,6 +245,7 @@ impl<H: Handler> Crew<H> {
             }
             Some(Verdict::Dead(reason)) => {
                 tracing::error!(queue, %reason, "a message goes to the dead letters");
+                telemetry::fail(DEAD_LETTERED);
                 self.reject(delivery, false, acks).await;
                 DEAD_LETTERED
             }
@@ -264,6 +257,7 @@ impl<H: Handler> Crew<H> {
             Some(Verdict::LetGo) => LET_GO,
             None => {
                 tracing::error!(queue, "the handler of a message panicked");
+                telemetry::fail(PANICKED);
                 self.reject(delivery, true, acks).await;
                 PANICKED
             }

@@ -93,6 +93,9 @@ impl Link {
 
 impl Keeper {
     async fn keep(self) {
+        // What is not there is no 0 for whoever watches it.
+        gauge!("broker_connected", "purpose" => self.purpose).set(0);
+        counter!("broker_connections_lost_total", "purpose" => self.purpose).increment(0);
         let mut pause = PAUSE_MIN;
         let mut told = false;
         loop {

@@ -15,13 +15,15 @@ pub struct Outgoing {
     pub message_id: String,
     /// JSON.
     pub body: Vec<u8>,
+    /// Of what caused it.
     pub trace: Option<TraceContext>,
 }
 
 impl Outgoing {
-    pub(crate) fn properties(&self) -> BasicProperties {
+    /// With the context of the leg that the message takes, so that whoever consumes it knows where it came from.
+    pub(crate) fn properties(&self, trace: Option<&TraceContext>) -> BasicProperties {
         let mut headers = FieldTable::default();
-        if let Some(trace) = &self.trace {
+        if let Some(trace) = trace {
             headers.insert(TRACEPARENT.into(), AMQPValue::LongString(trace.traceparent.as_str().into()));
             if let Some(state) = &trace.tracestate {
                 headers.insert(TRACESTATE.into(), AMQPValue::LongString(state.as_str().into()));
@@ -72,9 +74,9 @@ mod tests {
             body: b"{}".to_vec(),
             trace: Some(sent.clone()),
         };
-        let properties = outgoing.properties();
+        let properties = outgoing.properties(outgoing.trace.as_ref());
         assert_eq!(trace(&properties), Some(sent));
         assert_eq!(message_id(&properties), "evt_1");
-        assert_eq!(trace(&Outgoing { trace: None, ..outgoing }.properties()), None);
+        assert_eq!(trace(&outgoing.properties(None)), None);
     }
 }

@@ -14,11 +14,14 @@ use tokio::time::{Instant, timeout};
 use crate::connect::Live;
 use crate::link::Link;
 use crate::message::{Outgoing, short};
-use crate::{BrokerError, declare};
+use crate::{BrokerError, declare, spans};
 
 /// How long the broker has to confirm a batch.
 const CONFIRM: Duration = Duration::from_secs(5);
 const CLOSE: Duration = Duration::from_secs(1);
+/// What becomes of messages, as it is counted.
+const CONFIRMED: &str = "confirmed";
+const FAILED: &str = "failed";
 
 /// Publishes to the exchange of the events. Clones share one channel.
 #[derive(Clone)]
@@ -35,6 +38,9 @@ struct Open {
 
 impl Publisher {
     pub(crate) fn new(link: Arc<Link>) -> Self {
+        for result in [CONFIRMED, FAILED] {
+            counter!("broker_published_total", "result" => result).increment(0);
+        }
         Self { link, open: Arc::default() }
     }
 
@@ -81,7 +87,7 @@ impl Publisher {
             Err(BrokerError::Unavailable("no confirm in time".into()))
         });
         histogram!("broker_publish_seconds").record(started.elapsed());
-        let result = if outcome.is_ok() { "confirmed" } else { "failed" };
+        let result = if outcome.is_ok() { CONFIRMED } else { FAILED };
         counter!("broker_published_total", "result" => result).increment(messages.len() as u64);
         if outcome.is_err() {
             // What is still unconfirmed on this channel is nobody's business any more.
@@ -94,16 +100,21 @@ impl Publisher {
         let channel = self.channel().await?;
         // The messages enter the channel in order, as each future is first polled in order.
         let confirmations = messages.iter().map(async |message| {
-            channel
-                .basic_publish(
-                    exchange.into(),
-                    short(&message.routing_key),
-                    BasicPublishOptions::default(),
-                    &message.body,
-                    message.properties(),
-                )
-                .await?
-                .await
+            let leg = spans::publishing(exchange, message);
+            let sent = channel.basic_publish(
+                exchange.into(),
+                short(&message.routing_key),
+                BasicPublishOptions::default(),
+                &message.body,
+                message.properties(leg.context().as_ref()),
+            );
+            let confirmation = async { sent.await?.await }.await;
+            match &confirmation {
+                Ok(Confirmation::Ack(_)) => {}
+                Ok(Confirmation::Nack(_) | Confirmation::NotRequested) => leg.fail("refused"),
+                Err(_) => leg.fail("unavailable"),
+            }
+            confirmation
         });
         for confirmation in try_join_all(confirmations).await? {
             match confirmation {

@@ -11,6 +11,7 @@ use diesel_async::pooled_connection::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use futures_util::FutureExt;
+use metrics::gauge;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::Config;
@@ -81,6 +82,18 @@ impl Database {
             Ok(Err(error)) => Err(StoreError::Unavailable(reason(&error))),
             Err(_) => Err(StoreError::Unavailable("no connection came free in time".into())),
         }
+    }
+
+    /// Records how much of the pool is in use, how many wait for it, and whether the database answers.
+    pub async fn measure(&self) {
+        let status = self.pool.status();
+        let idle = status.available.min(status.size);
+        let count = |number: usize| u32::try_from(number).map_or(f64::MAX, f64::from);
+        gauge!("database_connections", "state" => "in_use").set(count(status.size - idle));
+        gauge!("database_connections", "state" => "idle").set(count(idle));
+        gauge!("database_connections_max").set(count(status.max_size));
+        gauge!("database_connection_waiters").set(count(status.waiting));
+        gauge!("database_available").set(if self.check().await.is_ok() { 1 } else { 0 });
     }
 
     /// Whether the database answers, for readiness.

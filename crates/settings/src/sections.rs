@@ -193,6 +193,8 @@ pub struct Telemetry {
     pub filter: String,
     /// The OTLP/HTTP collector that traces are sent to; none when left out.
     pub otlp_endpoint: Option<Url>,
+    /// The part of the traces begun here that are sent there, from 0 to 1. A caller who sends a context has decided already.
+    pub sampling_ratio: f64,
 }
 
 impl Default for Telemetry {
@@ -202,6 +204,16 @@ impl Default for Telemetry {
             // What strangers send to the listeners is no fault of ours, and actix-http calls it an error.
             filter: "info,lapin=off,actix_http=off".into(),
             otlp_endpoint: None,
+            sampling_ratio: 1.0,
+        }
+    }
+}
+
+impl Telemetry {
+    /// Names what is wrong with this section.
+    pub fn check(&self, faults: &mut Faults) {
+        if !(0.0..=1.0).contains(&self.sampling_ratio) {
+            faults.add("WAYBILL_TELEMETRY__SAMPLING_RATIO", "must be between 0 and 1");
         }
     }
 }

@@ -18,10 +18,12 @@ pub struct TraceContext {
 impl TraceContext {
     /// The context of the current span; none outside of any trace.
     pub fn current() -> Option<Self> {
+        Self::of(&tracing::Span::current().context())
+    }
+
+    pub(crate) fn of(context: &Context) -> Option<Self> {
         let mut headers = Headers::default();
-        global::get_text_map_propagator(|propagator| {
-            propagator.inject_context(&tracing::Span::current().context(), &mut headers);
-        });
+        global::get_text_map_propagator(|propagator| propagator.inject_context(context, &mut headers));
         let traceparent = headers.0.remove("traceparent")?;
         let tracestate = headers.0.remove("tracestate").filter(|state| !state.is_empty());
         Some(Self { traceparent, tracestate })
@@ -29,15 +31,22 @@ impl TraceContext {
 
     /// Makes `span` a child of this context. A malformed context is no context.
     pub fn set_as_parent_of(&self, span: &tracing::Span) {
+        let parent = self.extract();
+        if parent.span().span_context().is_valid() && span.set_parent(parent).is_err() {
+            tracing::debug!("a span that has begun cannot be joined to its caller's trace");
+        }
+    }
+
+    pub(crate) fn extract(&self) -> Context {
         let mut headers = Headers::default();
         headers.set("traceparent", self.traceparent.clone());
         if let Some(state) = &self.tracestate {
             headers.set("tracestate", state.clone());
         }
-        let parent = global::get_text_map_propagator(|propagator| propagator.extract(&headers));
-        if parent.span().span_context().is_valid() && span.set_parent(parent).is_err() {
-            tracing::debug!("a span that has begun cannot be joined to its caller's trace");
-        }
+        // Of this alone, whatever is the current context of the thread.
+        global::get_text_map_propagator(|propagator| {
+            propagator.extract_with_context(&Context::new(), &headers)
+        })
     }
 }
 

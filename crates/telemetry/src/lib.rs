@@ -4,9 +4,14 @@
 //! phones, e-mails, addresses and bodies are never handed to a log macro.
 
 mod context;
+mod export;
 mod logs;
 mod metrics;
+mod process;
+mod spans;
 
 pub use context::{TraceContext, trace_id};
 pub use logs::{Telemetry, init};
 pub use metrics::{Metrics, install_metrics};
+pub use opentelemetry::KeyValue;
+pub use spans::{Leg, describe, fail, record};

@@ -1,16 +1,28 @@
 //! Starting logs and traces.
 
+use std::time::Duration;
+
 use anyhow::Context as _;
 use opentelemetry::global;
 use opentelemetry::trace::TracerProvider as _;
-use opentelemetry_otlp::{WithExportConfig, WithHttpConfig as _};
-use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use settings::LogFormat;
+use tracing::Metadata;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, fmt};
+
+use crate::export;
+
+/// How long the last spans may take, after all else has ended within the platform's 25 s.
+const STOP_MAX: Duration = Duration::from_secs(1);
+/// Spans of work that never ends: they are for the lines that are logged in them, and no trace.
+const ENDLESS: &str = "worker";
+/// What these say of themselves is no part of anybody's order.
+const FOREIGN: [&str; 6] = ["actix", "h2", "hyper", "lapin", "opentelemetry", "reqwest"];
 
 /// Keeps the exporter alive; sends what is left when the service stops.
 pub struct Telemetry {
@@ -18,43 +30,41 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Sends the last spans, waiting for a collector that is away no longer than the exporter's own time limit.
+    /// Sends the last spans, waiting for a collector that is away no longer than a second.
     pub fn stop(self) {
-        if let Err(error) = self.provider.shutdown() {
+        if let Err(error) = self.provider.shutdown_with_timeout(STOP_MAX) {
             tracing::warn!(%error, "the last traces were not sent");
         }
     }
 }
 
 /// Starts logs on standard output and, when a collector is configured, traces over OTLP/HTTP. Trace ids are made and
-/// passed on either way.
+/// passed on either way, and whatever lines are filtered out.
 ///
 /// # Errors
 /// When the filter or the collector's address is not usable, or telemetry was started already.
 pub fn init(settings: &settings::Telemetry, service: &'static str) -> anyhow::Result<Telemetry> {
     global::set_text_map_propagator(TraceContextPropagator::new());
-    let provider = tracer_provider(settings, service)?;
-    let traces = tracing_opentelemetry::layer().with_tracer(provider.tracer(service));
+    let provider = export::tracer_provider(settings, service)?;
+    global::set_tracer_provider(provider.clone());
+    let traces = tracing_opentelemetry::layer()
+        .with_tracer(provider.tracer(service))
+        .with_location(false)
+        .with_threads(false)
+        .with_target(false)
+        .with_tracked_inactivity(false)
+        .with_filter(filter_fn(is_traced).with_max_level_hint(LevelFilter::INFO));
     let filter = EnvFilter::try_new(&settings.filter).context("WAYBILL_TELEMETRY__FILTER")?;
     let lines = match settings.format {
         LogFormat::Json => fmt::layer().json().flatten_event(true).with_current_span(false).boxed(),
         LogFormat::Pretty => fmt::layer().with_target(false).boxed(),
     };
-    tracing_subscriber::registry().with(filter).with(traces).with(lines).try_init()?;
+    tracing_subscriber::registry().with(traces).with(lines.with_filter(filter)).try_init()?;
     Ok(Telemetry { provider })
 }
 
-fn tracer_provider(
-    settings: &settings::Telemetry,
-    service: &'static str,
-) -> anyhow::Result<SdkTracerProvider> {
-    let resource = Resource::builder().with_service_name(service).build();
-    let builder = SdkTracerProvider::builder().with_resource(resource);
-    let Some(collector) = &settings.otlp_endpoint else { return Ok(builder.build()) };
-    let exporter = opentelemetry_otlp::SpanExporter::builder()
-        .with_http()
-        .with_endpoint(collector.join("v1/traces")?)
-        .with_headers(std::collections::HashMap::new())
-        .build()?;
-    Ok(builder.with_batch_exporter(exporter).build())
+fn is_traced(metadata: &Metadata<'_>) -> bool {
+    *metadata.level() <= LevelFilter::INFO
+        && metadata.name() != ENDLESS
+        && !FOREIGN.iter().any(|foreign| metadata.target().starts_with(foreign))
 }

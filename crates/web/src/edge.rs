@@ -14,7 +14,7 @@ use domain::{Clock, Entropy, RequestId};
 use telemetry::TraceContext;
 use tracing::Instrument;
 
-use crate::ApiError;
+use crate::{ApiError, spans};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 
@@ -46,15 +46,8 @@ pub async fn edge(
         // Answered like a GET (RFC 9110 §9.3.2); the HTTP layer, which saw the HEAD, leaves the body out.
         request.head_mut().method = Method::GET;
     }
-    let route = request.match_pattern().unwrap_or_else(|| "unmatched".to_owned());
-    let span =
-        tracing::info_span!("request", request_id = %id, %method, route, trace_id = tracing::field::Empty);
-    if let Some(caller) = callers_context(&request) {
-        caller.set_as_parent_of(&span);
-    }
-    if let Some(trace_id) = telemetry::trace_id(&span) {
-        span.record("trace_id", trace_id);
-    }
+    let route = request.match_pattern().unwrap_or_else(|| spans::UNMATCHED.to_owned());
+    let span = spans::serving(&id, method_name(&method), &route, callers_context(&request));
     let answer = |error: &ApiError| error.respond(&id.to_string(), as_problem);
     let mut outcome = match next.call(request).instrument(span.clone()).await {
         Ok(response) => {
@@ -84,7 +77,7 @@ pub async fn edge(
     if wants_head_only {
         outcome = outcome.map(without_stream);
     }
-    record(&span, method.as_str(), &route, status, begun);
+    record(&span, method_name(&method), &route, status, begun);
     outcome.map_err(|response| InternalError::from_response("refused", response).into())
 }
 
@@ -155,16 +148,32 @@ fn callers_context(request: &ServiceRequest) -> Option<TraceContext> {
     Some(TraceContext { traceparent: text("traceparent")?, tracestate: text("tracestate") })
 }
 
-fn record(span: &tracing::Span, method: &str, route: &str, status: u16, begun: Instant) {
+/// Callers make methods up; in metrics and traces those are all one.
+fn method_name(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        Method::CONNECT => "CONNECT",
+        Method::TRACE => "TRACE",
+        _ => "_OTHER",
+    }
+}
+
+fn record(span: &tracing::Span, method: &'static str, route: &str, status: u16, begun: Instant) {
     let seconds = begun.elapsed().as_secs_f64();
     let labels = [("method", method.to_owned()), ("route", route.to_owned()), ("status", status.to_string())];
+    spans::served(span, status);
     metrics::counter!("http_requests_total", &labels).increment(1);
     metrics::histogram!("http_request_duration_seconds", &labels[..2]).record(seconds);
     let duration_ms = (seconds * 1_000.0).round();
-    let asked_all_the_time = route.starts_with("/health/") || route == "/metrics";
     span.in_scope(|| match status {
         500.. => tracing::warn!(status, duration_ms, "answered"),
-        _ if asked_all_the_time => tracing::debug!(status, duration_ms, "answered"),
+        _ if spans::is_asked_all_the_time(route) => tracing::debug!(status, duration_ms, "answered"),
         _ => tracing::info!(status, duration_ms, "answered"),
     });
 }

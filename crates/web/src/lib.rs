@@ -16,6 +16,7 @@ mod query;
 mod rate;
 mod run;
 mod server;
+mod spans;
 mod strict_json;
 mod tasks;
 mod unreadable;

@@ -42,6 +42,7 @@ impl App {
 /// # Errors
 /// When an address cannot be bound or a setting is not usable.
 pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Running> {
+    routes::create_counters();
     let app = App::new(settings, &chassis)?;
     chassis.relay();
     chassis.worker("end-graces", |stop| workers::end_graces(app.clone(), stop));

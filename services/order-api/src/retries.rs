@@ -37,6 +37,7 @@ struct Proved {
 impl Retries {
     /// With the end that the worker reads.
     pub fn new() -> (Self, mpsc::Receiver<Seen>) {
+        metrics::counter!("retries_not_noted_total").increment(0);
         let (waiting, seen) = mpsc::channel(WAITING_MAX);
         (Self { waiting, proved: Mutex::new(LruCache::new(REMEMBERED_MAX)) }, seen)
     }

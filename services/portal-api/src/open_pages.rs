@@ -27,6 +27,7 @@ pub(crate) struct Place<S> {
 
 impl<S> OpenPages<S> {
     pub(crate) fn new(max_per_business: usize, gauge: &'static str) -> Arc<Self> {
+        metrics::gauge!(gauge).set(0);
         Arc::new(Self { max_per_business, gauge, businesses: Mutex::default() })
     }
 

@@ -15,6 +15,7 @@ use crate::commands::debit::{ApplyDebits, DebitQueue};
 use crate::commands::finish_top_ups::finish_top_ups;
 use crate::consumers::cash::CashReports;
 use crate::consumers::refunds::Refunds;
+use crate::counters;
 use crate::payments::{self, PaymentProvider};
 use crate::reconcile::{Examiner, Worker};
 use crate::routes;
@@ -66,6 +67,7 @@ impl State {
 /// # Errors
 /// When an address cannot be bound, or a part cannot be built from the settings.
 pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Running> {
+    counters::create();
     let state = Arc::new(State::new(settings, &chassis)?);
     chassis.relay();
     chassis.consume("refunds", topology::refunds(), REFUNDS_AT_ONCE, Refunds(state.clone()));

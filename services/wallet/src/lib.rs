@@ -4,6 +4,7 @@
 mod app;
 mod commands;
 mod consumers;
+mod counters;
 mod domain;
 mod payments;
 mod reconcile;

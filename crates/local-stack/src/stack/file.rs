@@ -19,6 +19,8 @@ pub(super) struct Content {
     pub(super) order_api: String,
     pub(super) portal_api: String,
     pub(super) portal_web: String,
+    /// Where each service tells of its health and its metrics.
+    pub(super) management: BTreeMap<&'static str, String>,
     pub(super) fleet_token: String,
     pub(super) operator_token: String,
     pub(super) databases: BTreeMap<&'static str, String>,

@@ -172,6 +172,10 @@ fn content(stack: &Stack) -> Content {
         portal_api: stack.portal_api(),
         // The portal's API serves its pages too.
         portal_web: stack.portal_api(),
+        management: Service::ALL
+            .into_iter()
+            .map(|service| (service.name(), stack.management_url(service)))
+            .collect(),
         fleet_token: stack.fleet_token(),
         operator_token: stack.operator_token(),
         databases: stack

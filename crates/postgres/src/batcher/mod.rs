@@ -78,6 +78,8 @@ impl<J: Send + Sync + 'static, R: Send + 'static> Batcher<J, R> {
         options: BatcherOptions,
         apply: impl Apply<J, R>,
     ) -> Self {
+        counter!("write_batch_refused_total", "batcher" => name).increment(0);
+        counter!("write_batch_isolated_total", "batcher" => name).increment(0);
         let (queue, waiting) = mpsc::channel(options.queue_max.max(1));
         lane::start(name, database, options, apply, waiting);
         Self { name, queue }

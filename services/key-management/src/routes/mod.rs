@@ -18,6 +18,8 @@ use web::Tasks;
 
 use crate::app::App;
 
+pub(crate) use verify::create_counters;
+
 pub(crate) fn internal(
     app: App,
     internal: Internal,

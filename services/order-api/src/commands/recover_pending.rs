@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use internal_api::CallError;
-use internal_api::wallet::DebitRequest;
+use internal_api::wallet::{DebitOutcome, DebitRequest};
 use postgres::StoreError;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::create_order::settle;
 use crate::app::App;
@@ -29,6 +30,10 @@ enum RecoverError {
 
 /// Looks for such orders until the service stops.
 pub async fn recover_pending(app: std::sync::Arc<App>, stop: CancellationToken) {
+    // A counter that begins with what it counts hides that from whoever watches its increase.
+    for outcome in [DebitOutcome::Posted, DebitOutcome::Rejected, DebitOutcome::Voided] {
+        metrics::counter!("orders_recovered_total", "outcome" => outcome.to_string()).increment(0);
+    }
     let mut failing = false;
     while stop.run_until_cancelled(tokio::time::sleep(INTERVAL)).await.is_some() {
         match recover_round(&app).await {
@@ -43,14 +48,22 @@ pub async fn recover_pending(app: std::sync::Arc<App>, stop: CancellationToken) 
 }
 
 async fn recover_round(app: &App) -> Result<(), RecoverError> {
-    let before = app.ambient.clock.now() - LEFT_BEHIND_AFTER;
+    let now = app.ambient.clock.now();
+    let before = now - LEFT_BEHIND_AFTER;
     let mut conn = app.database.connection().await?;
     let left_behind = claims::pending_since(&mut conn, before, BATCH).await?;
-    let pending = claims::pending_count(&mut conn).await?;
+    let (pending, oldest) = claims::pending_orders(&mut conn).await?;
     drop(conn);
+    let age = oldest.map_or(TimeDelta::zero(), |oldest| now - oldest);
     metrics::gauge!("orders_pending_payment").set(precise(pending));
+    metrics::gauge!("orders_pending_payment_oldest_seconds").set(age.as_seconds_f64().max(0.0));
     for claim in &left_behind {
-        recover(app, claim).await?;
+        let span =
+            tracing::info_span!("recover", order_id = %claim.order_id, trace_id = tracing::field::Empty);
+        if let Some(trace_id) = telemetry::trace_id(&span) {
+            span.record("trace_id", trace_id);
+        }
+        recover(app, claim).instrument(span).await?;
     }
     Ok(())
 }

@@ -64,8 +64,10 @@ pub async fn pending_since(
     rows.into_iter().map(Claim::try_from).collect()
 }
 
-/// How many orders wait for their payment, for the metric.
-pub async fn pending_count(conn: &mut AsyncPgConnection) -> Result<i64, StoreError> {
-    let count = orders::table.filter(pending()).count().get_result(conn).await?;
-    Ok(count)
+/// How many orders wait for their payment, and since when the oldest does, for the metrics.
+pub async fn pending_orders(
+    conn: &mut AsyncPgConnection,
+) -> Result<(i64, Option<chrono::DateTime<chrono::Utc>>), StoreError> {
+    let (count, oldest) = (diesel::dsl::count_star(), diesel::dsl::min(orders::pending_since));
+    Ok(orders::table.filter(pending()).select((count, oldest)).get_result(conn).await?)
 }

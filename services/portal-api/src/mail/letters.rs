@@ -4,10 +4,13 @@ use askama::Template;
 use chrono::{DateTime, Utc};
 use domain::Paise;
 use settings::Brand;
+use strum::{IntoStaticStr, VariantNames};
 
 use crate::domain::{LinkToken, Links, Role};
 
 /// A mail, before it is put into words.
+#[derive(IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub(crate) enum Letter<'a> {
     PasswordReset {
         token: &'a LinkToken,
@@ -87,15 +90,7 @@ const FOR_YOUR_SAFETY: &str = "You get this for your safety, whenever your passw
 impl Letter<'_> {
     /// For logs and metrics.
     pub(crate) fn kind(&self) -> &'static str {
-        match self {
-            Self::PasswordReset { .. } => "password_reset",
-            Self::PasswordChanged { .. } => "password_changed",
-            Self::Invitation { .. } => "invitation",
-            Self::NewOwner { .. } => "new_owner",
-            Self::EndpointFailing { .. } => "endpoint_failing",
-            Self::EndpointDisabled { .. } => "endpoint_disabled",
-            Self::LowBalance { .. } => "low_balance",
-        }
+        self.into()
     }
 
     /// When what it holds is of no use any more.

@@ -118,14 +118,22 @@ impl ApplyDebits {
     }
 }
 
+/// What is answered, as it is counted.
+pub(crate) const OUTCOMES: [&str; 5] = [POSTED, REJECTED, VOIDED, REFUSED, UNKNOWN];
+const POSTED: &str = "posted";
+const REJECTED: &str = "rejected";
+const VOIDED: &str = "voided";
+const REFUSED: &str = "refused";
+const UNKNOWN: &str = "unknown";
+
 /// Counts answers by what was answered.
 pub(crate) fn count(answer: &Result<Debit, DebitError>) {
     let outcome = match answer {
-        Ok(Debit { outcome: Outcome::Posted, .. }) => "posted",
-        Ok(Debit { outcome: Outcome::Rejected, .. }) => "rejected",
-        Ok(Debit { outcome: Outcome::Voided, .. }) => "voided",
-        Err(DebitError::Refused(_)) => "refused",
-        Err(DebitError::Store(_)) => "unknown",
+        Ok(Debit { outcome: Outcome::Posted, .. }) => POSTED,
+        Ok(Debit { outcome: Outcome::Rejected, .. }) => REJECTED,
+        Ok(Debit { outcome: Outcome::Voided, .. }) => VOIDED,
+        Err(DebitError::Refused(_)) => REFUSED,
+        Err(DebitError::Store(_)) => UNKNOWN,
     };
     metrics::counter!("wallet_debit_answers_total", "outcome" => outcome).increment(1);
 }

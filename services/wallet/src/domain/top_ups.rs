@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, Paise, TopUpId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 /// Wallets know one currency.
 pub(crate) const CURRENCY: &str = "INR";
@@ -103,7 +103,7 @@ pub(crate) enum Verdict {
 }
 
 /// What came of a payment, or of a provider's notice of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum NoticeOutcome {
     Credited,

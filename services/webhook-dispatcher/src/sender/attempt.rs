@@ -6,10 +6,12 @@ use chrono::{DateTime, Utc};
 use domain::{Clock, EndpointId, EventId, Mode};
 use reqwest::header::{HeaderMap, InvalidHeaderName, RETRY_AFTER};
 use settings::Brand;
+use telemetry::{KeyValue, Leg};
+use url::Url;
 use webhook_signature::Secret;
 
 use super::exchange::{Answer, Exchange};
-use super::signed::{HeaderNames, logged, logged_request};
+use super::signed::{HeaderNames, logged, logged_request, pass_on};
 use crate::domain::{Attempt, Failure, retry_after};
 use crate::secrets::{SealedSecrets, SecretBox, Secrets, Unreadable};
 
@@ -69,11 +71,13 @@ impl Sender {
     pub(crate) async fn attempt(&self, webhook: Webhook<'_>) -> Result<Attempted, Unreadable> {
         let (started_at, clock) = (self.clock.now(), Instant::now());
         let secrets = self.secrets.open_all(webhook.endpoint, webhook.secrets, started_at)?;
-        let headers = self.signed(&webhook, started_at, &secrets)?;
+        let leg = leg(webhook.url);
+        let headers = self.signed(&webhook, started_at, &secrets, &leg)?;
         let request_headers = logged_request(&headers, webhook.url, &webhook.body);
         let (answer, failure) = self.exchange.post(webhook.url, headers, webhook.body).await;
         let took = clock.elapsed();
         measure(took, failure.as_ref());
+        end(leg, answer.status, failure.as_ref());
         Ok(Attempted {
             retry_after: self.asked_for(&answer),
             attempt: Attempt {
@@ -101,8 +105,10 @@ impl Sender {
         other_secret: Secret,
     ) -> Result<Option<u16>, Unreadable> {
         let secrets = Secrets { present: other_secret, next: None };
-        let headers = self.signed(&webhook, self.clock.now(), &secrets)?;
-        let (answer, _expected) = self.exchange.post(webhook.url, headers, webhook.body).await;
+        let leg = leg(webhook.url);
+        let headers = self.signed(&webhook, self.clock.now(), &secrets, &leg)?;
+        let (answer, expected) = self.exchange.post(webhook.url, headers, webhook.body).await;
+        end(leg, answer.status, expected.as_ref());
         Ok(answer.status)
     }
 
@@ -111,9 +117,12 @@ impl Sender {
         webhook: &Webhook<'_>,
         at: DateTime<Utc>,
         secrets: &Secrets,
+        leg: &Leg,
     ) -> Result<HeaderMap, Unreadable> {
         let signed = self.headers.signed(webhook.event, webhook.mode, at.timestamp(), secrets, &webhook.body);
-        signed.map_err(|_| Unreadable::Damaged)
+        let mut headers = signed.map_err(|_| Unreadable::Damaged)?;
+        pass_on(leg.context(), &mut headers);
+        Ok(headers)
     }
 
     fn asked_for(&self, answer: &Answer) -> Option<Duration> {
@@ -135,14 +144,40 @@ const TIMEOUT: &str = "timeout";
 const CONNECTION: &str = "connection";
 const REFUSED: &str = "refused";
 
-fn measure(took: Duration, failure: Option<&Failure>) {
-    let outcome = match failure {
+fn outcome(failure: Option<&Failure>) -> &'static str {
+    match failure {
         None => SUCCEEDED,
         Some(Failure::Status(_) | Failure::Redirect(_)) => BAD_STATUS,
         Some(Failure::Timeout(_)) => TIMEOUT,
         Some(Failure::Refused(_)) => REFUSED,
         Some(_) => CONNECTION,
-    };
-    metrics::counter!("webhook_attempts_total", "outcome" => outcome).increment(1);
+    }
+}
+
+fn measure(took: Duration, failure: Option<&Failure>) {
+    metrics::counter!("webhook_attempts_total", "outcome" => outcome(failure)).increment(1);
     metrics::histogram!("webhook_attempt_duration_seconds").record(took);
+}
+
+/// The exchange as a span of the trace. Of the URL only the host: the rest may hold a secret of the owner's.
+fn leg(url: &str) -> Leg {
+    Leg::call("POST", || {
+        let url = Url::parse(url).ok();
+        let host = url.as_ref().and_then(|url| url.host_str().map(str::to_owned));
+        let port = url.as_ref().and_then(Url::port_or_known_default);
+        let host = host.map(|host| KeyValue::new("server.address", host));
+        let port = port.map(|port| KeyValue::new("server.port", i64::from(port)));
+        [KeyValue::new("http.request.method", "POST")].into_iter().chain(host).chain(port).collect()
+    })
+}
+
+fn end(leg: Leg, status: Option<u16>, failure: Option<&Failure>) {
+    if let Some(status) = status {
+        leg.record(KeyValue::new("http.response.status_code", i64::from(status)));
+    }
+    match (failure, status) {
+        (None, _) => {}
+        (Some(Failure::Status(_) | Failure::Redirect(_)), Some(status)) => leg.fail(status.to_string()),
+        (failure, _) => leg.fail(outcome(failure)),
+    }
 }

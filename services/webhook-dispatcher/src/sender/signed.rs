@@ -77,12 +77,16 @@ impl HeaderNames {
         for (name, text) in texts {
             headers.insert(name, HeaderValue::from_str(&text).map_err(|_| MalformedSecret)?);
         }
-        if let Some(trace) = TraceContext::current()
-            && let Ok(value) = HeaderValue::from_str(&trace.traceparent)
-        {
-            headers.insert(TRACEPARENT, value);
-        }
         Ok(headers)
+    }
+}
+
+/// Tells the receiver which trace the webhook belongs to. Our `tracestate` is none of its business.
+pub(super) fn pass_on(trace: Option<TraceContext>, headers: &mut HeaderMap) {
+    if let Some(trace) = trace
+        && let Ok(value) = HeaderValue::from_str(&trace.traceparent)
+    {
+        headers.insert(TRACEPARENT, value);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The two commits of an order, each shared by all that queue for it: storing the intent (a test order is placed with
 //! it), and placing what is paid.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, EventId, EventKind, Mode, OrderId};
@@ -79,9 +79,12 @@ impl IntentBatch {
         conn: &mut AsyncPgConnection,
         placed: &[(Order, Option<TraceContext>)],
     ) -> Result<(), StoreError> {
-        let testing = placed.iter().map(|(order, _)| order).filter(|order| order.mode == Mode::Test);
-        let businesses: BTreeSet<BusinessId> = testing.map(|order| order.business_id).collect();
-        let unknown = businesses.into_iter().filter(|business| !self.testers.knows(*business));
+        // Each in the trace of the first of its orders.
+        let mut testing: BTreeMap<BusinessId, Option<&TraceContext>> = BTreeMap::new();
+        for (order, trace) in placed.iter().filter(|(order, _)| order.mode == Mode::Test) {
+            testing.entry(order.business_id).or_insert(trace.as_ref());
+        }
+        let unknown = testing.keys().copied().filter(|business| !self.testers.knows(*business));
         let now = self.ambient.clock.now();
         let new = testers::add(conn, unknown, now).await?;
         let told = new.into_iter().map(|business_id| Envelope {
@@ -90,7 +93,9 @@ impl IntentBatch {
             occurred_at: now,
             body: Body::FirstTestOrder {},
         });
-        outbox::enqueue(conn, &told.collect::<Vec<_>>(), now).await
+        let told: Vec<_> = told.collect();
+        let traced = told.iter().map(|told| (told, testing.get(&told.business_id).copied().flatten()));
+        outbox::enqueue_traced(conn, traced, now).await
     }
 }
 

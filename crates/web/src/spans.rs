@@ -1,0 +1,52 @@
+//! Requests in logs and traces, as OpenTelemetry's conventions for HTTP have them. Paths and query strings as they came are
+//! in neither.
+
+use std::borrow::Cow;
+
+use domain::RequestId;
+use telemetry::{KeyValue, TraceContext};
+use tracing::Span;
+
+/// Its route's name is the name of a request that none of ours is for.
+pub(crate) const UNMATCHED: &str = "unmatched";
+
+/// The platform asks these every few seconds: they are on no log at its usual level, and in no trace.
+pub(crate) fn is_asked_all_the_time(route: &str) -> bool {
+    route.starts_with("/health/") || route == "/metrics"
+}
+
+/// The span of a request, in its caller's trace.
+pub(crate) fn serving(
+    id: &RequestId,
+    method: &'static str,
+    route: &str,
+    caller: Option<TraceContext>,
+) -> Span {
+    let trace_id = tracing::field::Empty;
+    if is_asked_all_the_time(route) {
+        return tracing::debug_span!("request", request_id = %id, method, route);
+    }
+    let span =
+        tracing::info_span!("request", request_id = %id, method, route, otel.kind = "server", trace_id);
+    if let Some(caller) = caller {
+        caller.set_as_parent_of(&span);
+    }
+    if let Some(trace_id) = telemetry::trace_id(&span) {
+        span.record("trace_id", trace_id);
+    }
+    telemetry::describe(&span, || {
+        let name = if route == UNMATCHED { Cow::from(method) } else { format!("{method} {route}").into() };
+        let route = (route != UNMATCHED).then(|| KeyValue::new("http.route", route.to_owned()));
+        let attributes = [KeyValue::new("http.request.method", method), KeyValue::new("url.scheme", "http")];
+        (name, attributes.into_iter().chain(route))
+    });
+    span
+}
+
+/// What became of it. A refusal is the caller's matter; an error of ours is an error of the span.
+pub(crate) fn served(span: &Span, status: u16) {
+    telemetry::record(span, || KeyValue::new("http.response.status_code", i64::from(status)));
+    if status >= 500 {
+        span.in_scope(|| telemetry::fail(status.to_string()));
+    }
+}
