@@ -14,10 +14,10 @@ PAGES := $(WEB)/dist/index.html
 DENY_OPTIONS := --all-features --config .deny.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-pages test-api test-faults mutants bench openapi settings lint lint-deploy try-deploy alerts images fmt audit packages toolchain programs browser
+.PHONY: help run reset test test-pages test-api test-faults test-monitoring mutants bench openapi settings lint lint-deploy try-deploy alerts images fmt audit packages toolchain programs browser prometheus
 
 help: ## This list
-	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 
 run: programs $(PAGES) ## Start everything on this machine, play the main job, stay up until Ctrl-C
 	@exec setpriv --pdeathsig TERM $(PROGRAMS)/demo
@@ -25,7 +25,7 @@ run: programs $(PAGES) ## Start everything on this machine, play the main job, s
 reset: toolchain ## Forget the data of `make run`
 	@cargo run --quiet --package local-stack -- reset
 
-test: programs $(PAGES) browser ## All tests, on a PostgreSQL and a RabbitMQ of their own, the pages in a real browser
+test: programs $(PAGES) browser prometheus ## All tests, on a PostgreSQL and a RabbitMQ of their own, the pages in a real browser
 	$(PROGRAMS)/local-stack with-servers -- cargo test --workspace
 	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
 
@@ -48,6 +48,9 @@ settings: programs ## Write proto-docs/SETTINGS.md anew, from the code
 
 test-faults: programs ## Kills on and on, towards a thousand, and holds a model against the databases; KILLS=n for fewer
 	$(PROGRAMS)/test-faults $(if $(KILLS),--kills $(KILLS))
+
+test-monitoring: programs prometheus ## Metrics, alerts and dashboards: a real Prometheus scrapes a stack of its own
+	$(PROGRAMS)/local-stack with-servers -- cargo test --package waybill-tests --test monitoring --test deployment
 
 mutants: packages toolchain $(MUTANTS) ## Changes what decides about money and states, and sees whether a test notices; takes half an hour
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)
@@ -122,6 +125,9 @@ $(NODE_MODULES): $(WEB)/package.json $(WEB)/package-lock.json
 $(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)
 	npm --prefix $(WEB) run build
 	@touch $@
+
+prometheus:
+	@sh crates/local-stack/install-system-packages.sh prometheus
 
 browser:
 	@sh crates/local-stack/install-system-packages.sh browser

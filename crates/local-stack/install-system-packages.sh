@@ -3,6 +3,7 @@
 #   browser  Chromium and a font, for the tests of the portal's pages
 #   build    a C compiler and linker for the Rust toolchain
 #   node     Node.js 18 or newer with npm, for the portal's pages
+#   prometheus  Prometheus with its promtool, as programs, for the tests of alerts and dashboards
 #   python   Python with virtual environments, for the tools that test the API
 #   servers  PostgreSQL 15 or newer and RabbitMQ 3.10 or newer, as programs: no server of the machine's own is started
 # Silent when nothing is missing.
@@ -13,7 +14,7 @@ rabbitmq_oldest=3.10
 node_oldest=18
 
 usage() {
-    echo "usage: $0 [browser] [build] [node] [python] [servers]" >&2
+    echo "usage: $0 [browser] [build] [node] [prometheus] [python] [servers]" >&2
     exit 2
 }
 
@@ -74,6 +75,10 @@ has_browser() {
     command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null
 }
 
+has_prometheus() {
+    command -v prometheus >/dev/null && command -v promtool >/dev/null
+}
+
 # Sets `missing` to the words for what is not there.
 find_missing() {
     missing=
@@ -82,6 +87,7 @@ find_missing() {
         browser) has_browser || missing="$missing browser" ;;
         build) has_compiler || missing="$missing compiler" ;;
         node) has_node || missing="$missing node" ;;
+        prometheus) has_prometheus || missing="$missing prometheus" ;;
         python) has_python || missing="$missing python" ;;
         servers)
             has_postgresql || missing="$missing postgresql"
@@ -158,6 +164,10 @@ install_as_root() {
         browser) packages="$packages chromium fonts-dejavu-core" ;;
         compiler) packages="$packages gcc libc6-dev" ;;
         node) packages="$packages nodejs npm" ;;
+        prometheus)
+            packages="$packages prometheus"
+            services="$services prometheus.service"
+            ;;
         python) packages="$packages python3 python3-venv" ;;
         postgresql)
             package=$(postgresql_package)
@@ -171,7 +181,7 @@ install_as_root() {
             ;;
         rabbitmq)
             packages="$packages rabbitmq-server"
-            services="rabbitmq-server.service epmd.service epmd.socket"
+            services="$services rabbitmq-server.service epmd.service epmd.socket"
             ;;
         esac
     done
@@ -200,6 +210,7 @@ if ! command -v apt-get >/dev/null; then
   Chromium, for: browser
   a C compiler (gcc or clang), for: compiler
   Node.js $node_oldest or newer with npm, for: node
+  Prometheus with its promtool, for: prometheus
   Python 3 with its venv and ensurepip modules, for: python
   PostgreSQL $postgresql_oldest or newer, the server and its tools, for: postgresql
   RabbitMQ $rabbitmq_oldest or newer, with Erlang's erl_call, for: rabbitmq

@@ -1,5 +1,5 @@
-//! What operators are given beside the programs: alerts and dashboards ask only for metrics that the code has, and every alert
-//! says what to do.
+//! What operators are given beside the programs: `proto-docs/METRICS.md` lists the metrics that the code has, alerts and
+//! dashboards ask only for those, and every alert has a runbook that says what to do.
 #![expect(
     clippy::expect_used,
     clippy::unwrap_used,
@@ -12,10 +12,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// What Prometheus itself tells of a target.
-const OF_PROMETHEUS: &[&str] = &["up"];
+/// What the kernel says of a process, and what has its name from elsewhere: no macro records them by name.
+const NOT_BY_NAME: &[&str] = &["process_", "portal_order_streams", "portal_status_streams"];
+/// What every runbook has.
+const SECTIONS: &[&str] = &["## What customers notice", "## Look first", "## Mend", "## Escalate"];
 /// Words of its language that stand where a metric could.
 const WORDS: &[&str] = &["and", "or", "unless", "by", "without", "on", "ignoring", "bool", "offset"];
+/// Those that labels follow in parentheses.
+const GROUPING: &[&str] = &["by", "without", "on", "ignoring"];
 /// What a histogram is exported as.
 const PARTS: [&str; 3] = ["_bucket", "_sum", "_count"];
 
@@ -23,18 +27,18 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository").to_owned()
 }
 
-/// The files of a folder of `deploy/`, by name.
-fn files(folder: &str) -> BTreeMap<String, String> {
-    let folder = root().join("deploy").join(folder);
+/// The files of a folder with that ending, by name.
+fn files(folder: &str, ending: &str) -> BTreeMap<String, String> {
+    let folder = root().join(folder);
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let files = entries.map(|entry| entry.unwrap());
+    let files = entries
+        .map(|entry| entry.unwrap())
+        .filter(|file| file.path().extension().is_some_and(|found| found == ending));
     let found: BTreeMap<_, _> = files
         .map(|file| {
             let name = file.file_name().to_string_lossy().into_owned();
             (name, fs::read_to_string(file.path()).unwrap())
         })
-        // By which Kubernetes takes the others.
-        .filter(|(name, _)| name != "kustomization.yaml")
         .collect();
     assert!(!found.is_empty(), "{} is empty", folder.display());
     found
@@ -95,7 +99,7 @@ fn without_labels(expression: &str) -> String {
             text = format!("{before} {after}");
         }
     }
-    for word in ["by", "without", "on", "ignoring"] {
+    for word in GROUPING {
         while let Some((before, rest)) = text.split_once(&format!(" {word} (")) {
             let (_, after) = rest.split_once(')').unwrap_or_else(|| panic!("( is not closed: {expression}"));
             text = format!("{before} {after}");
@@ -104,11 +108,25 @@ fn without_labels(expression: &str) -> String {
     text
 }
 
-fn is_known(name: &str, recorded: &BTreeSet<String>) -> bool {
+/// The metrics that the document lists, those of others among them.
+fn documented() -> BTreeSet<String> {
+    let text = fs::read_to_string(root().join("proto-docs/METRICS.md")).unwrap();
+    let names: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let unique: BTreeSet<_> = names.iter().map(|&name| name.to_owned()).collect();
+    assert_eq!(unique.len(), names.len(), "a metric stands twice in METRICS.md");
+    unique
+}
+
+/// Of what is around Waybill, and not of it.
+fn of_others() -> BTreeSet<String> {
+    let text = fs::read_to_string(root().join("proto-docs/METRICS.md")).unwrap();
+    let (_, others) = text.split_once("## Of others").expect("METRICS.md lists what is of others");
+    others.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).map(str::to_owned).collect()
+}
+
+fn is_known(name: &str, documented: &BTreeSet<String>) -> bool {
     let of_histogram = PARTS.iter().filter_map(|part| name.strip_suffix(part));
-    OF_PROMETHEUS.contains(&name)
-        || recorded.contains(name)
-        || of_histogram.into_iter().any(|base| recorded.contains(base))
+    documented.contains(name) || of_histogram.into_iter().any(|base| documented.contains(base))
 }
 
 /// The values under a key in a YAML file of rules, on one line or folded over several.
@@ -140,15 +158,26 @@ fn queries(value: &Value, found: &mut Vec<String>) {
 }
 
 #[test]
+fn the_document_lists_what_the_code_records() {
+    let (recorded, documented, of_others) = (recorded(), documented(), of_others());
+    let undocumented: Vec<_> = recorded.difference(&documented).collect();
+    assert!(undocumented.is_empty(), "not in METRICS.md: {undocumented:?}");
+    let by_name = |name: &&String| !NOT_BY_NAME.iter().any(|other| name.starts_with(other));
+    let ours = documented.difference(&of_others).filter(by_name);
+    let gone: Vec<_> = ours.filter(|name| !recorded.contains(*name)).collect();
+    assert!(gone.is_empty(), "in METRICS.md, and no code records it: {gone:?}");
+}
+
+#[test]
 fn alerts_and_dashboards_ask_for_metrics_that_exist() {
-    let recorded = recorded();
+    let documented = documented();
     let mut expressions = Vec::new();
-    for (name, text) in files("alerts") {
+    for (name, text) in files("deploy/alerts", "yaml") {
         let found = values(&text, "expr");
         assert_eq!(found.len(), values(&text, "alert").len(), "{name}: each alert has an expression");
         expressions.extend(found.into_iter().map(|expression| (format!("alerts/{name}"), expression)));
     }
-    for (name, text) in files("dashboards") {
+    for (name, text) in files("deploy/dashboards", "json") {
         let dashboard = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         let mut found = Vec::new();
         queries(&dashboard, &mut found);
@@ -159,36 +188,73 @@ fn alerts_and_dashboards_ask_for_metrics_that_exist() {
         let asked = asked(&expression);
         assert!(!asked.is_empty(), "{file} asks for no metric: {expression}");
         for name in asked {
-            assert!(is_known(&name, &recorded), "{file}: no code records {name}, as in {expression}");
+            assert!(is_known(&name, &documented), "{file}: METRICS.md has no {name}, as in {expression}");
         }
     }
 }
 
 #[test]
-fn every_alert_says_what_to_do() {
-    let readme = fs::read_to_string(root().join("deploy/README.md")).unwrap();
-    let headings = readme.lines().filter(|line| line.starts_with('#'));
-    let anchors: BTreeSet<String> = headings
-        .map(|line| {
-            line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-").replace([',', '.'], "")
-        })
-        .collect();
-    for (file, text) in files("alerts") {
-        let alerts = values(&text, "alert");
-        for key in ["severity", "summary", "description", "runbook"] {
-            assert_eq!(values(&text, key).len(), alerts.len(), "{file}: an alert without {key}");
+fn every_alert_has_its_runbook_and_every_runbook_its_alert() {
+    let mut alerts = BTreeSet::new();
+    for (file, text) in files("deploy/alerts", "yaml") {
+        let names = values(&text, "alert");
+        for key in ["severity", "summary", "description"] {
+            assert_eq!(values(&text, key).len(), names.len(), "{file}: an alert without {key}");
         }
-        for runbook in values(&text, "runbook") {
-            let anchor = runbook.strip_prefix("deploy/README.md#").unwrap_or_default();
-            assert!(anchors.contains(anchor), "{file}: {runbook} leads nowhere");
+        let runbooks: Vec<_> = names.iter().map(|name| format!("proto-docs/runbooks/{name}.md")).collect();
+        assert_eq!(values(&text, "runbook_url"), runbooks, "{file}");
+        for severity in values(&text, "severity") {
+            assert!(["critical", "warning"].contains(&severity.as_str()), "{file}: {severity}");
+        }
+        for name in names {
+            assert!(alerts.insert(name.clone()), "{name} is there twice");
         }
     }
+    let runbooks = files("proto-docs/runbooks", "md");
+    let of_runbooks: BTreeSet<_> =
+        runbooks.keys().map(|file| file.trim_end_matches(".md").to_owned()).collect();
+    assert_eq!(alerts, of_runbooks);
+    for (file, text) in &runbooks {
+        assert!(
+            text.starts_with(&format!("# {}\n", file.trim_end_matches(".md"))),
+            "{file} has another name"
+        );
+        for section in SECTIONS {
+            let said =
+                text.split_once(section).map(|(_, rest)| rest.split("\n## ").next().unwrap_or_default());
+            assert!(said.is_some_and(|said| said.trim().len() > 5), "{file}: nothing under {section}");
+        }
+        for (_, link) in text.match_indices("](").map(|(at, _)| text.split_at(at + 2)) {
+            let target = link.split(')').next().unwrap_or_default();
+            let there = root().join("proto-docs/runbooks").join(target).exists();
+            assert!(there || target.starts_with("http"), "{file}: {target} leads nowhere");
+        }
+    }
+}
+
+/// Whoever is called by an alert sees on a panel what it is about.
+#[test]
+fn each_metric_of_an_alert_is_on_a_dashboard() {
+    let mut shown = BTreeSet::new();
+    for text in files("deploy/dashboards", "json").values() {
+        let mut found = Vec::new();
+        queries(&serde_json::from_str(text).unwrap(), &mut found);
+        shown.extend(found.iter().flat_map(|expression| asked(expression)));
+    }
+    let mut watched = BTreeSet::new();
+    for text in files("deploy/alerts", "yaml").values() {
+        watched.extend(values(text, "expr").iter().flat_map(|expression| asked(expression)));
+    }
+    let of_others = of_others();
+    let missing: Vec<_> = watched.difference(&shown).filter(|name| !of_others.contains(*name)).collect();
+    assert!(missing.is_empty(), "no panel shows {missing:?}");
 }
 
 /// Each figure that an operator needs of webhooks has a panel.
 #[test]
 fn webhooks_are_on_a_panel_each() {
-    let dashboard: Value = serde_json::from_str(&files("dashboards")["webhooks.json"]).unwrap();
+    let dashboard: Value =
+        serde_json::from_str(&files("deploy/dashboards", "json")["webhooks.json"]).unwrap();
     let mut found = Vec::new();
     queries(&dashboard, &mut found);
     let shown: BTreeSet<String> = found.iter().flat_map(|expression| asked(expression)).collect();
@@ -211,10 +277,11 @@ fn the_metrics_of_an_expression_are_found() {
         ("sum by (le) (rate(lag_seconds_bucket[5m])) / on (a, b) sum(up)", vec!["lag_seconds_bucket", "up"]),
         ("time() - max(a) > 14 * 86400 or absent(b) and c", vec!["a", "b", "c"]),
         ("rate(x[$__rate_interval])", vec!["x"]),
+        ("a / ignoring (state) b", vec!["a", "b"]),
     ] {
         let found: Vec<_> = asked(expression).into_iter().collect();
         assert_eq!(found, metrics, "{expression}");
     }
-    assert!(!is_known("nonsense_total", &recorded()));
-    assert!(is_known("webhook_first_attempt_lag_seconds_bucket", &recorded()));
+    assert!(!is_known("nonsense_total", &documented()));
+    assert!(is_known("webhook_first_attempt_lag_seconds_bucket", &documented()));
 }
