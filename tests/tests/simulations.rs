@@ -198,7 +198,7 @@ async fn live_orders_are_left_alone(stack: &Stack, business: &mut Business) -> a
     assert_eq!(simulate(&test, &order, json!({ "event": "auto" })).await?.status, 404);
     let relayed =
         business.portal.post(&format!("/orders/{order}/simulate"), &json!({ "event": "auto" })).await?;
-    assert_eq!(relayed.status, 404, "{}", relayed.text);
+    assert_eq!((relayed.status.as_u16(), relayed.code()), (403, "simulate_needs_test_order"));
     let runs = stack.query(Service::OrderApi, "SELECT count(*) FROM simulations").await?;
     assert_eq!(runs.trim().parse::<i64>().context("a count")?, 0);
     Ok(())

@@ -36,6 +36,14 @@ impl TrackingCode {
         }
     }
 
+    /// As people type it: in any case, with spaces around.
+    ///
+    /// # Errors
+    /// When it is no tracking code.
+    pub fn typed(text: &str) -> Result<Self, TrackingCodeError> {
+        text.trim().to_ascii_uppercase().parse()
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

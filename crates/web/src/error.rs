@@ -40,8 +40,12 @@ impl ApiError {
         let message = match faults.as_slice() {
             [only] => only.message.clone(),
             [first, rest @ ..] => {
-                let at_least = if faults.len() < FaultList::MAX { "" } else { "at least " };
-                format!("{} There are {at_least}{} more faults; see errors.", first.message, rest.len())
+                let more = match rest.len() {
+                    1 => "is 1 more fault".to_owned(),
+                    more if faults.len() < FaultList::MAX => format!("are {more} more faults"),
+                    more => format!("are at least {more} more faults"),
+                };
+                format!("{} There {more}; see errors.", first.message)
             }
             [] => "The request is not valid.".to_owned(),
         };

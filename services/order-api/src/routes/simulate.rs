@@ -43,7 +43,13 @@ pub(super) async fn of_business(
 ) -> Result<Json<SimulatedOrderView>, ApiError> {
     let business = integration::parse_business(&path.0)?;
     let id = integration::parse_id(&path.1)?;
-    simulate(&app, business, id, read(&body.0)?).await
+    let asked = read(&body.0)?;
+    let order = integration::find(&app, business, None, &path.1).await?;
+    if order.mode == Mode::Live {
+        let message = "Only test orders can be simulated. This one is live.";
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "simulate_needs_test_order", message));
+    }
+    simulate(&app, business, id, asked).await
 }
 
 pub(super) fn needs_test_key() -> ApiError {

@@ -132,6 +132,13 @@ async fn new_link(
     Ok((token, expires_at))
 }
 
+/// Whether a link would work now.
+pub(crate) async fn is_good(app: &App, token: &LinkToken) -> Result<bool, StoreError> {
+    let now = app.clock.now();
+    let found = app.database.read(async |conn| password_resets::find(conn, token, now).await).await?;
+    Ok(found.is_some())
+}
+
 /// Uses up the link. Every session of the user ends, and their failed log-ins are forgotten.
 pub(crate) async fn reset_password(
     app: &App,

@@ -16,6 +16,9 @@ pub(super) async fn write_audit(
     author: &Author,
     act: &Act,
 ) -> Result<(), StoreError> {
+    if act.once && audit_log::has(conn, business, act).await? {
+        return Ok(());
+    }
     let id = AuditEntryId::generate(&app.clock, &app.entropy);
     let entry = Entry { id, at: app.clock.now(), author, act };
     audit_log::insert(conn, business, &entry).await

@@ -159,11 +159,18 @@ pub(crate) struct Act {
     pub(crate) target: Option<Target>,
     /// An object.
     pub(crate) details: Value,
+    /// Whether its target can be acted on so only once, and whoever repeats the call does nothing more.
+    pub(crate) once: bool,
 }
 
 impl Act {
     pub(crate) fn new(action: Action) -> Self {
-        Self { action, target: None, details: json!({}) }
+        Self { action, target: None, details: json!({}), once: false }
+    }
+
+    /// Of what a repeated call does not do again.
+    pub(crate) fn once(action: Action, target: Target) -> Self {
+        Self { once: true, ..Self::new(action).on(target) }
     }
 
     #[must_use]

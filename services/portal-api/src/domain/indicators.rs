@@ -46,7 +46,7 @@ impl Indicators {
     }
 }
 
-/// Of a service that did not answer; only the operator sees it.
+/// Of a service that did not answer.
 const UNKNOWN: Label = Label("Unknown");
 
 impl Label {

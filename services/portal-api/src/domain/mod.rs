@@ -24,7 +24,7 @@ pub(crate) use business::{Business, BusinessStatus, DoneSince, Standing};
 pub(crate) use health::{Problem, problems};
 pub(crate) use links::Links;
 pub(crate) use origin::Origins;
-pub(crate) use password::Password;
+pub(crate) use password::{Password, Unfit};
 pub(crate) use role::Role;
 pub(crate) use secret_token::{LinkToken, SessionToken};
 pub(crate) use session::{Session, expiry, is_due_for_extension, oldest_session_start};

@@ -1,12 +1,13 @@
 //! How a business fares, asked of all its owners at the same time; whoever does not answer is named, and the rest shown.
 
 use domain::{BusinessId, GoLiveFacts};
+use internal_api::PageQuery;
 use internal_api::orders::OrdersActivity;
 use internal_api::wallet::WalletView;
 use internal_api::webhooks::EndpointView;
-use internal_api::{CallError, PageQuery};
 use postgres::StoreError;
 
+use super::Silent;
 use crate::app::App;
 use crate::commands::confirm_go_live::confirm_go_live;
 use crate::domain::indicators::{Indicators, Told};
@@ -42,13 +43,12 @@ pub(crate) async fn health(app: &App, business: BusinessId) -> Result<Option<Hea
         peers.orders.activity(business),
     );
     let standing = confirmed?.standing;
-    let mut incomplete = Vec::new();
-    let keys = told("key-management", keys, &mut incomplete);
-    let webhooks = told("webhook-dispatcher", webhooks, &mut incomplete);
-    let endpoints = told("webhook-dispatcher", endpoints, &mut incomplete).map(|page| page.data);
-    let wallet = told("wallet", wallet, &mut incomplete);
-    let orders = told("order-api", orders, &mut incomplete);
-    incomplete.dedup();
+    let mut silent = Silent::default();
+    let keys = silent.told("key-management", keys);
+    let webhooks = silent.told("webhook-dispatcher", webhooks);
+    let endpoints = silent.told("webhook-dispatcher", endpoints).map(|page| page.data);
+    let wallet = silent.told("wallet", wallet);
+    let orders = silent.told("order-api", orders);
     Ok(Some(Health {
         indicators: Indicators::of(&standing, Told { keys, webhooks, wallet: wallet.as_ref() }),
         go_live: standing.facts(),
@@ -57,19 +57,6 @@ pub(crate) async fn health(app: &App, business: BusinessId) -> Result<Option<Hea
         wallet,
         orders,
         endpoints,
-        incomplete,
+        incomplete: silent.0,
     }))
-}
-
-fn told<T>(
-    service: &'static str,
-    answer: Result<T, CallError>,
-    incomplete: &mut Vec<&'static str>,
-) -> Option<T> {
-    answer
-        .inspect_err(|error| {
-            tracing::warn!(%error, "a part of a business's health is not known");
-            incomplete.push(service);
-        })
-        .ok()
 }

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use domain::{BusinessId, GoLiveFacts};
-use internal_api::CallError;
 use internal_api::orders::RetryEvidence;
 use postgres::StoreError;
 
+use super::Silent;
 use crate::app::App;
 use crate::commands::confirm_go_live::confirm_go_live;
 use crate::domain::indicators::{Indicators, Told};
@@ -23,36 +23,32 @@ pub(crate) struct Status {
     pub(crate) go_live: GoLiveFacts,
     pub(crate) done_since: DoneSince,
     pub(crate) advice: [Advice; 3],
+    /// The services that did not answer.
+    pub(crate) incomplete: Vec<&'static str>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum StatusError {
-    #[error(transparent)]
-    Owner(#[from] CallError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-/// `None` for an unknown business. An owner that does not answer leaves no indicator to show: all of them, or none.
-pub(crate) async fn status(app: &App, business: BusinessId) -> Result<Option<Status>, StatusError> {
+/// `None` for an unknown business. What an owner does not tell is unknown, and the rest is shown.
+pub(crate) async fn status(app: &App, business: BusinessId) -> Result<Option<Status>, StoreError> {
     let standing = app.database.read(async |conn| businesses::standing(conn, business).await).await?;
     let Some(standing) = standing else { return Ok(None) };
-    let owners = async {
-        tokio::try_join!(
-            app.peers.keys.summary(business),
-            app.peers.webhooks.summary(business),
-            app.peers.wallet.wallet(business),
-        )
-    };
-    let (owners, confirmed, retries) =
-        tokio::join!(owners, confirm_go_live(app, standing), retry_evidence(app, business));
-    let ((keys, webhooks, wallet), standing) = (owners?, confirmed?.standing);
-    let told = Told { keys: Some(keys), webhooks: Some(webhooks), wallet: Some(&wallet) };
+    let (keys, webhooks, wallet, confirmed, retries) = tokio::join!(
+        app.peers.keys.summary(business),
+        app.peers.webhooks.summary(business),
+        app.peers.wallet.wallet(business),
+        confirm_go_live(app, standing),
+        retry_evidence(app, business),
+    );
+    let standing = confirmed?.standing;
+    let mut silent = Silent::default();
+    let keys = silent.told("key-management", keys);
+    let webhooks = silent.told("webhook-dispatcher", webhooks);
+    let wallet = silent.told("wallet", wallet);
     Ok(Some(Status {
-        indicators: Indicators::of(&standing, told),
+        indicators: Indicators::of(&standing, Told { keys, webhooks, wallet: wallet.as_ref() }),
         go_live: standing.facts(),
         done_since: standing.since,
-        advice: advice(retries, webhooks.verified),
+        advice: advice(retries, webhooks.and_then(|webhooks| webhooks.verified)),
+        incomplete: silent.0,
     }))
 }
 

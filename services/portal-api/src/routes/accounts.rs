@@ -12,7 +12,7 @@ use super::session::SessionView;
 use super::{errors, session_cookie};
 use crate::app::App;
 use crate::commands::sign_up::{self, SignUp};
-use crate::domain::{Email, Password};
+use crate::domain::{Email, Password, Unfit};
 
 #[utoipa::path(
     post,
@@ -41,15 +41,26 @@ pub(super) async fn sign_up(
 fn parse(body: &Value) -> Result<(String, Email, Password), ApiError> {
     let faults = FaultList::default();
     let parsed = Fields::of_body(body, &faults).and_then(|fields| {
-        let business_name = fields.required_text("businessName", TextRule::line(120));
+        let business_name = business_name(&fields);
         let email = email(&fields);
-        let password = chosen_password(&fields, "password");
+        let password = chosen_password(&fields, "password", email.as_ref());
         Some((business_name?, email?, password?))
     });
     match parsed {
         Some(parsed) if faults.is_empty() => Ok(parsed),
         _ => Err(ApiError::invalid(faults)),
     }
+}
+
+/// It is shown to others: in the operator's lists, in mails. So nothing in it may turn around what stands beside it.
+fn business_name(fields: &Fields<'_>) -> Option<String> {
+    let name = fields.required_text("businessName", TextRule::line(120))?;
+    if name.contains(|character| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')) {
+        let message = "businessName must not have characters that change the direction of writing.";
+        fields.fault("businessName", "invalid_format", message);
+        return None;
+    }
+    Some(name)
 }
 
 /// The e-mail of an account.
@@ -75,14 +86,21 @@ pub(super) fn password_text<'a>(fields: &Fields<'a>, name: &str) -> Option<&'a s
     }
 }
 
-/// A password that is to be somebody's from now on.
-pub(super) fn chosen_password(fields: &Fields<'_>, name: &str) -> Option<Password> {
-    let text = password_text(fields, name)?;
-    let password = Password::choose(text);
-    if password.is_none() {
-        let (min, max) = (Password::MIN, Password::MAX);
-        let code = if text.chars().count() < min { "too_short" } else { "too_long" };
-        fields.fault(name, code, format!("{name} must have {min} to {max} characters."));
-    }
-    password
+/// A password that is to be somebody's from now on; `email` is theirs, where it is known here.
+pub(super) fn chosen_password(fields: &Fields<'_>, name: &str, email: Option<&Email>) -> Option<Password> {
+    let (min, max) = (Password::MIN, Password::MAX);
+    let range = format!("{name} must have {min} to {max} characters.");
+    let (code, message) = match Password::choose(password_text(fields, name)?) {
+        Ok(password) if email.is_some_and(|email| password.is_like(email)) => {
+            ("too_common", format!("{name} must not be the e-mail."))
+        }
+        Ok(password) => return Some(password),
+        Err(Unfit::Short) => ("too_short", range),
+        Err(Unfit::Long) => ("too_long", range),
+        Err(Unfit::Common) => {
+            ("too_common", format!("{name} is among those that are guessed first. Choose another one."))
+        }
+    };
+    fields.fault(name, code, message);
+    None
 }

@@ -84,7 +84,7 @@ pub(super) async fn revoke(
     let key = key_id(&key)?;
     let (business, keys) = (session.business, app.peers.keys.clone());
     let call = async move { Ok(keys.revoke(business, &key.to_string()).await?) };
-    let act = |revoked: &ApiKeyView| key_act(Action::ApiKeyRevoked, revoked);
+    let act = |revoked: &ApiKeyView| Act { once: true, ..key_act(Action::ApiKeyRevoked, revoked) };
     let revoked = acted(&app, business, author.0, call, act).await?;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, key_id = %key, "an API key was revoked"

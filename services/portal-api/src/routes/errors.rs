@@ -16,7 +16,6 @@ use crate::commands::reset_password::{RequestResetError, ResetError};
 use crate::commands::sign_up::SignUpError;
 use crate::domain::Role;
 use crate::passwords::PasswordError;
-use crate::queries::status::StatusError;
 
 pub(super) fn store(error: StoreError) -> ApiError {
     if error.is_unavailable() {
@@ -185,13 +184,6 @@ pub(super) fn accept_invitation(error: AcceptError) -> ApiError {
         ),
         AcceptError::Password(error) => password(error),
         AcceptError::Store(error) => store(error),
-    }
-}
-
-pub(super) fn status(error: StatusError) -> ApiError {
-    match error {
-        StatusError::Owner(error) => error.into(),
-        StatusError::Store(error) => store(error),
     }
 }
 

@@ -188,7 +188,7 @@ fn parse_invitation(body: &Value) -> Result<(Email, Role), ApiError> {
 }
 
 /// `None` for a text that cannot be the token of a link.
-fn parse_token(body: &Value) -> Result<Option<LinkToken>, ApiError> {
+pub(super) fn parse_token(body: &Value) -> Result<Option<LinkToken>, ApiError> {
     let faults = FaultList::default();
     let token = Fields::of_body(body, &faults).and_then(|fields| fields.required_text("token", TOKEN));
     match token {
@@ -202,7 +202,7 @@ pub(super) fn parse_token_and_password(body: &Value) -> Result<(Option<LinkToken
     let faults = FaultList::default();
     let parsed = Fields::of_body(body, &faults).and_then(|fields| {
         let token = fields.required_text("token", TOKEN);
-        let password = chosen_password(&fields, "password");
+        let password = chosen_password(&fields, "password", None);
         Some((LinkToken::parse(&token?), password?))
     });
     match parsed {

@@ -103,6 +103,7 @@ pub(crate) fn internal(
 fn strangers(config: &mut ServiceConfig) {
     config
         .service(resource("/portal/password-resets").route(post().to(password_resets::request)))
+        .service(resource("/portal/password-resets/look-up").route(post().to(password_resets::look_up)))
         .service(resource("/portal/password-resets/confirm").route(post().to(password_resets::confirm)))
         .service(resource("/portal/invitations/look-up").route(post().to(invitations::look_up)))
         .service(resource("/portal/invitations/accept").route(post().to(invitations::accept)));

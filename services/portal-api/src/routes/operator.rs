@@ -169,8 +169,7 @@ pub(super) async fn credit(
         }
     };
     let act = |credit: &CreditView| {
-        Act::new(Action::WalletCredited)
-            .on(Target::new(TargetKind::Transfer, credit.transfer_id))
+        Act::once(Action::WalletCredited, Target::new(TargetKind::Transfer, credit.transfer_id))
             .with("amountPaise", credit.amount_paise.get())
     };
     let credit = acted(&app, business, author.0, work, act).await?;

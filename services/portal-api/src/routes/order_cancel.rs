@@ -35,7 +35,7 @@ pub(super) async fn cancel(
     let (business, orders) = (session.business, app.peers.orders.clone());
     let call = async move { Ok(orders.cancel(business, &order_id.to_string(), &body).await?) };
     let act =
-        move |_: &OrderView| Act::new(Action::OrderCancelled).on(Target::new(TargetKind::Order, order_id));
+        move |_: &OrderView| Act::once(Action::OrderCancelled, Target::new(TargetKind::Order, order_id));
     let cancelled = acted(&app, business, author.0, call, act).await?;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, %order_id, "an order was cancelled from the portal"

@@ -12,7 +12,7 @@ use super::openapi::bodies;
 use super::{errors, session_cookie};
 use crate::app::App;
 use crate::commands::change_password::{ChangePassword, change_password};
-use crate::domain::{Password, Session};
+use crate::domain::{Email, Password, Session};
 
 /// All sessions of the user end; this browser gets a new one.
 #[utoipa::path(
@@ -31,19 +31,25 @@ pub(super) async fn change(
     request: HttpRequest,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let (current, new) = parse(&body.0)?;
+    let (current, new) = parse(&body.0, &session)?;
     let (address, browser) = (counted_address(&app, &request), browser(&app, &request));
     let wanted = ChangePassword { current, new, address, browser };
     let opened = change_password(&app, &session, &author.0, wanted).await.map_err(errors::change_password)?;
     Ok(HttpResponse::NoContent().cookie(session_cookie::PORTAL.carry(&app, &opened.token)).finish())
 }
 
-fn parse(body: &Value) -> Result<(Password, Password), ApiError> {
+fn parse(body: &Value, session: &Session) -> Result<(Password, Password), ApiError> {
+    let email = Email::parse(&session.email);
     let faults = FaultList::default();
     let parsed = Fields::of_body(body, &faults).and_then(|fields| {
         let current = password_text(&fields, "currentPassword").map(Password::typed);
-        let new = chosen_password(&fields, "newPassword");
-        Some((current?, new?))
+        let new = chosen_password(&fields, "newPassword", email.as_ref());
+        let (current, new) = (current?, new?);
+        if current.as_bytes() == new.as_bytes() {
+            fields.fault("newPassword", "unchanged", "newPassword is the current one. Choose another one.");
+            return None;
+        }
+        Some((current, new))
     });
     match parsed {
         Some(parsed) if faults.is_empty() => Ok(parsed),

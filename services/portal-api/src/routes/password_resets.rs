@@ -12,7 +12,7 @@ use super::accounts::email;
 use super::address::counted_address;
 use super::author::{ByOperator, request_id};
 use super::errors;
-use super::invitations::parse_token_and_password;
+use super::invitations::{parse_token, parse_token_and_password};
 use super::openapi::bodies;
 use super::operator::business_id;
 use crate::app::App;
@@ -56,6 +56,24 @@ pub(super) async fn request(
         .await
         .map_err(errors::request_reset)?;
     Ok(HttpResponse::Accepted().json(ResetAskedView { message: ASKED }))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/password-resets/look-up",
+    operation_id = "lookUpPasswordReset",
+    tag = "Account",
+    summary = "Whether a link to choose a new password would work",
+    request_body = bodies::LinkToken,
+    responses((status = 204, description = "It would.")),
+)]
+pub(super) async fn look_up(app: Data<App>, body: JsonBody) -> Result<HttpResponse, ApiError> {
+    let token = parse_token(&body.0)?.ok_or_else(errors::reset_link_invalid)?;
+    if reset_password::is_good(&app, &token).await.map_err(errors::store)? {
+        Ok(HttpResponse::NoContent().finish())
+    } else {
+        Err(errors::reset_link_invalid())
+    }
 }
 
 #[utoipa::path(

@@ -21,6 +21,8 @@ struct StatusView {
     go_live: GoLiveView,
     /// Shown beside the go-live list; it locks nothing.
     advice: Vec<AdviceView>,
+    /// The services that did not answer: what they know shows as `Unknown`, or as not done yet.
+    incomplete: Vec<&'static str>,
 }
 
 #[derive(Serialize, utoipa::ToSchema)]
@@ -77,7 +79,7 @@ struct ItemView {
     responses((status = 200, description = "How things stand.", body = StatusView)),
 )]
 pub(super) async fn status(app: Data<App>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
-    let found = status::status(&app, session.business).await.map_err(errors::status)?;
+    let found = status::status(&app, session.business).await.map_err(errors::store)?;
     let status = found.ok_or_else(errors::business_not_found)?;
     Ok(HttpResponse::Ok().json(StatusView::from(status)))
 }
@@ -88,6 +90,7 @@ impl From<Status> for StatusView {
             indicators: status.indicators.into(),
             go_live: GoLiveView::of(status.go_live, status.done_since),
             advice: status.advice.into_iter().map(AdviceView::from).collect(),
+            incomplete: status.incomplete,
         }
     }
 }

@@ -119,8 +119,7 @@ pub(super) async fn top_up(
         }
     };
     let act = |top_up: &TopUpView| {
-        Act::new(Action::WalletToppedUp)
-            .on(Target::new(TargetKind::TopUp, top_up.id))
+        Act::once(Action::WalletToppedUp, Target::new(TargetKind::TopUp, top_up.id))
             .with("amountPaise", top_up.amount_paise.get())
             .with("status", top_up.status.as_str())
     };

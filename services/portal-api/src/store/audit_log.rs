@@ -97,6 +97,20 @@ pub(crate) async fn insert(
     Ok(())
 }
 
+/// Whether there is a line of this action on this target already.
+pub(crate) async fn has(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    act: &Act,
+) -> Result<bool, StoreError> {
+    let Some(target) = &act.target else { return Ok(false) };
+    let lines = audit_log::table
+        .filter(audit_log::business_id.eq(business.to_string()))
+        .filter(audit_log::action.eq(<&str>::from(act.action)))
+        .filter(audit_log::target_id.eq(&target.id));
+    Ok(diesel::select(diesel::dsl::exists(lines)).get_result(conn).await?)
+}
+
 /// Newest first; one more than `limit` tells that there are more. `None` when `after` is no line of this business.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,

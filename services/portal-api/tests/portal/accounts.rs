@@ -59,10 +59,14 @@ async fn every_fault_of_a_sign_up_is_named_at_once() {
         ),
         (
             json!({ "businessName": "a\u{0}b", "email": "a@b.co", "password": "12345678" }),
-            vec!["businessName"],
+            vec!["businessName", "password"],
         ),
         (
             json!({ "businessName": "x".repeat(121), "email": "a@b.co", "password": "x".repeat(201) }),
+            vec!["businessName", "password"],
+        ),
+        (
+            json!({ "businessName": "Shop \u{202e}kcehc", "email": "desk.one@b.co", "password": "Desk.One" }),
             vec!["businessName", "password"],
         ),
         (json!([]), vec![""]),

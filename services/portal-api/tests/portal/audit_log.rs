@@ -79,6 +79,19 @@ async fn calls_to_other_services_are_written_down_once_they_have_succeeded() {
     assert_eq!(written[0]["details"]["mode"], "test");
     assert!(!written[0].to_string().contains(secret));
 
+    let top_ups = format!("POST /wallet/internal/wallets/{business}/top-ups");
+    let top_up = json!({
+        "id": "top_01ARZ3NDEKTSV4RRFFQ69G5FAV", "amountPaise": 100, "status": "succeeded",
+        "provider": "sandbox", "balancePaise": 100, "createdAt": "2026-01-01T00:00:00Z",
+    });
+    for _ in 0..2 {
+        portal.peers.answer(top_ups.clone(), 201, top_up.clone());
+        let answer = owner.client.post("/v1/portal/wallet/top-ups", json!({ "amountPaise": 100 })).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+    }
+    let topped_up = lines(&mut owner.client, "&action=wallet.topped_up").await;
+    assert_eq!(topped_up.len(), 1, "who repeats a call moves no money again: {topped_up:?}");
+
     let endpoint = "whe_01ARZ3NDEKTSV4RRFFQ69G5FAV";
     let webhooks = format!("/webhook-dispatcher/internal/businesses/{business}/webhook-endpoints/{endpoint}");
     portal.peers.answer(format!("DELETE {webhooks}"), 204, Value::Null);

@@ -9,6 +9,7 @@ use crate::portal::{OPERATOR_TOKEN, Portal};
 
 const RESETS: &str = "/v1/portal/password-resets";
 const CONFIRM: &str = "/v1/portal/password-resets/confirm";
+const LOOK_UP: &str = "/v1/portal/password-resets/look-up";
 const SESSION: &str = "/v1/portal/session";
 
 async fn ask(client: &mut Client, email: &str) -> Answer {
@@ -83,7 +84,14 @@ async fn a_link_is_good_for_an_hour() {
     portal.owner("owner@shop.example").await;
     ask(&mut portal.stranger(), "owner@shop.example").await;
     let token = folder.wait_for(1).await[0].token();
+    let look_up = async |token: &str| {
+        let found = portal.stranger().post(LOOK_UP, json!({ "token": token })).await;
+        (found.status, found.code().to_owned())
+    };
+    assert_eq!(look_up(&token).await, (204, String::new()), "looking uses nothing up");
+    assert_eq!(look_up(&token).await.0, 204);
     portal.clock.advance(TimeDelta::hours(1));
+    assert_eq!(look_up(&token).await, (422, "reset_link_invalid".to_owned()));
     let late = portal.stranger().post(CONFIRM, confirm(&token, "battery staple")).await;
     assert_eq!((late.status, late.code()), (422, "reset_link_invalid"));
     for nonsense in ["x", &"A".repeat(43)] {

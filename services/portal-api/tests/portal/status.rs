@@ -24,6 +24,7 @@ async fn a_new_business_sees_the_initial_labels_of_the_specification() {
     assert_eq!(
         status.body,
         json!({
+            "incomplete": [],
             "indicators": {
                 "testApi": { "code": "not_created", "label": "Not created" },
                 "liveApi": { "code": "locked", "label": "Locked" },
@@ -104,19 +105,30 @@ async fn the_indicators_move_as_things_happen() {
 }
 
 #[tokio::test]
-async fn an_owner_that_does_not_answer_leaves_no_half_status() {
-    for peer in ["key-management", "webhook-dispatcher", "wallet"] {
+async fn what_an_owner_does_not_tell_is_unknown_and_the_rest_is_shown() {
+    for (peer, unknown) in [
+        ("key-management", vec!["testApi", "liveApi"]),
+        ("webhook-dispatcher", vec!["webhook", "webhookConnectionTest"]),
+        ("wallet", vec!["wallet"]),
+        ("order-api", vec![]),
+    ] {
         let portal = Portal::start().await;
         let mut owner = portal.owner("owner@shop.example").await;
         portal.peers.silence(peer);
-        let away = owner.client.get(STATUS).await;
-        assert_eq!((away.status, away.code()), (503, "temporarily_unavailable"), "{peer}");
+        let status = owner.client.get(STATUS).await;
+        assert_eq!(status.status, 200, "{peer}: {status:?}");
+        let shown = status.body["indicators"].as_object().unwrap();
+        let without: Vec<_> = shown
+            .iter()
+            .filter(|(_, label)| label["code"] == "unknown")
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let mut expected = unknown.clone();
+        expected.sort_unstable();
+        assert_eq!(without, expected, "{peer}");
+        let silent = if unknown.is_empty() { json!([]) } else { json!([peer]) };
+        assert_eq!(status.body["incomplete"], silent, "no indicator is order-api's to give");
     }
-    let portal = Portal::start().await;
-    let mut owner = portal.owner("owner@shop.example").await;
-    portal.peers.silence("order-api");
-    let status = owner.client.get(STATUS).await;
-    assert_eq!(status.status, 200, "no indicator is order-api's to give: {status:?}");
 }
 
 #[tokio::test]

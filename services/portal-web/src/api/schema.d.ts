@@ -593,6 +593,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/portal/password-resets/look-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Whether a link to choose a new password would work */
+        post: operations["lookUpPasswordReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/portal/pickup-profile": {
         parameters: {
             query?: never;
@@ -2360,6 +2377,8 @@ export interface components {
             /** @description Shown beside the go-live list; it locks nothing. */
             advice: components["schemas"]["AdviceView"][];
             goLive: components["schemas"]["GoLiveView"];
+            /** @description The services that did not answer: what they know shows as `Unknown`, or as not done yet. */
+            incomplete: string[];
             indicators: components["schemas"]["IndicatorsView"];
         };
         SubscriptionView: {
@@ -3574,6 +3593,29 @@ export interface operations {
         };
         responses: {
             /** @description The new password works. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    lookUpPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkToken"];
+            };
+        };
+        responses: {
+            /** @description It would. */
             204: {
                 headers: {
                     [name: string]: unknown;

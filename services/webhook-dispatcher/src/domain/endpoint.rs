@@ -80,7 +80,8 @@ pub(crate) fn last_delivery(facts: &EndpointFacts) -> LastDelivery {
     LastDelivery { at: facts.last_delivery_at, label: label.to_owned() }
 }
 
-/// All endpoints of a business in one line: the worst status, and the best test.
+/// All endpoints of a business in one line: the worst status; and whether they were tested, which a single failure makes a
+/// failure, since it is the one to be mended.
 pub(crate) fn summary(endpoints: &[EndpointFacts]) -> WebhookSummary {
     let badness = |status: &EndpointStatus| match status {
         EndpointStatus::Active => 0,
@@ -90,8 +91,8 @@ pub(crate) fn summary(endpoints: &[EndpointFacts]) -> WebhookSummary {
     };
     let any = |wanted| endpoints.iter().any(|endpoint| endpoint.connection_test == wanted);
     let connection_test = match () {
-        () if any(ConnectionTest::Passed) => ConnectionTest::Passed,
         () if any(ConnectionTest::Failed) => ConnectionTest::Failed,
+        () if any(ConnectionTest::Passed) => ConnectionTest::Passed,
         () => ConnectionTest::NotTested,
     };
     let proven = endpoints.iter().filter(|endpoint| endpoint.connection_test == ConnectionTest::Passed);
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_shows_the_worst_status_and_the_best_test() {
+    fn the_summary_shows_what_is_to_be_mended() {
         use ConnectionTest::{Failed, NotTested, Passed};
         let none = WebhookSummary { status: None, connection_test: NotTested, verified: None };
         assert_eq!(summary(&[]), none);
@@ -160,7 +161,7 @@ mod tests {
         assert_eq!(of(&[&active]), (EndpointStatus::Active, NotTested));
         assert_eq!(of(&[&active, &failing]), (EndpointStatus::Failing, Failed));
         assert_eq!(of(&[&paused, &active]), (EndpointStatus::Paused, Passed));
-        assert_eq!(of(&[&failing, &paused]), (EndpointStatus::Failing, Passed));
+        assert_eq!(of(&[&failing, &paused]), (EndpointStatus::Failing, Failed));
     }
 
     #[test]

@@ -47,6 +47,7 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
         sessions::revoke,
         sessions::revoke_all_others,
         password_resets::request,
+        password_resets::look_up,
         password_resets::confirm,
         invitations::look_up,
         invitations::accept,
