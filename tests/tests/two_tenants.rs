@@ -14,13 +14,14 @@ use waybill_tests::{Business, text};
 const DESCRIPTION: &str = include_str!("../../proto-docs/openapi/portal-api.json");
 const TOP_UP_PAISE: i64 = 1_000_000;
 /// For people who are not logged in.
-const OPEN: [&str; 8] = [
+const OPEN: [&str; 9] = [
     "signUp",
     "logIn",
     "logOut",
     "readConfig",
     "requestPasswordReset",
     "confirmPasswordReset",
+    "lookUpPasswordReset",
     "lookUpInvitation",
     "acceptInvitation",
 ];

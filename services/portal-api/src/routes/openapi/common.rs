@@ -12,13 +12,14 @@ const SESSION: &str = "session";
 const OPERATOR: &str = "operatorToken";
 const CONSOLE: &str = "operatorSession";
 /// Calls of people who are not logged in yet.
-const OPEN: [&str; 10] = [
+const OPEN: [&str; 11] = [
     "signUp",
     "logIn",
     "logOut",
     "readConfig",
     "requestPasswordReset",
     "confirmPasswordReset",
+    "lookUpPasswordReset",
     "lookUpInvitation",
     "acceptInvitation",
     "openOperatorSession",
