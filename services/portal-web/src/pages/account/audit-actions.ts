@@ -57,18 +57,3 @@ const LABELS: Record<string, string> = Object.assign({}, ...Object.values(ACTION
 export function actionLabel(action: string): string {
   return LABELS[action] ?? action;
 }
-
-/** The details as lines: `mode: live`. What is nested is written as JSON. */
-export function detailLines(details: unknown): string[] {
-  return Object.entries(details ?? {})
-    .filter(([, value]) => value !== null && value !== undefined)
-    .map(
-      ([name, value]) =>
-        `${words(name)}: ${typeof value === "object" ? JSON.stringify(value) : String(value)}`,
-    );
-}
-
-/** `newRole` as `new role`. */
-function words(name: string): string {
-  return name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
-}

@@ -7,7 +7,7 @@ import { CopyButton } from "../../components/copy-button";
 import type { Column } from "../../components/data-table";
 import { ListSection } from "../../components/list-section";
 import { Time } from "../../components/time";
-import { actionLabel, detailLines } from "./audit-actions";
+import { entryLines, entryTitle } from "./audit-words";
 
 interface AuditSectionProps {
   log: PagedList<AuditEntry>;
@@ -40,7 +40,7 @@ const COLUMNS: Column<AuditEntry>[] = [
     lead: true,
     render: (entry) => (
       <>
-        <Text fw={500}>{actionLabel(entry.action)}</Text>
+        <Text fw={500}>{entryTitle(entry)}</Text>
         <Target entry={entry} />
       </>
     ),
@@ -49,7 +49,7 @@ const COLUMNS: Column<AuditEntry>[] = [
   {
     key: "details",
     header: "Details",
-    render: (entry) => <Details lines={detailLines(entry.details)} />,
+    render: (entry) => <Details lines={entryLines(entry)} />,
   },
   {
     key: "request",
