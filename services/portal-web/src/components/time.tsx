@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { formatClock, formatRelative, formatTime, formatUtc } from "../format/time";
+import { formatClock, formatRelative, formatTime, formatUpcoming, formatUtc } from "../format/time";
 
 const TICK_MS = 30_000;
 
@@ -10,22 +10,29 @@ interface TimeProps {
   never?: string;
   /** `5 minutes ago` instead of the date. */
   relative?: boolean;
+  /** As `relative`, for what is yet to come: “due now” once the time has passed. */
+  upcoming?: boolean;
   /** The time of day alone, with seconds, below a date. */
   clock?: boolean;
 }
 
 /** A time in the user's zone, with the UTC in its title. */
-export function Time({ at, never = "Never", relative = false, clock = false }: TimeProps) {
+export function Time({ at, never = "Never", relative = false, upcoming = false, clock = false }: TimeProps) {
   if (!at) return <span>{never}</span>;
   if (clock) return <Stamp at={at} text={formatClock(at)} title={`${formatTime(at)} · ${formatUtc(at)}`} />;
-  return relative ? <RelativeTime at={at} /> : <Stamp at={at} text={formatTime(at)} title={formatUtc(at)} />;
+  if (upcoming) return <RelativeTime at={at} format={formatUpcoming} />;
+  return relative ? (
+    <RelativeTime at={at} format={formatRelative} />
+  ) : (
+    <Stamp at={at} text={formatTime(at)} title={formatUtc(at)} />
+  );
 }
 
-function RelativeTime({ at }: { at: string }) {
+function RelativeTime({ at, format }: { at: string; format: typeof formatRelative }) {
   // The tick says when to look again; what is shown with a new time is told from the present moment.
   const tick = useSyncExternalStore(subscribe, currentTick);
   const now = Math.max(tick, Date.now());
-  return <Stamp at={at} text={formatRelative(at, now)} title={`${formatTime(at)} · ${formatUtc(at)}`} />;
+  return <Stamp at={at} text={format(at, now)} title={`${formatTime(at)} · ${formatUtc(at)}`} />;
 }
 
 function Stamp({ at, text, title }: { at: string; text: string; title: string }) {

@@ -7,10 +7,18 @@ const RUPEES = new Intl.NumberFormat("en-IN", {
   maximumFractionDigits: 2,
 });
 
+/** As typography has it, and as wide as a plus. */
+const MINUS = "\u2212";
+
 /** `123456` as `₹1,234.56`. */
 export function formatPaise(paise: number): string {
-  const sign = paise < 0 ? "-" : "";
-  return RUPEES.format(`${sign}${decimalRupees(Math.abs(paise))}` as Intl.StringNumericLiteral);
+  const amount = RUPEES.format(decimalRupees(Math.abs(paise)) as Intl.StringNumericLiteral);
+  return paise < 0 ? `${MINUS}${amount}` : amount;
+}
+
+/** Where it matters which way money goes: `+₹1,234.56` or `−₹1,234.56`. */
+export function formatMovement(paise: number): string {
+  return paise > 0 ? `+${formatPaise(paise)}` : formatPaise(paise);
 }
 
 /** `123456` as `1234.56`, as somebody would type it. */

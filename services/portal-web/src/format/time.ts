@@ -29,6 +29,11 @@ export function formatUtc(iso: string): string {
   return `${new Date(iso).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
+/** As `formatRelative`, for what is yet to come: once its time has passed it may come at any moment. */
+export function formatUpcoming(iso: string, now: number): string {
+  return Date.parse(iso) <= now ? "due now" : formatRelative(iso, now);
+}
+
 /** `5 minutes ago`, `in 3 days`; the date for what is further away than a week. */
 export function formatRelative(iso: string, now: number): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1000);

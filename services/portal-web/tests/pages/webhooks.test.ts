@@ -150,6 +150,14 @@ test("a test that the receiver refuses says what to do", async () => {
   await result.getByText("your endpoint refused the webhook; check its signing secret").waitFor();
   await result.getByRole("button", { name: "Close" }).click();
   await page.getByText("Connection test: Failed").waitFor();
+  for (const path of ["/", "/webhooks"]) {
+    await page.goto(path);
+    const needy = page.getByRole("status").filter({ hasText: "A webhook endpoint needs a look" });
+    await needy.getByText("did not pass its latest test").waitFor();
+    await screenshot(page, path === "/" ? "overview-failing" : "webhooks-failing");
+    await needy.getByRole("link", { name: receiver.url.replace("http://", "") }).click();
+    await heading(page, receiver.url);
+  }
   receiver.secret = known;
   expect(visitor.faults).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { Anchor, Badge, Button, Grid, Group, Paper, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Link } from "react-router-dom";
+import { useBusinessHealth } from "../../api/operator-businesses";
 import { type FoundOrder, useOperatorTimeline } from "../../api/operator-orders";
 import type { Order } from "../../api/orders";
 import { Fact, Facts } from "../../components/facts";
@@ -38,17 +39,23 @@ export function FoundOrderCard({ found, isOnly }: { found: FoundOrder; isOnly: b
           </Button>
         </Group>
       </Paper>
-      {isOpen && <Details order={order} />}
+      {isOpen && <Details order={order} businessId={business.id} />}
     </article>
   );
 }
 
-function Details({ order }: { order: Order }) {
+function Details({ order, businessId }: { order: Order; businessId: string }) {
+  const { data: health } = useBusinessHealth(businessId);
   const timeline = useOperatorTimeline(order.id);
   return (
     <Grid gap="md" mt="md">
       <Grid.Col span={{ base: 12, md: 7 }}>
-        <OrderTimeline order={order} timeline={timeline} hasDeliveryPages={false} />
+        <OrderTimeline
+          order={order}
+          timeline={timeline}
+          hasDeliveryPages={false}
+          endpoints={health?.endpoints ?? undefined}
+        />
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
         <Stack>

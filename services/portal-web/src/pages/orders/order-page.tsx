@@ -2,6 +2,7 @@ import { Badge, Button, Grid, Group, Skeleton, Stack } from "@mantine/core";
 import { IconExternalLink } from "@tabler/icons-react";
 import { useParams } from "react-router-dom";
 import { type Order, useFollowOrder, useOrder, useTimeline } from "../../api/orders";
+import { useEndpoints } from "../../api/webhooks";
 import { useMay } from "../../app/session";
 import { BackLink } from "../../components/back-link";
 import { ErrorState } from "../../components/error-state";
@@ -45,6 +46,7 @@ export function Component() {
 function Details({ order }: { order: Order }) {
   useFollowOrder(order);
   const timeline = useTimeline(order.id, (entries) => timelinePause(entries));
+  const endpoints = useEndpoints();
   const may = useMay("developer");
   return (
     <>
@@ -86,7 +88,7 @@ function Details({ order }: { order: Order }) {
             {may && order.mode === "test" && (
               <SimulateOrder order={order} pickedUp={wasPickedUp(timeline.rows)} />
             )}
-            <OrderTimeline order={order} timeline={timeline} />
+            <OrderTimeline order={order} timeline={timeline} endpoints={endpoints.data && endpoints.rows} />
             <OrderRequest order={order} />
           </Stack>
         </Grid.Col>

@@ -6,7 +6,6 @@ import { InlineCode } from "../../components/code-block";
 import type { Column } from "../../components/data-table";
 import { Money } from "../../components/money";
 import { Time } from "../../components/time";
-import { formatPaise } from "../../format/money";
 import { ENTRY_KINDS } from "./entry-words";
 import classes from "./wallet.module.css";
 
@@ -53,11 +52,9 @@ function OrderOf({ entry }: { entry: WalletEntry }) {
 }
 
 function amount({ amountPaise }: WalletEntry) {
-  const sign = amountPaise > 0 ? "+" : "";
   return (
-    <span className={`numbers ${amountPaise > 0 ? classes.in : ""}`} style={{ whiteSpace: "nowrap" }}>
-      {sign}
-      {formatPaise(amountPaise)}
+    <span className={amountPaise > 0 ? classes.in : undefined}>
+      <Money paise={amountPaise} moves />
     </span>
   );
 }

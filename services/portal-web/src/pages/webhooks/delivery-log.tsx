@@ -126,7 +126,7 @@ function Answer({ delivery }: { delivery: Delivery }) {
         {delivery.attempts === 1 ? "1 attempt" : `${delivery.attempts} attempts`}
         {next && (
           <>
-            , next <Time at={next} relative />
+            , next <Time at={next} upcoming />
           </>
         )}
       </Text>

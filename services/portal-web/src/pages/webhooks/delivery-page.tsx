@@ -120,7 +120,7 @@ function About({ delivery }: { delivery: DeliveryDetails }) {
         <Fact name="Completed">{delivery.completedAt && <Time at={delivery.completedAt} />}</Fact>
         <Fact name="Next attempt">
           {delivery.status === "pending" && delivery.nextAttemptAt && (
-            <Time at={delivery.nextAttemptAt} relative />
+            <Time at={delivery.nextAttemptAt} upcoming />
           )}
         </Fact>
         <Fact name="Stepped aside">

@@ -1,4 +1,4 @@
-import { Anchor, Button, Text } from "@mantine/core";
+import { Anchor, Button, Stack, Text } from "@mantine/core";
 import { IconPlus, IconWebhook } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import { type Endpoint, useEndpoints } from "../../api/webhooks";
@@ -10,6 +10,7 @@ import { ListFrame } from "../../components/list-section";
 import { PageHeader } from "../../components/page-header";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
+import { FailingEndpoints } from "./failing-endpoints";
 import { CONNECTION_TESTS, ENDPOINT_STATUSES, plural } from "./words";
 
 export function Component() {
@@ -26,21 +27,24 @@ export function Component() {
         description="Your backend hears of every step of a delivery by a signed POST to an endpoint of yours."
         actions={add}
       />
-      <ListFrame
-        label="Webhook endpoints"
-        list={useEndpoints()}
-        failed="The endpoints cannot be shown"
-        columns={COLUMNS}
-        rowKey={(endpoint) => endpoint.id}
-        rowClass={() => linked.row}
-        empty={
-          <EmptyState icon={<IconWebhook size={28} />} title="No endpoint yet">
-            Name a URL of your backend. It gets a signed POST as soon as a driver is assigned, a parcel is
-            delivered or cash is collected, so that you never have to ask.
-            {!may && " An owner or a developer of your business can add one."}
-          </EmptyState>
-        }
-      />
+      <Stack>
+        <FailingEndpoints />
+        <ListFrame
+          label="Webhook endpoints"
+          list={useEndpoints()}
+          failed="The endpoints cannot be shown"
+          columns={COLUMNS}
+          rowKey={(endpoint) => endpoint.id}
+          rowClass={() => linked.row}
+          empty={
+            <EmptyState icon={<IconWebhook size={28} />} title="No endpoint yet">
+              Name a URL of your backend. It gets a signed POST as soon as a driver is assigned, a parcel is
+              delivered or cash is collected, so that you never have to ask.
+              {!may && " An owner or a developer of your business can add one."}
+            </EmptyState>
+          }
+        />
+      </Stack>
     </>
   );
 }

@@ -1,0 +1,45 @@
+// The parts of a page that wait for something, and the services behind them, as a user knows them.
+
+const PARTS: Record<string, string> = {
+  "api-keys": "API keys",
+  "audit-log": "audit log",
+  cash: "cash on delivery",
+  invitations: "invitations",
+  orders: "orders",
+  "pickup-profile": "pickup profile",
+  sessions: "log-ins",
+  session: "account",
+  status: "status",
+  subscription: "subscription",
+  users: "team",
+  wallet: "wallet",
+  webhooks: "webhooks",
+  businesses: "businesses",
+  business: "business",
+  timeline: "timeline",
+  discrepancies: "cash on delivery",
+};
+
+/** What a query's key stands for; the console's keys name that second. */
+export function partName(queryKey: readonly unknown[]): string {
+  const [first, second] = queryKey.map(String);
+  return PARTS[(first === "operator" ? second : first) ?? ""] ?? "rest of the page";
+}
+
+const SERVICES: Record<string, string> = {
+  wallet: "wallet",
+  "webhook-dispatcher": "webhooks",
+  "key-management": "API keys",
+  "order-api": "orders",
+};
+
+export function serviceName(service: string): string {
+  return SERVICES[service] ?? service;
+}
+
+/** `a, b and c`, each once. */
+export function listed(words: string[]): string {
+  const each = [...new Set(words)];
+  const last = each.pop() ?? "";
+  return each.length === 0 ? last : `${each.join(", ")} and ${last}`;
+}

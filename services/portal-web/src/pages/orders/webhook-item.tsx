@@ -1,0 +1,93 @@
+import { Anchor } from "@mantine/core";
+import type { ReactNode } from "react";
+import { Link } from "react-router-dom";
+import type { TimelineEntry } from "../../api/orders";
+import type { Endpoint } from "../../api/webhooks";
+import type { Tone } from "../../components/status-badge";
+import { Time } from "../../components/time";
+import { sentence } from "../../format/order-words";
+import { hostAndPath } from "../../format/url";
+import { Item } from "./timeline-item";
+
+type WebhookEntry = Extract<TimelineEntry, { type: "webhook" }>;
+
+interface WebhookItemProps {
+  entry: WebhookEntry;
+  isLinked: boolean;
+  /** Behind an earlier event of the order, which its endpoint has not got. */
+  waits: boolean;
+  endpoints: Endpoint[] | undefined;
+}
+
+/** A webhook of the order, and where it goes: each endpoint gets one of its own. */
+export function WebhookItem({ entry, isLinked, waits, endpoints }: WebhookItemProps) {
+  const endpoint = endpoints?.find((one) => one.id === entry.endpointId);
+  const { tone, words } = outcome(entry, waits, endpoint);
+  return (
+    <Item
+      tone={tone}
+      title={
+        <>
+          Webhook{" "}
+          {isLinked ? (
+            <Anchor component={Link} to={`/webhooks/deliveries/${entry.id}`} size="sm">
+              {entry.event}
+            </Anchor>
+          ) : (
+            entry.event
+          )}
+        </>
+      }
+      at={entry.recordedAt}
+    >
+      {words}
+      {endpoints && (
+        <div style={{ overflowWrap: "anywhere" }} title={endpoint?.url}>
+          To {endpoint ? hostAndPath(endpoint.url) : "an endpoint that is deleted"}
+        </div>
+      )}
+    </Item>
+  );
+}
+
+function outcome(entry: WebhookEntry, waits: boolean, endpoint?: Endpoint): { tone: Tone; words: ReactNode } {
+  const tries = entry.attempts === 1 ? "1 attempt" : `${entry.attempts} attempts`;
+  switch (entry.state) {
+    case "succeeded":
+      return { tone: "good", words: `Received, answered ${entry.lastResponseStatus ?? "2xx"}` };
+    case "failed":
+      return { tone: "bad", words: `Not received after ${tries}: ${entry.lastError ?? "it failed"}` };
+    case "discarded":
+      return { tone: "warn", words: "Called off" };
+    case "parked":
+      return { tone: "warn", words: "Parked while the endpoint is disabled" };
+    default:
+      return pending(entry, waits, endpoint);
+  }
+}
+
+function pending(entry: WebhookEntry, waits: boolean, endpoint?: Endpoint): { tone: Tone; words: ReactNode } {
+  if (endpoint?.status === "paused") return { tone: "warn", words: "Waits while the endpoint is paused" };
+  if (waits) return { tone: "idle", words: "Waits for an earlier event" };
+  if (entry.attempts === 0) return { tone: "info", words: "On its way" };
+  return {
+    tone: "warn",
+    words: (
+      <>
+        {sentence(entry.lastError ?? "it failed")}; next attempt{" "}
+        <Time at={entry.nextAttemptAt} upcoming never="soon" />
+      </>
+    ),
+  };
+}
+
+/** Whether an earlier event goes first to the same endpoint. What has a time of its own is in nobody’s wait. */
+export function waitsBehind(entry: WebhookEntry, earlier: TimelineEntry[]): boolean {
+  if (entry.state !== "pending" || entry.attempts > 0 || entry.nextAttemptAt) return false;
+  return earlier.some(
+    (other) =>
+      other.type === "webhook" &&
+      other.endpointId === entry.endpointId &&
+      (other.state === "pending" || other.state === "parked"),
+  );
+}

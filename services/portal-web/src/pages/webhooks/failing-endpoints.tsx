@@ -1,0 +1,55 @@
+import { Alert, Anchor, List } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import { Link } from "react-router-dom";
+import { type Endpoint, useEndpoints } from "../../api/webhooks";
+import { Time } from "../../components/time";
+import { hostAndPath } from "../../format/url";
+
+/** Which endpoints do not get what is sent to them, each with the way to it. Nothing where all do. */
+export function FailingEndpoints() {
+  const failing = useEndpoints().rows.filter(isFailing);
+  if (failing.length === 0) return null;
+  return (
+    <Alert
+      role="status"
+      color="red"
+      variant="light"
+      icon={<IconAlertTriangle aria-hidden />}
+      title={
+        failing.length === 1
+          ? "A webhook endpoint needs a look"
+          : `${failing.length} webhook endpoints need a look`
+      }
+    >
+      <List size="sm" listStyleType="none" spacing={4}>
+        {failing.map((endpoint) => (
+          <List.Item key={endpoint.id} style={{ overflowWrap: "anywhere" }}>
+            <Anchor component={Link} to={`/webhooks/${endpoint.id}`} size="sm" fw={500} title={endpoint.url}>
+              {hostAndPath(endpoint.url)}
+            </Anchor>{" "}
+            {trouble(endpoint)}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  );
+}
+
+function isFailing({ status, connectionTest }: Endpoint): boolean {
+  return (
+    status === "failing" || status === "disabled" || (status === "active" && connectionTest === "failed")
+  );
+}
+
+function trouble({ status, trouble }: Endpoint): ReactNode {
+  if (status === "disabled") return "is disabled: nothing is sent to it until you enable it.";
+  if (status === "failing" && trouble?.failingSince) {
+    return (
+      <>
+        has failed every attempt since <Time at={trouble.failingSince} relative />.
+      </>
+    );
+  }
+  return status === "failing" ? "fails every attempt." : "did not pass its latest test.";
+}
