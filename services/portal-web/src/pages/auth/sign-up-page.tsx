@@ -1,6 +1,7 @@
-import { Anchor, TextInput } from "@mantine/core";
+import { Anchor, Button, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { Link, useLocation } from "react-router-dom";
+import { isCode } from "../../api/failure";
 import { useSignUp } from "../../api/session";
 import { PasswordField } from "../../components/password-field";
 import { AuthForm } from "./auth-form";
@@ -33,6 +34,11 @@ export function Component() {
       }
     >
       <AuthForm form={form} call={signUp} onSubmit={(values) => signUp.mutate(values)} act="Create account">
+        {isCode(signUp.error, "email_taken") && (
+          <Button component={Link} to={`/log-in${search}`} variant="default" fullWidth>
+            Log in instead
+          </Button>
+        )}
         <TextInput
           label="Business name"
           autoComplete="organization"

@@ -15,7 +15,7 @@ export function NoOrders({ filter, onClear }: { filter: OrderFilter; onClear: ()
         onClear={onClear}
       >
         {filter.search
-          ? "The search takes a whole order id, tracking code or reference, of this tab’s orders."
+          ? `Enter one of these in full: your own order reference, exactly as you sent it; the tracking code; or the order id. Only ${filter.mode} orders are searched here: the other tab has the ${filter.mode === "test" ? "live" : "test"} ones.`
           : "Orders that reach it appear here by themselves."}
       </NothingFits>
     );

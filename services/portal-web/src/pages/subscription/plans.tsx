@@ -68,7 +68,8 @@ function Act({ plan, subscription, mayAsk, isPending, onAsk }: ActProps) {
   if (requestedPlan === plan) return <StatusBadge tone="info" label="Requested" />;
   if (isActive && !requestedPlan) return <StatusBadge tone="good" label="Active" />;
   if (!mayAsk) return null;
-  const words = isActive ? "Keep this one" : status === "active" ? "Change to this" : "Ask for this";
+  const changes = status === "active" && subscription.plan;
+  const words = isActive ? "Keep this one" : changes ? "Change to this" : "Ask for this";
   return (
     <Button
       variant="default"

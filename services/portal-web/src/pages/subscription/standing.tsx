@@ -18,7 +18,7 @@ export function Standing({ subscription }: { subscription: Subscription }) {
     <Paper p="md" mb="md" role="status" aria-label="Your subscription">
       <Group justify="space-between" gap="sm" mb={4}>
         <Text fw={600} size="md">
-          {shown ? planName(shown) : "No plan yet"}
+          {shown ? planName(shown) : unnamed(subscription)}
         </Text>
         <StatusBadge pill {...wordsOf(STATES, subscription.status)} />
       </Group>
@@ -27,16 +27,27 @@ export function Standing({ subscription }: { subscription: Subscription }) {
   );
 }
 
+/** A delivery company can activate a subscription without a plan. */
+function unnamed({ status }: Subscription): string {
+  if (status === "active") return "Active without a plan";
+  return status === "expired" ? "Your subscription has ended" : "No plan yet";
+}
+
 function nextStep({ status, plan, requestedPlan }: Subscription): string {
   if (status === "active" && requestedPlan) {
-    return `You asked to change to ${planName(requestedPlan)}. ${planName(plan ?? "")} stays active until your delivery company has made the change.`;
+    return plan
+      ? `You asked to change to ${planName(requestedPlan)}. ${planName(plan)} stays active until your delivery company has made the change.`
+      : `You asked for ${planName(requestedPlan)}. Your subscription stays active meanwhile, without a plan, until your delivery company has made the change.`;
+  }
+  if (status === "active" && !plan) {
+    return "Your delivery company has activated your subscription and named no plan. Live orders need no more; you can ask for a plan below.";
   }
   if (status === "active") return "Your plan is active. There is nothing to do.";
   if (status === "requested") {
     return "You asked for this plan. Your delivery company activates it; this page shows it as soon as it has.";
   }
   if (status === "expired") {
-    return "Your plan has ended, so live orders are refused. Ask for a plan to go on.";
+    return "Your subscription has ended, so live orders are refused. Ask for a plan to go on.";
   }
   return "Choose a plan below. Your delivery company then activates it. Nothing is charged from your wallet by asking.";
 }
