@@ -29,6 +29,9 @@ const POLL_BESIDE_STREAM_MS = 60_000;
 const POLL_ALONE_MS = 5_000;
 /** However many orders arrive, the list's head is not read more often. */
 const MERGE_PAUSE_MS = 500;
+/** More than are in sight at once. */
+const ARRIVED_MAX = 100;
+const NONE: ReadonlySet<string> = new Set();
 const TIMELINE_PAGE_SIZE = 100;
 
 function readOrders(filter: OrderFilter, startingAfter?: string) {
@@ -37,19 +40,22 @@ function readOrders(filter: OrderFilter, startingAfter?: string) {
   );
 }
 
-/** Orders that arrive and move by themselves. */
+/** Orders that arrive and move by themselves; `arrived` has those that the stream announced while the page was open. */
 export function useLiveOrders(filter: OrderFilter) {
   const client = useQueryClient();
   const list = useCursorList(listKey(filter), (startingAfter) => readOrders(filter, startingAfter));
+  const [arrived, setArrived] = useState<ReadonlySet<string>>(NONE);
   const mergeSoon = useSoon(() => mergeNewest(client, filter));
   const isStreaming = useOrderStream(filter.mode, (moved) => {
     const key = listKey(filter);
     const known = client.getQueryData<OrderPages>(key);
+    if (moved?.event === "order.created")
+      setArrived((before) => new Set([...before, moved.id].slice(-ARRIVED_MAX)));
     if (moved && known && isListed(known, moved.id)) client.setQueryData(key, withMove(known, moved));
     else mergeSoon();
   });
   usePolling(mergeSoon, isStreaming ? POLL_BESIDE_STREAM_MS : POLL_ALONE_MS);
-  return { ...list, isStreaming };
+  return { ...list, isStreaming, arrived };
 }
 
 /** Follows the orders of one mode; `null` when some may have been missed. */

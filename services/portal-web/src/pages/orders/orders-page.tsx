@@ -1,5 +1,4 @@
 import { Tabs } from "@mantine/core";
-import { useState } from "react";
 import type { OrderFilter } from "../../api/orders";
 import { useLiveOrders } from "../../api/orders";
 import type { Mode } from "../../api/types";
@@ -51,15 +50,14 @@ interface OrdersProps {
 
 function Orders({ filter, onChange }: OrdersProps) {
   const orders = useLiveOrders(filter);
-  // What was there when the list was opened is not new.
-  const [openedAt] = useState(() => Date.now());
   return (
     <>
       <OrderFilters filter={filter} onChange={onChange} isStreaming={orders.isStreaming} />
       <OrdersTable
         orders={orders}
         mode={filter.mode}
-        newSince={openedAt}
+        arrived={orders.arrived}
+        filterKey={JSON.stringify(filter)}
         empty={
           <NoOrders filter={filter} onClear={() => onChange({ status: undefined, search: undefined })} />
         }

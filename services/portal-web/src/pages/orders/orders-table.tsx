@@ -15,12 +15,14 @@ import classes from "./orders.module.css";
 interface OrdersTableProps {
   orders: PagedList<Order>;
   mode: Mode;
-  /** In milliseconds since 1970: what came after it is marked for a moment. */
-  newSince: number;
+  /** Ids of what came while the page was open: marked for a moment. */
+  arrived: ReadonlySet<string>;
+  /** What the list is narrowed to. */
+  filterKey: string;
   empty: ReactNode;
 }
 
-export function OrdersTable({ orders, mode, newSince, empty }: OrdersTableProps) {
+export function OrdersTable({ orders, mode, arrived, filterKey, empty }: OrdersTableProps) {
   return (
     <ListFrame
       label={mode === "test" ? "Test orders" : "Live orders"}
@@ -28,13 +30,11 @@ export function OrdersTable({ orders, mode, newSince, empty }: OrdersTableProps)
       failed="The orders cannot be shown"
       columns={COLUMNS}
       rowKey={(order) => order.id}
-      rowClass={(order) =>
-        Date.parse(order.createdAt) > newSince ? `${linked.row} ${classes.arrived}` : linked.row
-      }
+      rowClass={(order) => (arrived.has(order.id) ? `${linked.row} ${classes.arrived}` : linked.row)}
       showsCount
       empty={empty}
     >
-      <Arrivals orders={orders.rows} isLoading={orders.isPending} />
+      <Arrivals key={filterKey} orders={orders.rows} isLoading={orders.isPending} arrived={arrived} />
     </ListFrame>
   );
 }
@@ -101,19 +101,23 @@ function Payment({ order }: { order: Order }) {
   );
 }
 
-/** Says what has come since the list was opened, for people who do not see it come. */
-function Arrivals({ orders, isLoading }: { orders: Order[]; isLoading: boolean }) {
-  const known = useRef<string | null>(null);
+interface ArrivalsProps {
+  orders: Order[];
+  isLoading: boolean;
+  arrived: ReadonlySet<string>;
+}
+
+/** Says what has come into the list as it is, for people who do not see it come. What a search finds is not new. */
+function Arrivals({ orders, isLoading, arrived }: ArrivalsProps) {
+  const known = useRef<Set<string> | null>(null);
   const [words, setWords] = useState("");
-  const newest = orders[0];
   useEffect(() => {
     if (isLoading) return;
-    if (known.current !== null && newest && newest.id > known.current) {
-      setWords(`New order ${newest.orderReference}`);
-    }
-    // Ids grow with time.
-    known.current = newest?.id ?? "";
-  }, [newest, isLoading]);
+    const before = known.current;
+    known.current = new Set(orders.map((order) => order.id));
+    const news = orders.find((order) => before && !before.has(order.id) && arrived.has(order.id));
+    if (news) setWords(`New order ${news.orderReference}`);
+  }, [orders, isLoading, arrived]);
   return (
     <VisuallyHidden role="status" aria-live="polite">
       {words}
