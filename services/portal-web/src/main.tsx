@@ -10,11 +10,15 @@ import { Providers } from "./app/providers";
 
 const client = makeQueryClient();
 
+/** So long is nothing painted; after that, that it takes long is better than nothing. */
+const FIRST_PAINT_MS = 3_000;
+
 /** The brand's colours and who is logged in, before anything is painted: nothing jumps afterwards. */
 async function start() {
   const root = document.getElementById("root");
   if (!root) throw new Error("index.html has no #root");
-  await Promise.all([client.prefetchQuery(configQuery), client.prefetchQuery(sessionQuery)]);
+  const known = Promise.all([client.prefetchQuery(configQuery), client.prefetchQuery(sessionQuery)]);
+  await Promise.race([known, new Promise((go) => setTimeout(go, FIRST_PAINT_MS))]);
   createRoot(root).render(
     <StrictMode>
       <Providers client={client} />

@@ -1,12 +1,12 @@
 import createClient, { type MaybeOptionalInit } from "openapi-fetch";
 import { ApiFailure } from "./failure";
 import type { paths } from "./schema";
-import type { ErrorBody } from "./types";
+import { errorBody, send } from "./send";
 
 export type { MaybeOptionalInit };
 
 /** Every call of the pages goes through this client, to the origin that the pages came from. */
-export const api = createClient<paths>({ baseUrl: "", credentials: "same-origin" });
+export const api = createClient<paths>({ baseUrl: "", credentials: "same-origin", fetch: send });
 
 interface Outcome<T> {
   data?: T;
@@ -19,18 +19,12 @@ export async function answer<T>(call: Promise<Outcome<T>>): Promise<T> {
   let outcome: Outcome<T>;
   try {
     outcome = await call;
-  } catch {
-    throw new ApiFailure(0, {});
+  } catch (error) {
+    throw error instanceof ApiFailure ? error : new ApiFailure(0, {});
   }
   const { data, error, response } = outcome;
   if (response.ok) return data as T;
   throw new ApiFailure(response.status, errorBody(error), retryAfter(response));
-}
-
-/** A proxy in between may answer with something else than our JSON. */
-function errorBody(error: unknown): Partial<ErrorBody> {
-  const isOurs = typeof error === "object" && error !== null && "message" in error;
-  return isOurs ? (error as Partial<ErrorBody>) : {};
 }
 
 function retryAfter(response: Response): number | null {

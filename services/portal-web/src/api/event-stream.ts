@@ -1,4 +1,6 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import { checkSession } from "./session";
 import { SharedStream } from "./shared-stream";
 
 /** One stream per address, however many parts of a page follow it: browsers allow few connections to one host. */
@@ -7,9 +9,11 @@ const streams = new Map<string, SharedStream>();
 /**
  * Follows server-sent events of one kind while the page is shown; tells whether the stream is open.
  *
+ * A stream ends with the session that it was opened in: whether that has ended is asked at each break.
  * `onEvent` is also called when a stream comes back, with `null`: what happened meanwhile was not heard.
  */
 export function useEventStream(url: string, event: string, onEvent: (data: string | null) => void): boolean {
+  const client = useQueryClient();
   const [isOpen, setIsOpen] = useState(false);
   const handler = useRef(onEvent);
   useEffect(() => {
@@ -20,13 +24,14 @@ export function useEventStream(url: string, event: string, onEvent: (data: strin
       event,
       onEvent: (data: string | null) => handler.current(data),
       onOpenChange: setIsOpen,
+      onBreak: () => checkSession(client),
     };
     const stop = streamOf(url).follow(follow);
     return () => {
       stop();
       setIsOpen(false);
     };
-  }, [url, event]);
+  }, [client, url, event]);
   return isOpen;
 }
 

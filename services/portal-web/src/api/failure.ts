@@ -22,11 +22,39 @@ export class ApiFailure extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
     this.body = body as Partial<ErrorBody> & Record<string, unknown>;
   }
+
+  /** What would have changed something, and was not even tried. */
+  static offline(): ApiFailure {
+    return new ApiFailure(0, { code: "offline", message: "You are offline: nothing was sent." });
+  }
+
+  /** What changes something, and was sent: the answer was lost, or does not say whether it was done. */
+  static uncertain(status: number, body: Partial<ErrorBody> = {}): ApiFailure {
+    const why = status === 0 ? "No answer came" : "The service did not get through with it";
+    const message = `${why}, so it is not known whether this was done. Look whether it shows before you try again.`;
+    return new ApiFailure(status, { ...body, code: UNCERTAIN, message });
+  }
+
+  /** A read that was given up. */
+  static tooSlow(): ApiFailure {
+    const message = "No answer came in time. A service may be slow or stopped. Try again in a moment.";
+    return new ApiFailure(0, { code: "too_slow", message });
+  }
 }
+
+const UNCERTAIN = "outcome_unknown";
+
+/** Whether something may have been changed although it failed. */
+export function isUncertain(error: unknown): boolean {
+  return isCode(error, UNCERTAIN);
+}
+
+/** A 401 that is about what was typed, and not about the session. */
+const WRONG_CREDENTIALS = ["invalid_credentials", "operator_token_invalid", "operator_logged_out"];
 
 /** Whether the session has ended, so that logging in again is the way on. */
 export function isLoggedOut(error: unknown): boolean {
-  return error instanceof ApiFailure && error.status === 401 && error.code === "not_logged_in";
+  return error instanceof ApiFailure && error.status === 401 && !WRONG_CREDENTIALS.includes(error.code);
 }
 
 export function isCode(error: unknown, code: string): boolean {

@@ -48,9 +48,10 @@ export function useOperatorLogIn() {
       try {
         return await answer(api.POST("/v1/operator/session", { body: { token } }));
       } catch (error) {
-        if (!isCode(error, "operator_token_invalid")) throw error;
+        if (!(error instanceof ApiFailure) || error.code !== "operator_token_invalid") throw error;
         // The server's words are for programs that send the token in a header.
-        throw new ApiFailure(401, { message: "That is not the operator’s token. Check it, then try again." });
+        const message = "That is not the operator’s token. Check it, then try again.";
+        throw new ApiFailure(401, { code: error.code, message });
       }
     },
     onSuccess: (session) => client.setQueryData(operatorSessionKey, session),

@@ -1,10 +1,10 @@
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
-import { ApiFailure, isLoggedOut } from "./failure";
+import { isCode, isLoggedOut, isUncertain } from "./failure";
 import { isOperatorLoggedOut, operatorSessionKey } from "./operator-session";
 import { sessionKey } from "./session";
 
-/** How often a read is repeated when nothing answers, before that is said. */
-const RETRIES_MAX = 2;
+/** After which a connection that broke is tried once more, before that is said. */
+const RETRY_PAUSE_MS = 400;
 /**
  * What was read is shown again at once when its page is come back to, and read anew behind that: while the page was left
  * nobody heard of changes. Only the parts of one page share a reading.
@@ -14,10 +14,17 @@ const FRESH_MS = 1_000;
 export function makeQueryClient(): QueryClient {
   const client: QueryClient = new QueryClient({
     queryCache: new QueryCache({ onError: (error) => noticeEndOfSession(client, error) }),
-    mutationCache: new MutationCache({ onError: (error) => noticeEndOfSession(client, error) }),
+    mutationCache: new MutationCache({
+      onError: (error) => {
+        noticeEndOfSession(client, error);
+        // Whether it was done shows in what is read anew.
+        if (isUncertain(error)) void client.invalidateQueries();
+      },
+    }),
     defaultOptions: {
-      queries: { staleTime: FRESH_MS, retry: shouldRetry },
-      mutations: { retry: false },
+      queries: { staleTime: FRESH_MS, retry: shouldRetry, retryDelay: RETRY_PAUSE_MS },
+      // A write is sent at once or never: one that waited for a connection would come when nobody wants it any more.
+      mutations: { retry: false, networkMode: "always" },
     },
   });
   return client;
@@ -29,8 +36,7 @@ function noticeEndOfSession(client: QueryClient, error: unknown) {
   if (isOperatorLoggedOut(error)) client.setQueryData(operatorSessionKey, null);
 }
 
-/** A refusal stays one; silence and a busy server may pass. */
+/** Once, where the connection broke. Whoever was slow, or said that it cannot, is not made to hide that for longer. */
 function shouldRetry(failures: number, error: unknown): boolean {
-  if (failures >= RETRIES_MAX) return false;
-  return !(error instanceof ApiFailure) || error.status === 0 || error.status >= 500;
+  return failures === 0 && isCode(error, "unreachable");
 }

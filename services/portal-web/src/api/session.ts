@@ -1,4 +1,4 @@
-import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { answer, api } from "./client";
 import { isLoggedOut } from "./failure";
 import type { Session } from "./types";
@@ -17,7 +17,15 @@ export const sessionQuery = queryOptions({
     }
   },
   staleTime: 60_000,
+  // It may have ended meanwhile, in another tab for instance.
+  refetchOnWindowFocus: "always",
 });
+
+/** Asks again who is logged in; once, however many ask. */
+export function checkSession(client: QueryClient) {
+  // What cannot be told now changes nothing: the page that is shown reads on, and tells what is wrong.
+  client.fetchQuery({ ...sessionQuery, staleTime: 0 }).catch(() => undefined);
+}
 
 export function useSessionQuery() {
   return useQuery(sessionQuery);

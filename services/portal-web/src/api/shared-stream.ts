@@ -7,6 +7,8 @@ export interface Follower {
   event: string;
   onEvent: (data: string | null) => void;
   onOpenChange: (isOpen: boolean) => void;
+  /** The connection ended, or was refused. */
+  onBreak: () => void;
 }
 
 /** One connection for server-sent events, and all who follow it. It begins with the first of them. */
@@ -76,6 +78,7 @@ export class SharedStream {
   /** A browser tries again by itself after a break, but not after a refusal. */
   #failed(source: EventSource) {
     this.#setOpen(false);
+    for (const follower of this.#followers) follower.onBreak();
     if (source.readyState !== EventSource.CLOSED) return;
     this.#reconnect = window.setTimeout(() => this.#connect(), this.#wait);
     this.#wait = Math.min(this.#wait * 2, RECONNECT_MAX_MS);

@@ -56,7 +56,8 @@ export function ConfirmButton(props: ConfirmButtonProps) {
           <Text component="div">{description}</Text>
           {error ? <ErrorState error={error} title="That did not work" /> : null}
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={close} data-autofocus>
+            {/* What was sent cannot be called back. */}
+            <Button variant="default" disabled={isPending} onClick={close} data-autofocus>
               {dismiss}
             </Button>
             <Button color="red.8" loading={isPending} onClick={act}>

@@ -15,7 +15,8 @@ interface DialogActionsProps {
 export function DialogActions({ children, isPending, disabled, onCancel, onAct }: DialogActionsProps) {
   return (
     <Group justify="flex-end" gap="xs">
-      <Button variant="default" onClick={onCancel}>
+      {/* What was sent cannot be called back. */}
+      <Button variant="default" disabled={isPending} onClick={onCancel}>
         Cancel
       </Button>
       <Button type={onAct ? "button" : "submit"} loading={isPending} disabled={disabled} onClick={onAct}>

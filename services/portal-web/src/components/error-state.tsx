@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { IconAlertCircle } from "@tabler/icons-react";
-import { asFailure } from "../api/failure";
+import { asFailure, isUncertain } from "../api/failure";
 import { InlineCode } from "./code-block";
 import { CopyButton } from "./copy-button";
 
@@ -14,8 +14,9 @@ interface ErrorStateProps {
 /** What went wrong, what to do, and the request to name when asking for help. */
 export function ErrorState({ error, title = "This cannot be shown right now", onRetry }: ErrorStateProps) {
   const failure = asFailure(error);
+  const heading = isUncertain(error) ? "It may have been done, or not" : title;
   return (
-    <Alert role="alert" color="red" variant="light" icon={<IconAlertCircle aria-hidden />} title={title}>
+    <Alert role="alert" color="red" variant="light" icon={<IconAlertCircle aria-hidden />} title={heading}>
       <Stack gap="xs" align="flex-start">
         <Text>{failure.message}</Text>
         {failure.requestId && <RequestId id={failure.requestId} />}

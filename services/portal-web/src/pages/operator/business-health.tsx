@@ -6,6 +6,7 @@ import { Figure, Figures } from "../../components/figures";
 import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
+import { listed, serviceName } from "../../format/service-words";
 import { INDICATORS, toneOf } from "../overview/indicator-tones";
 import classes from "./business.module.css";
 import { HealthEndpoints } from "./health-endpoints";
@@ -22,7 +23,8 @@ export function BusinessHealthPart({ businessId }: { businessId: string }) {
     <Stack gap="md">
       {health.incomplete.length > 0 && (
         <Text c="var(--tone-warn)" role="status">
-          Not answering right now: {health.incomplete.join(", ")}. What it knows is missing below.
+          Not answering right now: {listed(health.incomplete.map(serviceName))}. What they know is missing
+          below.
         </Text>
       )}
       <Problems problems={health.problems} />

@@ -7,11 +7,17 @@ import { Time } from "../../components/time";
 import { CheckItem, CheckList } from "./check-item";
 
 /** What must be true before live orders, as the server found it, each with the way to get it done. */
-export function GoLiveList({ goLive }: { goLive: Status["goLive"] | undefined }) {
+export function GoLiveList({ status }: { status: Status | undefined }) {
+  // What a service that does not answer would say is missing.
+  const goLive: Status["goLive"] | null | undefined = status?.goLive;
   if (!goLive) {
     return (
       <Section title="Go-live checklist">
-        <Skeleton height={340} aria-label="Loading the checklist" />
+        {status ? (
+          <Text c="dimmed">The checklist cannot be read right now.</Text>
+        ) : (
+          <Skeleton height={340} aria-label="Loading the checklist" />
+        )}
       </Section>
     );
   }

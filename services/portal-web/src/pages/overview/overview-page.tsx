@@ -1,7 +1,11 @@
-import { Grid, Stack } from "@mantine/core";
-import { useLiveStatus } from "../../api/status";
+import { Alert, Button, Grid, Stack, Text } from "@mantine/core";
+import { IconPlugConnectedX } from "@tabler/icons-react";
+import { silentServices, useLiveStatus } from "../../api/status";
+import type { Status } from "../../api/types";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
+import { listed, serviceName } from "../../format/service-words";
+import { FailingEndpoints } from "../webhooks/failing-endpoints";
 import { AdviceList } from "./advice-list";
 import { GoLiveList } from "./go-live-list";
 import { Indicators } from "./indicators";
@@ -9,6 +13,8 @@ import { QuickStart } from "./quick-start";
 
 export function Component() {
   const status = useLiveStatus();
+  const isFailed = Boolean(status.error && !status.data);
+  const silent = silentServices(status.data);
   return (
     <>
       <PageHeader
@@ -16,7 +22,7 @@ export function Component() {
         description="How your integration stands, and what is left before live orders."
       />
       <Stack gap="lg">
-        {status.error && !status.data ? (
+        {isFailed ? (
           <ErrorState
             error={status.error}
             title="The status cannot be shown"
@@ -25,13 +31,15 @@ export function Component() {
         ) : (
           <Indicators status={status.data} />
         )}
+        {silent.length > 0 && <Silent services={silent} onRetry={() => status.refetch()} />}
+        {needsWebhooksLook(status.data) && <FailingEndpoints />}
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, md: 7 }} order={{ base: 2, md: 1 }}>
             <QuickStart />
           </Grid.Col>
           <Grid.Col span={{ base: 12, md: 5 }} order={{ base: 1, md: 2 }}>
             <Stack gap="lg">
-              <GoLiveList goLive={status.data?.goLive} />
+              {!isFailed && <GoLiveList status={status.data} />}
               {status.data?.advice && <AdviceList advice={status.data.advice} />}
             </Stack>
           </Grid.Col>
@@ -39,4 +47,34 @@ export function Component() {
       </Stack>
     </>
   );
+}
+
+/** What is not known right now, and that it comes by itself. */
+function Silent({ services, onRetry }: { services: string[]; onRetry: () => void }) {
+  return (
+    <Alert
+      role="status"
+      color="yellow"
+      variant="light"
+      icon={<IconPlugConnectedX aria-hidden />}
+      title="Part of this is not known right now"
+    >
+      <Stack gap="xs" align="flex-start">
+        <Text>
+          No answer came for: {listed(services.map(serviceName))}. What that would tell is left out or
+          “Unknown” here; this page asks again by itself.
+        </Text>
+        <Button size="xs" variant="default" onClick={onRetry}>
+          Try again
+        </Button>
+      </Stack>
+    </Alert>
+  );
+}
+
+const TROUBLE = ["failing", "failed", "disabled"];
+
+function needsWebhooksLook(status: Status | undefined): boolean {
+  const { webhook, webhookConnectionTest } = status?.indicators ?? {};
+  return [webhook, webhookConnectionTest].some((indicator) => indicator && TROUBLE.includes(indicator.code));
 }

@@ -2,6 +2,7 @@ import { Chip, Group, Modal, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { notifications } from "@mantine/notifications";
 import { useRef } from "react";
+import { isUncertain } from "../../api/failure";
 import { type TopUp, useTopUp } from "../../api/wallet";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
@@ -29,6 +30,7 @@ export function TopUpDialog({ opened, onClose, onUnpaid }: TopUpDialogProps) {
 function TopUpForm({ onClose, onUnpaid }: Omit<TopUpDialogProps, "opened">) {
   const topUp = useTopUp();
   const keyFor = useKeyPerAmount();
+  const isUnknown = isUncertain(topUp.error);
   const form = useForm({
     initialValues: { amountPaise: "" },
     validate: { amountPaise: (text) => rupeesFault(text, 100) },
@@ -50,6 +52,9 @@ function TopUpForm({ onClose, onUnpaid }: Omit<TopUpDialogProps, "opened">) {
     <form onSubmit={submit} noValidate>
       <Stack>
         <FormErrors error={topUp.error} form={form} />
+        {isUnknown && (
+          <Text>Trying again here with the same amount is safe: it is paid once, even if both arrive.</Text>
+        )}
         <RupeeInput label="Amount" size="md" data-autofocus {...form.getInputProps("amountPaise")} />
         <Chip.Group
           value={form.values.amountPaise}
@@ -64,18 +69,19 @@ function TopUpForm({ onClose, onUnpaid }: Omit<TopUpDialogProps, "opened">) {
           </Group>
         </Chip.Group>
         <DialogActions isPending={topUp.isPending} onCancel={onClose}>
-          Top up
+          {isUnknown ? "Try again" : "Top up"}
         </DialogActions>
       </Stack>
     </form>
   );
 }
 
-/** One key while the amount stays, so that trying again after silence pays once. */
+/** Each amount has a key of its own as long as the form is open, so that trying again after silence pays once. */
 function useKeyPerAmount(): (amountPaise: number) => string {
-  const last = useRef<{ amountPaise: number; key: string } | null>(null);
+  const keys = useRef(new Map<number, string>());
   return (amountPaise) => {
-    if (last.current?.amountPaise !== amountPaise) last.current = { amountPaise, key: newIdempotencyKey() };
-    return last.current.key;
+    const key = keys.current.get(amountPaise) ?? newIdempotencyKey();
+    keys.current.set(amountPaise, key);
+    return key;
   };
 }
