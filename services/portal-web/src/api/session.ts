@@ -81,6 +81,20 @@ export function useInvitationPreview(token: string) {
   });
 }
 
+/** Whether a link to choose a new password would work. */
+export function useResetLink(token: string) {
+  return useQuery({
+    queryKey: ["reset-link", token],
+    queryFn: async () => {
+      await answer(api.POST("/v1/portal/password-resets/look-up", { body: { token } }));
+      return true;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false,
+  });
+}
+
 export function useAskForReset() {
   return useMutation({
     mutationFn: (body: { email: string }) => answer(api.POST("/v1/portal/password-resets", { body })),

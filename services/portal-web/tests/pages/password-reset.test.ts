@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -72,7 +72,9 @@ test("who lost the password is let in again by a link of the operator's, once", 
   await changePassword(locked.page, link);
   await locked.page.getByText("Your password is changed").waitFor();
   await locked.page.goto("/log-in");
-  await changePassword(locked.page, link);
+  await locked.page.goto(link);
+  await heading(locked.page, "This link cannot be used");
+  expect(await locked.page.getByLabel("New password").count()).toBe(0);
   await locked.page.getByRole("button", { name: "Ask for another link" }).waitFor();
   expect(owner.faults.concat(operator.faults, locked.faults)).toEqual([]);
   for (const { context } of [owner, operator, locked]) await context.close();
@@ -88,9 +90,9 @@ async function changePassword(page: Page, link: string): Promise<void> {
 /** The reset link of the mail that the stack has left in its folder. */
 function linkMailedTo(email: string): Promise<string> {
   return until(`a mail for ${email}`, async () => {
-    const mails = readdirSync(stack.mailFolder).map((name) =>
-      readFileSync(join(stack.mailFolder, name), "utf8"),
-    );
+    // It is made for the first of them.
+    const names = existsSync(stack.mailFolder) ? readdirSync(stack.mailFolder) : [];
+    const mails = names.map((name) => readFileSync(join(stack.mailFolder, name), "utf8"));
     // Long lines are broken, and `=` is written as `=3D`, where a mail is quoted-printable.
     const texts = mails.map((mail) => mail.replace(/=\r?\n/g, "").replace(/=3D/g, "="));
     return texts.find((text) => text.includes(email))?.match(/https?:\S+\/reset-password#token=[\w-]+/)?.[0];

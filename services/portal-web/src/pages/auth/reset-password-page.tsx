@@ -1,11 +1,12 @@
-import { Alert, Anchor, Button, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Anchor, Button, Skeleton, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { IconCircleCheck, IconMail } from "@tabler/icons-react";
 import { useState } from "react";
 import { Link } from "react-router-dom";
 import { useConfig } from "../../api/config";
 import { isCode } from "../../api/failure";
-import { useAskForReset, useResetPassword } from "../../api/session";
+import { useAskForReset, useResetLink, useResetPassword } from "../../api/session";
+import { ErrorState } from "../../components/error-state";
 import { PasswordField } from "../../components/password-field";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
@@ -17,7 +18,7 @@ export function Component() {
   const token = useLinkToken();
   const [spentToken, setSpentToken] = useState("");
   if (token === spentToken) return <AskForLink />;
-  return <SetPassword key={token} token={token} onAskAgain={() => setSpentToken(token)} />;
+  return <CheckedLink key={token} token={token} onAskAgain={() => setSpentToken(token)} />;
 }
 
 const backToLogIn = (
@@ -77,7 +78,41 @@ function AskForLink() {
   );
 }
 
-function SetPassword({ token, onAskAgain }: { token: string; onAskAgain: () => void }) {
+interface LinkProps {
+  token: string;
+  onAskAgain: () => void;
+}
+
+/** Whether the link would work is asked before anybody thinks of a password. */
+function CheckedLink(props: LinkProps) {
+  const link = useResetLink(props.token);
+  if (link.data) return <SetPassword {...props} />;
+  if (!link.error) {
+    return (
+      <AuthFrame title="Choose a new password" footer={backToLogIn}>
+        <Skeleton height={160} aria-label="Checking the link" />
+      </AuthFrame>
+    );
+  }
+  return (
+    <AuthFrame title="This link cannot be used" footer={backToLogIn}>
+      <Stack>
+        {isCode(link.error, "reset_link_invalid") ? (
+          <>
+            <Text>{link.error.message}</Text>
+            <Button onClick={props.onAskAgain} fullWidth>
+              Ask for another link
+            </Button>
+          </>
+        ) : (
+          <ErrorState error={link.error} title="The link cannot be checked" onRetry={() => link.refetch()} />
+        )}
+      </Stack>
+    </AuthFrame>
+  );
+}
+
+function SetPassword({ token, onAskAgain }: LinkProps) {
   const reset = useResetPassword();
   const form = useForm({
     mode: "uncontrolled",
