@@ -28,5 +28,5 @@ export type OpenSession = Schemas["OwnSessionView"];
 export type PortalConfig = Schemas["ConfigView"];
 export type Role = Schemas["Role"];
 export type Session = Schemas["SessionView"];
-export type Status = Schemas["StatusView"] & { incomplete?: string[] };
+export type Status = Schemas["StatusView"];
 export type User = Schemas["UserView"];

@@ -61,8 +61,8 @@ function Silent({ services, onRetry }: { services: string[]; onRetry: () => void
     >
       <Stack gap="xs" align="flex-start">
         <Text>
-          No answer came for: {listed(services.map(serviceName))}. What that would tell is left out or
-          “Unknown” here; this page asks again by itself.
+          No answer came for: {listed(services.map(serviceName))}. What that would tell shows as “Unknown”, or
+          as not done yet. This page asks again by itself.
         </Text>
         <Button size="xs" variant="default" onClick={onRetry}>
           Try again

@@ -47,7 +47,7 @@ function trouble({ status, trouble }: Endpoint): ReactNode {
   if (status === "failing" && trouble?.failingSince) {
     return (
       <>
-        has failed every attempt since <Time at={trouble.failingSince} relative />.
+        fails every attempt; the first failed <Time at={trouble.failingSince} relative />.
       </>
     );
   }
