@@ -229,7 +229,7 @@ test("a live order is delivered, and its page tells the request, the money, the 
 
   const timeline = page.getByRole("list", { name: "Timeline" }).getByRole("listitem");
   const fee = timeline.filter({ hasText: "Delivery fee taken" });
-  await fee.getByText("-₹49.00").waitFor();
+  await fee.getByText("−₹49.00").waitFor();
   await fee.getByText("₹451.50").waitFor();
   for (const move of ["Driver assigned", "Picked up", "Out for delivery", "Delivered"]) {
     await timeline.getByText(move, { exact: true }).waitFor();
@@ -245,7 +245,7 @@ test("the wallet has paid for it to the paisa, and for nothing else", async () =
   await goTo(page, "Wallet");
   await page.getByRole("region", { name: "Balance" }).getByText("₹451.50").waitFor();
   const fee = row(page, "Statement", "spice-live-1");
-  await fee.getByText("-₹49.00").waitFor();
+  await fee.getByText("−₹49.00").waitFor();
   await fee.getByText("₹451.50").waitFor();
   await rowsOf(page, "Statement", 2);
   await goTo(page, "Overview");

@@ -76,6 +76,10 @@ test("a suspended business orders nothing live, until the suspension is lifted",
   const question = page.getByRole("dialog", { name: `Suspend ${business.name}?` });
   await question.getByRole("button", { name: "Suspend" }).click();
   await standing.getByText("Suspended").waitFor();
+  await page.getByRole("tab", { name: "Audit log" }).click();
+  await row(page, "Audit log", "Business suspended").waitFor();
+  await screenshot(page, "operator-audit-words");
+  await page.getByRole("tab", { name: "Standing" }).click();
   await placeOrder(liveKey, "while-suspended", {}, 403);
   await page.getByRole("button", { name: "Lift the suspension" }).click();
   await standing.getByText("Active").waitFor();
@@ -102,7 +106,9 @@ test("a wallet is credited once per reference, and its owner sees it", async () 
   await rowsOf(owner.page, "Statement", 1);
   await row(owner.page, "Statement", "neft-0815").getByText("+₹1,000.00").waitFor();
   await page.getByRole("tab", { name: "Audit log" }).click();
-  await row(page, "Audit log", "Wallet credited").getByText("Delivery company").first().waitFor();
+  const credited = row(page, "Audit log", "Wallet credited").first();
+  await credited.getByText("Delivery company").waitFor();
+  await credited.getByText("₹1,000.00", { exact: true }).waitFor();
   expect(visitor.faults.concat(owner.faults)).toEqual([]);
   await visitor.context.close();
 });
@@ -123,7 +129,7 @@ test("any order is found by its id, its tracking code or its reference, with all
     await page.getByText("No order has this code").waitFor();
   }
   await search.fill(reference);
-  await found.getByRole("listitem").filter({ hasText: "Delivery fee taken" }).getByText("-₹49.00").waitFor();
+  await found.getByRole("listitem").filter({ hasText: "Delivery fee taken" }).getByText("−₹49.00").waitFor();
   await screenshot(page, "operator-order");
   expect(visitor.faults).toEqual([]);
   await visitor.context.close();

@@ -2,8 +2,9 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { placeOrder } from "../support/api";
 import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
-import { newBusiness, newTestKey, openLive } from "../support/business";
+import { ask, newBusiness, newTestKey, openLive } from "../support/business";
 import { fact, heading, row, rowsOf } from "../support/pages";
+import { Receiver } from "../support/receiver";
 
 let browser: Browser;
 let visitor: Visitor;
@@ -46,7 +47,37 @@ test("an order is found by its reference, its tracking code and its id, and by i
   await page.getByText("No order has this status").waitFor();
   await page.getByLabel("Status", { exact: true }).selectOption({ label: "Created" });
   await row(page, "Test orders", "book-1").waitFor();
+  // Nothing of this has just arrived.
+  expect(await page.getByText(/^New order/).count()).toBe(0);
+  await page.getByRole("button", { name: "Clear the search" }).waitFor({ state: "hidden" });
+  await placeOrder(key, "book-3");
+  await page.getByRole("status").filter({ hasText: "New order book-3" }).waitFor({ state: "attached" });
   expect(visitor.faults).toEqual([]);
+});
+
+test("each webhook of the timeline names its endpoint, and those behind a failing one wait", async () => {
+  const listener = await visit(browser);
+  const { page } = listener;
+  await newBusiness(listener, "Two ears");
+  const [good, bad] = [await Receiver.start(), await Receiver.start()];
+  const made = await ask(listener, "POST", "/webhook-endpoints", { url: good.url }, 201);
+  good.secret = String(made.secret);
+  await ask(listener, "POST", "/webhook-endpoints", { url: bad.url }, 201);
+  const order = await placeOrder(await newTestKey(listener), "two-ears-1");
+  await page.goto(`/orders/${order.id}`);
+  await page.getByRole("button", { name: "Driver assigned" }).click();
+  const webhooks = page.getByRole("listitem").filter({ hasText: "Webhook" });
+  const to = ({ url }: Receiver) => webhooks.filter({ hasText: `To ${url.replace("http://", "")}` });
+  await to(good).filter({ hasText: "driver.assigned" }).getByText("Received, answered 200").waitFor();
+  await to(bad)
+    .filter({ hasText: "order.created" })
+    .getByText(/; next attempt (in|due now)/)
+    .waitFor();
+  await to(bad).filter({ hasText: "driver.assigned" }).getByText("Waits for an earlier event").waitFor();
+  await screenshot(page, "order-two-endpoints");
+  expect(listener.faults).toEqual([]);
+  await listener.context.close();
+  await Promise.all([good.stop(), bad.stop()]);
 });
 
 test("a cash order runs to its end by itself, its cash included, while its page is looked at", async () => {
@@ -113,7 +144,7 @@ test("a cancelled live order gives its fee back", async () => {
     .getByRole("list", { name: "Timeline" })
     .getByRole("listitem")
     .filter({ hasText: "Delivery fee refunded" });
-  await refund.getByText("₹49.00", { exact: true }).waitFor();
+  await refund.getByText("+₹49.00", { exact: true }).waitFor();
   await refund.getByText("₹500.00").waitFor();
   expect(await page.getByRole("region", { name: "Simulate" }).count()).toBe(0);
   expect(live.faults).toEqual([]);

@@ -27,7 +27,7 @@ afterAll(() => browser.close());
 test("the statement shows each movement, and is filtered by kind, reference and day", async () => {
   await page.goto("/wallet");
   await page.getByRole("region", { name: "Balance" }).getByText("₹1,402.51").waitFor();
-  await row(page, "Statement", "paid-2").getByText("-₹49.00").waitFor();
+  await row(page, "Statement", "paid-2").getByText("−₹49.00").waitFor();
   await row(page, "Statement", "bank-4711").getByText("+₹0.01").waitFor();
   await row(page, "Statement", "Top-up").getByText("+₹1,500.50").first().waitFor();
   await rowsOf(page, "Statement", 4);
