@@ -1,7 +1,9 @@
 //! What must hold of the books and the orders (`design.md` §7.1-2), by name, and whether an order and its money agree.
 
+use std::cmp::Ordering;
+
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::{BusinessId, Mode, OrderId, Paise};
+use domain::{BusinessId, CodStatus, Mode, OrderId, Paise};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use super::Outcome;
@@ -49,6 +51,8 @@ pub(crate) enum Check {
     /// Cash of another business than its order's, or of another amount than is to be collected, or of an order that is not
     /// there, not placed, or a test.
     CashDiffersFromOrder,
+    /// Cash that moved on by its order and has not in the books.
+    CashMissing,
 }
 
 impl Check {
@@ -79,6 +83,8 @@ pub(crate) struct OrderSide {
     pub(crate) fee: Paise,
     /// The cash to be collected; unknown where order-api does not say it yet.
     pub(crate) cash: Option<Paise>,
+    /// Where that cash is; unknown where order-api does not say it yet.
+    pub(crate) cash_status: Option<CodStatus>,
     pub(crate) refund_due: bool,
     pub(crate) changed_at: DateTime<Utc>,
 }
@@ -98,6 +104,8 @@ pub(crate) struct CashSide {
     pub(crate) business: BusinessId,
     /// Unknown where no event has told it yet.
     pub(crate) expected: Option<Paise>,
+    /// How far it has come.
+    pub(crate) status: CodStatus,
 }
 
 /// What the books say of an order.
@@ -166,19 +174,51 @@ pub(crate) fn compare(id: OrderId, order: Option<&OrderSide>, books: &BooksSide)
         }
         _ => {}
     }
-    // An order is placed long before it is delivered, so none of this is ever under way.
-    if let Some(cash) = books.cash.filter(|cash| !agrees(*cash, placed)) {
-        let paise = |amount: Option<Paise>| {
-            amount.map_or_else(|| "unknown".to_owned(), |amount| format!("{} paise", amount.get()))
-        };
+    if let Some((check, detail, awaited_since)) = cash_doubt(placed, books.cash) {
+        doubt(check, detail, awaited_since);
+    }
+    doubts
+}
+
+/// Where an order and the books disagree on its cash: on whose it is and how much, or on how far it has come. An order is
+/// placed long before it is delivered, and moves before the books hear of it; only what the books lack may be under way.
+fn cash_doubt(
+    placed: Option<&OrderSide>,
+    cash: Option<CashSide>,
+) -> Option<(Check, String, Option<DateTime<Utc>>)> {
+    let paise = |amount: Option<Paise>| {
+        amount.map_or_else(|| "unknown".to_owned(), |amount| format!("{} paise", amount.get()))
+    };
+    if let Some(cash) = cash.filter(|cash| !agrees(*cash, placed)) {
         let of_order = placed.map_or_else(
             || "there is no such placed live order".to_owned(),
             |order| format!("the order is of {} of {}", paise(order.cash), order.business),
         );
         let detail = format!("{} expected of {}; {of_order}", paise(cash.expected), cash.business);
-        doubt(Check::CashDiffersFromOrder, detail, None);
+        return Some((Check::CashDiffersFromOrder, detail, None));
     }
-    doubts
+    let order = placed?;
+    let said = order.cash_status?;
+    let booked = cash.map(|cash| cash.status);
+    let detail = || {
+        let booked = booked.map_or_else(|| "none".to_owned(), |status| status.to_string());
+        format!("{said} by its order; {booked} in the books")
+    };
+    match steps(said).cmp(&booked.map_or(0, steps)) {
+        Ordering::Equal => None,
+        Ordering::Less => Some((Check::CashDiffersFromOrder, detail(), None)),
+        Ordering::Greater => Some((Check::CashMissing, detail(), Some(order.changed_at))),
+    }
+}
+
+/// How often the cash has moved.
+fn steps(status: CodStatus) -> u8 {
+    match status {
+        CodStatus::NotApplicable | CodStatus::Pending => 0,
+        CodStatus::Collected => 1,
+        CodStatus::HandedOver => 2,
+        CodStatus::Settled => 3,
+    }
 }
 
 fn agrees(cash: CashSide, placed: Option<&OrderSide>) -> bool {

@@ -1,4 +1,4 @@
-//! `wallet reconcile [--since <RFC 3339>] [--patience <seconds>]`: looks through the whole history, or through what is new
+//! `wallet reconcile [--since <RFC 3339>] [--patience <seconds>] [--json]`: looks through the whole history, or through what is new
 //! since then, tells what it looked at and what is wrong, and writes nothing.
 
 use std::io::Write;
@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use chrono::{DateTime, SecondsFormat, Utc};
 use domain::Clock;
 use postgres::Database;
+use serde_json::{Map, Value, json};
 use strum::VariantArray;
 
 use super::examine::{ExamineError, Examiner};
@@ -27,7 +28,8 @@ const PATIENCE_MAX_SECONDS: u64 = 3_600;
 /// Printed; the rest is counted.
 const PRINTED_MAX: usize = 100;
 
-const USAGE: &str = "usage: wallet reconcile [--since <RFC 3339>] [--patience <seconds, up to 3600>]";
+const USAGE: &str =
+    "usage: wallet reconcile [--since <RFC 3339>] [--patience <seconds, up to 3600>] [--json]";
 
 /// What is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +37,8 @@ struct Wanted {
     since: Option<DateTime<Utc>>,
     /// How long to wait for what may be under way.
     patience: Duration,
+    /// For programs: an object, with every finding that is kept.
+    json: bool,
 }
 
 /// Runs the command with what follows its name, and prints to `out`.
@@ -51,15 +55,21 @@ pub fn main(arguments: &[String], out: &mut impl Write) -> ExitCode {
 }
 
 fn read(arguments: &[String]) -> anyhow::Result<Wanted> {
-    let mut wanted = Wanted { since: None, patience: PATIENCE_DEFAULT };
+    let mut wanted = Wanted { since: None, patience: PATIENCE_DEFAULT, json: false };
+    let (flags, arguments): (Vec<_>, Vec<_>) = arguments.iter().partition(|argument| *argument == "--json");
+    match flags.len() {
+        0 => {}
+        1 => wanted.json = true,
+        _ => bail!(USAGE),
+    }
     for pair in arguments.chunks(2) {
         match pair {
-            [name, text] if name == "--since" => {
+            [name, text] if *name == "--since" => {
                 let time =
                     DateTime::parse_from_rfc3339(text).with_context(|| format!("{text} is no time"))?;
                 wanted.since = Some(time.with_timezone(&Utc));
             }
-            [name, text] if name == "--patience" => {
+            [name, text] if *name == "--patience" => {
                 let seconds = text.parse().ok().filter(|seconds| *seconds <= PATIENCE_MAX_SECONDS);
                 wanted.patience = seconds.map(Duration::from_secs).context(USAGE)?;
             }
@@ -76,34 +86,73 @@ async fn reconcile(settings: &Settings, wanted: Wanted, out: &mut impl Write) ->
     let mut tally = Tally::default();
     let outcome = look_through(&examiner, wanted, &mut tally).await;
 
-    let written = |time: DateTime<Utc>| time.to_rfc3339_opts(SecondsFormat::Secs, true);
+    let (total, error) = (tally.findings.total(), outcome.err());
+    if wanted.json {
+        writeln!(out, "{}", as_json(&wanted, begun, &tally, error.as_ref()))?;
+    } else {
+        tell(&wanted, begun, started.elapsed(), &tally, out)?;
+        match &error {
+            None if total == 0 => writeln!(out, "clean")?,
+            None => writeln!(out, "{total} findings")?,
+            Some(error) => {
+                writeln!(out, "could not check everything: {error}; {total} findings in what was")?;
+            }
+        }
+    }
+    Ok(match (total, error) {
+        (0, None) => CLEAN,
+        (0, Some(_)) => COULD_NOT_CHECK,
+        _ => FINDINGS,
+    })
+}
+
+fn written(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+fn tell(
+    wanted: &Wanted,
+    begun: DateTime<Utc>,
+    took: Duration,
+    tally: &Tally,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
     let from = wanted.since.map_or_else(|| "the beginning".to_owned(), written);
-    let took = started.elapsed().as_secs_f64();
-    writeln!(out, "checked from {from} to {}, in {took:.1} s:", written(begun))?;
+    writeln!(out, "checked from {from} to {}, in {:.1} s:", written(begun), took.as_secs_f64())?;
     for (feed, rows) in &tally.rows {
         writeln!(out, "  {feed}: {rows}")?;
     }
-    let total = tally.findings.total();
     for finding in tally.findings.kept().take(PRINTED_MAX) {
         writeln!(out, "{} {}: {}", finding.check, finding.subject, finding.detail)?;
     }
     if tally.under_way > 0 {
         writeln!(out, "{} steps between the services are under way", tally.under_way)?;
     }
-    match outcome {
-        Ok(()) if total == 0 => writeln!(out, "clean")?,
-        Ok(()) => writeln!(out, "{total} findings")?,
-        Err(error) => {
-            writeln!(out, "could not check everything: {error}; {total} findings in what was")?;
-            return Ok(if total == 0 { COULD_NOT_CHECK } else { FINDINGS });
-        }
-    }
-    Ok(if total == 0 { CLEAN } else { FINDINGS })
+    Ok(())
+}
+
+/// `total` counts what is more than is kept, too.
+fn as_json(wanted: &Wanted, begun: DateTime<Utc>, tally: &Tally, error: Option<&ExamineError>) -> Value {
+    let rows: Map<String, Value> =
+        tally.rows.iter().map(|(feed, rows)| (feed.to_string(), json!(rows))).collect();
+    let findings = tally.findings.kept().map(
+        |finding| json!({ "check": finding.check.as_str(), "subject": finding.subject, "detail": finding.detail }),
+    );
+    json!({
+        "since": wanted.since.map(written),
+        "begunAt": written(begun),
+        "rows": rows,
+        "findings": findings.collect::<Vec<_>>(),
+        "total": tally.findings.total(),
+        "underWay": tally.under_way,
+        "complete": error.is_none(),
+        "error": error.map(ToString::to_string),
+    })
 }
 
 async fn look_through(
     examiner: &Examiner,
-    Wanted { since, patience }: Wanted,
+    Wanted { since, patience, .. }: Wanted,
     tally: &mut Tally,
 ) -> Result<(), ExamineError> {
     for feed in Feed::VARIANTS.iter().copied().filter(|feed| feed.has_sweep() || since.is_some()) {
@@ -123,14 +172,21 @@ mod tests {
     #[test]
     fn arguments_are_a_time_and_a_patience_or_nothing() {
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        let all = Wanted { since: None, patience: PATIENCE_DEFAULT };
+        let all = Wanted { since: None, patience: PATIENCE_DEFAULT, json: false };
         assert_eq!(read(&[]).unwrap(), all);
         let wanted = read(&words("--patience 7 --since 2026-01-31T15:00:00+05:30")).unwrap();
         assert_eq!(wanted.since.unwrap().to_rfc3339(), "2026-01-31T09:30:00+00:00");
         assert_eq!(wanted.patience, Duration::from_secs(7));
-        for bad in
-            ["--since", "--since yesterday", "all", "--since 2026-01-31T15:00:00Z twice", "--patience 3601"]
-        {
+        assert_eq!(read(&words("--json")).unwrap(), Wanted { json: true, ..all });
+        assert!(read(&words("--patience 7 --json")).unwrap().json);
+        for bad in [
+            "--json --json",
+            "--since",
+            "--since yesterday",
+            "all",
+            "--since 2026-01-31T15:00:00Z twice",
+            "--patience 3601",
+        ] {
             assert!(read(&words(bad)).is_err(), "{bad}");
         }
     }

@@ -259,6 +259,7 @@ fn side(order: OrderPayment) -> OrderSide {
         placed: order.placed,
         fee: order.delivery_fee_paise,
         cash: order.cod_amount_paise,
+        cash_status: order.cod_status,
         refund_due: order.refund_due,
         changed_at: order.changed_at,
     }

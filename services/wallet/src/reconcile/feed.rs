@@ -66,7 +66,8 @@ impl Feed {
             | Check::RefundMissing
             | Check::RefundNotDue
             | Check::TestOrderDebited
-            | Check::CashDiffersFromOrder => None,
+            | Check::CashDiffersFromOrder
+            | Check::CashMissing => None,
         }
     }
 

@@ -31,6 +31,7 @@ impl Scene {
             placed: true,
             fee: FEE,
             cash: Some(Paise::ZERO),
+            cash_status: None,
             refund_due: false,
             changed_at: self.now - TimeDelta::seconds(5),
         }
@@ -106,8 +107,11 @@ fn another_amount_or_business_is_a_disagreement() {
 fn cash_is_what_its_order_is_to_bring() {
     let scene = scene();
     let to_bring = |paise: Option<i64>| OrderSide { cash: paise.map(Paise::new), ..scene.order() };
-    let expected =
-        |paise: Option<i64>| CashSide { business: scene.business, expected: paise.map(Paise::new) };
+    let expected = |paise: Option<i64>| CashSide {
+        business: scene.business,
+        expected: paise.map(Paise::new),
+        status: CodStatus::Pending,
+    };
     let order = to_bring(Some(700));
     let elsewhere = OrderSide { business: scene.other, ..order.clone() };
     let unplaced = OrderSide { placed: false, ..order.clone() };
@@ -128,6 +132,31 @@ fn cash_is_what_its_order_is_to_bring() {
         let doubts = scene.doubts(order, &books);
         let found = doubts.contains(&(Check::CashDiffersFromOrder, false));
         assert_eq!(found, !is_right, "{order:?} {cash:?} {doubts:?}");
+    }
+}
+
+#[test]
+fn cash_is_as_far_in_the_books_as_by_its_order() {
+    use CodStatus::{Collected, HandedOver, NotApplicable, Pending, Settled};
+    let scene = scene();
+    let order = |said: CodStatus| OrderSide { cash_status: Some(said), cash: None, ..scene.order() };
+    let booked = |status: CodStatus| CashSide { business: scene.business, expected: None, status };
+    let (missing, ahead) = ((Check::CashMissing, true), (Check::CashDiffersFromOrder, false));
+    for (said, cash, wanted) in [
+        (NotApplicable, None, None),
+        (Pending, None, None),
+        (Pending, Some(Pending), None),
+        (Settled, Some(Settled), None),
+        (Collected, None, Some(missing)),
+        (Collected, Some(Pending), Some(missing)),
+        (Settled, Some(HandedOver), Some(missing)),
+        (Pending, Some(Collected), Some(ahead)),
+        (HandedOver, Some(Settled), Some(ahead)),
+    ] {
+        let books = BooksSide { cash: cash.map(booked), ..scene.books(&[Outcome::Posted], false) };
+        assert_eq!(scene.doubts(Some(&order(said)), &books), Vec::from_iter(wanted), "{said} {cash:?}");
+        let unsaid = OrderSide { cash_status: None, ..order(said) };
+        assert_eq!(scene.doubts(Some(&unsaid), &books), [], "an order-api that does not say it");
     }
 }
 

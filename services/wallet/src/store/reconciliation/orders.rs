@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{OrderId, Paise};
+use domain::{CodStatus, OrderId, Paise};
 use postgres::StoreError;
 
 use super::Span;
@@ -92,15 +92,39 @@ pub(crate) async fn books_of(
     for order in refunded {
         books.entry(parse("transfers.order_id", &order)?).or_default().refunded = true;
     }
-    let of_cash: Vec<(String, String, Option<i64>)> = cash::table
-        .filter(cash::order_id.eq_any(&ids))
-        .select((cash::order_id, cash::business_id, cash::expected_paise))
-        .load(conn)
-        .await?;
-    for (order, business, expected) in of_cash {
-        let business = parse("cash.business_id", &business)?;
-        let side = CashSide { business, expected: expected.map(Paise::new) };
-        books.entry(parse("cash.order_id", &order)?).or_default().cash = Some(side);
+    for (order, side) in cash_of(conn, &ids).await? {
+        books.entry(order).or_default().cash = Some(side);
     }
     Ok(books)
+}
+
+async fn cash_of(
+    conn: &mut AsyncPgConnection,
+    ids: &[String],
+) -> Result<Vec<(OrderId, CashSide)>, StoreError> {
+    type Row = (String, String, Option<i64>, Option<i64>, Option<i64>, Option<i64>);
+    let rows: Vec<Row> = cash::table
+        .filter(cash::order_id.eq_any(ids))
+        .select((
+            cash::order_id,
+            cash::business_id,
+            cash::expected_paise,
+            cash::collected_paise,
+            cash::handed_over_paise,
+            cash::settled_paise,
+        ))
+        .load(conn)
+        .await?;
+    let sides = rows.into_iter().map(|(order, business, expected, collected, handed_over, settled)| {
+        let status = match (collected, handed_over, settled) {
+            (_, _, Some(_)) => CodStatus::Settled,
+            (_, Some(_), None) => CodStatus::HandedOver,
+            (Some(_), None, None) => CodStatus::Collected,
+            (None, None, None) => CodStatus::Pending,
+        };
+        let business = parse("cash.business_id", &business)?;
+        let side = CashSide { business, expected: expected.map(Paise::new), status };
+        Ok((parse("cash.order_id", &order)?, side))
+    });
+    sides.collect()
 }
