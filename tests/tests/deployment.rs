@@ -210,7 +210,9 @@ fn every_alert_has_its_runbook_and_every_runbook_its_alert() {
             assert!(alerts.insert(name.clone()), "{name} is there twice");
         }
     }
-    let runbooks = files("proto-docs/runbooks", "md");
+    let mut runbooks = files("proto-docs/runbooks", "md");
+    // The others are of what people set about by themselves.
+    runbooks.retain(|file, _| file.starts_with("Waybill"));
     let of_runbooks: BTreeSet<_> =
         runbooks.keys().map(|file| file.trim_end_matches(".md").to_owned()).collect();
     assert_eq!(alerts, of_runbooks);

@@ -160,6 +160,7 @@ async fn only_services_may_ask(stack: &Stack) -> anyhow::Result<()> {
         "placed",
         "deliveryFeePaise",
         "codAmountPaise",
+        "codStatus",
         "refundDue",
         "changedAt",
     ]

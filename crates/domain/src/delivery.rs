@@ -132,6 +132,16 @@ impl DeliveryState {
         }
     }
 
+    /// Whether the parcel is where it stays. Cash may still be on its way.
+    pub fn is_completed(self) -> bool {
+        match self.status {
+            DeliveryStatus::Delivered | DeliveryStatus::Cancelled | DeliveryStatus::Returned => true,
+            // One that was picked up is yet to be returned.
+            DeliveryStatus::Failed => !self.picked_up,
+            _ => false,
+        }
+    }
+
     /// Whether the business may still cancel (before the pickup).
     pub fn can_be_cancelled(self) -> bool {
         self.next(EventKind::OrderCancelled).is_some()
@@ -288,6 +298,8 @@ mod tests {
             let can = |event: &&EventKind| legal(from, **event).is_some();
             assert_eq!(from.legal(), EventKind::VARIANTS.iter().filter(can).copied().collect::<Vec<_>>());
             assert_eq!(from.can_be_cancelled(), legal(from, OrderCancelled).is_some());
+            let is_cash = |event: &EventKind| matches!(event, CodCollected | CodHandedOver | CodSettled);
+            assert_eq!(from.is_completed(), from.legal().iter().all(is_cash), "{from:?}");
             let ended_early = status == S::Cancelled || (status == S::Failed && !picked_up);
             assert_eq!(from.refund_due(), ended_early, "{from:?}");
         }

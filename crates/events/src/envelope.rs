@@ -1,7 +1,7 @@
 //! What every message is wrapped in.
 
 use chrono::{DateTime, Utc};
-use domain::{ApiKeyId, BusinessId, EndpointId, EventId, Mode, Paise};
+use domain::{ApiKeyId, BusinessId, EndpointId, EventId, Mode, OrderId, Paise};
 use serde::{Deserialize, Serialize};
 
 use crate::{OrderEvent, RoutingKey};
@@ -49,6 +49,9 @@ pub enum Body {
     /// A webhook endpoint is not sent to any more; from webhook-dispatcher. Its business is mailed.
     #[serde(rename = "webhook_endpoint.disabled")]
     EndpointDisabled(EndpointDisabled),
+    /// What an order held about people was erased; from order-api. Copies of it are erased elsewhere, and nobody is sent it.
+    #[serde(rename = "order.personal_data_erased")]
+    PersonalDataErased(PersonalDataErased),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,6 +85,14 @@ pub struct EndpointDisabled {
     pub reason: String,
 }
 
+/// The order, and when what it held about people was erased.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PersonalDataErased {
+    pub order_id: OrderId,
+    pub erased_at: DateTime<Utc>,
+}
+
 impl Envelope {
     /// The key this message is published under.
     pub fn routing_key(&self) -> RoutingKey {
@@ -95,6 +106,7 @@ impl Envelope {
             Body::WalletLowBalance(_) => RoutingKey::plain("wallet.low_balance"),
             Body::EndpointFailing(_) => RoutingKey::plain("webhook_endpoint.failing"),
             Body::EndpointDisabled(_) => RoutingKey::plain("webhook_endpoint.disabled"),
+            Body::PersonalDataErased(_) => RoutingKey::plain("order.personal_data_erased"),
         }
     }
 }

@@ -5,6 +5,8 @@ mod envelope;
 mod order;
 mod routing;
 
-pub use envelope::{ApiKeyRevoked, Body, EndpointDisabled, EndpointFailing, Envelope, WalletLowBalance};
+pub use envelope::{
+    ApiKeyRevoked, Body, EndpointDisabled, EndpointFailing, Envelope, PersonalDataErased, WalletLowBalance,
+};
 pub use order::{Driver, OrderEvent, OrderSnapshot, ProgressData};
 pub use routing::{EXCHANGE, RoutingKey, binding};

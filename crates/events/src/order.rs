@@ -51,6 +51,17 @@ pub struct ProgressData {
     pub cod_amount_paise: Option<Paise>,
 }
 
+impl ProgressData {
+    /// The names of the fields that may tell of people: the driver, and what somebody wrote.
+    pub const PERSONAL: [&str; 2] = ["driver", "reason"];
+
+    /// What is left when nothing may tell of people: the cash.
+    #[must_use]
+    pub fn without_personal_data(self) -> Self {
+        Self { driver: None, reason: None, ..self }
+    }
+}
+
 /// The driver, as the fleet introduces them to the business.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

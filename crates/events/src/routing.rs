@@ -40,6 +40,7 @@ pub mod binding {
     pub const WALLET_LOW_BALANCE: &str = "wallet.low_balance";
     pub const ENDPOINT_FAILING: &str = "webhook_endpoint.failing";
     pub const ENDPOINT_DISABLED: &str = "webhook_endpoint.disabled";
+    pub const PERSONAL_DATA_ERASED: &str = "order.personal_data_erased";
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! order-api, asked by portal-api: a business's orders.
 
 pub mod details;
+mod erasure;
 mod support;
 
 use chrono::{DateTime, Utc};
@@ -13,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::ordering::PickupProfile;
 use crate::webhooks::DeliveryState;
 use crate::{CallError, Page, PageQuery, Peer};
 
+pub use erasure::{BusinessErasureView, ErasureView};
 pub use support::{AcceptedRequest, FoundOrder, ModeActivity, OrdersActivity, RetryEvidence, RetryProof};
 
 /// An order, in the one shape that the integration API and the portal share. The details are those of `spec.md` §2.1.
@@ -37,7 +38,7 @@ pub struct OrderView {
     pub customer: Value,
     #[schema(value_type = details::DeliveryAddress)]
     pub delivery: Value,
-    #[schema(value_type = Option<PickupProfile>)]
+    #[schema(value_type = Option<details::PickupPlace>)]
     pub pickup: Value,
     #[schema(value_type = Option<details::Package>)]
     pub package: Value,
@@ -63,6 +64,10 @@ pub struct OrderView {
     pub cod_discrepancy_paise: Option<Paise>,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
+    /// When what it told of people was erased: texts, contacts, addresses and the driver are null since; PIN codes,
+    /// amounts and measures are not.
+    #[serde(default)]
+    pub personal_data_erased_at: Option<DateTime<Utc>>,
 }
 
 /// One entry of an order's timeline, by its `type`. Each has an `id` and a `recordedAt`; the list is ordered by them.
@@ -210,6 +215,9 @@ pub struct OrderPayment {
     /// The cash to be collected at the door; 0 for a prepaid order. `None` from an order-api that does not say it yet.
     #[serde(default)]
     pub cod_amount_paise: Option<Paise>,
+    /// Where that cash is. `None` from an order-api that does not say it yet.
+    #[serde(default)]
+    pub cod_status: Option<CodStatus>,
     /// The delivery ended before its pickup, so the fee goes back.
     pub refund_due: bool,
     /// The last change of any kind.

@@ -32,6 +32,12 @@ pub fn warnings() -> Queue {
     Queue::shared("portal-api.warnings", bindings)
 }
 
-pub(crate) fn shared() -> [Queue; 5] {
-    [webhook_events(), refunds(), cash(), facts(), warnings()]
+/// Orders whose personal data is to be erased from what was told of them; consumed by webhook-dispatcher. A queue of its
+/// own, so that an instance from before it leaves these to a newer one.
+pub fn erasures() -> Queue {
+    Queue::shared("webhook-dispatcher.erasures", &[binding::PERSONAL_DATA_ERASED])
+}
+
+pub(crate) fn shared() -> [Queue; 6] {
+    [webhook_events(), refunds(), cash(), facts(), warnings(), erasures()]
 }

@@ -18,6 +18,7 @@ use web::{FailureLimits, Tasks};
 
 use crate::address_limits::TrackingLimit;
 use crate::commands::create_order::{Intent, IntentBatch, IntentOutcome, Payment, PaymentBatch};
+use crate::commands::erase_personal_data::keep_erasing;
 use crate::commands::note_retries::note_retries;
 use crate::commands::recover_pending::recover_pending;
 use crate::commands::run_simulations::run_simulations;
@@ -132,6 +133,8 @@ pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Resul
     chassis.worker("simulations", |stop| run_simulations(simulated, stop));
     let noted = Arc::clone(&app);
     chassis.worker("retries", |stop| note_retries(noted, seen, stop));
+    let erased = Arc::clone(&app);
+    chassis.worker("personal-data", |stop| keep_erasing(erased, stop));
     let limits = Arc::clone(&app.limits);
     chassis.worker("quiet-keys", |stop| forget_quiet_keys(limits, stop));
     chassis.consume("verdict-news", VerdictNews::queue(), NEWS_AT_ONCE, VerdictNews(Arc::clone(&app)));

@@ -5,6 +5,7 @@ pub mod app;
 pub mod commands;
 pub mod consumers;
 pub mod domain;
+mod erase_command;
 pub mod limits;
 pub mod queries;
 pub mod retries;
@@ -13,3 +14,5 @@ pub mod settings;
 pub mod store;
 pub mod testers;
 pub mod verdicts;
+
+pub use erase_command::main as erase_personal_data;

@@ -1,8 +1,10 @@
 //! What order-api is told at its start.
 
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use chassis::{Sections, ServiceSettings};
+use chrono::TimeDelta;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{
@@ -32,6 +34,8 @@ pub struct OrderApiSettings {
     pub fleet: Fleet,
     #[serde(default)]
     pub limits: Limits,
+    #[serde(default)]
+    pub personal_data: PersonalData,
 }
 
 /// How the world reaches the public listener (`WAYBILL_PUBLIC__…`).
@@ -104,6 +108,36 @@ impl Default for Limits {
     }
 }
 
+/// How long orders tell of people (`WAYBILL_PERSONAL_DATA__…`).
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct PersonalData {
+    /// Days after its last change in which an order that is over still tells of people, a test order wherever it stands; 0
+    /// erases nothing by itself.
+    #[schemars(range(min = 0, max = 3_650))]
+    pub retention_days: u32,
+    /// How often an instance looks for orders that are due to be erased of personal data.
+    #[schemars(range(min = 0.1, max = 3_600))]
+    pub interval_seconds: f64,
+}
+
+impl Default for PersonalData {
+    fn default() -> Self {
+        Self { retention_days: 180, interval_seconds: 60.0 }
+    }
+}
+
+impl PersonalData {
+    /// `None` when nothing is erased by itself.
+    pub fn retention(&self) -> Option<TimeDelta> {
+        (self.retention_days > 0).then(|| TimeDelta::days(i64::from(self.retention_days)))
+    }
+
+    pub fn interval(&self) -> Duration {
+        Duration::from_secs_f64(self.interval_seconds)
+    }
+}
+
 impl Settings for OrderApiSettings {
     fn check(&self, faults: &mut Faults) {
         self.sections().check(faults);
@@ -120,6 +154,7 @@ impl Settings for OrderApiSettings {
 
 impl ServiceSettings for OrderApiSettings {
     const SERVICE: &'static str = "order-api";
+    const COMMANDS: &'static [&'static str] = &["openapi", "erase-personal-data"];
 
     fn sections(&self) -> Sections<'_> {
         Sections {

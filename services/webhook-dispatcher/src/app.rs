@@ -10,7 +10,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::commands::Intake;
-use crate::consumers::WebhookEvents;
+use crate::consumers::{Erasures, WebhookEvents};
 use crate::domain::RetrySchedule;
 use crate::secrets::SecretBox;
 use crate::sender::{self, Exchange, Express, InHand, Loads, Names, Recorder, Sender, Taken};
@@ -21,6 +21,8 @@ use crate::{counters, recoverer, retention, routes, secret_keeper, sweeper};
 const TESTS_MAX: usize = 16;
 /// Events in hand at once: what waits while one transaction is under way, the next takes in.
 const CONSUMER_PARALLEL: u16 = 128;
+/// Nobody waits for these, and each is a transaction.
+const ERASURES_PARALLEL: u16 = 2;
 
 /// What commands, queries and workers need.
 #[derive(Clone)]
@@ -101,6 +103,7 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
     let (app, taken) = App::new(settings, &chassis)?;
     chassis.relay();
     chassis.consume("events", topology::webhook_events(), CONSUMER_PARALLEL, WebhookEvents(app.clone()));
+    chassis.consume("erasures", topology::erasures(), ERASURES_PARALLEL, Erasures(app.clone()));
     chassis.worker("dispatch", |stop| sender::dispatch(app.clone(), taken, stop));
     chassis.worker("renew-leases", |stop| sender::renew_leases(app.clone(), stop));
     chassis.worker("sweep", |stop| sweeper::sweep(app.clone(), stop));

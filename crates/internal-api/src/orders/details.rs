@@ -8,8 +8,9 @@ use utoipa::ToSchema;
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct Customer {
-    pub name: String,
-    pub phone: String,
+    /// Null once erased, as all that tells of people.
+    pub name: Option<String>,
+    pub phone: Option<String>,
     pub email: Option<String>,
 }
 
@@ -17,11 +18,30 @@ pub struct Customer {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct DeliveryAddress {
-    pub address_line1: String,
+    pub address_line1: Option<String>,
     pub address_line2: Option<String>,
-    pub city: String,
-    pub state: String,
-    pub pincode: String,
+    pub city: Option<String>,
+    pub state: Option<String>,
+    /// Left when all else is erased: six digits, the area.
+    pub pincode: Option<String>,
+    pub landmark: Option<String>,
+    pub latitude: Option<f64>,
+    pub longitude: Option<f64>,
+    pub full_address: Option<String>,
+}
+
+/// Where it is fetched.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct PickupPlace {
+    pub business_name: Option<String>,
+    pub contact_name: Option<String>,
+    pub phone: Option<String>,
+    pub address_line1: Option<String>,
+    pub address_line2: Option<String>,
+    pub city: Option<String>,
+    pub state: Option<String>,
+    pub pincode: Option<String>,
     pub landmark: Option<String>,
     pub latitude: Option<f64>,
     pub longitude: Option<f64>,
@@ -43,7 +63,7 @@ pub struct Package {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct Item {
-    pub name: String,
+    pub name: Option<String>,
     pub quantity: i64,
     pub price_paise: Paise,
 }

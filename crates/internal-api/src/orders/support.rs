@@ -21,6 +21,9 @@ pub struct AcceptedRequest {
     /// As it was understood: in the fields of `spec.md` §2.1, with the pickup that the profile filled in.
     pub body: Value,
     pub key_id: Option<ApiKeyId>,
+    /// Since then the body tells nothing of people.
+    #[serde(default)]
+    pub personal_data_erased_at: Option<DateTime<Utc>>,
 }
 
 /// `GET /internal/businesses/{id}/orders/activity`: how busy a business is, in each mode.

@@ -2,6 +2,7 @@
 
 pub mod cancel_order;
 pub mod create_order;
+pub mod erase_personal_data;
 mod move_order;
 pub mod note_retries;
 pub mod record_progress;

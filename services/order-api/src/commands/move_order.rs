@@ -43,8 +43,11 @@ pub(super) async fn move_order(
     ambient: &Ambient,
     conn: &mut AsyncPgConnection,
     mut order: Order,
-    reported: Reported,
+    mut reported: Reported,
 ) -> Result<Order, MoveError> {
+    if order.personal_data_erased_at.is_some() {
+        reported.data = reported.data.without_personal_data();
+    }
     let moved = order.state.apply(reported.event)?;
     let now = later_than(order.updated_at, ambient.clock.now());
     order.state = moved.to;

@@ -11,6 +11,9 @@ const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
+    /// Of a body that nothing is to be known of any more: not even what others can be tried against. No hash looks so.
+    pub const ERASED: Self = Self([0; 32]);
+
     pub fn of(body: &Value) -> Self {
         let mut canonical = String::new();
         write(body, &mut canonical);

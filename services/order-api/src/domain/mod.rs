@@ -2,16 +2,20 @@
 
 mod cash;
 mod draft;
+mod erasure;
 mod fingerprint;
 mod order;
+mod personal_data;
 mod retry;
 mod simulation;
 mod warnings;
 
 pub use cash::CashReports;
 pub use draft::{Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place};
+pub use erasure::{BusinessErasure, Erasable, Scope};
 pub use fingerprint::Fingerprint;
 pub use order::{Accepted, Claim, NewOrder, Order, OrderEvent, Placement};
+pub use personal_data::without_personal_data;
 pub use retry::{FailedRequest, KeyHash, PlacedRequest, Replay, Retry, RetryProof, made_good};
 pub use simulation::{Scenario, Simulation};
 pub use warnings::{Warning, Warnings};

@@ -50,6 +50,8 @@ pub struct Order {
     pub cash: CashReports,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
+    /// Since then it tells nothing of people, and never will again.
+    pub personal_data_erased_at: Option<DateTime<Utc>>,
 }
 
 /// An order about to be stored for the first time.
@@ -135,6 +137,18 @@ impl NewOrder {
             cash: CashReports::default(),
             created_at: self.created_at,
             updated_at: self.created_at,
+            personal_data_erased_at: None,
+        }
+    }
+}
+
+impl Claim {
+    /// Whether a request says what the order was placed with. Of an order whose personal data was erased the body is not
+    /// known any more, nor its hash; its reference is, and another one is another order.
+    pub fn is_said_by(&self, fingerprint: Fingerprint, order_reference: Option<&str>) -> bool {
+        match self.fingerprint {
+            Fingerprint::ERASED => order_reference == Some(self.order_reference.as_str()),
+            known => known == fingerprint,
         }
     }
 }

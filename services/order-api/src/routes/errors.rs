@@ -9,6 +9,7 @@ use web::ApiError;
 
 use crate::commands::MoveError;
 use crate::commands::create_order::CreateError;
+use crate::commands::erase_personal_data::EraseError;
 use crate::commands::record_progress::ReportError;
 use crate::commands::simulate_progress::SimulateError;
 use crate::domain::Claim;
@@ -108,6 +109,21 @@ pub(super) fn from_cancel(error: MoveError) -> ApiError {
         )
         .with("status", json!(illegal.from.status)),
         other => from_move(other),
+    }
+}
+
+pub(super) fn from_erase(error: EraseError) -> ApiError {
+    match error {
+        EraseError::NotFound => order_not_found(),
+        EraseError::NotCompleted(status) => ApiError::new(
+            StatusCode::CONFLICT,
+            "order_not_completed",
+            format!(
+                "The order is {status}. Personal data is erased once an order is delivered, cancelled or returned, or failed before its pickup."
+            ),
+        )
+        .with("status", json!(status)),
+        EraseError::Store(error) => from_store(error),
     }
 }
 

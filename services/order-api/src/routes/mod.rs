@@ -12,6 +12,7 @@ mod internal;
 mod openapi;
 mod order_body;
 mod payments;
+mod personal_data;
 mod quota;
 mod simulate;
 mod support;
@@ -74,6 +75,12 @@ pub fn internal(config: &mut ServiceConfig) {
             .service(resource("/orders/{id}/simulate").route(post().to(simulate::of_business)))
             .service(resource("/orders/{id}/request").route(get().to(internal::request)))
             .service(resource("/orders/{id}/cancel").route(post().to(internal::cancel)))
+            .service(resource("/orders/{id}/erase-personal-data").route(post().to(personal_data::erase_one)))
+            .service(
+                resource("/personal-data-erasure")
+                    .route(post().to(personal_data::begin))
+                    .route(get().to(personal_data::latest)),
+            )
             .service(resource("/retry-evidence").route(get().to(support::retry_evidence)))
             .service(resource("/order-references").route(post().to(internal::references)))
             .service(resource("/test-orders/any").route(get().to(internal::any_test_order))),

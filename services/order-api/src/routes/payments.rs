@@ -59,6 +59,7 @@ fn view(payment: Payment) -> OrderPayment {
         placed: payment.placement == Placement::Placed,
         delivery_fee_paise: payment.delivery_fee,
         cod_amount_paise: Some(payment.cod_amount),
+        cod_status: Some(payment.state.cod),
         refund_due: payment.state.refund_due(),
         changed_at: payment.changed_at,
     }

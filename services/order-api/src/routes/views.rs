@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use domain::{CodStatus, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
 use internal_api::Page;
 use internal_api::orders::{
-    AcceptedRequest, MoneyView, OrderEventView, OrderView, SimulatedOrderView, SimulationView, TimelineEntry,
-    TimelinePage, WebhookOutcomeView,
+    AcceptedRequest, ErasureView, MoneyView, OrderEventView, OrderView, SimulatedOrderView, SimulationView,
+    TimelineEntry, TimelinePage, WebhookOutcomeView,
 };
 use internal_api::wallet::EntryView;
 use internal_api::webhooks::OrderDeliveryView;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::app::Ambient;
 use crate::commands::simulate_progress::Simulated;
-use crate::domain::{Accepted, Order, OrderEvent};
+use crate::domain::{Accepted, BusinessErasure, Order, OrderEvent};
 use crate::queries::Timeline;
 
 /// For the business that the order belongs to.
@@ -52,6 +52,16 @@ pub(super) fn order_view(ambient: &Ambient, order: Order) -> OrderView {
         cod_discrepancy_paise,
         created_at: order.created_at,
         updated_at: order.updated_at,
+        personal_data_erased_at: order.personal_data_erased_at,
+    }
+}
+
+pub(super) fn erasure_view(erasure: BusinessErasure) -> ErasureView {
+    ErasureView {
+        requested_at: erasure.requested_at,
+        erased: erasure.erased,
+        not_completed: erasure.not_completed,
+        completed_at: erasure.completed_at,
     }
 }
 
@@ -59,12 +69,20 @@ pub(super) fn order_view(ambient: &Ambient, order: Order) -> OrderView {
 /// profile filled in. Its headers, its exact bytes and fields that are unknown are not kept.
 pub(super) fn accepted_request(accepted: Accepted) -> AcceptedRequest {
     let Accepted { order, idempotency_key, request_id, key_id } = accepted;
+    let personal_data_erased_at = order.personal_data_erased_at;
     let mut body = json!({ "orderReference": order.order_reference, "orderSource": order.order_source });
     if let (Some(body), Value::Object(details)) = (body.as_object_mut(), Arc::unwrap_or_clone(order.details))
     {
         body.extend(details);
     }
-    AcceptedRequest { request_id, received_at: order.created_at, idempotency_key, body, key_id }
+    AcceptedRequest {
+        request_id,
+        received_at: order.created_at,
+        idempotency_key,
+        body,
+        key_id,
+        personal_data_erased_at,
+    }
 }
 
 /// Cut from what each source has, by time.
@@ -152,6 +170,7 @@ pub(super) struct FleetOrderView {
     reason: Option<String>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
+    personal_data_erased_at: Option<DateTime<Utc>>,
 }
 
 pub(super) fn fleet_view(order: Order) -> FleetOrderView {
@@ -176,5 +195,6 @@ pub(super) fn fleet_view(order: Order) -> FleetOrderView {
         reason: order.reason,
         created_at: order.created_at,
         updated_at: order.updated_at,
+        personal_data_erased_at: order.personal_data_erased_at,
     }
 }

@@ -2,6 +2,8 @@
 //! query of a tenant's rows names the business. Row structs stay in here.
 
 pub mod claims;
+pub mod erasing;
+pub mod erasures;
 pub mod fleet;
 pub mod orders;
 pub mod payments;

@@ -23,3 +23,20 @@ pub(super) fn pending() -> Literal<Bool> {
 pub(super) fn live() -> Literal<Bool> {
     literal("orders.mode = 'live'")
 }
+
+/// As in `orders_to_erase`.
+pub(super) fn to_erase() -> Literal<Bool> {
+    literal(
+        "orders.personal_data_erased_at IS NULL AND (orders.status IN ('delivered', 'failed', 'cancelled', 'returned') \
+         OR orders.placement = 'released' OR orders.mode = 'test')",
+    )
+}
+
+pub(super) fn not_erased() -> Literal<Bool> {
+    literal("orders.personal_data_erased_at IS NULL")
+}
+
+/// As in `erasures_running`.
+pub(super) fn erasure_running() -> Literal<Bool> {
+    literal("erasures.completed_at IS NULL")
+}

@@ -35,6 +35,7 @@ pub(super) struct OrderRow {
     cod_settled_paise: Option<i64>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
+    personal_data_erased_at: Option<DateTime<Utc>>,
 }
 
 impl TryFrom<OrderRow> for Order {
@@ -69,6 +70,7 @@ impl TryFrom<OrderRow> for Order {
             },
             created_at: row.created_at,
             updated_at: row.updated_at,
+            personal_data_erased_at: row.personal_data_erased_at,
         })
     }
 }
@@ -134,6 +136,7 @@ pub(super) struct TakeOverRow<'a> {
     pending_since: Option<DateTime<Utc>>,
     request_id: String,
     key_id: String,
+    personal_data_erased_at: Option<DateTime<Utc>>,
 }
 
 impl<'a> TakeOverRow<'a> {
@@ -156,6 +159,7 @@ impl<'a> TakeOverRow<'a> {
             pending_since: Some(order.created_at),
             request_id: order.request_id.to_string(),
             key_id: order.key_id.to_string(),
+            personal_data_erased_at: None,
         }
     }
 }

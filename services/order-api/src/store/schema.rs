@@ -31,6 +31,7 @@ diesel::table! {
         pending_since -> Nullable<Timestamptz>,
         request_id -> Nullable<Text>,
         key_id -> Nullable<Text>,
+        personal_data_erased_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -84,5 +85,16 @@ diesel::table! {
         scenario -> Text,
         steps_done -> Integer,
         next_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    erasures (business_id) {
+        business_id -> Text,
+        requested_at -> Timestamptz,
+        after_id -> Text,
+        erased -> BigInt,
+        not_completed -> BigInt,
+        completed_at -> Nullable<Timestamptz>,
     }
 }

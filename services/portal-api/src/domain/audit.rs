@@ -70,6 +70,10 @@ pub(crate) enum Action {
     OrderSimulated,
     #[strum(serialize = "order.cancelled")]
     OrderCancelled,
+    #[strum(serialize = "order.personal_data_erased")]
+    OrderPersonalDataErased,
+    #[strum(serialize = "business.personal_data_erasure_requested")]
+    PersonalDataErasureRequested,
     #[strum(serialize = "wallet.topped_up")]
     WalletToppedUp,
     #[strum(serialize = "wallet.threshold_changed")]

@@ -28,6 +28,7 @@ mod password;
 mod password_resets;
 mod payments;
 mod permissions;
+mod personal_data;
 mod pickup_profile;
 mod session;
 mod session_cookie;
@@ -135,6 +136,12 @@ fn portal(config: &mut ServiceConfig) {
         .service(resource("/orders/{id}/simulate").route(post().to(orders::simulate)))
         .service(resource("/orders/{id}/request").route(get().to(order_request::request)))
         .service(resource("/orders/{id}/cancel").route(post().to(order_cancel::cancel)))
+        .service(resource("/orders/{id}/erase-personal-data").route(post().to(personal_data::erase_one)))
+        .service(
+            resource("/personal-data-erasure")
+                .route(get().to(personal_data::latest))
+                .route(post().to(personal_data::erase_all)),
+        )
         .service(resource("/wallet").route(get().to(wallet::read)))
         .service(resource("/wallet/entries").route(get().to(statement::entries)))
         .service(resource("/wallet/entries.csv").route(get().to(statement::export)))
@@ -229,6 +236,11 @@ fn operator_calls(config: &mut ServiceConfig) {
             resource("/businesses/{id}").route(get().to(operator::read)).route(patch().to(operator::change)),
         )
         .service(resource("/businesses/{id}/health").route(get().to(operator_health::health)))
+        .service(
+            resource("/businesses/{id}/personal-data-erasure")
+                .route(get().to(personal_data::latest_of))
+                .route(post().to(personal_data::erase_all_of)),
+        )
         .service(resource("/orders").route(get().to(operator_orders::orders)))
         .service(resource("/orders/{id}/events").route(get().to(operator_orders::order_events)))
         .service(resource("/businesses/{id}/password-resets").route(post().to(password_resets::issue)))

@@ -26,6 +26,8 @@ struct RequestView {
     body: Value,
     key_prefix: Option<String>,
     key_last_four: Option<String>,
+    /// Since then the body tells nothing of people.
+    personal_data_erased_at: Option<DateTime<Utc>>,
 }
 
 #[utoipa::path(
@@ -57,6 +59,7 @@ pub(super) async fn request(
         body: accepted.body,
         key_prefix,
         key_last_four,
+        personal_data_erased_at: accepted.personal_data_erased_at,
     }))
 }
 

@@ -40,6 +40,10 @@ const LEAST_ROLES: &[(Method, &str, Role)] = &[
     (Method::GET, "/orders/{id}/request", Viewer),
     (Method::POST, "/orders/{id}/simulate", Developer),
     (Method::POST, "/orders/{id}/cancel", Developer),
+    // For good.
+    (Method::POST, "/orders/{id}/erase-personal-data", Owner),
+    (Method::GET, "/personal-data-erasure", Viewer),
+    (Method::POST, "/personal-data-erasure", Owner),
     // Money.
     (Method::GET, "/wallet", Viewer),
     (Method::GET, "/wallet/entries", Viewer),
@@ -152,11 +156,12 @@ mod tests {
     }
 
     #[test]
-    fn only_owners_touch_money_and_people() {
+    fn only_owners_touch_money_and_people_and_erase_for_good() {
         for (method, path, role) in LEAST_ROLES {
             let people = path.starts_with("/users") || path.starts_with("/invitations");
             let money = *method != Method::GET && (path.starts_with("/wallet") || *path == "/subscription");
-            assert_eq!(*role == Owner, people || money, "{method} {path}");
+            let erasure = *method != Method::GET && path.contains("personal-data");
+            assert_eq!(*role == Owner, people || money || erasure, "{method} {path}");
         }
     }
 

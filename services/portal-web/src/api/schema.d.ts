@@ -90,6 +90,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/businesses/{id}/personal-data-erasure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How far the latest erasure of a business's orders is */
+        get: operations["readPersonalDataErasureOf"];
+        put?: never;
+        /** Erase what a business's completed orders tell of people */
+        post: operations["erasePersonalDataOf"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/businesses/{id}/users": {
         parameters: {
             query?: never;
@@ -488,6 +506,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/portal/orders/{id}/erase-personal-data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase what a completed order tells of people
+         * @description Names, phones, addresses, notes, the driver, the reason and what is in the parcel; here, in the log of webhooks, and for good. Money, status, times, codes and PIN codes stay. Repeated: the same answer. An order under way: 409 `order_not_completed`.
+         */
+        post: operations["eraseOrderPersonalData"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/portal/orders/{id}/events": {
         parameters: {
             query?: never;
@@ -604,6 +642,27 @@ export interface paths {
         put?: never;
         /** Whether a link to choose a new password would work */
         post: operations["lookUpPasswordReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal/personal-data-erasure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How far the latest erasure of all completed orders is */
+        get: operations["readPersonalDataErasure"];
+        put?: never;
+        /**
+         * Erase what all completed orders tell of people
+         * @description As of one order, of those that are completed when it comes to them; it goes on by itself. While one is under way, that one is told of.
+         */
+        post: operations["erasePersonalData"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1263,6 +1322,10 @@ export interface components {
              */
             users: number;
         };
+        /** @description The latest erasure of a business's orders, if there was one. */
+        BusinessErasureView: {
+            erasure?: components["schemas"]["ErasureView"] | null;
+        };
         /**
          * @description A tenant.
          * @example biz_01JZ5S9QK4V8M2T6YB3C7D9FGH
@@ -1439,8 +1502,9 @@ export interface components {
         /** @description Who receives the parcel. */
         Customer: {
             email?: string | null;
-            name: string;
-            phone: string;
+            /** @description Null once erased, as all that tells of people. */
+            name?: string | null;
+            phone?: string | null;
         };
         /** @description A page of the log, newest first. */
         DeliveriesPage: {
@@ -1451,17 +1515,18 @@ export interface components {
         };
         /** @description Where it goes. */
         DeliveryAddress: {
-            addressLine1: string;
+            addressLine1?: string | null;
             addressLine2?: string | null;
-            city: string;
+            city?: string | null;
             fullAddress?: string | null;
             landmark?: string | null;
             /** Format: double */
             latitude?: number | null;
             /** Format: double */
             longitude?: number | null;
-            pincode: string;
-            state: string;
+            /** @description Left when all else is erased: six digits, the area. */
+            pincode?: string | null;
+            state?: string | null;
         };
         /** @description A delivery with every try and the body that was sent. */
         DeliveryDetails: components["schemas"]["DeliveryView"] & {
@@ -1564,6 +1629,29 @@ export interface components {
             /** @description The operator's reference of a credit, the id of a top-up. */
             reference?: string | null;
             transferId: components["schemas"]["TransferId"];
+        };
+        /** @description How far the erasure of a business's completed orders is. */
+        ErasureView: {
+            /**
+             * Format: date-time
+             * @description Null while it is under way.
+             */
+            completedAt?: string | null;
+            /**
+             * Format: int64
+             * @description Orders erased by it so far.
+             */
+            erased: number;
+            /**
+             * Format: int64
+             * @description Orders that were under way when it came to them. They are left as they are.
+             */
+            notCompleted: number;
+            /**
+             * Format: date-time
+             * @description Orders that were placed later are not meant.
+             */
+            requestedAt: string;
         };
         /** @description Any answer other than success. */
         Error: {
@@ -1668,7 +1756,7 @@ export interface components {
             role: components["schemas"]["Role"];
         };
         Item: {
-            name: string;
+            name?: string | null;
             pricePaise: components["schemas"]["Paise"];
             /** Format: int64 */
             quantity: number;
@@ -1822,7 +1910,13 @@ export interface components {
             orderSource: string;
             package?: components["schemas"]["Package"] | null;
             payment: components["schemas"]["Payment"];
-            pickup?: components["schemas"]["PickupProfile"] | null;
+            /**
+             * Format: date-time
+             * @description When what it told of people was erased: texts, contacts, addresses and the driver are null since; PIN codes,
+             *     amounts and measures are not.
+             */
+            personalDataErasedAt?: string | null;
+            pickup?: components["schemas"]["PickupPlace"] | null;
             /** @description Why the delivery failed, was cancelled or returned. */
             reason?: string | null;
             /** @description The same value as `id` (`spec.md` §2.2). */
@@ -2057,7 +2151,13 @@ export interface components {
                 orderSource: string;
                 package?: components["schemas"]["Package"] | null;
                 payment: components["schemas"]["Payment"];
-                pickup?: components["schemas"]["PickupProfile"] | null;
+                /**
+                 * Format: date-time
+                 * @description When what it told of people was erased: texts, contacts, addresses and the driver are null since; PIN codes,
+                 *     amounts and measures are not.
+                 */
+                personalDataErasedAt?: string | null;
+                pickup?: components["schemas"]["PickupPlace"] | null;
                 /** @description Why the delivery failed, was cancelled or returned. */
                 reason?: string | null;
                 /** @description The same value as `id` (`spec.md` §2.2). */
@@ -2152,6 +2252,23 @@ export interface components {
          * @enum {string}
          */
         PaymentType: "cod" | "prepaid";
+        /** @description Where it is fetched. */
+        PickupPlace: {
+            addressLine1?: string | null;
+            addressLine2?: string | null;
+            businessName?: string | null;
+            city?: string | null;
+            contactName?: string | null;
+            fullAddress?: string | null;
+            landmark?: string | null;
+            /** Format: double */
+            latitude?: number | null;
+            /** Format: double */
+            longitude?: number | null;
+            phone?: string | null;
+            pincode?: string | null;
+            state?: string | null;
+        };
         /** @description The pickup fields of `spec.md` §2.1. */
         PickupProfile: {
             addressLine1: string;
@@ -2261,6 +2378,11 @@ export interface components {
             idempotencyKey: string;
             keyLastFour?: string | null;
             keyPrefix?: string | null;
+            /**
+             * Format: date-time
+             * @description Since then the body tells nothing of people.
+             */
+            personalDataErasedAt?: string | null;
             /** Format: date-time */
             receivedAt: string;
             requestId?: components["schemas"]["RequestId"] | null;
@@ -2755,6 +2877,54 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ResetLinkView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    readPersonalDataErasureOf: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The business. */
+                id: components["schemas"]["BusinessId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The latest one, or none. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BusinessErasureView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    erasePersonalDataOf: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The business. */
+                id: components["schemas"]["BusinessId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is under way. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasureView"];
                 };
             };
             default: components["responses"]["Error"];
@@ -3450,6 +3620,30 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    eraseOrderPersonalData: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The order. */
+                id: components["schemas"]["OrderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order as it is since. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     readTimeline: {
         parameters: {
             query?: {
@@ -3621,6 +3815,48 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    readPersonalDataErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The latest one, or none. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BusinessErasureView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    erasePersonalData: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is under way. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasureView"];
+                };
             };
             default: components["responses"]["Error"];
         };

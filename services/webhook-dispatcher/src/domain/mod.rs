@@ -4,6 +4,7 @@ mod addresses;
 mod breaker;
 mod delivery;
 mod endpoint;
+mod erased;
 mod failing;
 mod failure;
 mod forgery;
@@ -23,6 +24,7 @@ pub(crate) use delivery::{Attempt, Delivery, LatestAttempt, OrderDelivery};
 pub(crate) use endpoint::{
     ENDPOINTS_MAX, Endpoint, EndpointFacts, Told, Trouble, last_delivery, status, summary,
 };
+pub(crate) use erased::erased_body;
 pub(crate) use failing::{DISABLED_PERCENT, ParkedFate, notices_due};
 pub(crate) use failure::Failure;
 pub(crate) use forgery::{Forgery, is_refusal, problem as forgery_problem};

@@ -16,6 +16,16 @@ pub(crate) struct Incoming {
     pub trace: Option<TraceContext>,
 }
 
+impl Incoming {
+    /// As far as it may be kept of an order whose personal data was erased.
+    pub(crate) fn without_personal_data(mut self) -> Self {
+        if let events::Body::Order(event) = &mut self.envelope.body {
+            event.data = std::mem::take(&mut event.data).without_personal_data();
+        }
+        self
+    }
+}
+
 /// What endpoints subscribe to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Subject {

@@ -12,6 +12,7 @@ mod health;
 mod log;
 mod of_order;
 mod parked;
+mod personal_data;
 mod queues;
 mod record;
 mod recoveries;
@@ -40,6 +41,7 @@ pub(crate) use parked::{
     decide_parked, discard_parked, forget_fates, lock_queue_of_parked, park_of, park_of_disabled,
     replay_parked,
 };
+pub(crate) use personal_data::{erase_bodies, erase_parked, forget_answers, mark_erased};
 pub(crate) use queues::advance;
 pub(crate) use record::{Outcome, Recorded, Then, record};
 pub(crate) use recoveries::{

@@ -23,6 +23,8 @@ pub(crate) struct Stream {
     pub business_id: BusinessId,
     /// Everything below has been handed on.
     pub next_sequence: i64,
+    /// Since when nothing may be kept or sent that tells of the order's people.
+    pub erased_at: Option<DateTime<Utc>>,
 }
 
 /// The place of an event among those of its order.
@@ -34,7 +36,7 @@ pub(crate) struct OrderPlace {
 }
 
 const LOCK: &str = "
-    SELECT order_id, business_id, next_sequence FROM order_streams
+    SELECT order_id, business_id, next_sequence, personal_data_erased_at FROM order_streams
     WHERE order_id = ANY ($1)
     ORDER BY order_id
     FOR UPDATE";
@@ -47,6 +49,8 @@ struct StreamRow {
     business_id: String,
     #[diesel(sql_type = BigInt)]
     next_sequence: i64,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    personal_data_erased_at: Option<DateTime<Utc>>,
 }
 
 /// Locks the streams of these orders, as far as they have begun. Serves all businesses: an order that is another's must
@@ -64,7 +68,8 @@ pub(crate) async fn lock_streams(
     rows.into_iter()
         .map(|row| {
             let business_id = row.business_id.parse().map_err(corrupt)?;
-            let stream = Stream { business_id, next_sequence: row.next_sequence };
+            let (next_sequence, erased_at) = (row.next_sequence, row.personal_data_erased_at);
+            let stream = Stream { business_id, next_sequence, erased_at };
             Ok((row.order_id.parse().map_err(corrupt)?, stream))
         })
         .collect()

@@ -20,6 +20,7 @@ mod order;
 mod outages;
 mod owner_tests;
 mod parked;
+mod personal_data;
 mod process;
 mod receiver;
 mod recoveries;

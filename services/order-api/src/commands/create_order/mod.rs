@@ -148,8 +148,9 @@ pub async fn held_by_key(app: &App, request: &CreateOrder) -> Result<Option<Clai
     let mut conn = app.database.connection().await?;
     let GoodKey { business_id, mode, .. } = request.caller;
     let claim = claims::by_key(&mut conn, business_id, mode, &request.idempotency_key).await?;
+    let reference = request.draft.as_ref().ok().map(|draft| draft.order_reference.as_str());
     match claim {
-        Some(claim) if claim.fingerprint != request.fingerprint => Err(CreateError::KeyReused),
+        Some(claim) if !claim.is_said_by(request.fingerprint, reference) => Err(CreateError::KeyReused),
         claim => Ok(claim),
     }
 }

@@ -143,6 +143,7 @@ fn order<const N: usize>(description: &str, more: [(&str, Json); N]) -> Json {
         ),
         ("createdAt", time("When the order was created.")),
         ("updatedAt", time("When it last changed.")),
+        ("personalDataErasedAt", erased_at()),
     ];
     let all: Vec<_> = fields.into_iter().chain(more).collect();
     let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
@@ -188,8 +189,15 @@ fn fleet_order() -> Json {
             ("reason", nullable(string("Why the delivery failed, was cancelled or returned."))),
             ("createdAt", time("When the order was created.")),
             ("updatedAt", time("When it last changed.")),
+            ("personalDataErasedAt", erased_at()),
         ],
     )
+}
+
+fn erased_at() -> Json {
+    let description = "When what the order told of people was erased: names, phones, addresses, notes, the driver, the reason \
+                       and what is in the parcel are null since. Of an address the PIN code is left. Null before.";
+    nullable(time(description))
 }
 
 fn driver() -> Json {
@@ -232,8 +240,8 @@ fn details() -> [(&'static str, Json); 7] {
         ("phone", maybe("With country code.")),
     ];
     let customer = [
-        ("name", string("As the driver should ask for them.")),
-        ("phone", string("With country code, digits only: `+919800000001`.")),
+        ("name", maybe("As the driver should ask for them; null once erased.")),
+        ("phone", maybe("With country code, digits only: `+919800000001`; null once erased.")),
         ("email", maybe("E-mail address.")),
     ];
     [

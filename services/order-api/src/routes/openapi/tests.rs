@@ -187,7 +187,8 @@ fn codes_of_the_sources() -> BTreeSet<String> {
 }
 
 /// Codes of other listeners.
-const ELSEWHERE: [&str; 2] = ["business_not_found", "internal_token_invalid"];
+const ELSEWHERE: [&str; 4] =
+    ["business_not_found", "internal_token_invalid", "order_not_completed", "simulate_needs_test_order"];
 
 #[test]
 fn every_error_code_has_an_example() {

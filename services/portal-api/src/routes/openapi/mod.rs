@@ -13,8 +13,8 @@ use self::common::Common;
 use super::{
     accounts, api_keys, audit_log, cash, config, invitations, operator, operator_health, operator_orders,
     operator_session, order_cancel, order_request, order_stream, orders, password, password_resets, payments,
-    pickup_profile, session, sessions, statement, status, status_stream, subscription, users, wallet,
-    webhook_deliveries, webhook_endpoints, webhook_tools,
+    personal_data, pickup_profile, session, sessions, statement, status, status_stream, subscription, users,
+    wallet, webhook_deliveries, webhook_endpoints, webhook_tools,
 };
 
 const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers in paise, times RFC 3339 in UTC. Lists take `limit` and \
@@ -76,6 +76,9 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
         orders::simulate,
         order_request::request,
         order_cancel::cancel,
+        personal_data::erase_one,
+        personal_data::latest,
+        personal_data::erase_all,
         wallet::read,
         statement::entries,
         statement::export,
@@ -110,6 +113,8 @@ const INTRODUCTION: &str = "What the portal's pages call. Amounts are integers i
         operator_health::health,
         operator_orders::orders,
         operator_orders::order_events,
+        personal_data::latest_of,
+        personal_data::erase_all_of,
         operator::change,
         operator::credit,
         password_resets::issue,

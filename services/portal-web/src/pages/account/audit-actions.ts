@@ -39,6 +39,7 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
   Orders: {
     "order.simulated": "Test order moved",
     "order.cancelled": "Order cancelled",
+    "order.personal_data_erased": "Personal data erased",
   },
   Money: {
     "wallet.topped_up": "Wallet topped up",
@@ -49,6 +50,7 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
   Business: {
     "pickup_profile.changed": "Pickup profile changed",
     "business.changed": "Business changed",
+    "business.personal_data_erasure_requested": "Erasure of personal data asked for",
   },
 };
 

@@ -2,11 +2,12 @@ import { Anchor, Stack, Text } from "@mantine/core";
 import type { Order } from "../../api/orders";
 import { Fact, Facts } from "../../components/facts";
 import { Section } from "../../components/section";
+import { Time } from "../../components/time";
 import { sentence } from "../../format/order-words";
 
 /** From whom to whom, and who brings it. */
 export function OrderParties({ order }: { order: Order }) {
-  const { customer, delivery, pickup, driver } = order;
+  const { customer, delivery, pickup, driver, personalDataErasedAt } = order;
   return (
     <Section title="Delivery">
       <Facts>
@@ -19,11 +20,18 @@ export function OrderParties({ order }: { order: Order }) {
         <Fact name="Driver">
           {driver ? (
             <Party name={driver.name} phone={driver.phone} note={driver.vehicle} />
-          ) : (
+          ) : personalDataErasedAt ? null : (
             <Text c="dimmed">{order.mode === "test" ? "Test orders get no driver" : "None assigned"}</Text>
           )}
         </Fact>
         <Fact name="Reason">{order.reason && sentence(order.reason)}</Fact>
+        <Fact name="Personal data">
+          {personalDataErasedAt && (
+            <Text c="dimmed">
+              Erased <Time at={personalDataErasedAt} />
+            </Text>
+          )}
+        </Fact>
       </Facts>
     </Section>
   );

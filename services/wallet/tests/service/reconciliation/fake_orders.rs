@@ -66,6 +66,7 @@ impl FakeOrders {
             placed: true,
             delivery_fee_paise: Paise::new(fee),
             cod_amount_paise: Some(Paise::new(700)),
+            cod_status: None,
             refund_due: false,
             changed_at: now - TimeDelta::minutes(2),
         };

@@ -41,7 +41,8 @@ impl Apply<Incoming, Result<Handed, Refused>> for AcceptBatch {
             store::subscribers(conn, &subjects),
         )?;
         // One that is in the batch twice counts once.
-        let fresh: Vec<&Incoming> = jobs.iter().filter(|job| unseen.remove(&job.envelope.id)).collect();
+        let fresh = jobs.iter().filter(|job| unseen.remove(&job.envelope.id));
+        let fresh: Vec<Cow<'_, Incoming>> = fresh.map(|job| without_what_was_erased(job, &streams)).collect();
         let changes = put_in_order(conn, &fresh, &streams).await?;
         let due = due(conn, &changes.due).await?;
         // Some have waited since before this batch.
@@ -55,6 +56,18 @@ impl Apply<Incoming, Result<Handed, Refused>> for AcceptBatch {
             None => Ok(std::mem::take(&mut handed)),
         };
         Ok(ids.iter().map(outcome).collect())
+    }
+}
+
+/// What was on its way while its order was erased.
+fn without_what_was_erased<'a>(
+    incoming: &'a Incoming,
+    streams: &BTreeMap<OrderId, Stream>,
+) -> Cow<'a, Incoming> {
+    let stream = order_of(incoming).and_then(|order| streams.get(&order));
+    match stream.and_then(|stream| stream.erased_at) {
+        Some(_) => Cow::Owned(incoming.clone().without_personal_data()),
+        None => Cow::Borrowed(incoming),
     }
 }
 
@@ -171,12 +184,12 @@ impl Planned<'_> {
 
 async fn put_in_order<'a>(
     conn: &AsyncPgConnection,
-    fresh: &[&'a Incoming],
+    fresh: &'a [Cow<'_, Incoming>],
     streams: &BTreeMap<OrderId, Stream>,
 ) -> Result<Changes<'a>, StoreError> {
     let mut changes = Changes::default();
     let mut arrivals: BTreeMap<OrderId, Vec<Arrival<'a>>> = BTreeMap::new();
-    for incoming in fresh.iter().copied() {
+    for incoming in fresh.iter().map(Cow::as_ref) {
         match &incoming.envelope.body {
             Body::Order(event) => {
                 arrivals
@@ -246,8 +259,9 @@ impl<'a> Changes<'a> {
         arrivals: Vec<Arrival<'a>>,
     ) {
         let Some(first) = arrivals.first() else { return };
-        let from =
-            stream.unwrap_or(Stream { business_id: first.incoming.envelope.business_id, next_sequence: 1 });
+        let business = first.incoming.envelope.business_id;
+        let new = Stream { business_id: business, next_sequence: 1, erased_at: None };
+        let from = stream.unwrap_or(new);
         let business = from.business_id;
         let is_ours = |arrival: &Arrival<'_>| arrival.incoming.envelope.business_id == business;
         let (ours, foreign): (Vec<_>, Vec<_>) = arrivals.into_iter().partition(is_ours);

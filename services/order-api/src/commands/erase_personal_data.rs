@@ -1,0 +1,203 @@
+//! Erasing what orders tell of people: by age, for a business, or one order. What is erased and the event that has it erased
+//! elsewhere commit together, a portion of orders at a time, so that whatever is interrupted goes on where it was.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel_async::AsyncPgConnection;
+use domain::{BusinessId, DeliveryStatus, EventId, OrderId};
+use events::{Body, Envelope, PersonalDataErased};
+use postgres::{Database, StoreError};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::{Ambient, App};
+use crate::domain::{BusinessErasure, Erasable, Order, Scope};
+use crate::store::{erasing, erasures, orders};
+
+/// Orders in one transaction.
+const PORTION_MAX: i64 = 200;
+/// Between portions, so that a first erasure of millions takes no more than its share of the database.
+const BREATH: Duration = Duration::from_millis(20);
+/// How often a worker looks for a business's wish.
+const WISHES_EVERY: Duration = Duration::from_secs(1);
+
+/// What became of a portion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Erased {
+    pub erased: i64,
+    /// Left as they are.
+    pub not_completed: i64,
+}
+
+/// Why an order was not erased.
+#[derive(Debug, thiserror::Error)]
+pub enum EraseError {
+    #[error("there is no such order")]
+    NotFound,
+    #[error("the order is {0}, and not completed")]
+    NotCompleted(DeliveryStatus),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<diesel::result::Error> for EraseError {
+    fn from(error: diesel::result::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// Erases one order of a business, once it is completed. A repeated call changes nothing and answers the same.
+///
+/// # Errors
+/// When there is no such order, or it is under way.
+pub async fn erase_order(
+    ambient: &Ambient,
+    database: &Database,
+    business: BusinessId,
+    id: OrderId,
+) -> Result<Order, EraseError> {
+    database
+        .transaction(async |conn| {
+            let order = orders::find(conn, business, None, id).await?.ok_or(EraseError::NotFound)?;
+            let done = erase(ambient, conn, &[id], Scope::Completed, "request").await?;
+            if done.not_completed > 0 {
+                return Err(EraseError::NotCompleted(order.state.status));
+            }
+            orders::find(conn, business, None, id).await?.ok_or(EraseError::NotFound)
+        })
+        .await
+}
+
+/// Erases the next portion of what has not changed since `before`. `None` while another instance is at it.
+pub(crate) async fn erase_unchanged(
+    ambient: &Ambient,
+    database: &Database,
+    before: DateTime<Utc>,
+    cause: &'static str,
+) -> Result<Option<Erased>, StoreError> {
+    database
+        .transaction(async |conn| {
+            if !erasing::try_lock(conn).await? {
+                return Ok(None);
+            }
+            let ids = erasing::due(conn, before, PORTION_MAX).await?;
+            erase(ambient, conn, &ids, Scope::UnchangedSince(before), cause).await.map(Some)
+        })
+        .await
+}
+
+/// Erases the next portion of a business's completed orders, and tells how far it came.
+pub(crate) async fn erase_next(
+    ambient: &Ambient,
+    conn: &mut AsyncPgConnection,
+    erasure: BusinessErasure,
+    cause: &'static str,
+) -> Result<BusinessErasure, StoreError> {
+    // What is placed later is not what was meant.
+    let before = OrderId::first_of(erasure.requested_at + TimeDelta::milliseconds(1));
+    let span = (erasure.after, before);
+    let ids = erasing::of_business(conn, erasure.business_id, span, PORTION_MAX).await?;
+    let done = erase(ambient, conn, &ids, Scope::Completed, cause).await?;
+    let is_last = i64::try_from(ids.len()).is_ok_and(|count| count < PORTION_MAX);
+    Ok(BusinessErasure {
+        after: ids.last().copied().unwrap_or(erasure.after),
+        erased: erasure.erased + done.erased,
+        not_completed: erasure.not_completed + done.not_completed,
+        completed_at: is_last.then(|| ambient.clock.now()),
+        ..erasure
+    })
+}
+
+async fn erase(
+    ambient: &Ambient,
+    conn: &mut AsyncPgConnection,
+    ids: &[OrderId],
+    scope: Scope,
+    cause: &'static str,
+) -> Result<Erased, StoreError> {
+    let now = ambient.clock.now();
+    let (taken, left) = erasing::lock_in(conn, ids, scope).await?;
+    erasing::erase(conn, &taken, now).await?;
+    let told: Vec<Envelope> = taken.iter().map(|order| announcement(ambient, order, now)).collect();
+    outbox::enqueue(conn, &told, now).await?;
+    metrics::counter!("personal_data_erased_total", "cause" => cause)
+        .increment(u64::try_from(taken.len()).unwrap_or(u64::MAX));
+    let count = |orders: &[Erasable]| i64::try_from(orders.len()).unwrap_or(i64::MAX);
+    Ok(Erased { erased: count(&taken), not_completed: count(&left) })
+}
+
+fn announcement(ambient: &Ambient, order: &Erasable, now: DateTime<Utc>) -> Envelope {
+    Envelope {
+        id: EventId::generate(&ambient.clock, &ambient.entropy),
+        business_id: order.business_id,
+        occurred_at: now,
+        body: Body::PersonalDataErased(PersonalDataErased { order_id: order.id, erased_at: now }),
+    }
+}
+
+/// Does what businesses wish and what is due by age, until the service stops.
+pub async fn keep_erasing(app: Arc<App>, stop: CancellationToken) {
+    let every = app.settings.personal_data.interval();
+    let (mut look_at, mut failing) = (Instant::now(), false);
+    for cause in ["retention", "request"] {
+        metrics::counter!("personal_data_erased_total", "cause" => cause).increment(0);
+    }
+    metrics::gauge!("personal_data_overdue_seconds").set(0.0);
+    while stop.run_until_cancelled(tokio::time::sleep(WISHES_EVERY.min(every))).await.is_some() {
+        let mut round = grant_wishes(&app, &stop).await;
+        if round.is_ok() && Instant::now() >= look_at {
+            round = erase_due(&app, &stop).await;
+            look_at = Instant::now() + every;
+        }
+        match round {
+            Ok(()) => failing = false,
+            Err(error) if !failing => {
+                tracing::warn!(%error, "personal data cannot be erased yet");
+                failing = true;
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+async fn grant_wishes(app: &App, stop: &CancellationToken) -> Result<(), StoreError> {
+    while !stop.is_cancelled() {
+        let step = app.database.transaction(async |conn| {
+            let Some(erasure) = erasures::take(conn).await? else { return Ok(None) };
+            let further = erase_next(&app.ambient, conn, erasure, "request").await?;
+            erasures::save(conn, &further).await?;
+            Ok::<_, StoreError>(Some(further))
+        });
+        let Some(erasure) = step.await? else { return Ok(()) };
+        app.doorbell.ring();
+        if erasure.completed_at.is_some() {
+            let BusinessErasure { business_id, erased, not_completed, .. } = erasure;
+            tracing::info!(%business_id, erased, not_completed, "a business's orders were erased of personal data");
+        }
+        tokio::time::sleep(BREATH).await;
+    }
+    Ok(())
+}
+
+async fn erase_due(app: &App, stop: &CancellationToken) -> Result<(), StoreError> {
+    let Some(retention) = app.settings.personal_data.retention() else { return Ok(()) };
+    let mut total = 0;
+    while !stop.is_cancelled() {
+        let before = app.ambient.clock.now() - retention;
+        let done = erase_unchanged(&app.ambient, &app.database, before, "retention").await?;
+        let Some(Erased { erased: 1.., .. }) = done else { break };
+        total += done.map_or(0, |done| done.erased);
+        app.doorbell.ring();
+        tokio::time::sleep(BREATH).await;
+    }
+    if total > 0 {
+        tracing::info!(erased = total, "old orders were erased of personal data");
+    }
+    let oldest = app.database.read(async |conn| erasing::oldest(conn).await).await?;
+    let overdue = oldest.map(|since| app.ambient.clock.now() - retention - since);
+    let overdue = overdue.and_then(|overdue| overdue.to_std().ok()).unwrap_or_default();
+    metrics::gauge!("personal_data_overdue_seconds").set(overdue.as_secs_f64());
+    Ok(())
+}

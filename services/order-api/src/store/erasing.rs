@@ -1,0 +1,210 @@
+//! Erasing what orders hold about people. Retention serves all businesses at once, so the queries that look for what is due
+//! name none; what is written names the business of each order.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Binary, Bool, Jsonb, Nullable, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{BusinessId, DeliveryState, OrderId};
+use postgres::statement;
+use serde_json::Value;
+
+use super::predicates::{not_erased, to_erase};
+use super::schema::orders;
+use super::{StoreError, corrupt};
+use crate::domain::{Erasable, Fingerprint, Scope, without_personal_data};
+
+/// "erase" read as a number: the advisory lock of whoever erases what is due.
+const LOCK: i64 = 0x65_72_61_73_65;
+
+#[derive(QueryableByName)]
+struct LockRow {
+    #[diesel(sql_type = Bool)]
+    ours: bool,
+}
+
+/// Whether no other instance is at it; until the transaction ends.
+pub async fn try_lock(conn: &mut AsyncPgConnection) -> Result<bool, StoreError> {
+    let row: LockRow = statement("SELECT pg_try_advisory_xact_lock($1) AS ours")
+        .bind::<BigInt, _>(LOCK)
+        .get_result(conn)
+        .await?;
+    Ok(row.ours)
+}
+
+/// Orders that ended, or were never to be, and have not changed since `before`; those that waited longest first.
+pub async fn due(
+    conn: &mut AsyncPgConnection,
+    before: DateTime<Utc>,
+    limit: i64,
+) -> Result<Vec<OrderId>, StoreError> {
+    let ids: Vec<String> = orders::table
+        .filter(to_erase())
+        .filter(orders::updated_at.lt(before))
+        .order((orders::updated_at, orders::id))
+        .limit(limit)
+        .select(orders::id)
+        .load(conn)
+        .await?;
+    ids.iter().map(|id| id.parse().map_err(|error| corrupt("orders.id", error))).collect()
+}
+
+/// Since when the order has not changed that has waited longest.
+pub async fn oldest(conn: &mut AsyncPgConnection) -> Result<Option<DateTime<Utc>>, StoreError> {
+    let oldest = orders::table
+        .filter(to_erase())
+        .order((orders::updated_at, orders::id))
+        .select(orders::updated_at)
+        .first(conn)
+        .await
+        .optional()?;
+    Ok(oldest)
+}
+
+/// A union of what three indexes hold in the order of ids.
+const OF_BUSINESS: &str = "
+    (SELECT id FROM orders WHERE business_id = $1 AND mode = 'test' AND placement = 'placed' AND id > $2 AND id < $3
+        ORDER BY id LIMIT $4)
+    UNION ALL
+    (SELECT id FROM orders WHERE business_id = $1 AND mode = 'live' AND placement = 'placed' AND id > $2 AND id < $3
+        ORDER BY id LIMIT $4)
+    UNION ALL
+    (SELECT id FROM orders WHERE business_id = $1 AND placement = 'released' AND id > $2 AND id < $3
+        ORDER BY id LIMIT $4)
+    ORDER BY id LIMIT $4";
+
+#[derive(QueryableByName)]
+struct Id {
+    #[diesel(sql_type = Text)]
+    id: String,
+}
+
+/// A business's orders between two ids, in the order of their ids, erased already or not.
+pub async fn of_business(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    (after, before): (OrderId, OrderId),
+    limit: i64,
+) -> Result<Vec<OrderId>, StoreError> {
+    let ids: Vec<Id> = statement(OF_BUSINESS)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Text, _>(after.to_string())
+        .bind::<Text, _>(before.to_string())
+        .bind::<BigInt, _>(limit)
+        .load(conn)
+        .await?;
+    ids.iter().map(|id| id.id.parse().map_err(|error| corrupt("orders.id", error))).collect()
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = orders, check_for_backend(diesel::pg::Pg))]
+struct Row {
+    id: String,
+    business_id: String,
+    mode: String,
+    placement: String,
+    status: String,
+    cod_status: String,
+    picked_up: bool,
+    details: Value,
+    updated_at: DateTime<Utc>,
+}
+
+impl TryFrom<Row> for Erasable {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.id.parse().map_err(|error| corrupt("orders.id", error))?,
+            business_id: row.business_id.parse().map_err(|error| corrupt("orders.business_id", error))?,
+            mode: row.mode.parse().map_err(|error| corrupt("orders.mode", error))?,
+            placement: row.placement.parse().map_err(|error| corrupt("orders.placement", error))?,
+            state: DeliveryState {
+                status: row.status.parse().map_err(|error| corrupt("orders.status", error))?,
+                cod: row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
+                picked_up: row.picked_up,
+            },
+            details: row.details.into(),
+            updated_at: row.updated_at,
+        })
+    }
+}
+
+/// Those of the orders that still tell of people, locked until the transaction ends, in the order of their ids: two erasures
+/// never wait for each other in a circle.
+pub async fn lock(conn: &mut AsyncPgConnection, ids: &[OrderId]) -> Result<Vec<Erasable>, StoreError> {
+    let ids: Vec<String> = ids.iter().map(OrderId::to_string).collect();
+    let rows: Vec<Row> = orders::table
+        .filter(orders::id.eq_any(ids))
+        .filter(not_erased())
+        .order(orders::id)
+        .select(Row::as_select())
+        .for_update()
+        .load(conn)
+        .await?;
+    rows.into_iter().map(Erasable::try_from).collect()
+}
+
+/// `updated_at` stays: nothing happened to the delivery.
+const ERASE: &str = "
+    UPDATE orders
+    SET details = erased.details, driver = NULL, reason = NULL, fingerprint = $5, personal_data_erased_at = $4
+    FROM unnest($1, $2, $3) AS erased (id, business_id, details)
+    WHERE orders.id = erased.id AND orders.business_id = erased.business_id
+        AND orders.personal_data_erased_at IS NULL";
+
+const ERASE_EVENTS: &str = "
+    UPDATE order_events
+    SET data = data - $3
+    FROM unnest($1, $2) AS erased (order_id, business_id)
+    WHERE order_events.order_id = erased.order_id AND order_events.business_id = erased.business_id
+        AND order_events.data ?| $3";
+
+const ERASE_REPORTS: &str = "UPDATE fleet_reports SET fingerprint = $2 WHERE order_id = ANY ($1)";
+
+/// Erases what these orders, whose locks the caller holds, tell of people; in each place where this service keeps it.
+pub async fn erase(
+    conn: &mut AsyncPgConnection,
+    erasable: &[Erasable],
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    if erasable.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<String> = erasable.iter().map(|order| order.id.to_string()).collect();
+    let businesses: Vec<String> = erasable.iter().map(|order| order.business_id.to_string()).collect();
+    let details: Vec<Value> = erasable.iter().map(|order| without_personal_data(&order.details)).collect();
+    let erased = statement(ERASE)
+        .bind::<Array<Text>, _>(&ids)
+        .bind::<Array<Text>, _>(&businesses)
+        .bind::<Array<Jsonb>, _>(details)
+        .bind::<Nullable<Timestamptz>, _>(now)
+        .bind::<Binary, _>(Fingerprint::ERASED.as_bytes())
+        .execute(conn)
+        .await?;
+    if erased != erasable.len() {
+        return Err(StoreError::Corrupt("an order was erased without its lock".into()));
+    }
+    statement(ERASE_EVENTS)
+        .bind::<Array<Text>, _>(&ids)
+        .bind::<Array<Text>, _>(&businesses)
+        .bind::<Array<Text>, _>(events::ProgressData::PERSONAL.as_slice())
+        .execute(conn)
+        .await?;
+    statement(ERASE_REPORTS)
+        .bind::<Array<Text>, _>(&ids)
+        .bind::<Binary, _>(Fingerprint::ERASED.as_bytes())
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// Locks those of the orders that the scope takes; the rest is left as it is.
+pub async fn lock_in(
+    conn: &mut AsyncPgConnection,
+    ids: &[OrderId],
+    scope: Scope,
+) -> Result<(Vec<Erasable>, Vec<Erasable>), StoreError> {
+    let locked = lock(conn, ids).await?;
+    Ok(locked.into_iter().partition(|order| scope.takes(order)))
+}

@@ -1,0 +1,1 @@
+ALTER TABLE order_streams DROP COLUMN personal_data_erased_at;

@@ -1,0 +1,162 @@
+//! Once an order's personal data is erased, nothing here tells of its people: what was sent, what waits, what comes yet, and
+//! what receivers answered. Everything else goes on.
+
+use diesel::sql_query;
+use diesel::sql_types::BigInt;
+use diesel_async::RunQueryDsl;
+use domain::{EventId, EventKind, Mode};
+use events::{Body, Driver, Envelope, PersonalDataErased, ProgressData};
+use internal_api::webhooks::DeliveryState;
+use serde_json::json;
+
+use crate::harness::{Harness, TestOrder, until};
+use crate::receiver::{Receiver, Reply, reply};
+
+const NAME: &str = "Quentina";
+
+/// Tells of somebody.
+fn telling(harness: &Harness, order: &TestOrder, sequence: i64, kind: EventKind) -> Envelope {
+    let mut envelope = harness.envelope(order, sequence, kind);
+    if let Body::Order(event) = &mut envelope.body {
+        let driver = Driver { name: NAME.to_owned(), phone: Some("+919800000009".to_owned()), vehicle: None };
+        let reason = Some(format!("{NAME} was there"));
+        event.data = ProgressData { driver: Some(driver), reason, cod_amount_paise: None };
+    }
+    envelope
+}
+
+fn erasure(harness: &Harness, order: &TestOrder) -> Envelope {
+    let erased_at = harness.clock.now();
+    Envelope {
+        id: EventId::generate(&harness.clock, &harness.entropy),
+        business_id: order.business,
+        occurred_at: erased_at,
+        body: Body::PersonalDataErased(PersonalDataErased { order_id: order.id, erased_at }),
+    }
+}
+
+#[derive(diesel::QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+/// In how many rows the name stands, of all that could hold it.
+async fn mentions(harness: &Harness) -> i64 {
+    let sql = format!(
+        "SELECT (SELECT count(*) FROM events WHERE convert_from(body, 'UTF8') LIKE '%{NAME}%')
+            + (SELECT count(*) FROM parked_events WHERE envelope::text LIKE '%{NAME}%')
+            + (SELECT count(*) FROM attempts WHERE attempts::text LIKE '%{NAME}%')
+            + (SELECT count(*) FROM deliveries WHERE deliveries::text LIKE '%{NAME}%') AS count"
+    );
+    let mut conn = harness.connection().await;
+    sql_query(sql).get_result::<Count>(&mut conn).await.unwrap().count
+}
+
+/// Names whom the parcel is for, as some do.
+fn talkative() -> Receiver {
+    Receiver::start(|_, _| Reply { body: format!("thanks, {NAME}").into_bytes(), ..reply(200) })
+}
+
+#[tokio::test]
+async fn what_was_sent_what_waits_and_what_comes_yet_tell_of_nobody() {
+    let harness = Harness::start().await;
+    let receiver = talkative();
+    let endpoint = harness.endpoint(&receiver).await;
+    let order = harness.new_order(Mode::Live);
+    let created = harness.publish_created(&order).await;
+    let assigned = telling(&harness, &order, 2, EventKind::DriverAssigned);
+    // The fourth waits for the third.
+    let early = telling(&harness, &order, 4, EventKind::OrderOutForDelivery);
+    harness.publish(&[assigned.clone(), early]).await;
+    until("two arrive and one waits", async || mentions(&harness).await == 4).await;
+    until("both are over", async || harness.succeeded(&endpoint).await).await;
+
+    // As often as it comes.
+    harness.publish(&[erasure(&harness, &order), erasure(&harness, &order)]).await;
+    until("nobody is named", async || mentions(&harness).await == 0).await;
+
+    let log = harness.deliveries(&endpoint).await;
+    let body_of = async |event: &Envelope| {
+        let delivery = log.iter().find(|one| one.event_id == event.id).expect("a delivery");
+        let details = harness.details(delivery).await;
+        assert!(details.attempt_log.iter().all(|attempt| attempt.response_body.is_none()));
+        details.request_body
+    };
+    assert!(body_of(&assigned).await.contains("personalDataErasedAt"));
+    assert!(!body_of(&created).await.contains("personalDataErasedAt"), "it told of nobody");
+
+    let late = telling(&harness, &order, 3, EventKind::OrderPickedUp);
+    harness.publish(&[late]).await;
+    until("all arrive", async || receiver.sequences(&order.reference) == [1, 2, 3, 4]).await;
+    for received in receiver.received().iter().filter(|received| received.sequence() > 2) {
+        assert_eq!(received.json()["data"], json!({}), "what was still to be sent is sent without");
+    }
+
+    let of_assigned = log.iter().find(|one| one.event_id == assigned.id).expect("a delivery");
+    let before = receiver.count();
+    harness.hooks.redeliver(harness.business, &of_assigned.id.to_string()).await.expect("accepted");
+    until("it is sent again", async || receiver.count() == before + 1).await;
+    let again = receiver.received().pop().expect("a webhook");
+    assert_eq!(again.json()["data"], json!({}));
+    assert!(again.json()["personalDataErasedAt"].is_string(), "{}", again.json());
+    assert_eq!((again.id(), again.sequence()), (assigned.id.to_string(), 2), "the same event as before");
+    until("it is over", async || {
+        let again = harness.hooks.delivery(harness.business, &of_assigned.id.to_string()).await.expect("it");
+        again.view.status == DeliveryState::Succeeded && again.view.attempts == 2
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_erasure_that_overtakes_the_events_or_dies_half_way_is_done_all_the_same() {
+    let mut harness = Harness::start().await;
+    let receiver = Receiver::kind();
+    harness.endpoint(&receiver).await;
+    let (overtaken, order) = (harness.new_order(Mode::Live), harness.new_order(Mode::Live));
+    harness.publish(&[erasure(&harness, &overtaken)]).await;
+    harness.publish(&[telling(&harness, &order, 1, EventKind::DriverAssigned)]).await;
+    until("the other order's event is there", async || mentions(&harness).await == 1).await;
+    until("the erasure is there", async || {
+        let sql = "SELECT count(*) AS count FROM order_streams WHERE personal_data_erased_at IS NOT NULL";
+        sql_query(sql).get_result::<Count>(&mut harness.connection().await).await.unwrap().count == 1
+    })
+    .await;
+    harness.publish(&[telling(&harness, &overtaken, 1, EventKind::DriverAssigned)]).await;
+    until("it arrives", async || receiver.sequences(&overtaken.reference) == [1]).await;
+    assert_eq!(mentions(&harness).await, 1, "it was taken in without");
+
+    // Holds the erasure after its first step, and lets the service die there.
+    let mut conn = harness.connection().await;
+    sql_query("BEGIN").execute(&mut conn).await.unwrap();
+    sql_query("SELECT FROM events FOR UPDATE").execute(&mut conn).await.unwrap();
+    harness.publish(&[erasure(&harness, &order)]).await;
+    until("it waits", async || {
+        let sql = "SELECT count(*) AS count FROM pg_locks WHERE NOT granted";
+        sql_query(sql).get_result::<Count>(&mut harness.connection().await).await.unwrap().count > 0
+    })
+    .await;
+    harness.crash().await;
+    sql_query("ROLLBACK").execute(&mut conn).await.unwrap();
+    harness.restart();
+    until("nobody is named", async || mentions(&harness).await == 0).await;
+}
+
+#[tokio::test]
+async fn nobody_erases_another_business_s_order() {
+    let harness = Harness::start().await;
+    let receiver = Receiver::kind();
+    harness.endpoint(&receiver).await;
+    let order = harness.new_order(Mode::Live);
+    harness.publish(&[telling(&harness, &order, 1, EventKind::DriverAssigned)]).await;
+    until("it arrives", async || receiver.sequences(&order.reference) == [1]).await;
+    let foreign = TestOrder { business: harness.new_business(), ..order.clone() };
+    let own = harness.new_order(Mode::Live);
+    harness.publish(&[erasure(&harness, &foreign), erasure(&harness, &own)]).await;
+    until("both were looked at", async || {
+        let sql = "SELECT count(*) AS count FROM order_streams WHERE personal_data_erased_at IS NOT NULL";
+        sql_query(sql).get_result::<Count>(&mut harness.connection().await).await.unwrap().count == 1
+    })
+    .await;
+    assert_eq!(mentions(&harness).await, 1);
+}
