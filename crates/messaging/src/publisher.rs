@@ -101,12 +101,14 @@ impl Publisher {
         // The messages enter the channel in order, as each future is first polled in order.
         let confirmations = messages.iter().map(async |message| {
             let leg = spans::publishing(exchange, message);
+            // In a process without traces the message's own goes on as it came.
+            let trace = leg.context().or_else(|| message.trace.clone());
             let sent = channel.basic_publish(
                 exchange.into(),
                 short(&message.routing_key),
                 BasicPublishOptions::default(),
                 &message.body,
-                message.properties(leg.context().as_ref()),
+                message.properties(trace.as_ref()),
             );
             let confirmation = async { sent.await?.await }.await;
             match &confirmation {
