@@ -1,7 +1,7 @@
 // Every page and its main dialogs, as everybody has to be able to use them: on a desk and on a phone, by day and by night.
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { placeOrder } from "./support/api";
+import { operator, placeOrder } from "./support/api";
 import { DESKTOP, openBrowser, PHONE, screenshot, type Visitor, visit } from "./support/browser";
 import { ask, type Business, newBusiness, newTestKey, openLive } from "./support/business";
 import { COLOUR_RULES, light, overhang, seriousFindings, settled } from "./support/looks";
@@ -31,6 +31,7 @@ let receiver: Receiver;
 let business: Business;
 let cookies: NonNullable<Exclude<BrowserContextOptions["storageState"], string>>["cookies"];
 let stops: Stop[];
+let resetLink: string;
 
 beforeAll(async () => {
   browser = await openBrowser();
@@ -52,6 +53,13 @@ beforeAll(async () => {
   await until("the webhooks have come", async () => receiver.received.length === 2);
   const { data } = await ask(owner, "GET", `/webhook-endpoints/${endpoint.id}/deliveries`, undefined, 200);
   const [delivery] = data as { id: string }[];
+  const issued = await operator(
+    "POST",
+    `/businesses/${business.id}/password-resets`,
+    { email: business.email },
+    201,
+  );
+  resetLink = issued.url;
   cookies = (await owner.context.storageState()).cookies;
   stops = [
     { name: "overview", path: "/", heading: "Overview", dialogs: ["Create another Test key"] },
@@ -97,7 +105,7 @@ const GUEST_STOPS: Stop[] = [
   { name: "log-in", path: "/log-in", heading: "Log in" },
   { name: "sign-up", path: "/sign-up", heading: "Create your account" },
   { name: "reset-password", path: "/reset-password", heading: "Reset your password" },
-  { name: "reset-link", path: "/reset-password#token=none", heading: "Choose a new password" },
+  { name: "reset-link-spent", path: "/reset-password#token=none", heading: "This link cannot be used" },
   { name: "invitation", path: "/invitation#token=none", heading: "This invitation cannot be used" },
   { name: "operator-log-in", path: "/operator", heading: "Operator console" },
 ];
@@ -105,7 +113,8 @@ const GUEST_STOPS: Stop[] = [
 describe.each(SIZES)("$size", { timeout: TIMEOUT_MS, concurrent: true }, ({ size, viewport }) => {
   test("pages before the log-in", async () => {
     const visitor = await visit(browser, { viewport });
-    expect(await findings(visitor, GUEST_STOPS, size)).toEqual([]);
+    const open = { name: "reset-link", path: resetLink, heading: "Choose a new password" };
+    expect(await findings(visitor, [...GUEST_STOPS, open], size)).toEqual([]);
     expect(visitor.faults).toEqual([]);
     await visitor.context.close();
   });

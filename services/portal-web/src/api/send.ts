@@ -15,8 +15,12 @@ export async function send(request: Request): Promise<Response> {
   if (!isRead && !navigator.onLine) throw ApiFailure.offline();
   const mayHaveDone = !isRead && !HARMLESS.test(new URL(request.url).pathname);
   const response = await whole(request, isRead ? READ_PATIENCE_MS : WRITE_PATIENCE_MS, mayHaveDone);
-  if (mayHaveDone && response.status >= 500)
-    throw ApiFailure.uncertain(response.status, await bodyOf(response));
+  if (response.status >= 500) {
+    const body = await bodyOf(response);
+    if (mayHaveDone) throw ApiFailure.uncertain(response.status, body);
+    // The server's words weigh for programs what a call may have done; this one has done nothing.
+    throw new ApiFailure(response.status, { ...body, message: undefined });
+  }
   return response;
 }
 

@@ -4,6 +4,8 @@ interface Answer {
   id: string;
   trackingCode: string;
   status: string;
+  /** Of a link. */
+  url: string;
 }
 
 async function call(url: string, options: RequestInit, expected: number): Promise<Answer> {

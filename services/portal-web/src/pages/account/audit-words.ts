@@ -57,7 +57,7 @@ const LINES: Record<string, (value: unknown) => string> = {
   thresholdPaise: (value) =>
     Number(value) === 0 ? "The warning is off" : `Warns below ${formatPaise(Number(value))}`,
   status: (value) => PAYMENTS[String(value)] ?? plain("status", value),
-  replaces: () => "In the place of the key of this name before it",
+  replaces: () => "Replaces the former key of this name",
   mode: (value) => (value === "live" ? "Live mode" : "Test mode"),
   name: (value) => `Name: ${value}`,
   role: (value) => roleName(value),
