@@ -14,7 +14,7 @@ PAGES := $(WEB)/dist/index.html
 DENY_OPTIONS := --all-features --config .deny.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-pages test-api test-faults test-monitoring mutants bench openapi settings lint lint-deploy try-deploy alerts images fmt audit packages toolchain programs browser prometheus
+.PHONY: help run reset test test-pages test-api test-faults test-monitoring mutants bench openapi asyncapi settings lint lint-deploy try-deploy alerts images fmt audit packages toolchain programs browser prometheus
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -41,6 +41,11 @@ openapi: toolchain $(NODE_MODULES) ## Write proto-docs/openapi/ anew, from the c
 	cargo run --quiet --package portal-api -- openapi > target/portal-api.json
 	mv target/portal-api.json proto-docs/openapi/portal-api.json
 	npm --prefix $(WEB) run api
+
+asyncapi: toolchain ## Write proto-docs/asyncapi/ anew, from the code
+	mkdir -p proto-docs/asyncapi
+	cargo run --quiet --package waybill-tests --bin asyncapi > target/events.json
+	mv target/events.json proto-docs/asyncapi/events.json
 
 settings: programs ## Write proto-docs/SETTINGS.md anew, from the code
 	$(PROGRAMS)/settings-table > target/SETTINGS.md

@@ -1,5 +1,6 @@
 //! What the end-to-end stories share: a whole stack, a business on it, and its shop.
 
+pub mod asyncapi;
 pub mod faults;
 mod gate;
 pub mod settings_table;

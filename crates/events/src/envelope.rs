@@ -3,6 +3,8 @@
 use chrono::{DateTime, Utc};
 use domain::{ApiKeyId, BusinessId, EndpointId, EventId, Mode, OrderId, Paise};
 use serde::{Deserialize, Serialize};
+use strum::EnumCount;
+use utoipa::ToSchema;
 
 use crate::{OrderEvent, RoutingKey};
 
@@ -18,7 +20,7 @@ pub struct Envelope {
 }
 
 /// What happened. `type` names it on the wire, `payload` carries the rest.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, EnumCount, Serialize, Deserialize)]
 #[serde(tag = "type", content = "payload")]
 pub enum Body {
     /// A delivery was created or moved; from order-api. Becomes webhooks.
@@ -54,7 +56,7 @@ pub enum Body {
     PersonalDataErased(PersonalDataErased),
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKeyRevoked {
     pub key_id: ApiKeyId,
@@ -62,7 +64,7 @@ pub struct ApiKeyRevoked {
 }
 
 /// Amounts in paise.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletLowBalance {
     pub balance_paise: Paise,
@@ -70,7 +72,7 @@ pub struct WalletLowBalance {
 }
 
 /// How much of the time has passed that an endpoint may only fail: 50 or 80 %.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointFailing {
     pub endpoint_id: EndpointId,
@@ -78,7 +80,7 @@ pub struct EndpointFailing {
 }
 
 /// Why, in words that its owners are shown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointDisabled {
     pub endpoint_id: EndpointId,
@@ -86,7 +88,7 @@ pub struct EndpointDisabled {
 }
 
 /// The order, and when what it held about people was erased.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PersonalDataErased {
     pub order_id: OrderId,

@@ -2,9 +2,10 @@
 
 use domain::{CodStatus, DeliveryStatus, EventKind, Mode, OrderId, Paise, TrackingCode};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// A step in the life of one order. `sequence` counts an order's events from 1 without a gap.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderEvent {
     pub event: EventKind,
@@ -26,7 +27,7 @@ pub struct OrderEvent {
 }
 
 /// What webhooks say of an order. No personal data.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderSnapshot {
     pub id: OrderId,
@@ -38,7 +39,7 @@ pub struct OrderSnapshot {
 }
 
 /// What an event may add to the order's own fields. Absent parts are left out.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProgressData {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +64,7 @@ impl ProgressData {
 }
 
 /// The driver, as the fleet introduces them to the business.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Driver {
     pub name: String,

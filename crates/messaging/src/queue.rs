@@ -41,6 +41,11 @@ impl Queue {
         Self { name, bindings: bindings.iter().map(|&binding| binding.to_owned()).collect(), kind }
     }
 
+    /// The patterns of routing keys that it hears.
+    pub fn bindings(&self) -> &[String] {
+        &self.bindings
+    }
+
     pub fn name(&self) -> &'static str {
         self.name
     }

@@ -38,6 +38,7 @@ pub fn erasures() -> Queue {
     Queue::shared("webhook-dispatcher.erasures", &[binding::PERSONAL_DATA_ERASED])
 }
 
-pub(crate) fn shared() -> [Queue; 6] {
+/// All of them.
+pub fn shared() -> [Queue; 6] {
     [webhook_events(), refunds(), cash(), facts(), warnings(), erasures()]
 }

@@ -76,11 +76,25 @@ fn with(more: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static st
     [&LEAST[..], more].concat()
 }
 
-/// A file with this text, which goes with the test's process.
-fn file(name: &str, text: &[u8]) -> String {
-    let path = std::env::temp_dir().join(format!("waybill-settings-{}-{name}", std::process::id()));
-    std::fs::write(&path, text).unwrap();
-    path.to_string_lossy().into_owned()
+/// A file with this text, which goes with the value.
+struct TextFile(PathBuf);
+
+impl TextFile {
+    fn new(name: &str, text: &[u8]) -> Self {
+        let path = std::env::temp_dir().join(format!("waybill-settings-{}-{name}", std::process::id()));
+        std::fs::write(&path, text).unwrap();
+        Self(path)
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for TextFile {
+    fn drop(&mut self) {
+        std::fs::remove_file(&self.0).unwrap();
+    }
 }
 
 #[test]
@@ -115,24 +129,25 @@ fn every_fault_is_named_at_once() {
 
 #[test]
 fn a_value_may_stand_in_a_file() {
-    let path = file("lighter", b"match\n");
+    let lighter = TextFile::new("lighter", b"match\n");
     let bakery =
-        load(&[("WAYBILL_OVEN__DOOR", "127.0.0.1:8"), ("WAYBILL_OVEN__LIGHTER_FILE", &path)]).unwrap();
+        load(&[("WAYBILL_OVEN__DOOR", "127.0.0.1:8"), ("WAYBILL_OVEN__LIGHTER_FILE", lighter.path())])
+            .unwrap();
     assert_eq!(bakery.oven.lighter.expose(), "match");
-    let empty = file("empty", b"");
-    let bakery = load(&[LEAST[0], LEAST[1], ("WAYBILL_SHOP__CODE_FILE", &empty)]).unwrap();
+    let empty = TextFile::new("empty", b"");
+    let bakery = load(&[LEAST[0], LEAST[1], ("WAYBILL_SHOP__CODE_FILE", empty.path())]).unwrap();
     assert_eq!(bakery.shop.code.expose(), "");
 }
 
 #[test]
 fn files_that_cannot_be_had_are_faults() {
-    let long = file("long", &[b'x'; 70_000]);
+    let long = TextFile::new("long", &[b'x'; 70_000]);
     let text = load(&[
         LEAST[0],
         LEAST[1],
-        ("WAYBILL_OVEN__DOOR_FILE", &long),
+        ("WAYBILL_OVEN__DOOR_FILE", long.path()),
         ("WAYBILL_SHOP__CODE_FILE", "/nowhere/at/all"),
-        ("WAYBILL_SHOP__SHELF_FILE", &long),
+        ("WAYBILL_SHOP__SHELF_FILE", long.path()),
     ])
     .unwrap_err();
     assert!(text.contains("WAYBILL_OVEN__DOOR_FILE: is given together with WAYBILL_OVEN__DOOR"), "{text}");

@@ -1,0 +1,89 @@
+//! One message of each kind, with all that it may carry, and order events with as little as they can.
+
+use chrono::DateTime;
+use domain::{
+    ApiKeyId, BusinessId, Clock, CodStatus, DeliveryStatus, EndpointId, Entropy, EventId, EventKind, Mode,
+    OrderId, Paise, TrackingCode,
+};
+use events::{
+    ApiKeyRevoked, Body, Driver, EndpointDisabled, EndpointFailing, Envelope, OrderEvent, OrderSnapshot,
+    PersonalDataErased, ProgressData, WalletLowBalance,
+};
+use strum::VariantArray;
+
+/// The same ones at each call.
+pub fn samples() -> Vec<Envelope> {
+    let (clock, entropy) = (Clock::manual(DateTime::UNIX_EPOCH), Entropy::seeded(7));
+    let endpoint_id = EndpointId::generate(&clock, &entropy);
+    let mut bodies = vec![
+        Body::ApiKeyRevoked(ApiKeyRevoked { key_id: ApiKeyId::generate(&clock, &entropy), mode: Mode::Test }),
+        Body::BusinessChanged {},
+        Body::PortalChanged {},
+        Body::FirstTestOrder {},
+        Body::WalletFunded {},
+        Body::WalletLowBalance(WalletLowBalance {
+            balance_paise: Paise::new(-1),
+            threshold_paise: Paise::new(50_000),
+        }),
+        Body::EndpointFailing(EndpointFailing { endpoint_id, percent: 80 }),
+        Body::EndpointDisabled(EndpointDisabled { endpoint_id, reason: "it answered 410".into() }),
+        Body::PersonalDataErased(PersonalDataErased {
+            order_id: OrderId::generate(&clock, &entropy),
+            erased_at: clock.now(),
+        }),
+    ];
+    for (sequence, kind) in (1..).zip(EventKind::VARIANTS) {
+        let snapshot = snapshot(&clock, &entropy);
+        bodies.push(order(*kind, sequence, snapshot.clone(), full(), Some(Paise::new(99_900))));
+        bodies.push(order(*kind, sequence, snapshot, ProgressData::default(), None));
+    }
+    let envelope = |body| Envelope {
+        id: EventId::generate(&clock, &entropy),
+        business_id: BusinessId::generate(&clock, &entropy),
+        occurred_at: clock.now(),
+        body,
+    };
+    bodies.into_iter().map(envelope).collect()
+}
+
+fn snapshot(clock: &Clock, entropy: &Entropy) -> OrderSnapshot {
+    OrderSnapshot {
+        id: OrderId::generate(clock, entropy),
+        order_reference: "shop-1".into(),
+        tracking_code: TrackingCode::generate(Mode::Live, entropy),
+        tracking_url: "https://track.example/x".into(),
+        status: DeliveryStatus::Cancelled,
+        cod_status: CodStatus::NotApplicable,
+    }
+}
+
+fn full() -> ProgressData {
+    ProgressData {
+        driver: Some(Driver {
+            name: "Ravi".into(),
+            phone: Some("+919800000001".into()),
+            vehicle: Some("van".into()),
+        }),
+        reason: Some("asked by the customer".into()),
+        cod_amount_paise: Some(Paise::new(99_900)),
+    }
+}
+
+fn order(
+    event: EventKind,
+    sequence: i64,
+    order: OrderSnapshot,
+    data: ProgressData,
+    cod: Option<Paise>,
+) -> Body {
+    Body::Order(Box::new(OrderEvent {
+        event,
+        sequence,
+        mode: if cod.is_some() { Mode::Live } else { Mode::Test },
+        order,
+        data,
+        delivery_fee_paise: Paise::new(4_900),
+        refund_due: cod.is_some(),
+        cod_expected_paise: cod,
+    }))
+}

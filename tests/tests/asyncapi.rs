@@ -1,0 +1,92 @@
+//! The description of the events is what the code publishes, and consumers of another version read them.
+#![expect(clippy::expect_used, reason = "where a file cannot be read, the test has failed")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use events::{Body, Envelope};
+use serde_json::{Value, json};
+use strum::EnumCount;
+use waybill_tests::asyncapi::{KINDS, document, samples};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository").to_owned()
+}
+
+fn read(path: &Path) -> Value {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What was released: the description, and the samples of its version.
+fn releases() -> Vec<(Value, Value)> {
+    let folder = root().join("tests/releases");
+    let mut versions: Vec<PathBuf> =
+        fs::read_dir(&folder).expect("the releases").map(|entry| entry.expect("a release").path()).collect();
+    versions.sort();
+    assert!(!versions.is_empty(), "no release is kept");
+    versions
+        .iter()
+        .map(|version| (read(&version.join("events.json")), read(&version.join("samples.json"))))
+        .collect()
+}
+
+/// A validator of the messages of one kind, as a description has them.
+fn validator(description: &Value, kind: &str) -> Option<jsonschema::Validator> {
+    let message = description["components"]["messages"].get(kind)?;
+    let mut schema = message["payload"].clone();
+    schema["components"] = json!({ "schemas": description["components"]["schemas"] });
+    Some(jsonschema::draft202012::new(&schema).expect("a schema"))
+}
+
+#[test]
+fn the_description_is_current() {
+    let kept = read(&root().join("proto-docs/asyncapi/events.json"));
+    assert!(kept == document().expect("a document"), "run `make asyncapi`");
+}
+
+#[test]
+fn every_kind_of_event_is_described_and_every_message_fits() {
+    let description = document().expect("a document");
+    assert_eq!(KINDS.len(), Body::COUNT);
+    let mut seen = BTreeSet::new();
+    for sample in samples() {
+        let written = serde_json::to_value(&sample).expect("JSON");
+        let kind = written["type"].as_str().expect("a type").to_owned();
+        let validator = validator(&description, &kind).unwrap_or_else(|| panic!("{kind} is not described"));
+        assert!(validator.is_valid(&written), "{written}: {:?}", validator.validate(&written).err());
+        let mut broken = written.clone();
+        broken["businessId"] = json!(7);
+        assert!(!validator.is_valid(&broken), "{kind} is described as anything");
+        seen.insert(kind);
+    }
+    assert_eq!(seen, KINDS.iter().map(|kind| kind.name.to_owned()).collect());
+}
+
+#[test]
+fn a_consumer_of_a_released_version_reads_what_is_published_now() {
+    for (description, _) in releases() {
+        for sample in samples() {
+            let written = serde_json::to_value(&sample).expect("JSON");
+            let kind = written["type"].as_str().expect("a type");
+            // A kind that the release did not have reaches none of its consumers.
+            let Some(validator) = validator(&description, kind) else { continue };
+            assert!(validator.is_valid(&written), "{written}: {:?}", validator.validate(&written).err());
+        }
+    }
+}
+
+#[test]
+fn what_a_released_version_published_is_read_now() {
+    for (_, samples) in releases() {
+        for written in samples.as_array().expect("a list") {
+            let read: Envelope =
+                serde_json::from_value(written.clone()).unwrap_or_else(|error| panic!("{written}: {error}"));
+            let again = serde_json::to_value(&read).expect("JSON");
+            for (name, value) in written["payload"].as_object().into_iter().flatten() {
+                assert_eq!(&again["payload"][name], value, "{name} of {written}");
+            }
+        }
+    }
+}
