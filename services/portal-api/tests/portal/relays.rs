@@ -34,7 +34,7 @@ fn order() -> Value {
         "id": ORDER, "serviceOrderId": ORDER, "orderReference": "shop-1", "orderSource": "business_website",
         "trackingCode": tracking_code(), "trackingUrl": "http://t.test", "status": "created",
         "codStatus": "not_applicable", "mode": "test", "customer": {}, "delivery": {}, "pickup": {},
-        "package": {}, "payment": {}, "notes": {}, "feeChargedPaise": 0, "driver": null, "reason": null,
+        "package": {}, "payment": {}, "notes": {}, "feeChargedPaise": 0, "driver": null, "reason": null, "personalDataErasedAt": null,
         "codCollectedPaise": null, "codHandedOverPaise": null, "codSettledPaise": null,
         "codDiscrepancyPaise": null, "createdAt": AT, "updatedAt": AT,
     })
