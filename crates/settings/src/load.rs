@@ -97,16 +97,14 @@ pub fn unknown_variables<S: Settings>() -> Result<Vec<String>, SettingsError> {
 /// Ranges, and what the settings say of themselves.
 fn judge<S: Settings>(settings: S, known: &[Setting], mut faults: Faults) -> Result<S, SettingsError> {
     let values = serde_json::to_value(&settings)?;
-    let mut further = Faults::default();
+    let mut found = Faults::default();
     for setting in known {
         if let Some(fault) = setting.out_of_range(&values) {
-            further.add(&setting.variable, fault);
+            found.add(&setting.variable, fault);
         }
     }
-    let mut own = Faults::default();
-    settings.check(&mut own);
-    further.add_further(own);
-    faults.add_further(further);
+    settings.check(&mut found);
+    faults.add_further(found);
     if faults.is_empty() { Ok(settings) } else { Err(SettingsError::Faulty(faults)) }
 }
 
