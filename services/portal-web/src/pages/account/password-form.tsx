@@ -8,7 +8,8 @@ import { useSession } from "../../app/session";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { PasswordField } from "../../components/password-field";
 import { Section } from "../../components/section";
-import { newPasswordFault, PASSWORD_MIN } from "../auth/rules";
+import { NewPasswordField } from "../auth/new-password-field";
+import { newPasswordFault } from "../auth/rules";
 
 export function PasswordForm() {
   const change = useChangePassword();
@@ -47,10 +48,8 @@ export function PasswordForm() {
             key={form.key("currentPassword")}
             {...form.getInputProps("currentPassword")}
           />
-          <PasswordField
+          <NewPasswordField
             label="New password"
-            description={`At least ${PASSWORD_MIN} characters.`}
-            autoComplete="new-password"
             key={form.key("newPassword")}
             {...form.getInputProps("newPassword")}
           />

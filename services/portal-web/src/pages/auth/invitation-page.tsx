@@ -5,11 +5,11 @@ import { asFailure } from "../../api/failure";
 import { useAcceptInvitation, useInvitationPreview, useSessionQuery } from "../../api/session";
 import type { InvitationPreview } from "../../api/types";
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from "../../app/session";
-import { PasswordField } from "../../components/password-field";
 import { Time } from "../../components/time";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
-import { newPasswordFault, PASSWORD_MIN } from "./rules";
+import { NewPasswordField } from "./new-password-field";
+import { newPasswordFault } from "./rules";
 import { useLinkToken } from "./use-link-token";
 
 export function Component() {
@@ -81,10 +81,8 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationPr
           Your e-mail: <strong>{invitation.email}</strong>
         </Text>
         <input type="hidden" autoComplete="username" value={invitation.email} readOnly />
-        <PasswordField
+        <NewPasswordField
           label="Choose a password"
-          description={`At least ${PASSWORD_MIN} characters.`}
-          autoComplete="new-password"
           autoFocus
           key={form.key("password")}
           {...form.getInputProps("password")}

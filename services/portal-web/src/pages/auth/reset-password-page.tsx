@@ -7,10 +7,10 @@ import { useConfig } from "../../api/config";
 import { isCode } from "../../api/failure";
 import { useAskForReset, useResetLink, useResetPassword } from "../../api/session";
 import { ErrorState } from "../../components/error-state";
-import { PasswordField } from "../../components/password-field";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
-import { emailFault, newPasswordFault, PASSWORD_MIN } from "./rules";
+import { NewPasswordField } from "./new-password-field";
+import { emailFault, newPasswordFault } from "./rules";
 import { useLinkToken } from "./use-link-token";
 
 /** With a link's token: set a new password. Without: ask for a link. */
@@ -147,10 +147,8 @@ function SetPassword({ token, onAskAgain }: LinkProps) {
             Ask for another link
           </Button>
         )}
-        <PasswordField
+        <NewPasswordField
           label="New password"
-          description={`At least ${PASSWORD_MIN} characters.`}
-          autoComplete="new-password"
           autoFocus
           key={form.key("password")}
           {...form.getInputProps("password")}

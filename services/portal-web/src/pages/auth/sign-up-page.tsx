@@ -3,9 +3,9 @@ import { useForm } from "@mantine/form";
 import { Link, useLocation } from "react-router-dom";
 import { isCode } from "../../api/failure";
 import { useSignUp } from "../../api/session";
-import { PasswordField } from "../../components/password-field";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
+import { NewPasswordField } from "./new-password-field";
 import { emailFault, newPasswordFault, PASSWORD_MIN } from "./rules";
 
 export function Component() {
@@ -54,10 +54,9 @@ export function Component() {
           key={form.key("email")}
           {...form.getInputProps("email")}
         />
-        <PasswordField
+        <NewPasswordField
           label="Password"
           description={`At least ${PASSWORD_MIN} characters. A few words are better than a few signs.`}
-          autoComplete="new-password"
           key={form.key("password")}
           {...form.getInputProps("password")}
         />
