@@ -183,6 +183,8 @@ async fn grant_wishes(app: &App, stop: &CancellationToken) -> Result<(), StoreEr
 
 async fn erase_due(app: &App, stop: &CancellationToken) -> Result<(), StoreError> {
     let Some(retention) = app.settings.personal_data.retention() else { return Ok(()) };
+    // Before the work, too: what cannot be erased must show.
+    tell_overdue(app, retention).await?;
     let mut total = 0;
     while !stop.is_cancelled() {
         let before = app.ambient.clock.now() - retention;
@@ -195,6 +197,10 @@ async fn erase_due(app: &App, stop: &CancellationToken) -> Result<(), StoreError
     if total > 0 {
         tracing::info!(erased = total, "old orders were erased of personal data");
     }
+    tell_overdue(app, retention).await
+}
+
+async fn tell_overdue(app: &App, retention: TimeDelta) -> Result<(), StoreError> {
     let oldest = app.database.read(async |conn| erasing::oldest(conn).await).await?;
     let overdue = oldest.map(|since| app.ambient.clock.now() - retention - since);
     let overdue = overdue.and_then(|overdue| overdue.to_std().ok()).unwrap_or_default();
