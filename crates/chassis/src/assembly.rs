@@ -1,17 +1,19 @@
 //! Putting a service together.
 
 use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use actix_web::web::ServiceConfig;
 use anyhow::Context as _;
 use domain::{Clock, Entropy};
 use messaging::{Broker, Handler, Queue};
 use outbox::{Doorbell, Relay};
-use postgres::Database;
+use postgres::{Database, Schema};
 use settings::Http;
 use telemetry::Metrics;
 use tokio_util::sync::CancellationToken;
-use web::{Listener, Readiness, RequestEdge, ServeOptions, Tasks, Workers};
+use web::{Listener, Readiness, RequestEdge, ServeOptions, StopSignal, Tasks, Workers};
 
 use crate::{Running, ServiceSettings};
 
@@ -28,14 +30,18 @@ pub struct Chassis {
     metrics: Metrics,
     workers: Workers,
     public: Option<Listener>,
+    management: Listener,
+    lacks_schema: Arc<AtomicBool>,
+    stop: StopSignal,
 }
 
 impl Chassis {
-    /// Begins to connect to the broker. Neither it nor the database needs to be up yet. What the service does outside of
-    /// its handlers runs on the tokio runtime that this is called on.
+    /// Begins to connect to the broker, binds the management listener, and hears signals from now on. Neither broker nor
+    /// database needs to be up yet. What the service does outside of its handlers runs on the tokio runtime that this is
+    /// called on.
     ///
     /// # Errors
-    /// When the database's URL cannot be read.
+    /// When the database's URL cannot be read, or the address cannot be bound.
     pub fn new<S: ServiceSettings>(
         settings: &S,
         metrics: Metrics,
@@ -43,9 +49,15 @@ impl Chassis {
         entropy: Entropy,
     ) -> anyhow::Result<Self> {
         let sections = settings.sections();
+        let database = Database::new(sections.database)?;
+        let broker = Broker::start(sections.broker, S::SERVICE);
+        let lacks_schema = Arc::new(AtomicBool::new(false));
+        let routes = web::management_routes(readiness(&database, &broker, &lacks_schema), metrics.clone());
+        let edge = RequestEdge { clock: clock.clone(), entropy: entropy.clone() };
+        let management = web::listen(sections.http.management, ServeOptions::INTERNAL, edge, routes)?;
         Ok(Self {
-            database: Database::new(sections.database)?,
-            broker: Broker::start(sections.broker, S::SERVICE),
+            database,
+            broker,
             doorbell: Doorbell::default(),
             tasks: Tasks::on_this_runtime(),
             clock,
@@ -54,7 +66,33 @@ impl Chassis {
             metrics,
             workers: Workers::default(),
             public: None,
+            management,
+            lacks_schema,
+            stop: StopSignal::listen()?,
         })
+    }
+
+    /// Waits until the tables are as this program expects, and touches nothing before. Meanwhile the platform hears that the
+    /// process is alive and not ready. Answers whether to go on: not when the signal to stop came first.
+    ///
+    /// # Errors
+    /// When the management listener fails.
+    pub(crate) async fn await_schema(&mut self, schema: &Schema) -> anyhow::Result<bool> {
+        if schema.check().await.is_ok() {
+            return Ok(true);
+        }
+        self.lacks_schema.store(true, Ordering::Relaxed);
+        tracing::info!(address = %self.management.address, "alive, and waiting for the tables");
+        let there = tokio::select! {
+            () = schema.wait() => true,
+            () = self.stop.received() => false,
+            ended = &mut self.management.server => anyhow::bail!("the management listener stopped by itself: {ended:?}"),
+        };
+        tracing::info!(
+            "{}",
+            if there { "the tables are there" } else { "stopped while waiting for the tables" }
+        );
+        Ok(there)
     }
 
     /// Starts work that runs until its token is cancelled, and returns soon after.
@@ -97,46 +135,51 @@ impl Chassis {
         Ok(())
     }
 
-    /// Listens for the other services, with these routes, and for the platform.
+    /// Listens for the other services, with these routes.
     ///
     /// # Errors
-    /// When an address cannot be bound.
+    /// When the address cannot be bound.
     pub fn start(
         mut self,
         internal: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
     ) -> anyhow::Result<Running> {
         let internal = web::listen(self.http.internal, ServeOptions::INTERNAL, self.edge(), internal)?;
-        let management = web::management_routes(self.readiness(), self.metrics.clone());
-        let management = web::listen(self.http.management, ServeOptions::INTERNAL, self.edge(), management)?;
         let (metrics, database) = (self.metrics.clone(), self.database.clone());
         self.worker("metrics", |stop| keep_metrics(metrics, database, stop));
+        // Not before all listeners are bound: whoever is told that this is ready calls at once.
+        self.lacks_schema.store(false, Ordering::Relaxed);
         Ok(Running {
             public: self.public.as_ref().map(|public| public.address),
             internal: internal.address,
-            management: management.address,
-            listeners: self.public.into_iter().chain([internal, management]).collect(),
+            management: self.management.address,
+            listeners: self.public.into_iter().chain([internal, self.management]).collect(),
             tasks: self.tasks,
             workers: self.workers,
             broker: self.broker,
+            stop: self.stop,
         })
     }
 
     fn edge(&self) -> RequestEdge {
         RequestEdge { clock: self.clock.clone(), entropy: self.entropy.clone() }
     }
+}
 
-    fn readiness(&self) -> Readiness {
-        let (database, broker) = (self.database.clone(), self.broker.clone());
-        Readiness::default()
-            .with("database", move || {
-                let database = database.clone();
-                async move { database.check().await }
-            })
-            .with("broker", move || {
-                let broker = broker.clone();
-                async move { broker.check().await }
-            })
-    }
+fn readiness(database: &Database, broker: &Broker, lacks_schema: &Arc<AtomicBool>) -> Readiness {
+    let (database, broker, lacks_schema) = (database.clone(), broker.clone(), Arc::clone(lacks_schema));
+    Readiness::default()
+        .with("database", move || {
+            let database = database.clone();
+            async move { database.check().await }
+        })
+        .with("broker", move || {
+            let broker = broker.clone();
+            async move { broker.check().await }
+        })
+        .with("schema", move || {
+            let lacks_schema = lacks_schema.load(Ordering::Relaxed);
+            async move { if lacks_schema { Err("the tables are not there yet") } else { Ok(()) } }
+        })
 }
 
 async fn keep_metrics(metrics: Metrics, database: Database, stop: CancellationToken) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use diesel_migrations::EmbeddedMigrations;
 use domain::{Clock, Entropy};
+use postgres::Schema;
 use settings::Database;
 
 use crate::commands::Command;
@@ -29,7 +30,7 @@ pub fn main<S: ServiceSettings>(
         Command::Migrate => {
             with_logs(async |settings: &S| migrate(settings.sections().database, migrations).await)
         }
-        Command::Serve => with_logs(async |settings: &S| serve(settings, start).await),
+        Command::Serve => with_logs(async |settings: &S| serve(settings, migrations, start).await),
     }
 }
 
@@ -37,7 +38,7 @@ pub fn main<S: ServiceSettings>(
 fn with_logs<S: ServiceSettings>(work: impl AsyncFnOnce(&S) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let settings: S = settings::load()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let outcome = runtime.block_on(async {
         let telemetry = telemetry::init(settings.sections().telemetry, S::SERVICE)?;
         let unknown = settings::unknown_variables::<S>()?;
         if !unknown.is_empty() {
@@ -46,7 +47,10 @@ fn with_logs<S: ServiceSettings>(work: impl AsyncFnOnce(&S) -> anyhow::Result<()
         let outcome = work(&settings).await;
         telemetry.stop();
         outcome
-    })
+    });
+    // A name server that does not answer would hold the process in the middle of a look-up that nobody waits for any more.
+    runtime.shutdown_background();
+    outcome
 }
 
 fn print_settings<S: ServiceSettings>() -> anyhow::Result<()> {
@@ -85,15 +89,21 @@ async fn await_schema(
     migrations: EmbeddedMigrations,
     patience: Duration,
 ) -> anyhow::Result<()> {
-    postgres::await_schema(database, &[outbox::MIGRATIONS, migrations], patience).await
+    schema(database, migrations)?.wait_at_most(patience).await
+}
+
+fn schema(database: &Database, migrations: EmbeddedMigrations) -> anyhow::Result<Schema> {
+    Schema::new(database, &[outbox::MIGRATIONS, migrations])
 }
 
 async fn serve<S: ServiceSettings>(
     settings: &S,
+    migrations: EmbeddedMigrations,
     start: impl FnOnce(&S, Chassis) -> anyhow::Result<Running>,
 ) -> anyhow::Result<()> {
+    let schema = schema(settings.sections().database, migrations)?;
     let entropy = Entropy::from_system().context("the system gives no randomness")?;
     let metrics = telemetry::install_metrics(S::SERVICE)?;
-    let chassis = Chassis::new(settings, metrics, Clock::system(), entropy)?;
-    start(settings, chassis)?.run().await
+    let mut chassis = Chassis::new(settings, metrics, Clock::system(), entropy)?;
+    if chassis.await_schema(&schema).await? { start(settings, chassis)?.run().await } else { Ok(()) }
 }

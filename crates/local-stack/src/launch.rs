@@ -51,6 +51,18 @@ impl Launch {
         launch.variable("PATH", settings::search_path()).variable("LANG", "C.UTF-8")
     }
 
+    /// The same with another program.
+    pub(crate) fn program(mut self, program: impl Into<OsString>) -> Self {
+        self.program = program.into();
+        self
+    }
+
+    /// The same with another log.
+    pub(crate) fn log(mut self, log: &Path) -> Self {
+        log.clone_into(&mut self.log);
+        self
+    }
+
     pub(crate) fn argument(mut self, argument: impl Into<OsString>) -> Self {
         self.arguments.push(argument.into());
         self

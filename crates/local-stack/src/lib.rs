@@ -25,6 +25,6 @@ pub use postgres::{Postgres, PostgresOptions, postgres_program};
 pub use psql::query;
 pub use rabbitmq::{RabbitMq, RabbitMqOptions, RabbitMqPorts};
 pub use say::say;
-pub use stack::{Demo, Detour, Link, Progress, Stack, StackOptions, forget};
+pub use stack::{Demo, Detour, Instance, Link, Progress, Stack, StackOptions, forget};
 pub use supervised::{Listener, Notice};
 pub use test_servers::{Servers, TestServers};

@@ -13,6 +13,6 @@ mod work;
 pub use batcher::{Apply, Batcher, BatcherOptions, Gather};
 pub use database::{Connection, Database};
 pub use error::{StoreError, violates};
-pub use migrate::{await_schema, migrate};
+pub use migrate::{Schema, migrate};
 pub use statement::{Literal, Statement, literal, statement};
 pub use work::Work;

@@ -1,9 +1,9 @@
 //! Bringing a database to the schema that this program expects.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use diesel::QueryableByName;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
@@ -68,40 +68,58 @@ async fn wait_for_server(config: &Config) -> anyhow::Result<AsyncPgConnection> {
     }
 }
 
-/// Waits until all of these migrations have been run, by somebody else. There may be more: those of a later version.
-///
-/// # Errors
-/// Names what is missing when it is not there in time.
-pub async fn await_schema(
-    settings: &settings::Database,
-    sets: &[EmbeddedMigrations],
-    patience: Duration,
-) -> anyhow::Result<()> {
-    let wanted = versions(sets)?;
-    let config = configure(settings.url.expose(), SessionLimits::SERVING).context("the database URL")?;
-    let deadline = Instant::now() + patience;
-    loop {
-        let missing = match timeout(ANSWER, run_versions(&config)).await {
-            Ok(Ok(run)) => {
-                let missing: Vec<&str> =
-                    wanted.iter().filter(|version| !run.contains(*version)).map(String::as_str).collect();
-                if missing.is_empty() {
-                    return Ok(());
-                }
-                anyhow!("these migrations have not been run: {}", missing.join(", "))
+/// The migrations that a program expects to have been run, by somebody else. There may be more: those of a later version.
+pub struct Schema {
+    wanted: BTreeSet<String>,
+    config: Config,
+}
+
+impl Schema {
+    /// # Errors
+    /// When the database's URL cannot be read, or two sets use one version.
+    pub fn new(settings: &settings::Database, sets: &[EmbeddedMigrations]) -> anyhow::Result<Self> {
+        let config = configure(settings.url.expose(), SessionLimits::SERVING).context("the database URL")?;
+        Ok(Self { wanted: versions(sets)?, config })
+    }
+
+    /// Looks whether they have.
+    ///
+    /// # Errors
+    /// Names what is missing: migrations, the table that tells of them, the right to read it, or the server.
+    pub async fn check(&self) -> anyhow::Result<()> {
+        let run =
+            timeout(ANSWER, run_versions(&self.config)).await.context("the database does not answer")??;
+        let missing: Vec<&str> = self.wanted.difference(&run).map(String::as_str).collect();
+        ensure!(missing.is_empty(), "these migrations have not been run: {}", missing.join(", "));
+        Ok(())
+    }
+
+    /// Looks again and again until they have. Tells when something else is missing than before.
+    pub async fn wait(&self) {
+        let mut told = String::new();
+        while let Err(missing) = self.check().await {
+            let missing = format!("{missing:#}");
+            if missing != told {
+                tracing::warn!(missing, "the tables are not as this program expects");
+                told = missing;
             }
-            // No table yet, no right to read it yet, no server yet: whoever migrates may be at it.
-            Ok(Err(error)) => error,
-            Err(_) => anyhow!("the database does not answer"),
-        };
-        if Instant::now() >= deadline {
-            return Err(missing);
+            sleep(LOOK_AGAIN).await;
         }
-        sleep(LOOK_AGAIN).await;
+    }
+
+    /// As [`Schema::wait`], with an end.
+    ///
+    /// # Errors
+    /// Names what is missing when it is not there in time.
+    pub async fn wait_at_most(&self, patience: Duration) -> anyhow::Result<()> {
+        match timeout(patience, self.wait()).await {
+            Ok(()) => Ok(()),
+            Err(_) => self.check().await,
+        }
     }
 }
 
-async fn run_versions(config: &Config) -> anyhow::Result<HashSet<String>> {
+async fn run_versions(config: &Config) -> anyhow::Result<BTreeSet<String>> {
     let mut connection = connect(config).await?;
     let rows: Vec<RunMigration> =
         diesel::sql_query("SELECT version FROM __diesel_schema_migrations").load(&mut connection).await?;
@@ -115,8 +133,8 @@ struct RunMigration {
 }
 
 /// All sets are recorded in one table by version alone: a version used twice would be run once.
-fn versions(sets: &[EmbeddedMigrations]) -> anyhow::Result<HashSet<String>> {
-    let mut seen = HashSet::new();
+fn versions(sets: &[EmbeddedMigrations]) -> anyhow::Result<BTreeSet<String>> {
+    let mut seen = BTreeSet::new();
     for set in sets {
         let migrations: Vec<Box<dyn Migration<Pg>>> =
             set.migrations().map_err(|error| anyhow!("reading the migrations: {error}"))?;

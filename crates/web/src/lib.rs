@@ -38,5 +38,5 @@ pub use idempotency::{IDEMPOTENCY_KEY_MAX, idempotency_key};
 pub use query::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, QueryFields, page_query, read_query};
 pub use rate::{Exceeded, Policy, RATE_LIMIT, RATE_LIMIT_POLICY, Standing};
 pub use run::{Workers, run};
-pub use server::{Listener, ServeOptions, listen, stop_signal};
+pub use server::{Listener, ServeOptions, StopSignal, listen};
 pub use tasks::Tasks;

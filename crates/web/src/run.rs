@@ -3,14 +3,18 @@
 use std::future::Future;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::{Listener, Tasks, stop_signal};
+use crate::{Listener, StopSignal, Tasks};
 
-/// Workers get this long to finish what they hold; with the listeners' drain it stays below the platform's 25 s.
+/// How long requests and what outlives them may take in all once the service stops: the listeners' drain, the second until they
+/// notice that it is over, and a moment for work whose client was cut off. What follows has its own bounds: the workers 4 s,
+/// the broker 2 s and traces 1 s. That makes 24 s of the 25 s that the platform gives.
+const REQUESTS_DRAIN: Duration = Duration::from_secs(17);
+/// Workers get this long to finish what they hold.
 const WORKERS_DRAIN: Duration = Duration::from_secs(4);
 
 /// Background work: relays, consumers, senders, recovery.
@@ -53,12 +57,17 @@ impl Workers {
     }
 }
 
-/// Runs until SIGTERM or SIGINT. Then listeners stop accepting and answer what they hold, work that outlived its
+/// Runs until the signal. Then listeners stop accepting and answer what they hold, work that outlived its
 /// client ends, and last the workers stop, so that what those requests wrote is still passed on.
 ///
 /// # Errors
 /// When a listener or a worker fails: the process must end, so that the platform starts it anew.
-pub async fn run(listeners: Vec<Listener>, tasks: Tasks, mut workers: Workers) -> anyhow::Result<()> {
+pub async fn run(
+    listeners: Vec<Listener>,
+    tasks: Tasks,
+    mut workers: Workers,
+    mut stop: StopSignal,
+) -> anyhow::Result<()> {
     let mut servers = JoinSet::new();
     let mut handles = Vec::with_capacity(listeners.len());
     for listener in listeners {
@@ -67,17 +76,18 @@ pub async fn run(listeners: Vec<Listener>, tasks: Tasks, mut workers: Workers) -
         servers.spawn(listener.server);
     }
     let outcome = tokio::select! {
-        signal = stop_signal() => signal.context("signals cannot be received"),
+        () = stop.received() => Ok(()),
         ended = servers.join_next() => Err(anyhow::anyhow!("a listener stopped by itself: {ended:?}")),
         failed = workers.first_to_fail() => Err(failed),
     };
     tracing::info!("stopping");
+    let drained = Instant::now() + REQUESTS_DRAIN;
     tasks.draining().cancel();
     let graceful = true;
     for stopped in handles.iter().map(|handle| handle.stop(graceful)).collect::<Vec<_>>() {
         stopped.await;
     }
-    tasks.finish(WORKERS_DRAIN).await;
+    tasks.finish_until(drained).await;
     workers.finish().await;
     tracing::info!("stopped");
     outcome

@@ -9,7 +9,7 @@ use actix_web::dev::{AppConfig, Server, ServerHandle};
 use actix_web::middleware::from_fn;
 use actix_web::{App, Error, web};
 use tokio::net::{TcpSocket, TcpStream};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::unreadable::Explained;
 use crate::{RequestEdge, edge};
@@ -22,15 +22,15 @@ const BACKLOG: u32 = 1024;
 pub struct ServeOptions {
     pub workers: usize,
     pub connections_max: usize,
-    /// How long requests under way may take to finish once the service stops. Below the platform's 25 s.
+    /// How long requests under way may take to finish once the service stops. A part of the platform's 25 s, see `run`.
     pub drain: Duration,
 }
 
 impl ServeOptions {
     /// For callers from outside.
-    pub const PUBLIC: Self = Self { workers: 2, connections_max: 10_000, drain: Duration::from_secs(20) };
+    pub const PUBLIC: Self = Self { workers: 2, connections_max: 10_000, drain: Duration::from_secs(14) };
     /// For peers and the platform.
-    pub const INTERNAL: Self = Self { workers: 1, connections_max: 1_000, drain: Duration::from_secs(20) };
+    pub const INTERNAL: Self = Self { workers: 1, connections_max: 1_000, drain: Duration::from_secs(14) };
 }
 
 /// A running listener.
@@ -102,16 +102,24 @@ fn bind(address: SocketAddr) -> std::io::Result<std::net::TcpListener> {
     socket.listen(BACKLOG)?.into_std()
 }
 
-/// Waits for SIGTERM or SIGINT.
-///
-/// # Errors
-/// When the process cannot listen for signals.
-pub async fn stop_signal() -> std::io::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+/// SIGTERM and SIGINT, heard from when this is made: one that comes before it is waited for is not lost.
+pub struct StopSignal {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl StopSignal {
+    /// # Errors
+    /// When the process cannot listen for signals.
+    pub fn listen() -> std::io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
-    Ok(())
+
+    /// Waits for either.
+    pub async fn received(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
 }

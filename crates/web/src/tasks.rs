@@ -2,9 +2,8 @@
 //! connection, and money must not stop half-way for that.
 
 use std::future::Future;
-use std::time::Duration;
-
 use tokio::runtime::Handle;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
@@ -49,10 +48,10 @@ impl Tasks {
         self.draining.clone()
     }
 
-    /// Waits until all work has ended, but no longer than `limit`.
-    pub async fn finish(&self, limit: Duration) {
+    /// Waits until all work has ended, but no longer than until `deadline`.
+    pub async fn finish_until(&self, deadline: Instant) {
         self.tracker.close();
-        if tokio::time::timeout(limit, self.tracker.wait()).await.is_err() {
+        if tokio::time::timeout_at(deadline, self.tracker.wait()).await.is_err() {
             tracing::warn!("some work did not end in time; recovery will finish it");
         }
     }

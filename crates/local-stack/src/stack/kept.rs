@@ -112,14 +112,25 @@ impl Secrets {
     }
 }
 
+impl ServicePorts {
+    pub(super) fn free(service: Service, entropy: &Entropy) -> anyhow::Result<Self> {
+        let public = if service.is_public() { Some(ports::free(entropy)?) } else { None };
+        Ok(Self { public, internal: ports::free(entropy)?, management: ports::free(entropy)? })
+    }
+
+    /// Takes them back once nothing listens any more.
+    pub(super) fn give_back(self) {
+        [self.public.unwrap_or_default(), self.internal, self.management]
+            .into_iter()
+            .for_each(ports::give_back);
+    }
+}
+
 impl Ports {
     fn new(entropy: &Entropy) -> anyhow::Result<Self> {
-        let services = Service::ALL.iter().map(|service| {
-            let public = if service.is_public() { Some(ports::free(entropy)?) } else { None };
-            let internal = ports::free(entropy)?;
-            let management = ports::free(entropy)?;
-            Ok((service.name().to_owned(), ServicePorts { public, internal, management }))
-        });
+        let services = Service::ALL
+            .iter()
+            .map(|service| Ok((service.name().to_owned(), ServicePorts::free(*service, entropy)?)));
         Ok(Self {
             services: services.collect::<anyhow::Result<_>>()?,
             postgres: ports::free(entropy)?,
@@ -151,11 +162,8 @@ impl Ports {
 
     /// Takes all ports back once nothing listens any more.
     pub(super) fn give_back(&self) {
-        let services = self
-            .services
-            .values()
-            .flat_map(|ports| [ports.public.unwrap_or_default(), ports.internal, ports.management]);
+        self.services.values().for_each(|ports| ports.give_back());
         let RabbitMqPorts { amqp, distribution, epmd } = self.rabbitmq;
-        services.chain([self.postgres, amqp, distribution, epmd]).for_each(ports::give_back);
+        [self.postgres, amqp, distribution, epmd].into_iter().for_each(ports::give_back);
     }
 }

@@ -2,6 +2,7 @@
 
 mod faults;
 mod file;
+mod instance;
 mod kept;
 mod lock;
 mod options;
@@ -18,6 +19,7 @@ use anyhow::Context;
 use domain::Entropy;
 use tokio::task::JoinSet;
 
+pub use instance::Instance;
 pub use kept::Demo;
 pub use options::{Detour, Link, Progress, StackOptions};
 

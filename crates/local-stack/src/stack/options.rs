@@ -1,5 +1,6 @@
 //! What a stack is made of.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ pub struct StackOptions {
     pub(super) directory: PathBuf,
     pub(super) servers: StackServers,
     pub(super) variables: Vec<(Service, String, String)>,
+    pub(super) programs: BTreeMap<Service, PathBuf>,
     pub(super) listener: Listener,
     pub(super) progress: Progress,
     pub(super) detour: Detour,
@@ -60,6 +62,7 @@ impl StackOptions {
             directory: directory.to_owned(),
             servers,
             variables: Vec::new(),
+            programs: BTreeMap::new(),
             listener: Arc::new(|_| {}),
             progress: Arc::new(|_| {}),
             detour: Arc::new(|_, port| Ok(port)),
@@ -70,6 +73,13 @@ impl StackOptions {
     #[must_use]
     pub fn variable(mut self, service: Service, name: &str, value: impl Into<String>) -> Self {
         self.variables.push((service, name.to_owned(), value.into()));
+        self
+    }
+
+    /// Runs another program as the service, that of another release perhaps. Its migrations make the service's tables.
+    #[must_use]
+    pub fn program(mut self, service: Service, program: &Path) -> Self {
+        self.programs.insert(service, program.to_owned());
         self
     }
 

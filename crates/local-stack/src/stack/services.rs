@@ -87,17 +87,18 @@ pub(super) async fn run(launch: &Launch, service: Service, arguments: &[&str]) -
 pub(super) fn start(
     launch: Launch,
     service: Service,
-    kept: &Kept,
+    ports: ServicePorts,
     listener: Listener,
 ) -> anyhow::Result<RunningService> {
     let farewell = Farewell { signal: Signal::TERM, grace: GRACE, at_once: Signal::KILL };
     let process = Supervised::start(service.name(), launch.argument("serve"), farewell, listener)?;
-    Ok(RunningService { process, ports: kept.ports.of(service)? })
+    Ok(RunningService { process, ports })
 }
 
 /// The service's program with its environment, still without the word that says what to do.
 pub(super) fn launch(
     service: Service,
+    program: &Path,
     directory: &Path,
     kept: &Kept,
     backends: &Backends,
@@ -108,24 +109,32 @@ pub(super) fn launch(
     let database = by_way_of(detour, Link { from: service, to: Part::Postgres }, database)?;
     let broker = by_way_of(detour, Link { from: service, to: Part::RabbitMq }, &backends.broker)?;
     let ports = kept.ports.of(service)?;
-    let mut launch = Launch::new(places::built_program(service.name())?, &log)
+    let launch = Launch::new(program, &log)
         .without(TestServers::VARIABLE)
         .variable("WAYBILL_DATABASE__URL", database)
         .variable("WAYBILL_BROKER__URL", broker)
-        .variable("WAYBILL_HTTP__INTERNAL", loopback(ports.internal).to_string())
-        .variable("WAYBILL_HTTP__MANAGEMENT", loopback(ports.management).to_string())
         .variable("WAYBILL_INTERNAL__TOKEN", &kept.secrets.internal_token)
         .variable("WAYBILL_TELEMETRY__FORMAT", "json");
+    let mut launch = listening(launch, ports);
     if let Some(public) = ports.public {
-        launch = launch
-            .variable("WAYBILL_HTTP__PUBLIC", loopback(public).to_string())
-            .variable("WAYBILL_PUBLIC__URL", format!("http://127.0.0.1:{public}"));
+        launch = launch.variable("WAYBILL_PUBLIC__URL", format!("http://127.0.0.1:{public}"));
     }
     for peer in Service::ALL {
         let internal = detour(Link { from: service, to: peer.into() }, kept.ports.of(peer)?.internal)?;
         launch = launch.variable(&peer.peer_variable(), format!("http://127.0.0.1:{internal}"));
     }
     own_settings(service, directory, kept, launch)
+}
+
+/// Tells a program where to listen.
+pub(super) fn listening(launch: Launch, ports: ServicePorts) -> Launch {
+    let launch = launch
+        .variable("WAYBILL_HTTP__INTERNAL", loopback(ports.internal).to_string())
+        .variable("WAYBILL_HTTP__MANAGEMENT", loopback(ports.management).to_string());
+    match ports.public {
+        Some(public) => launch.variable("WAYBILL_HTTP__PUBLIC", loopback(public).to_string()),
+        None => launch,
+    }
 }
 
 /// The URL with the port that its link is led through.

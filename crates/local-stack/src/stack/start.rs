@@ -22,7 +22,7 @@ use crate::supervised::{Listener, Notice};
 use crate::test_servers::TestServers;
 
 pub(super) async fn start(options: StackOptions) -> anyhow::Result<Stack> {
-    let StackOptions { directory, servers, variables, listener, progress, detour } = options;
+    let StackOptions { directory, servers, variables, programs, listener, progress, detour } = options;
     places::stack_directory(&directory)?;
     let lock = Lock::take(&directory)?;
     begin_logs(&directory)?;
@@ -55,7 +55,9 @@ pub(super) async fn start(options: StackOptions) -> anyhow::Result<Stack> {
 
     let mut launches = BTreeMap::new();
     for service in Service::ALL {
-        let launch = services::launch(service, &stack.directory, &kept, &stack.backends, &detour)?;
+        let program = programs.get(&service).cloned();
+        let program = program.map_or_else(|| places::built_program(service.name()), Ok)?;
+        let launch = services::launch(service, &program, &stack.directory, &kept, &stack.backends, &detour)?;
         let own = variables.iter().filter(|(whose, _, _)| *whose == service);
         launches.insert(service, own.fold(launch, |launch, (_, name, value)| launch.variable(name, value)));
     }
@@ -157,7 +159,10 @@ async fn start_services(
     progress("Starting the services");
     let mut running = BTreeMap::new();
     for (service, launch) in launches {
-        running.insert(service, Arc::new(services::start(launch, service, kept, listener.clone())?));
+        running.insert(
+            service,
+            Arc::new(services::start(launch, service, kept.ports.of(service)?, listener.clone())?),
+        );
     }
     for (service, running) in &running {
         running.first_ready().await?;
