@@ -194,7 +194,8 @@ def _queues_of_the_code(given):
     code = {}
     for body in re.findall(r"pub fn \w+\(\) -> Queue \{(.*?)\n\}", source("crates/messaging/src/topology.rs"), re.S):
         name = re.search(r'Queue::shared\("([^"]+)"', body).group(1)
-        code[name] = {keys[key] for key in re.findall(r"binding::([A-Z_]+)", body)}
+        # Each also gets its own messages once more (`Queue::renewal_key`).
+        code[name] = {keys[key] for key in re.findall(r"binding::([A-Z_]+)", body)} | {f"renewed.{name}"}
     limits = {name: int(number.replace("_", "")) for name, number
               in re.findall(r"const ([A-Z_]+): i64 = ([0-9_]+);", source("crates/messaging/src/queue.rs"))}
     here = {}

@@ -7,10 +7,12 @@ use domain::Entropy;
 use events::Envelope;
 use futures_util::StreamExt;
 use lapin::message::Delivery;
-use lapin::options::{BasicCancelOptions, BasicConsumeOptions, BasicNackOptions, BasicQosOptions};
+use lapin::options::{
+    BasicCancelOptions, BasicConsumeOptions, BasicNackOptions, BasicQosOptions, BasicRejectOptions,
+};
 use lapin::types::FieldTable;
 use lapin::{Channel, Consumer};
-use metrics::{counter, histogram};
+use metrics::{counter, gauge, histogram};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
@@ -32,6 +34,9 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 const CANCEL: Duration = Duration::from_secs(1);
 /// How long the messages in hand may take when we stop.
 const FINISH: Duration = Duration::from_secs(10);
+
+/// 1 while messages of the queue are heard, whatever the connection is worth.
+const SUBSCRIBED: &str = "consumer_subscribed";
 
 /// What becomes of a message, as it is counted.
 const HANDLED: &str = "handled";
@@ -56,6 +61,8 @@ pub async fn consume(
     for outcome in [HANDLED, DEAD_LETTERED, RENEWED, LET_GO, PANICKED] {
         count(queue.name, outcome, 0);
     }
+    // What is not there is no 0 for whoever watches it.
+    gauge!(SUBSCRIBED, "queue" => queue.name).set(0);
     let crew = Arc::new(Crew {
         queue,
         parallel,
@@ -126,8 +133,11 @@ impl<H: Handler> Crew<H> {
                     if std::mem::take(&mut told) {
                         tracing::info!(queue = self.queue.name, "subscribed again");
                     }
+                    let subscribed = gauge!(SUBSCRIBED, "queue" => self.queue.name);
+                    subscribed.set(1);
                     self.handler.connected().await;
                     let last = self.run(subscription, in_hand, stop).await;
+                    subscribed.set(0);
                     if stop.is_cancelled() {
                         return last;
                     }
@@ -221,7 +231,7 @@ impl<H: Handler> Crew<H> {
                 let crew = self.clone();
                 // A task of its own, so that a panic costs one delivery and not the consumer.
                 let settling =
-                    async move { settle(&crew.handler, envelope, queue, &crew.entropy, &ours).await };
+                    async move { settle(&crew.handler, envelope, &crew.queue, &crew.entropy, &ours).await };
                 tokio::spawn(settling.instrument(span.clone())).await
             }
             // The parser's own words may quote the body.
@@ -267,23 +277,36 @@ impl<H: Handler> Crew<H> {
 
     /// Puts a copy into the queue, and then gives up the original: the copy's deliveries are counted from nought.
     async fn renew(&self, delivery: &Delivery, acks: &Acks) {
-        let copy = Outgoing {
-            routing_key: self.queue.name.to_owned(),
+        let copy = self.queue.renewal_key().map(|routing_key| Outgoing {
+            routing_key,
             message_id: message::message_id(&delivery.properties).to_owned(),
             body: delivery.data.clone(),
             trace: message::trace(&delivery.properties),
+        });
+        let renewed = match copy {
+            Some(copy) => self.broker.publisher().publish_to_queue(copy).await,
+            // Of a queue of this process alone, where deliveries are not counted.
+            None => Err(BrokerError::Refused),
         };
-        match self.broker.publisher().send("", &[copy]).await {
-            Ok(()) => acks.handled(delivery.delivery_tag),
-            Err(_) => self.reject(delivery, true, acks).await,
+        if renewed.is_ok() {
+            acks.handled(delivery.delivery_tag);
+            return;
         }
+        // Not a failure of the message: RabbitMQ from 4.3 on does not count it, earlier ones do.
+        let options = BasicNackOptions { requeue: true, ..BasicNackOptions::default() };
+        self.given_back(delivery, acks, delivery.nack(options).await);
     }
 
+    /// A failure of the message, which the broker counts.
     async fn reject(&self, delivery: &Delivery, requeue: bool, acks: &Acks) {
-        let queue = self.queue.name;
-        match delivery.nack(BasicNackOptions { requeue, ..BasicNackOptions::default() }).await {
+        self.given_back(delivery, acks, delivery.reject(BasicRejectOptions { requeue }).await);
+    }
+
+    fn given_back(&self, delivery: &Delivery, acks: &Acks, answer: lapin::Result<bool>) {
+        match answer {
             Ok(_) => acks.rejected(delivery.delivery_tag),
             Err(error) => {
+                let queue = self.queue.name;
                 tracing::debug!(queue, %error, "a message could not be given back; it will be delivered again");
             }
         }

@@ -50,12 +50,12 @@ pub(crate) async fn queue(
         }
     };
     let channel = connection.create_channel().await?;
-    for binding in &queue.bindings {
+    for binding in queue.bindings.iter().cloned().chain(queue.renewal_key()) {
         channel
             .queue_bind(
                 name.clone(),
                 EXCHANGE.into(),
-                binding.as_str().into(),
+                binding.into(),
                 QueueBindOptions::default(),
                 FieldTable::default(),
             )

@@ -7,14 +7,11 @@ use events::Envelope;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Handler, Rejection};
+use crate::{Handler, Queue, Rejection};
 
 const PAUSE_MIN: Duration = Duration::from_millis(200);
 /// A message goes on within this time of when it can be handled.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
-/// The broker takes a message back that is held for 30 min, and counts that as a delivery. Before that it is put into
-/// the queue anew.
-const HOLD_MAX: Duration = Duration::from_secs(20 * 60);
 
 /// What is to become of a message.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,22 +28,23 @@ pub(crate) enum Verdict {
 pub(crate) async fn settle(
     handler: &impl Handler,
     envelope: Envelope,
-    queue: &'static str,
+    queue: &Queue,
     entropy: &Entropy,
     ours: &CancellationToken,
 ) -> Verdict {
     let since = Instant::now();
+    let name = queue.name();
     let mut pause = PAUSE_MIN;
     loop {
         match handler.handle(envelope.clone()).await {
             Ok(()) => return Verdict::Handled,
             Err(Rejection::Never(reason)) => return Verdict::Dead(reason),
             Err(Rejection::Later(reason)) if pause == PAUSE_MIN => {
-                tracing::warn!(queue, %reason, "a message cannot be handled for now; it is held");
+                tracing::warn!(queue = name, %reason, "a message cannot be handled for now; it is held");
             }
             Err(Rejection::Later(_)) => {}
         }
-        if since.elapsed() > HOLD_MAX {
+        if since.elapsed() > queue.hold_max {
             return Verdict::Renew;
         }
         tokio::select! {

@@ -142,7 +142,10 @@ impl Keeper {
         let flow = loop {
             tokio::select! {
                 event = events.next() => match event {
-                    None | Some(Event::Error(_)) => break std::ops::ControlFlow::Continue(()),
+                    None => break std::ops::ControlFlow::Continue(()),
+                    // One of a channel, a queue that is missing, leaves the connection as it is.
+                    Some(Event::Error(_)) if live.connection().status().connected() => {}
+                    Some(Event::Error(_)) => break std::ops::ControlFlow::Continue(()),
                     Some(Event::ConnectionBlocked(reason)) => {
                         tracing::warn!(purpose = self.purpose, %reason, "the broker takes no messages for now");
                     }

@@ -70,16 +70,23 @@ impl Publisher {
     /// # Errors
     /// When any message was not confirmed. Nothing is then known of the others: all are to be published again.
     pub async fn publish(&self, messages: &[Outgoing]) -> Result<(), BrokerError> {
-        self.send(EXCHANGE, messages).await
+        self.send(messages, BasicPublishOptions::default()).await
     }
 
-    /// Publishes straight into the queue that the routing keys name.
-    pub(crate) async fn send(&self, exchange: &str, messages: &[Outgoing]) -> Result<(), BrokerError> {
+    /// Publishes a message that is of no use unless a queue takes it.
+    ///
+    /// # Errors
+    /// As [`Publisher::publish`], and when no queue is bound to its routing key.
+    pub(crate) async fn publish_to_queue(&self, message: Outgoing) -> Result<(), BrokerError> {
+        self.send(&[message], BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() }).await
+    }
+
+    async fn send(&self, messages: &[Outgoing], options: BasicPublishOptions) -> Result<(), BrokerError> {
         if messages.is_empty() {
             return Ok(());
         }
         let started = Instant::now();
-        let outcome = timeout(CONFIRM, self.confirmed(exchange, messages)).await.unwrap_or_else(|_| {
+        let outcome = timeout(CONFIRM, self.confirmed(messages, options)).await.unwrap_or_else(|_| {
             // Whatever is stuck in this connection must not pile up.
             if let Some(live) = self.link.current() {
                 live.doubt();
@@ -96,32 +103,39 @@ impl Publisher {
         outcome
     }
 
-    async fn confirmed(&self, exchange: &str, messages: &[Outgoing]) -> Result<(), BrokerError> {
+    async fn confirmed(
+        &self,
+        messages: &[Outgoing],
+        options: BasicPublishOptions,
+    ) -> Result<(), BrokerError> {
         let channel = self.channel().await?;
         // The messages enter the channel in order, as each future is first polled in order.
         let confirmations = messages.iter().map(async |message| {
-            let leg = spans::publishing(exchange, message);
+            let leg = spans::publishing(EXCHANGE, message);
             // In a process without traces the message's own goes on as it came.
             let trace = leg.context().or_else(|| message.trace.clone());
             let sent = channel.basic_publish(
-                exchange.into(),
+                EXCHANGE.into(),
                 short(&message.routing_key),
-                BasicPublishOptions::default(),
+                options,
                 &message.body,
                 message.properties(trace.as_ref()),
             );
             let confirmation = async { sent.await?.await }.await;
             match &confirmation {
-                Ok(Confirmation::Ack(_)) => {}
-                Ok(Confirmation::Nack(_) | Confirmation::NotRequested) => leg.fail("refused"),
+                Ok(Confirmation::Ack(None)) => {}
+                Ok(_) => leg.fail("refused"),
                 Err(_) => leg.fail("unavailable"),
             }
             confirmation
         });
         for confirmation in try_join_all(confirmations).await? {
             match confirmation {
-                Confirmation::Ack(_) => {}
-                Confirmation::Nack(_) | Confirmation::NotRequested => return Err(BrokerError::Refused),
+                Confirmation::Ack(None) => {}
+                // What comes back was to reach a queue, and none is bound.
+                Confirmation::Ack(Some(_)) | Confirmation::Nack(_) | Confirmation::NotRequested => {
+                    return Err(BrokerError::Refused);
+                }
             }
         }
         Ok(())

@@ -1,5 +1,7 @@
 //! The two kinds of queue, as the broker is told of them.
 
+use std::time::Duration;
+
 use lapin::options::QueueDeclareOptions;
 use lapin::types::{AMQPValue, FieldTable};
 
@@ -7,6 +9,9 @@ use lapin::types::{AMQPValue, FieldTable};
 const DELIVERY_LIMIT: i64 = 20;
 /// A durable queue takes no more beyond this, and the broker then refuses: the outboxes keep what they have.
 const LENGTH_MAX: i64 = 1_000_000;
+/// The broker takes a message back that is held for 30 min, and counts that as a delivery. Before that it is put into
+/// the queue anew.
+const HOLD_MAX: Duration = Duration::from_secs(20 * 60);
 /// What an instance that stopped reading may fall behind; the oldest are then forgotten.
 const BACKLOG_MAX: i64 = 10_000;
 
@@ -16,6 +21,7 @@ pub struct Queue {
     pub(crate) name: &'static str,
     pub(crate) bindings: Vec<String>,
     pub(crate) kind: Kind,
+    pub(crate) hold_max: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +44,15 @@ impl Queue {
     }
 
     fn new(name: &'static str, bindings: &[&str], kind: Kind) -> Self {
-        Self { name, bindings: bindings.iter().map(|&binding| binding.to_owned()).collect(), kind }
+        let bindings = bindings.iter().map(|&binding| binding.to_owned()).collect();
+        Self { name, bindings, kind, hold_max: HOLD_MAX }
+    }
+
+    /// As a broker needs it that takes messages back sooner than RabbitMQ does by default (`consumer_timeout`).
+    #[must_use]
+    pub fn held_at_most(mut self, hold_max: Duration) -> Self {
+        self.hold_max = hold_max;
+        self
     }
 
     /// The patterns of routing keys that it hears.
@@ -53,6 +67,11 @@ impl Queue {
     /// Where a shared queue's messages go that cannot be handled.
     pub fn dead_letters(&self) -> String {
         format!("{}.dead-letters", self.name)
+    }
+
+    /// The routing key under which a shared queue, and no other, gets one of its own messages once more.
+    pub fn renewal_key(&self) -> Option<String> {
+        (self.kind == Kind::Shared).then(|| format!("renewed.{}", self.name))
     }
 
     pub(crate) fn options(&self) -> QueueDeclareOptions {

@@ -1,8 +1,12 @@
 //! Where the platform makes the exchange and the queues, services need rights on little.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
 use events::binding;
 use local_stack::Servers;
-use messaging::{Broker, Queue, topology};
+use messaging::{Broker, Queue, Rejection, topology};
 use settings::Secret;
 
 use crate::brokers::{Events, broker, outgoing, ready_messages, until, vhost};
@@ -10,8 +14,11 @@ use crate::recorder::Recorder;
 
 /// As `deploy/` gives them to a service that publishes, reads one shared queue, and has a queue of its own per instance.
 const CONFIGURE: &str = r"^amq\.gen-.*$";
-const WRITE: &str = r"^(waybill\.events|amq\.default|amq\.gen-.*)$";
+const WRITE: &str = r"^(waybill\.events|amq\.gen-.*)$";
 const READ: &str = r"^(portal-api\.(facts|warnings)|waybill\.events|amq\.gen-.*)$";
+
+/// More than the deliveries after which a queue gives a message up.
+const RENEWALS: usize = 30;
 
 /// A broker that makes nothing shared.
 fn guest(url: &str) -> Broker {
@@ -47,6 +54,33 @@ async fn a_service_with_rights_on_its_own_queues_alone_publishes_and_hears() {
     for consuming in consuming {
         consuming.stop().await;
     }
+    service.close().await;
+    platform.close().await;
+}
+
+#[tokio::test]
+async fn a_message_that_is_held_for_long_is_renewed_with_those_rights_and_never_a_dead_letter() {
+    let url = vhost().await;
+    let (platform, events) = (broker(&url), Events::new());
+    platform.publisher().connected().await.unwrap();
+    platform.publisher().publish(&[outgoing(&events.funded())]).await.unwrap();
+
+    let servers = Servers::for_tests().await.unwrap();
+    let service = guest(&servers.create_broker_user(&url, [CONFIGURE, WRITE, READ]).await.unwrap());
+    service.publisher().connected().await.unwrap();
+    let tries = Arc::new(AtomicUsize::new(0));
+    let recorder = {
+        let tries = tries.clone();
+        Recorder::new(move |_| match tries.fetch_add(1, Ordering::Relaxed) {
+            0..RENEWALS => Err(Rejection::Later("the database is away".into())),
+            _ => Ok(()),
+        })
+    };
+    let consuming = recorder.consume(&service, topology::facts().held_at_most(Duration::ZERO), 1);
+    until("it is handled", async || tries.load(Ordering::Relaxed) > RENEWALS).await;
+    consuming.stop().await;
+    assert_eq!(ready_messages(&url, topology::facts().name()).await, 0);
+    assert_eq!(ready_messages(&url, &topology::facts().dead_letters()).await, 0);
     service.close().await;
     platform.close().await;
 }
