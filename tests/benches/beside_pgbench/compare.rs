@@ -65,7 +65,7 @@ pub(crate) async fn warm_up(stack: &Stack, target: &Arc<Target>) -> anyhow::Resu
 }
 
 /// How long the outboxes that orders go through take to be empty again.
-async fn drained(stack: &Stack) -> anyhow::Result<Duration> {
+pub(crate) async fn drained(stack: &Stack) -> anyhow::Result<Duration> {
     let begun = Instant::now();
     for service in [Service::OrderApi, Service::Wallet] {
         eventually("the outbox to drain", DRAIN, || async {

@@ -3,10 +3,14 @@
 use std::collections::HashMap;
 use std::fs;
 
+use anyhow::Context;
 use local_stack::{Part, Service, Stack};
 
 /// The kernel counts in hundredths of a second.
 const TICKS_PER_SECOND: f64 = 100.0;
+
+/// Callers, what they run, and receivers.
+const BESIDE: [&str; 3] = ["receiver", "caller", "tools"];
 
 /// Processor seconds, by part.
 pub(crate) struct Cpu {
@@ -71,10 +75,23 @@ impl Cpu {
         &self.parts
     }
 
+    /// Of all parts but those that do nothing for Waybill.
+    pub(crate) fn of_stack(&self) -> f64 {
+        let parts = self.parts.iter().filter(|(part, _)| !BESIDE.contains(part));
+        parts.map(|(_, seconds)| seconds).sum()
+    }
+
+    /// Seconds for 1,000 of `done`, by part; what is next to nothing is left out.
+    pub(crate) fn text(&self, done: f64) -> String {
+        let each = self.parts.iter().map(|(part, seconds)| (part, seconds * 1_000.0 / done.max(1.0)));
+        let shown = each.filter(|(_, each)| *each >= 0.000_5).map(|(part, each)| format!("{part} {each:.3}"));
+        shown.collect::<Vec<_>>().join(" + ")
+    }
+
     /// The part of the machine that others used: neither the stack, nor its callers.
-    pub(crate) fn others(&self) -> f64 {
+    pub(crate) fn others_text(&self) -> String {
         let known: f64 = self.parts.iter().map(|(_, seconds)| seconds).sum();
-        ((self.busy - known) / self.passed).max(0.0)
+        format!("others used {:.0} % of the machine", ((self.busy - known) / self.passed).max(0.0) * 100.0)
     }
 }
 
@@ -82,6 +99,26 @@ impl Default for Cpu {
     fn default() -> Self {
         Self { parts: Vec::new(), busy: 0.0, passed: 0.0 }
     }
+}
+
+/// Processor seconds of this process, without its children.
+pub(crate) fn own() -> f64 {
+    processes().get(&std::process::id()).map_or(0.0, |process| process.own)
+}
+
+/// Resident memory of a process and its children, in megabytes.
+pub(crate) fn resident(pid: u32) -> anyhow::Result<f64> {
+    let children = processes().into_iter().filter(|(_, process)| process.parent == pid);
+    let own = resident_alone(pid)?;
+    // One that ended since has none.
+    Ok(own + children.filter_map(|(child, _)| resident(child).ok()).sum::<f64>())
+}
+
+fn resident_alone(pid: u32) -> anyhow::Result<f64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+    let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
+    Ok(kilobytes * 1_024.0 / 1_000_000.0)
 }
 
 struct Process {

@@ -2,22 +2,26 @@
 //! noisy; the ratio is what is compared over time, and the processor time of one piece of work.
 
 mod compare;
+mod costs;
 mod cpu;
 mod debits;
+mod figure;
+mod footprint;
 mod live_orders;
 mod load;
 mod order;
 mod orders;
 mod pgbench;
 mod report;
+mod table;
 mod tally;
 mod webhooks;
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use local_stack::{Service, Stack, StackOptions, say};
 
 /// What can be measured, each on a stack of its own.
-const BENCHES: [&str; 4] = ["orders", "debits", "live-orders", "webhooks"];
+const BENCHES: [&str; 6] = ["footprint", "orders", "debits", "live-orders", "webhooks", "costs"];
 
 /// A group of webhooks that takes an hour, and so is only run by its name.
 const GROWN: &str = "grown";
@@ -45,22 +49,27 @@ async fn run() -> anyhow::Result<()> {
     if group == Some(GROWN) {
         return webhooks::run_grown(argument("--deliveries").map(|text| text.parse()).transpose()?).await;
     }
-    let wanted = |name: &str| only.as_ref().is_none_or(|only| only == name);
-    let mut reports = Vec::new();
-    if wanted("orders") {
-        reports.push(orders::run(argument("--orders").map(|text| text.parse()).transpose()?).await?);
+    let grown = argument("--orders").map(|text| text.parse()).transpose()?;
+    let mut sections = Vec::new();
+    for bench in BENCHES {
+        let of_group = bench == "webhooks" && group.is_some();
+        if !of_group && only.as_ref().is_some_and(|only| only != bench) {
+            continue;
+        }
+        let section = match bench {
+            "footprint" => footprint::run().await,
+            "orders" => orders::run(grown).await,
+            "debits" => debits::run().await,
+            "live-orders" => live_orders::run().await,
+            "webhooks" => webhooks::run(group).await,
+            _ => costs::run().await,
+        };
+        let section = section.with_context(|| bench.to_owned())?;
+        table::show(&section);
+        sections.push(section);
     }
-    if wanted("debits") {
-        reports.push(debits::run().await?);
-    }
-    if wanted("live-orders") {
-        reports.push(live_orders::run().await?);
-    }
-    reports.iter().for_each(report::show);
-    if wanted("webhooks") || group.is_some() {
-        webhooks::run(group).await?;
-    }
-    Ok(())
+    // A part of it would replace the rest.
+    if only.is_none() { table::write(&sections) } else { Ok(()) }
 }
 
 /// The word after `name`.

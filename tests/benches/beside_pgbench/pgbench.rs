@@ -43,6 +43,10 @@ impl Baseline {
         Ok(Self { url: url.to_owned(), script: path, variables })
     }
 
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     pub(crate) async fn run(&self, clients: usize, time: Duration) -> anyhow::Result<Pgbench> {
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
         let mut command = Command::new(local_stack::postgres_program("pgbench")?);

@@ -1,20 +1,11 @@
-//! The tables.
+//! From a comparison with pgbench to figures.
 
 use std::time::Duration;
 
-use local_stack::say;
-
 use crate::cpu::Cpu;
+use crate::figure::{Figure, Target, Unit};
 use crate::load::Measured;
 use crate::pgbench::Pgbench;
-
-/// What one bench found.
-pub(crate) struct Report {
-    pub(crate) title: &'static str,
-    /// One piece of work.
-    pub(crate) unit: &'static str,
-    pub(crate) rows: Vec<Row>,
-}
 
 /// One comparison.
 pub(crate) struct Row {
@@ -32,7 +23,7 @@ pub(crate) struct Row {
 /// Processor time, and what was done in it.
 #[derive(Default)]
 pub(crate) struct Cost {
-    cpu: Cpu,
+    pub(crate) cpu: Cpu,
     done: f64,
 }
 
@@ -42,16 +33,9 @@ impl Cost {
         self.done += done;
     }
 
-    /// Milliseconds for one, by part.
-    fn text(&self) -> String {
-        let each = |seconds: f64| seconds * 1_000.0 / self.done;
-        let whole: f64 = self.cpu.parts().iter().map(|(_, seconds)| each(*seconds)).sum();
-        let parts = self.cpu.parts().iter().map(|(part, seconds)| (part, each(*seconds)));
-        let parts: Vec<_> = parts
-            .filter(|(_, cost)| *cost >= 0.000_5)
-            .map(|(part, cost)| format!("{part} {cost:.3}"))
-            .collect();
-        format!("{whole:.3} = {}", parts.join(" + "))
+    /// Seconds for 1,000, of all parts.
+    fn whole(&self) -> f64 {
+        self.cpu.parts().iter().map(|(_, seconds)| seconds).sum::<f64>() * 1_000.0 / self.done
     }
 }
 
@@ -68,41 +52,30 @@ impl Row {
         }
     }
 
-    fn line(&self) -> String {
+    /// How many a second, and what one costs. `unit` is one piece of work.
+    pub(crate) fn figures(&self, unit: &str, target: Option<Target>) -> [Figure; 2] {
         let rounds = self.theirs.len() as f64;
         let pgbench = self.theirs.iter().map(|round| round.per_second).sum::<f64>() / rounds;
         let average = self.theirs.iter().map(|round| round.average.as_secs_f64()).sum::<f64>() / rounds;
         let drain = self.drains.iter().map(Duration::as_secs_f64).sum::<f64>() / rounds;
-        let (p50, p99) = (self.ours.percentile(0.50).as_secs_f64(), self.ours.percentile(0.99).as_secs_f64());
-        let ours = self.ours.per_second();
-        format!(
-            "| {} | {} | {pgbench:.0}/s | {:.1} ms | {ours:.0}/s | {:.2} | {:.1} ms | {:.1} ms | {:.1} ms | {:.0} % |",
-            self.name,
-            self.clients,
-            average * 1_000.0,
-            ours / pgbench,
-            p50 * 1_000.0,
-            p99 * 1_000.0,
-            drain * 1_000.0,
-            self.ours_cost.cpu.others() * 100.0,
-        )
-    }
-}
-
-pub(crate) fn show(report: &Report) {
-    let Report { title, unit, rows } = report;
-    say(&format!("\n{title}, release builds, fsync on\n"));
-    say(
-        "| what | clients | pgbench | its average | Waybill | ratio | p50 | p99 | outboxes empty after | machine used by others |",
-    );
-    say("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-    for row in rows {
-        say(&row.line());
-    }
-    say(&format!("\nProcessor time per {unit}, in milliseconds\n"));
-    for row in rows {
-        let Row { name, clients, .. } = row;
-        say(&format!("{name}, {clients} clients: {}", row.ours_cost.text()));
-        say(&format!("    beside pgbench: {}", row.theirs_cost.text()));
+        let millis = |part| self.ours.percentile(part).as_secs_f64() * 1_000.0;
+        let clients =
+            if self.clients == 1 { "1 client".to_owned() } else { format!("{} clients", self.clients) };
+        let what = format!("{unit}s, {}, {clients}", self.name);
+        let rate = Figure::new(what.clone(), self.ours.per_second(), Unit::PerSecond)
+            .beside("pgbench, the same commits", pgbench)
+            .note(format!(
+                "p50 {:.1} ms, p99 {:.1} ms; pgbench's average {:.1} ms",
+                millis(0.5),
+                millis(0.99),
+                average * 1_000.0
+            ))
+            .note(format!("outboxes empty after {:.0} ms", drain * 1_000.0))
+            .note(self.ours_cost.cpu.others_text());
+        let cost =
+            Figure::new(format!("{what}: processor time"), self.ours_cost.whole(), Unit::CpuSecondsPer1000)
+                .beside("pgbench and its PostgreSQL", self.theirs_cost.whole())
+                .note(self.ours_cost.cpu.text(self.ours_cost.done));
+        [target.into_iter().fold(rate, Figure::target), cost]
     }
 }

@@ -9,29 +9,33 @@ use reqwest::Method;
 use serde_json::json;
 
 use crate::compare::{Comparison, warm_up};
+use crate::figure::{Section, Target as Aim};
 use crate::load::{Expected, Request, Target};
 use crate::pgbench::{self, Baseline, Script};
-use crate::report::{Report, Row};
+use crate::report::Row;
 use crate::tally::{self, POSTED, Tally};
 
-const CLIENTS: [usize; 3] = [1, 16, 64];
+const CLIENTS_MOST: usize = 64;
+const CLIENTS: [usize; 3] = [1, 16, CLIENTS_MOST];
 const MANY: u32 = 1_000;
 const FEE_PAISE: i64 = 4_900;
 
-pub(crate) async fn run() -> anyhow::Result<Report> {
+pub(crate) async fn run() -> anyhow::Result<Section> {
     let stack = crate::start_stack().await?;
-    let mut rows = Vec::new();
-    for (name, wallets) in [("one wallet", 1), ("1,000 wallets", MANY)] {
+    let mut figures = Vec::new();
+    for (name, wallets, ratio) in [("one wallet", 1, 5.0), ("1,000 wallets", MANY, 1.0)] {
         say(&format!("Filling {name}"));
         let target = target(&stack, fund(&stack, wallets).await?)?;
         warm_up(&stack, &target).await?;
         let baseline = baseline(&stack, wallets).await?;
         for clients in CLIENTS {
-            rows.push(compare(&stack, &baseline, &target, name, clients).await?);
+            let aim = (clients == CLIENTS_MOST).then_some(Aim::RatioAtLeast(ratio));
+            let row = compare(&stack, &baseline, &target, name, clients).await?;
+            figures.extend(row.figures("debit", aim));
         }
     }
     stack.shut_down().await?;
-    Ok(Report { title: "Debits", unit: "debit", rows })
+    Ok(Section { title: "Debits", figures })
 }
 
 async fn compare(

@@ -8,43 +8,45 @@ use reqwest::Method;
 use waybill_tests::Business;
 
 use crate::compare::{Comparison, warm_up};
+use crate::figure::{Section, Target as Aim};
 use crate::order;
 use crate::pgbench::{self, Baseline, Script};
-use crate::report::Report;
 use crate::tally::{self, POSTED, Tally};
 
+const CLIENTS_MOST: usize = 64;
 /// Clients, and the wallets that pgbench's orders are paid from.
-const CASES: [(usize, u32); 4] = [(1, 1), (16, 1), (64, 1), (64, 1_000)];
+const CASES: [(usize, u32); 4] = [(1, 1), (16, 1), (CLIENTS_MOST, 1), (CLIENTS_MOST, 1_000)];
 const PLACED: &str = "SELECT count(*) FROM orders WHERE mode = 'live' AND placement = 'placed'";
 /// Of the first top-up, which the go-live list asks for.
 const TOP_UP_PAISE: i64 = 100_000_000;
 
-pub(crate) async fn run() -> anyhow::Result<Report> {
+pub(crate) async fn run() -> anyhow::Result<Section> {
     let stack = crate::start_stack().await?;
     let live_key = go_live(&stack).await?;
     let target = order::target(&stack.order_api_origin(), &live_key)?;
     warm_up(&stack, &target).await?;
     let url = baseline_tables(&stack).await?;
-    let mut rows = Vec::new();
+    let mut figures = Vec::new();
     for (clients, wallets) in CASES {
         let baseline = baseline(&stack, &url, wallets).await?;
         let placed = Tally::begin(&stack, Service::OrderApi, PLACED).await?;
         let posted = Tally::begin(&stack, Service::Wallet, POSTED).await?;
-        let name = format!("pgbench on {wallets} wallets");
+        let name = format!("pgbench on {wallets} {}", if wallets == 1 { "wallet" } else { "wallets" });
         let comparison = Comparison { stack: &stack, baseline: &baseline, target: &target, name, clients };
         let check = async |calls| {
             placed.grew_by(calls).await?;
             posted.grew_by(calls).await?;
             tally::books_are_right(&stack).await
         };
-        rows.push(comparison.run(check).await?);
+        let aim = (clients == CLIENTS_MOST).then_some(Aim::RatioAtLeast(0.5));
+        figures.extend(comparison.run(check).await?.figures("live order", aim));
     }
     stack.shut_down().await?;
-    Ok(Report { title: "Live orders", unit: "order", rows })
+    Ok(Section { title: "Live orders", figures })
 }
 
 /// A business that orders for real, with a wallet for all of it and nobody to send webhooks to; its Live key.
-async fn go_live(stack: &Stack) -> anyhow::Result<String> {
+pub(crate) async fn go_live(stack: &Stack) -> anyhow::Result<String> {
     let mut business = Business::sign_up(stack).await?;
     business.go_live(TOP_UP_PAISE).await?;
     let credit = serde_json::json!({ "amountPaise": Paise::REQUEST_MAX, "reference": "bench" });
@@ -56,7 +58,7 @@ async fn go_live(stack: &Stack) -> anyhow::Result<String> {
 }
 
 /// A database with the tables of both services, the wallet's in the schema `money`, and wallets; its URL.
-async fn baseline_tables(stack: &Stack) -> anyhow::Result<String> {
+pub(crate) async fn baseline_tables(stack: &Stack) -> anyhow::Result<String> {
     let url = stack.create_database("bench_live_orders").await?;
     pgbench::copy_tables(stack, Service::Wallet, &url).await?;
     local_stack::query(&url, "ALTER SCHEMA public RENAME TO money; CREATE SCHEMA public").await?;
@@ -71,7 +73,7 @@ async fn baseline_tables(stack: &Stack) -> anyhow::Result<String> {
     Ok(url)
 }
 
-async fn baseline(stack: &Stack, url: &str, wallets: u32) -> anyhow::Result<Baseline> {
+pub(crate) async fn baseline(stack: &Stack, url: &str, wallets: u32) -> anyhow::Result<Baseline> {
     let sql = order::fill_in(stack, include_str!("baseline.sql")).await?;
     let name = format!("live_orders_{wallets}");
     let variables = [("wallets", u64::from(wallets))];

@@ -10,24 +10,25 @@ use serde_json::json;
 use waybill_tests::text;
 
 use crate::compare::{Comparison, warm_up};
+use crate::figure::{Section, Target as Aim};
 use crate::load::Target;
 use crate::order::target;
 use crate::pgbench::{self, Baseline, Script};
-use crate::report::{Report, Row};
+use crate::report::Row;
 use crate::tally::Tally;
 
 const CLIENTS: [usize; 3] = [1, 16, 64];
 const STORED: &str = "SELECT count(*) FROM orders";
 
 /// With `grown`, once more with so many orders in the table.
-pub(crate) async fn run(grown: Option<u64>) -> anyhow::Result<Report> {
+pub(crate) async fn run(grown: Option<u64>) -> anyhow::Result<Section> {
     let stack = crate::start_stack().await?;
-    let target = target(&stack.order_api_origin(), &test_key(&stack).await?)?;
+    let target = target(&stack.order_api_origin(), &test_key(&stack, "bench").await?)?;
     warm_up(&stack, &target).await?;
     let baseline = baseline(&stack).await?;
     let mut rows = Vec::new();
     for clients in CLIENTS {
-        rows.push(compare(&stack, &baseline, &target, "the whole stack", clients).await?);
+        rows.push((compare(&stack, &baseline, &target, "the whole stack", clients).await?, None));
     }
     // Everything shares this machine's few cores: what remains is order-api, its relay, and those it cannot do without.
     say("Stopping the services that only listen to what order-api tells");
@@ -35,13 +36,15 @@ pub(crate) async fn run(grown: Option<u64>) -> anyhow::Result<Report> {
         stack.stop(listening).await?;
     }
     let most = CLIENTS[CLIENTS.len() - 1];
-    rows.push(compare(&stack, &baseline, &target, "order-api and its relay", most).await?);
+    let alone = compare(&stack, &baseline, &target, "order-api and its relay", most).await?;
+    rows.push((alone, Some(Aim::RatioAtLeast(1.0))));
     if let Some(wanted) = grown {
         fill::fill(&stack, wanted).await?;
-        rows.push(compare(&stack, &baseline, &target, "the same, grown table", most).await?);
+        rows.push((compare(&stack, &baseline, &target, "the same, grown table", most).await?, None));
     }
     stack.shut_down().await?;
-    Ok(Report { title: "Test orders", unit: "order", rows })
+    let figures = rows.iter().flat_map(|(row, aim)| row.figures("test order", *aim)).collect();
+    Ok(Section { title: "Test orders", figures })
 }
 
 async fn compare(
@@ -56,9 +59,10 @@ async fn compare(
     comparison.run(async |calls| stored.grew_by(calls).await).await
 }
 
-pub(crate) async fn test_key(stack: &Stack) -> anyhow::Result<String> {
-    let portal =
-        Portal::sign_up(&stack.portal_api(), "Bench", "bench@example.com", "a-long-password").await?;
+/// Of a business of its own.
+pub(crate) async fn test_key(stack: &Stack, name: &str) -> anyhow::Result<String> {
+    let email = format!("{name}@example.com");
+    let portal = Portal::sign_up(&stack.portal_api(), name, &email, "a-long-password").await?;
     let key = portal.post("/api-keys", &json!({ "mode": "test", "name": "bench" })).await?.expect(201)?;
     text(&key, "key")
 }

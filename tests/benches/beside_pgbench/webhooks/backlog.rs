@@ -1,6 +1,5 @@
 //! What a backlog of 100,000 for one endpoint needs of memory, and what it does to those beside it.
 
-use std::fs;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -10,6 +9,8 @@ use local_stack::{Service, say};
 use super::events::by_sequence;
 use super::received::Received;
 use super::{Bench, Row, isolation, now_micros, seconds, steady};
+use crate::cpu;
+use crate::figure::{Figure, Unit};
 
 const BACKLOG: usize = 100_000;
 const PER_SECOND: u32 = 100;
@@ -47,11 +48,16 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let drained = resident(bench)?;
     bench.delete(&[endpoint]).await?;
     bench.delete(&healthy).await?;
-    let memory = format!(
-        "idle {idle:.1} MB after its start, {used:.1} MB after the groups before; {waiting:.1} MB with the backlog waiting, {drained:.1} MB while it is sent ({left} left); accepted at {accepted:.0}/s"
-    );
+    let memory = Figure::new(
+        format!("resident memory of the dispatcher, {BACKLOG} waiting"),
+        waiting,
+        Unit::Megabytes,
+    )
+    .beside("idle after its start", idle)
+    .note(format!("while it is sent {drained:.1} MB, with {left} left; after the groups before {used:.1} MB"))
+    .note(format!("accepted at {accepted:.0}/s"));
     Ok(vec![
-        Row::plain("resident memory of the dispatcher", memory, "idle ≤ 20 MB"),
+        Row::of([memory]),
         isolation::compared("healthy beside a backlog that is paused", alone.clone(), asleep, received),
         isolation::compared("healthy beside a backlog that is being sent", alone, draining, received),
     ])
@@ -59,9 +65,5 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
 
 /// In megabytes.
 fn resident(bench: &Bench) -> anyhow::Result<f64> {
-    let pid = bench.stack.pid(Service::WebhookDispatcher).context("the dispatcher does not run")?;
-    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
-    let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
-    Ok(kilobytes * 1_024.0 / 1_000_000.0)
+    cpu::resident(bench.stack.pid(Service::WebhookDispatcher).context("the dispatcher does not run")?)
 }

@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use local_stack::{Stack, say};
+use reqwest::Client;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::hooks::Hooks;
-use crate::orders;
-use crate::{compare, order};
+use super::latency;
+use super::steady::Pace;
+use crate::figure::{Figure, Target, Unit, percentile};
+use crate::{compare, cpu, order, orders};
 
 const TIME: Duration = Duration::from_secs(5);
 const PGBENCH_CLIENTS: usize = 32;
@@ -19,33 +22,46 @@ const BODY: &str = r#"{"id":"evt_01KAKPXA3M0000000000000000","event":"order.crea
 
 #[derive(Clone, Copy)]
 pub(crate) struct Calibration {
-    /// Not where the stack is kept from run to run.
-    pgbench: Option<f64>,
-    posts: f64,
+    /// Orders a second. Not where the stack is kept from run to run.
+    pub(crate) pgbench: Option<f64>,
+    /// A second.
+    pub(crate) posts: f64,
+    /// Processor seconds of the caller, for 1,000.
+    pub(crate) post_cost: f64,
+    /// How soon a POST is answered at the pace at which webhooks are, in milliseconds: the median and the 99th percentile.
+    pub(crate) answered: (f64, f64),
 }
 
 impl Calibration {
-    pub(crate) fn text(&self) -> String {
-        let pgbench = self.pgbench.map_or(String::new(), |rate| {
-            format!(" pgbench, {PGBENCH_CLIENTS} clients, the commits of an order: {rate:.0}/s;")
-        });
-        let posts = self.posts;
-        format!(
-            "Calibration:{pgbench} a bare POST loop over {CONNECTIONS} connections to the same receiver: {posts:.0}/s"
-        )
+    /// A rate beside what the same receiver takes of a bare caller.
+    pub(crate) fn rate(&self, what: impl Into<String>, per_second: f64, target: f64) -> Figure {
+        let figure = Figure::new(what, per_second, Unit::PerSecond)
+            .beside("bare POSTs to the same receiver", self.posts)
+            .target(Target::AtLeast(target));
+        let pgbench = self.pgbench.map(|rate| format!("{:.2} of pgbench's orders", per_second / rate));
+        pgbench.into_iter().fold(figure, Figure::note)
     }
 
-    /// A rate beside both.
-    pub(crate) fn beside(&self, per_second: f64) -> String {
-        let pgbench =
-            self.pgbench.map_or(String::new(), |rate| format!(", {:.2} × pgbench", per_second / rate));
-        format!("{per_second:.0}/s ({:.2} × bare POST{pgbench})", per_second / self.posts)
+    pub(crate) fn figures(&self) -> Vec<Figure> {
+        let pgbench = self.pgbench.map(|rate| {
+            Figure::new(
+                format!("calibration: pgbench, {PGBENCH_CLIENTS} clients, an order's commits"),
+                rate,
+                Unit::PerSecond,
+            )
+        });
+        let posts = Figure::new(
+            format!("calibration: bare POSTs over {CONNECTIONS} connections"),
+            self.posts,
+            Unit::PerSecond,
+        );
+        pgbench.into_iter().chain([posts]).collect()
     }
 }
 
 pub(crate) async fn calibrate(stack: &Stack, hooks: &Hooks) -> anyhow::Result<Calibration> {
     // pgbench writes what an order of ours looks like, so that there must be one.
-    let target = order::target(&stack.order_api_origin(), &orders::test_key(stack).await?)?;
+    let target = order::target(&stack.order_api_origin(), &orders::test_key(stack, "calibration").await?)?;
     compare::warm_up(stack, &target).await?;
     say("Calibrating");
     let pgbench = orders::baseline(stack).await?.run(PGBENCH_CLIENTS, TIME).await?.per_second;
@@ -54,22 +70,24 @@ pub(crate) async fn calibrate(stack: &Stack, hooks: &Hooks) -> anyhow::Result<Ca
 
 /// Without pgbench.
 pub(crate) async fn of_posts(hooks: &Hooks) -> anyhow::Result<Calibration> {
-    let posts = bare_posts(&format!("{}/bare", hooks.origin())).await?;
+    let url = format!("{}/bare", hooks.origin());
+    let (posts, post_cost) = bare_posts(&url).await?;
+    let answered = paced_posts(&url).await?;
     hooks.forget().await?;
-    Ok(Calibration { pgbench: None, posts })
+    Ok(Calibration { pgbench: None, posts, post_cost, answered })
 }
 
-/// The client that the dispatcher uses, without anything around it.
-async fn bare_posts(url: &str) -> anyhow::Result<f64> {
-    let http = reqwest::Client::builder().no_proxy().tcp_nodelay(true).build()?;
-    let begun = Instant::now();
+/// The client that the dispatcher uses, without anything around it: how many a second, and what 1,000 cost the caller.
+async fn bare_posts(url: &str) -> anyhow::Result<(f64, f64)> {
+    let http = client()?;
+    let (begun, before) = (Instant::now(), cpu::own());
     let mut callers = JoinSet::new();
     for _ in 0..CONNECTIONS {
         let (http, url) = (http.clone(), url.to_owned());
         callers.spawn(async move {
             let mut calls = 0_u32;
             while begun.elapsed() < TIME {
-                http.post(&url).body(BODY).send().await?.error_for_status()?.bytes().await?;
+                post(&http, &url).await?;
                 calls += 1;
             }
             anyhow::Ok(calls)
@@ -79,5 +97,36 @@ async fn bare_posts(url: &str) -> anyhow::Result<f64> {
     while let Some(caller) = callers.join_next().await {
         calls += caller??;
     }
-    Ok(f64::from(calls) / begun.elapsed().as_secs_f64())
+    let calls = f64::from(calls);
+    Ok((calls / begun.elapsed().as_secs_f64(), (cpu::own() - before) * 1_000.0 / calls))
+}
+
+/// The same calls, begun at the pace of the events whose latency is measured.
+async fn paced_posts(url: &str) -> anyhow::Result<(f64, f64)> {
+    let http = client()?;
+    let mut pace = Pace::new(latency::PER_SECOND);
+    let mut calls = JoinSet::new();
+    for _ in 0..pace.count(TIME) {
+        pace.next().await;
+        let (http, url) = (http.clone(), url.to_owned());
+        calls.spawn(async move {
+            let begun = Instant::now();
+            post(&http, &url).await?;
+            anyhow::Ok(begun.elapsed().as_secs_f64() * 1_000.0)
+        });
+    }
+    let mut millis = Vec::new();
+    while let Some(call) = calls.join_next().await {
+        millis.push(call??);
+    }
+    millis.sort_unstable_by(f64::total_cmp);
+    Ok((percentile(&millis, 0.5), percentile(&millis, 0.99)))
+}
+
+fn client() -> reqwest::Result<Client> {
+    Client::builder().no_proxy().tcp_nodelay(true).build()
+}
+
+async fn post(http: &Client, url: &str) -> reqwest::Result<()> {
+    http.post(url).body(BODY).send().await?.error_for_status()?.bytes().await.map(drop)
 }

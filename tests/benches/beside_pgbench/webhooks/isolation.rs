@@ -7,8 +7,8 @@ use local_stack::say;
 
 use super::events::places;
 use super::received::Received;
-use super::report::percentile;
 use super::{Bench, Endpoint, Row, steady};
+use crate::figure::{Figure, Target, Unit, percentile};
 
 /// Of each kind.
 const ENDPOINTS: usize = 10;
@@ -48,20 +48,11 @@ pub(super) fn compared(what: &str, mut alone: Vec<f64>, mut beside: Vec<f64>, re
     alone.sort_unstable_by(f64::total_cmp);
     beside.sort_unstable_by(f64::total_cmp);
     let [p50, p99] = [0.5, 0.99].map(|part| (percentile(&alone, part), percentile(&beside, part)));
-    Row {
-        what: what.to_owned(),
-        found: format!(
-            "healthy alone: p50 {:.1} ms, p99 {:.1} ms; beside: p50 {:.1} ms, p99 {:.1} ms = {:.2} ×",
-            p50.0,
-            p99.0,
-            p50.1,
-            p99.1,
-            p99.1 / p99.0
-        ),
-        target: "p99 ≤ 1.2 ×",
-        cost: None,
-        received: Some(received),
-    }
+    let figure = Figure::new(format!("{what}: 99th percentile"), p99.1, Unit::Millis)
+        .beside("healthy ones alone", p99.0)
+        .target(Target::RatioAtMost(1.2))
+        .note(format!("medians {:.1} ms and alone {:.1} ms", p50.1, p50.0));
+    Row::of([figure]).received(received)
 }
 
 /// Latencies of the healthy ones among them, whose webhooks must all have come.

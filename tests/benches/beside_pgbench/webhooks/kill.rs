@@ -10,6 +10,7 @@ use local_stack::{Part, Service, say};
 
 use super::events::{by_sequence, mixed, places};
 use super::{Bench, Endpoint, Row, now_micros, seconds};
+use crate::figure::{Figure, Target, Unit};
 
 const EVENTS: usize = 5_000;
 /// When so many have arrived, the part is killed.
@@ -55,16 +56,12 @@ async fn kill(bench: &Bench, part: Part, endpoint: &Endpoint) -> anyhow::Result<
     let first = after.iter().min().map_or(0.0, |at| seconds(at - restarted));
     let last = after.iter().max().map_or(0.0, |at| seconds(at - restarted));
     let (received, _) = bench.received(&places(&events)).await?;
-    Ok(Row {
-        what: format!("kill -9 of {} in the middle of {EVENTS}", part.name()),
-        found: format!(
-            "{} lost, {} twice; killed after {before}; from its restart: ready {:.1} s, first webhook {first:.1} s, last {last:.1} s",
-            received.missing,
-            received.twice,
-            seconds(ready - restarted),
-        ),
-        target: "0 lost; all resumed within 5 s of the restart",
-        cost: None,
-        received: Some(received),
-    })
+    let what = format!("kill -9 of {} in the middle of {EVENTS}", part.name());
+    let lost = Figure::new(format!("{what}: lost"), received.missing as f64, Unit::Count)
+        .target(Target::AtMost(0.0));
+    let resumed = Figure::new(format!("{what}: from its restart to the last webhook"), last, Unit::Seconds)
+        .beside("it is ready itself", seconds(ready - restarted))
+        .target(Target::AtMost(5.0))
+        .note(format!("killed after {before} webhooks; the first one after {first:.1} s"));
+    Ok(Row::of([lost, resumed]).received(received))
 }

@@ -11,10 +11,11 @@ use local_stack::Service;
 use tokio::task::JoinSet;
 use waybill_tests::text;
 
-use super::report::percentile;
+use super::report::Spent;
 use super::{Bench, Row, events, now_micros, orders, steady};
+use crate::figure::{Figure, Target, Unit, percentile};
 
-const PER_SECOND: u32 = 200;
+pub(crate) const PER_SECOND: u32 = 200;
 const TIME: Duration = Duration::from_secs(15);
 
 pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
@@ -30,7 +31,7 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let answered = place(&shop, "latency", TIME).await?;
     bench.hooks.reaches(answered.len(), super::PATIENCE).await?;
     bench.settled(std::slice::from_ref(&endpoint)).await?;
-    let cost = bench.cpu().since(&before);
+    let cpu = bench.cpu().since(&before);
 
     let occurred = occurred(bench, &portal.business_id).await?;
     let arrivals = bench.hooks.arrivals().await?;
@@ -48,21 +49,26 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let expected = answered.keys().map(|order| (endpoint.path.clone(), order.clone(), 1)).collect();
     let (received, _) = bench.received(&expected).await?;
     bench.delete(&[endpoint]).await?;
-    let found = format!(
-        "p50 {:.1} ms, p99 {:.1} ms, max {:.1} ms from when the event occurred, which is before the order's commit; after the caller has its 201: p50 {:.1} ms, p99 {:.1} ms",
-        percentile(&since_event, 0.5),
-        percentile(&since_event, 0.99),
-        since_event.last().copied().unwrap_or_default(),
-        percentile(&since_answer, 0.5),
-        percentile(&since_answer, 0.99),
-    );
-    Ok(vec![Row {
-        what: format!("orders at {PER_SECOND}/s to webhooks"),
-        found,
-        target: "p50 ≤ 5 ms, p99 ≤ 15 ms; CPU ≤ 1.2",
-        cost: Some((cost, answered.len())),
-        received: Some(received),
-    }])
+    let what = format!("orders at {PER_SECOND}/s");
+    let (post_p50, post_p99) = bench.calibration.answered;
+    let figure = |part: &str, found: f64, post: f64, most: f64| {
+        Figure::new(format!("{what}: from event to webhook, {part}"), found, Unit::Millis)
+            .beside(format!("a bare POST at {PER_SECOND}/s"), post)
+            .target(Target::AtMost(most))
+    };
+    let slowest = since_event.last().copied().unwrap_or_default();
+    let since_event = |part| percentile(&since_event, part);
+    let since_answer = |part| percentile(&since_answer, part);
+    let median = figure("median", since_event(0.5), post_p50, 5.0)
+        .note("an event occurs before its order's commit")
+        .note(format!("from the caller's 201: {:.1} ms", since_answer(0.5)));
+    let highest = figure("99th percentile", since_event(0.99), post_p99, 15.0).note(format!(
+        "from the caller's 201: {:.1} ms; the slowest of all {:.1} ms",
+        since_answer(0.99),
+        slowest
+    ));
+    let spent = Spent { cpu, count: answered.len() };
+    Ok(vec![Row::of([median, highest]).cost(&bench.calibration, &what, &spent, Some(1.2)).received(received)])
 }
 
 /// Places orders at the pace; tells when each was answered, by the order's id without its prefix.

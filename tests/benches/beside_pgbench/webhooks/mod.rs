@@ -31,6 +31,7 @@ use serde_json::json;
 use waybill_tests::text;
 
 use crate::cpu::Cpu;
+use crate::figure::Section;
 use calibrate::Calibration;
 use events::Source;
 use hooks::Hooks;
@@ -48,7 +49,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What every group works with.
 pub(crate) struct Bench {
-    stack: Stack,
+    pub(crate) stack: Stack,
     hooks: Hooks,
     source: Source,
     /// The dispatcher's own endpoints.
@@ -66,15 +67,10 @@ struct Endpoint {
 }
 
 /// All groups, or one.
-pub(crate) async fn run(only: Option<&str>) -> anyhow::Result<()> {
-    let stack = crate::start_stack().await?;
-    let hooks = Hooks::start().await?;
-    let source = Source::new(stack.broker_url())?;
-    let dispatcher = Api::new(stack.internal_url(Service::WebhookDispatcher))?;
-    let calibration = calibrate::calibrate(&stack, &hooks).await?;
-    say(&calibration.text());
-    let bench = Bench { stack, hooks, source, dispatcher, calibration };
-    let mut rows = Vec::new();
+pub(crate) async fn run(only: Option<&str>) -> anyhow::Result<Section> {
+    let bench = Bench::start().await?;
+    let mut figures = bench.calibration.figures();
+    let mut wrong = 0;
     for group in GROUPS.into_iter().filter(|group| only.is_none_or(|only| only == *group)) {
         say(&format!("\nWebhooks: {group}"));
         bench.hooks.forget().await?;
@@ -88,17 +84,29 @@ pub(crate) async fn run(only: Option<&str>) -> anyhow::Result<()> {
             _ => backlog::run(&bench).await,
         };
         let found = found.with_context(|| format!("webhooks: {group}"))?;
-        found.iter().for_each(|row| say(&row.line()));
-        rows.extend(found);
+        wrong += found.iter().filter(|row| row.is_wrong()).count();
+        figures.extend(found.into_iter().flat_map(|row| row.figures).inspect(|figure| say(&figure.line())));
     }
-    report::show(&bench.calibration, &rows);
     bench.stack.shut_down().await?;
-    let wrong = rows.iter().filter(|row| row.is_wrong()).count();
-    ensure!(wrong == 0, "{wrong} rows show webhooks that were lost, made up or out of order");
-    Ok(())
+    ensure!(wrong == 0, "{wrong} runs show webhooks that were lost, made up or out of order");
+    Ok(Section { title: "Webhooks", figures })
 }
 
 impl Bench {
+    pub(crate) async fn start() -> anyhow::Result<Self> {
+        let stack = crate::start_stack().await?;
+        let hooks = Hooks::start().await?;
+        let source = Source::new(stack.broker_url())?;
+        let dispatcher = Api::new(stack.internal_url(Service::WebhookDispatcher))?;
+        let calibration = calibrate::calibrate(&stack, &hooks).await?;
+        Ok(Self { stack, hooks, source, dispatcher, calibration })
+    }
+
+    /// As many webhooks as a drain has, to one endpoint.
+    pub(crate) async fn deliver(&self) -> anyhow::Result<usize> {
+        drain::deliver(self).await
+    }
+
     /// Of the stack, this process and the receiver.
     fn cpu(&self) -> Cpu {
         Cpu::with_child(&self.stack, self.hooks.pid().map(|pid| ("receiver", pid)))

@@ -10,6 +10,7 @@ use local_stack::Service;
 use serde_json::json;
 use waybill_tests::text;
 
+use super::report::Spent;
 use super::{Bench, Row, events, now_micros, seconds};
 use crate::{load, order};
 
@@ -31,27 +32,23 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let measured = load::run(&target, "webhook", CALLERS, TIME).await?;
     bench.hooks.reaches(measured.calls(), super::PATIENCE).await?;
     bench.settled(std::slice::from_ref(&endpoint)).await?;
-    let cost = bench.cpu().since(&before);
+    let cpu = bench.cpu().since(&before);
     let expected = placed(bench, &portal.business_id, "webhook-").await?;
     let (mut received, span) = bench.received(&expected).await?;
     // An answer that no order stands behind would be missing here.
     received.missing += measured.calls().abs_diff(expected.len());
     let rate = measured.calls() as f64 / seconds(span.last - begun);
-    let found = format!(
-        "{}; the calls alone {:.0}/s, p50 {:.1} ms, p99 {:.1} ms",
-        bench.calibration.beside(rate),
+    let calls = format!(
+        "the calls alone {:.0}/s, p50 {:.1} ms, p99 {:.1} ms",
         measured.per_second(),
         measured.percentile(0.5).as_secs_f64() * 1_000.0,
         measured.percentile(0.99).as_secs_f64() * 1_000.0,
     );
     bench.delete(&[endpoint]).await?;
-    Ok(vec![Row {
-        what: format!("order calls to webhooks, {CALLERS} callers, one endpoint"),
-        found,
-        target: "≥ 1,668/s",
-        cost: Some((cost, measured.calls())),
-        received: Some(received),
-    }])
+    let what = format!("order calls to webhooks, {CALLERS} callers, one endpoint");
+    let figure = bench.calibration.rate(what.clone(), rate, 1_668.0).note(calls);
+    let spent = Spent { cpu, count: measured.calls() };
+    Ok(vec![Row::of([figure]).cost(&bench.calibration, &what, &spent, None).received(received)])
 }
 
 /// A business with a Test key.

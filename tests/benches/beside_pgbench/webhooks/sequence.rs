@@ -4,7 +4,9 @@
 use domain::Mode;
 
 use super::events::{EVENTS_MAX, Event, places};
+use super::report::Spent;
 use super::{Bench, Row};
+use crate::figure::{Figure, Target, Unit};
 
 const ORDERS: usize = 2_000;
 /// Orders whose events are mixed with each other.
@@ -25,19 +27,14 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     bench.source.publish(&events).await?;
     let (received, span) = bench.received(&places(&events)).await?;
     bench.settled(std::slice::from_ref(&endpoint)).await?;
-    let cost = bench.cpu().since(&before);
+    let cpu = bench.cpu().since(&before);
     bench.delete(&[endpoint]).await?;
-    Ok(vec![Row {
-        what: format!("{ORDERS} orders of {EVENTS_MAX} events, shuffled, one endpoint"),
-        found: format!(
-            "{} out of order; {}",
-            received.out_of_order,
-            bench.calibration.beside(span.per_second())
-        ),
-        target: "0 out of order",
-        cost: Some((cost, events.len())),
-        received: Some(received),
-    }])
+    let what = format!("{ORDERS} orders of {EVENTS_MAX} events, shuffled, one endpoint");
+    let figure = Figure::new(format!("{what}: out of order"), received.out_of_order as f64, Unit::Count)
+        .target(Target::AtMost(0.0))
+        .note(format!("{:.0} webhooks a second", span.per_second()));
+    let spent = Spent { cpu, count: events.len() };
+    Ok(vec![Row::of([figure]).cost(&bench.calibration, &what, &spent, None).received(received)])
 }
 
 fn shuffle(bench: &Bench, events: &mut [Event<'_>]) {

@@ -8,8 +8,8 @@ use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::super::report::percentile;
 use super::super::{Bench, Endpoint};
+use crate::figure::percentile;
 
 /// Of each kind.
 const CALLS: usize = 200;

@@ -1,0 +1,155 @@
+//! What a bench found: one figure, what stands beside it in the same run, and what was aimed at. Every bench tells of its work
+//! in these, and `table.rs` shows them all alike.
+
+use std::fmt;
+
+/// What a figure counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    PerSecond,
+    Millis,
+    Seconds,
+    /// Of processor time, for 1,000 pieces of work.
+    CpuSecondsPer1000,
+    Megabytes,
+    Bytes,
+    Count,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Target {
+    AtLeast(f64),
+    AtMost(f64),
+    RatioAtLeast(f64),
+    RatioAtMost(f64),
+}
+
+/// What a figure is compared with: what it is, and how much that was.
+struct Baseline {
+    what: String,
+    value: f64,
+}
+
+pub(crate) struct Figure {
+    what: String,
+    value: f64,
+    unit: Unit,
+    baseline: Option<Baseline>,
+    target: Option<Target>,
+    /// Besides: percentiles, parts of a sum, what was checked.
+    notes: Vec<String>,
+}
+
+/// What one bench found.
+pub(crate) struct Section {
+    pub(crate) title: &'static str,
+    pub(crate) figures: Vec<Figure>,
+}
+
+impl Figure {
+    pub(crate) fn new(what: impl Into<String>, value: f64, unit: Unit) -> Self {
+        Self { what: what.into(), value, unit, baseline: None, target: None, notes: Vec::new() }
+    }
+
+    pub(crate) fn beside(mut self, what: impl Into<String>, value: f64) -> Self {
+        self.baseline = Some(Baseline { what: what.into(), value });
+        self
+    }
+
+    pub(crate) fn target(mut self, target: Target) -> Self {
+        self.target = Some(target);
+        self
+    }
+
+    pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    fn ratio(&self) -> Option<f64> {
+        self.baseline.as_ref().map(|baseline| self.value / baseline.value)
+    }
+
+    fn is_met(&self, target: Target) -> bool {
+        let ratio = self.ratio().unwrap_or(f64::NAN);
+        match target {
+            Target::AtLeast(bound) => self.value >= bound,
+            Target::AtMost(bound) => self.value <= bound,
+            Target::RatioAtLeast(bound) => ratio >= bound,
+            Target::RatioAtMost(bound) => ratio <= bound,
+        }
+    }
+
+    fn target_text(&self) -> String {
+        let Some(target) = self.target else { return String::new() };
+        let (sign, bound) = match target {
+            Target::AtLeast(bound) => ("≥", self.unit.text(bound)),
+            Target::AtMost(bound) => ("≤", self.unit.text(bound)),
+            Target::RatioAtLeast(bound) => ("≥", format!("{bound} ×")),
+            Target::RatioAtMost(bound) => ("≤", format!("{bound} ×")),
+        };
+        let met = if self.is_met(target) { "met" } else { "**missed**" };
+        format!("{sign} {bound}: {met}")
+    }
+
+    /// A row of the table.
+    pub(crate) fn line(&self) -> String {
+        let baseline = self.baseline.as_ref().map_or_else(
+            || "–".to_owned(),
+            |Baseline { what, value }| format!("{}: {what}", self.unit.text(*value)),
+        );
+        let ratio = self.ratio().map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
+        format!(
+            "| {} | {} | {baseline} | {ratio} | {} | {} |",
+            self.what,
+            self.unit.text(self.value),
+            self.target_text(),
+            self.notes.join("; ")
+        )
+    }
+}
+
+/// The table's head, for [`Figure::line`].
+pub(crate) const HEAD: &str = "| figure | Waybill | beside it | ratio | target | besides |
+| --- | ---: | --- | ---: | --- | --- |";
+
+impl Unit {
+    pub(crate) fn text(self, value: f64) -> String {
+        match self {
+            Self::PerSecond => format!("{}/s", number(value)),
+            Self::Millis => format!("{value:.1} ms"),
+            Self::Seconds => format!("{value:.2} s"),
+            Self::CpuSecondsPer1000 => format!("{value:.3} CPU s per 1,000"),
+            Self::Megabytes => format!("{value:.1} MB"),
+            Self::Bytes => format!("{} bytes", number(value)),
+            Self::Count => number(value),
+        }
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.line())
+    }
+}
+
+/// With thousands set apart; what is small, with two places.
+fn number(value: f64) -> String {
+    if value.abs() < 100.0 && value.fract() != 0.0 {
+        return format!("{value:.2}");
+    }
+    let digits = format!("{:.0}", value.abs());
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if value < 0.0 { format!("-{text}") } else { text }
+}
+
+/// The value below which this part of them lies.
+pub(crate) fn percentile(sorted: &[f64], part: f64) -> f64 {
+    sorted.get((sorted.len() as f64 * part) as usize).copied().unwrap_or_default()
+}

@@ -1,0 +1,70 @@
+//! What the services need before they do anything: memory while nothing happens, and the time until they are ready.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use local_stack::{Part, Service, Stack, say};
+use tokio::time::Instant;
+
+use crate::cpu;
+use crate::figure::{Figure, Section, Target, Unit};
+
+/// What a fresh process does at its start is over by then.
+const REST: Duration = Duration::from_secs(10);
+const STARTS: u32 = 3;
+const READY_MOST: f64 = 1.0;
+/// Of the five together.
+const RESIDENT_MOST: f64 = 100.0;
+
+pub(crate) async fn run() -> anyhow::Result<Section> {
+    let stack = crate::start_stack().await?;
+    let mut figures = Vec::new();
+    for service in Service::ALL {
+        say(&format!("Starting {} {STARTS} times", service.name()));
+        figures.push(ready(&stack, service).await?);
+    }
+    tokio::time::sleep(REST).await;
+    figures.push(memory("idle", &stack)?);
+    stack.shut_down().await?;
+    Ok(Section { title: "Footprint", figures })
+}
+
+/// From the start of the process to its readiness, the slowest of a few. Beside it: the same program telling of its settings,
+/// which needs no more than to be loaded.
+async fn ready(stack: &Stack, service: Service) -> anyhow::Result<Figure> {
+    let (mut slowest, mut bare) = (Duration::ZERO, Duration::ZERO);
+    for _ in 0..STARTS {
+        stack.stop(service).await?;
+        let begun = Instant::now();
+        stack.bring_up(service).await?;
+        slowest = slowest.max(begun.elapsed());
+        let begun = Instant::now();
+        stack.run(service, &["settings"]).await?;
+        bare = bare.max(begun.elapsed());
+    }
+    Ok(Figure::new(
+        format!("{}: from its start to ready", service.name()),
+        slowest.as_secs_f64(),
+        Unit::Seconds,
+    )
+    .beside("the program loaded, and ended", bare.as_secs_f64())
+    .target(Target::AtMost(READY_MOST))
+    .note(format!("the slowest of {STARTS}, looked at every 40 ms")))
+}
+
+/// Each service's resident memory, and their sum.
+pub(crate) fn memory(when: &str, stack: &Stack) -> anyhow::Result<Figure> {
+    let resident =
+        |part: Part| cpu::resident(stack.pid(part).with_context(|| format!("{} does not run", part.name()))?);
+    let services = Service::ALL
+        .into_iter()
+        .map(|service| Ok((service.name(), resident(service.into())?)))
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    let sum = services.iter().map(|(_, megabytes)| megabytes).sum();
+    let parts: Vec<_> = services.iter().map(|(name, megabytes)| format!("{name} {megabytes:.1}")).collect();
+    let figure = Figure::new(format!("resident memory of the five services, {when}"), sum, Unit::Megabytes)
+        .beside("RabbitMQ alone", resident(Part::RabbitMq)?)
+        .target(Target::AtMost(RESIDENT_MOST))
+        .note(parts.join(" + "));
+    Ok(figure)
+}
