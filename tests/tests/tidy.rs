@@ -15,8 +15,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("events", &["domain"]),
     ("settings", &[]),
     ("telemetry", &["settings"]),
-    ("messaging", &["domain", "events", "settings", "telemetry"]),
-    ("postgres", &["settings"]),
+    // Beyond design.md §2: what the two below would otherwise both hold of whom to trust on the network.
+    ("tls", &[]),
+    ("messaging", &["domain", "events", "settings", "telemetry", "tls"]),
+    ("postgres", &["settings", "tls"]),
     ("outbox", &["domain", "events", "messaging", "postgres", "telemetry"]),
     ("internal-api", &["domain", "settings", "telemetry"]),
     ("web", &["domain", "internal-api", "settings", "telemetry"]),

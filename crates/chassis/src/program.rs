@@ -7,11 +7,11 @@ use anyhow::Context as _;
 use diesel_migrations::EmbeddedMigrations;
 use domain::{Clock, Entropy};
 use postgres::Schema;
-use settings::Database;
+use settings::{Database, Environment};
 
 use crate::commands::Command;
 use crate::health::health;
-use crate::{Chassis, Running, ServiceSettings};
+use crate::{Chassis, Running, Sections, ServiceSettings};
 
 /// Runs the program as its first argument says, with the settings of this process.
 ///
@@ -44,6 +44,7 @@ fn with_logs<S: ServiceSettings>(work: impl AsyncFnOnce(&S) -> anyhow::Result<()
         if !unknown.is_empty() {
             tracing::warn!(variables = %unknown.join(", "), "this service has no such settings");
         }
+        warn_of_open_lines(settings.sections());
         let outcome = work(&settings).await;
         telemetry.stop();
         outcome
@@ -51,6 +52,19 @@ fn with_logs<S: ServiceSettings>(work: impl AsyncFnOnce(&S) -> anyhow::Result<()
     // A name server that does not answer would hold the process in the middle of a look-up that nobody waits for any more.
     runtime.shutdown_background();
     outcome
+}
+
+/// A network may be one that only this stack uses, which is for the platform to know; so this is no fault of the settings.
+fn warn_of_open_lines(sections: Sections<'_>) {
+    if sections.environment != Environment::Production {
+        return;
+    }
+    if let Some(exposure) = postgres::exposure(sections.database) {
+        tracing::warn!("what is said to the database {exposure}; sslmode=verify-full prevents it");
+    }
+    if let Some(exposure) = messaging::exposure(sections.broker) {
+        tracing::warn!("what is said to the broker {exposure}; an amqps:// URL prevents it");
+    }
 }
 
 fn print_settings<S: ServiceSettings>() -> anyhow::Result<()> {

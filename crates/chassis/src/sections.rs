@@ -28,6 +28,7 @@ impl Sections<'_> {
     /// Names what is wrong with these sections.
     pub fn check(&self, faults: &mut Faults) {
         self.database.check(faults);
+        self.broker.check(faults);
         self.telemetry.check(faults);
         faults.refuse_default_secret("WAYBILL_INTERNAL__TOKEN", &self.internal.token, self.environment);
     }

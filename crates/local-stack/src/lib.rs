@@ -4,6 +4,7 @@
 //! with servers that the machine already runs.
 
 mod account;
+mod authority;
 mod http;
 mod launch;
 mod part;
@@ -18,6 +19,7 @@ mod supervised;
 mod test_servers;
 mod wait;
 
+pub use authority::{Authority, Certified};
 pub use part::{Part, Service};
 pub use places::{built_program, local_stack_directory};
 pub use ports::free_port;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use lapin::uri::{AMQPScheme, AMQPUri};
+
 use crate::link::Link;
 use crate::publisher::Publisher;
 use crate::{Queue, declare};
@@ -39,6 +41,14 @@ impl From<lapin::Error> for BrokerError {
     }
 }
 
+/// What is at the mercy of the network on the way to the broker, in words; `None` on this machine, and where TLS proves who
+/// answers. For a warning: what is wrong with the URL is told elsewhere.
+pub fn exposure(settings: &settings::Broker) -> Option<&'static str> {
+    let uri: AMQPUri = settings.url.expose().parse().ok()?;
+    let is_safe = uri.scheme == AMQPScheme::AMQPS || settings::is_this_machine(&uri.authority.host);
+    (!is_safe).then_some("may be read and changed on its way")
+}
+
 impl Broker {
     /// Begins to connect, and keeps connecting. `service` names the connections in the broker's own listings.
     /// Needs a tokio runtime.
@@ -55,7 +65,7 @@ impl Broker {
     pub async fn check(&self) -> Result<(), BrokerError> {
         for link in [self.publisher.link(), &*self.consuming] {
             let Some(live) = link.current() else {
-                return Err(BrokerError::Unavailable("not connected".into()));
+                return Err(link.why_not());
             };
             if live.connection().status().blocked() {
                 return Err(BrokerError::Unavailable("the broker is out of memory or disk space".into()));
@@ -86,5 +96,24 @@ impl Broker {
 
     pub(crate) fn consuming(&self) -> &Link {
         &self.consuming
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use settings::Secret;
+
+    use super::*;
+
+    #[test]
+    fn only_what_leaves_this_machine_is_exposed() {
+        for (url, is_exposed) in [
+            ("amqp://u:p@127.0.0.1:5672/v", false),
+            ("amqp://u:p@localhost/v", false),
+            ("amqp://u:p@rabbitmq:5672/v", true),
+            ("amqps://u:p@rabbitmq:5671/v", false),
+        ] {
+            assert_eq!(exposure(&settings::Broker::new(Secret::new(url))).is_some(), is_exposed, "{url}");
+        }
     }
 }

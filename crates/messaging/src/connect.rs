@@ -6,9 +6,10 @@ use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use lapin::tcp::TLSConfig;
+use lapin::tcp::RustlsConnector;
 use lapin::uri::{AMQPScheme, AMQPUri};
 use lapin::{AsyncTcpStream, Connection, ConnectionProperties};
+use settings::{Certificates, Secret};
 use tokio::net::lookup_host;
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -65,15 +66,34 @@ impl Drop for Line {
     }
 }
 
+/// Read at each connection: what the system trusts may change while a service runs.
+fn whom_to_trust(authorities: Option<&Certificates>) -> Result<RustlsConnector, BrokerError> {
+    let config = match authorities {
+        Some(authorities) => tls::certified_by(authorities.as_slice()),
+        None => tls::certified_by_system(),
+    };
+    config.map(RustlsConnector::from).map_err(|error| BrokerError::Unavailable(error.to_string()))
+}
+
 impl Live {
     /// Connects within 5 s.
-    pub(crate) async fn connect(url: &str, name: &str) -> Result<Self, BrokerError> {
+    pub(crate) async fn connect(
+        url: &Secret,
+        authorities: Option<&Certificates>,
+        name: &str,
+    ) -> Result<Self, BrokerError> {
         // The parser's own error would show the URL, and with it the password.
-        let mut uri: AMQPUri =
-            url.parse().map_err(|_| BrokerError::Unavailable("the broker's URL is malformed".into()))?;
+        let mut uri: AMQPUri = url
+            .expose()
+            .parse()
+            .map_err(|_| BrokerError::Unavailable("the broker's URL is malformed".into()))?;
         uri.query.heartbeat.get_or_insert(HEARTBEAT);
         uri.query.frame_max.get_or_insert(FRAME_MAX);
         let properties = ConnectionProperties::default().with_connection_name(name.into());
+        let tls = match uri.scheme {
+            AMQPScheme::AMQP => None,
+            AMQPScheme::AMQPS => Some(whom_to_trust(authorities)?),
+        };
         let line = Line::default();
         let connecting = Connection::connector(
             uri,
@@ -89,9 +109,9 @@ impl Live {
                     if let AsyncTcpStream::Plain(socket) = &stream {
                         line.keep(socket.get_ref())?;
                     }
-                    match uri.scheme {
-                        AMQPScheme::AMQP => Ok(stream),
-                        AMQPScheme::AMQPS => Ok(stream.into_tls(host, TLSConfig::default()).await?),
+                    match &tls {
+                        None => Ok(stream),
+                        Some(tls) => Ok(stream.into_rustls(tls, host).await?),
                     }
                 }
             },

@@ -16,7 +16,7 @@ mod queue;
 mod spans;
 pub mod topology;
 
-pub use broker::{Backlog, Broker, BrokerError};
+pub use broker::{Backlog, Broker, BrokerError, exposure};
 pub use consumer::consume;
 pub use depth::watch_depth;
 pub use handler::{Handler, Rejection};

@@ -1,6 +1,6 @@
 //! Keeps one connection to the broker: makes it, notices its end, makes the next.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use domain::Entropy;
@@ -24,6 +24,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// A connection that comes back by itself. Ends when dropped or closed.
 pub(crate) struct Link {
     current: watch::Receiver<Option<Arc<Live>>>,
+    why_not: Arc<Mutex<Option<BrokerError>>>,
     closing: CancellationToken,
     maker: Maker,
 }
@@ -31,9 +32,11 @@ pub(crate) struct Link {
 /// What the task that keeps the connection works with.
 struct Keeper {
     url: settings::Secret,
+    authorities: Option<settings::Certificates>,
     name: String,
     purpose: &'static str,
     current: watch::Sender<Option<Arc<Live>>>,
+    why_not: Arc<Mutex<Option<BrokerError>>>,
     closing: CancellationToken,
     entropy: Entropy,
 }
@@ -42,12 +45,14 @@ impl Link {
     pub(crate) fn start(settings: &settings::Broker, service: &'static str, purpose: &'static str) -> Self {
         let (sender, current) = watch::channel(None);
         let maker = if settings.declare { Maker::Us } else { Maker::Platform };
-        let link = Self { current, closing: CancellationToken::new(), maker };
+        let link = Self { current, why_not: Arc::default(), closing: CancellationToken::new(), maker };
         let keeper = Keeper {
             url: settings.url.clone(),
+            authorities: settings.ca.clone(),
             name: format!("{service} {purpose}"),
             purpose,
             current: sender,
+            why_not: link.why_not.clone(),
             closing: link.closing.clone(),
             // Only jitter is drawn from it.
             entropy: Entropy::from_system().unwrap_or_else(|_| Entropy::seeded(std::process::id().into())),
@@ -63,6 +68,12 @@ impl Link {
     /// The connection, if there is one now.
     pub(crate) fn current(&self) -> Option<Arc<Live>> {
         self.current.borrow().clone().filter(|live| live.connection().status().connected())
+    }
+
+    /// Why there is none, as far as that is known.
+    pub(crate) fn why_not(&self) -> BrokerError {
+        let why_not = self.why_not.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        why_not.unwrap_or_else(|| BrokerError::Unavailable("not connected".into()))
     }
 
     /// Waits until there is a connection.
@@ -99,11 +110,12 @@ impl Keeper {
         let mut pause = PAUSE_MIN;
         let mut told = false;
         loop {
-            let connecting = Live::connect(self.url.expose(), &self.name);
+            let connecting = Live::connect(&self.url, self.authorities.as_ref(), &self.name);
             let connected = tokio::select! {
                 connected = connecting => connected,
                 () = self.unwanted() => return,
             };
+            *self.why_not.lock().unwrap_or_else(PoisonError::into_inner) = connected.as_ref().err().cloned();
             match connected {
                 Ok(live) => {
                     pause = PAUSE_MIN;

@@ -5,7 +5,11 @@ use std::time::Duration;
 
 use diesel::{ConnectionError, ConnectionResult};
 use diesel_async::AsyncPgConnection;
+use settings::{DatabaseUrl, Encryption, Secret};
+use tls::TlsError;
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Config, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// What the server enforces on a session, in milliseconds.
 #[derive(Clone, Copy, Debug)]
@@ -31,9 +35,71 @@ impl SessionLimits {
 const PLANNER: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off \
     -c enable_mergejoin=off -c jit=off";
 
+/// What PostgreSQL's clients call their protocol when a TLS line begins.
+const PROTOCOL: &[u8] = b"postgresql";
+
+/// A server, and how it is spoken to.
+pub(crate) struct Target {
+    config: Config,
+    /// Whom to trust; `None` speaks in clear.
+    tls: Option<MakeRustlsConnect>,
+}
+
+/// Why a URL leads to no server.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TargetError {
+    /// Shows nothing secret.
+    #[error("{0}")]
+    Url(String),
+    #[error("{}", in_full(.0))]
+    Options(#[from] tokio_postgres::Error),
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+}
+
+/// What a database is at the mercy of the network for, in words; `None` on this machine, and where TLS proves who answers.
+/// For a warning: what is wrong with the URL is told elsewhere.
+pub fn exposure(settings: &settings::Database) -> Option<&'static str> {
+    let url = DatabaseUrl::parse(&settings.url).ok()?;
+    let config: Config = url.rest.expose().parse().ok()?;
+    let is_here = |host: &Host| match host {
+        Host::Tcp(name) => settings::is_this_machine(name),
+        Host::Unix(_) => true,
+    };
+    if config.get_hosts().iter().all(is_here) {
+        return None;
+    }
+    match url.encryption {
+        Encryption::None | Encryption::IfOffered => Some("may be read and changed on its way"),
+        Encryption::WithAnyone => Some("goes to whoever answers"),
+        Encryption::WithCertified(_) | Encryption::WithHost(_) => None,
+    }
+}
+
 /// Reads the URL and adds the limits. An option that the URL itself names stays as it is.
-pub(crate) fn configure(url: &str, limits: SessionLimits) -> Result<Config, tokio_postgres::Error> {
-    let mut config: Config = url.parse()?;
+pub(crate) fn configure(url: &Secret, limits: SessionLimits) -> Result<Target, TargetError> {
+    let DatabaseUrl { rest, encryption } = DatabaseUrl::parse(url).map_err(TargetError::Url)?;
+    let mut config: Config = rest.expose().parse()?;
+    let (mode, tls) = match encryption {
+        Encryption::None => (SslMode::Disable, None),
+        Encryption::IfOffered => (SslMode::Prefer, Some(tls::anyone()?)),
+        Encryption::WithAnyone => (SslMode::Require, Some(tls::anyone()?)),
+        Encryption::WithCertified(root) => {
+            (SslMode::Require, Some(tls::certified_by_whatever_their_name(root.as_slice())?))
+        }
+        Encryption::WithHost(Some(root)) => (SslMode::Require, Some(tls::certified_by(root.as_slice())?)),
+        Encryption::WithHost(None) => (SslMode::Require, Some(tls::certified_by_system()?)),
+    };
+    let tls = tls.map(|mut tls| {
+        tls.alpn_protocols = vec![PROTOCOL.to_owned()];
+        MakeRustlsConnect::new(tls)
+    });
+    config.ssl_mode(mode);
+    limit(&mut config, limits);
+    Ok(Target { config, tls })
+}
+
+fn limit(config: &mut Config, limits: SessionLimits) {
     let given = config.get_options().unwrap_or_default().to_owned();
     // Later options win, so those of the URL come last.
     config.options(format!(
@@ -54,13 +120,20 @@ pub(crate) fn configure(url: &str, limits: SessionLimits) -> Result<Config, toki
     config.keepalives_idle(Duration::from_secs(5));
     config.keepalives_interval(Duration::from_secs(2));
     config.keepalives_retries(3);
-    Ok(config)
 }
 
-pub(crate) async fn connect(config: &Config) -> ConnectionResult<AsyncPgConnection> {
-    let (client, connection) =
-        config.connect(NoTls).await.map_err(|error| ConnectionError::BadConnection(in_full(&error)))?;
-    AsyncPgConnection::try_from_client_and_connection(client, connection).await
+pub(crate) async fn connect(Target { config, tls }: &Target) -> ConnectionResult<AsyncPgConnection> {
+    let failed = |error| ConnectionError::BadConnection(in_full(&error));
+    match tls {
+        None => {
+            let (client, connection) = config.connect(NoTls).await.map_err(failed)?;
+            AsyncPgConnection::try_from_client_and_connection(client, connection).await
+        }
+        Some(tls) => {
+            let (client, connection) = config.connect(tls.clone()).await.map_err(failed)?;
+            AsyncPgConnection::try_from_client_and_connection(client, connection).await
+        }
+    }
 }
 
 /// The driver's own text is only "db error" or "error connecting to server"; the cause behind it says which.
@@ -89,11 +162,29 @@ mod tests {
     #[test]
     fn the_limits_are_added_and_those_of_the_url_win() {
         let url = "postgres://u:p@127.0.0.1/db?connect_timeout=9&options=-c%20lock_timeout%3D7";
-        let config = configure(url, SessionLimits::SERVING).unwrap();
+        let config = configure(&Secret::new(url), SessionLimits::SERVING).unwrap().config;
         let options = config.get_options().unwrap();
         assert!(options.starts_with("-c statement_timeout=5000 -c lock_timeout=3000"), "{options}");
         assert!(options.contains(" -c enable_seqscan=off "), "{options}");
         assert!(options.ends_with("-c lock_timeout=7"), "{options}");
         assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(9)));
+    }
+
+    #[test]
+    fn only_what_leaves_this_machine_is_exposed() {
+        for (url, is_exposed) in [
+            ("postgres://u@127.0.0.1/d", false),
+            ("postgres://u@[::1]/d?sslmode=disable", false),
+            ("postgres://u@localhost/d", false),
+            ("postgres://u@%2Frun%2Fpostgresql/d", false),
+            ("postgres://u@10.0.0.1/d", true),
+            ("postgres://u@db/d?sslmode=disable", true),
+            ("postgres://u@localhost,db/d?sslmode=prefer", true),
+            ("postgres://u@db/d?sslmode=require", true),
+            ("postgres://u@db/d?sslmode=verify-full", false),
+        ] {
+            let settings = settings::Database { url: Secret::new(url), pool_size: 2 };
+            assert_eq!(exposure(&settings).is_some(), is_exposed, "{url}");
+        }
     }
 }

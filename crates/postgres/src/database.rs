@@ -14,10 +14,9 @@ use futures_util::FutureExt;
 use metrics::gauge;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout, timeout_at};
-use tokio_postgres::Config;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::connect::{SessionLimits, configure, connect, in_full};
+use crate::connect::{SessionLimits, Target, configure, connect, in_full};
 use crate::lease::Lease;
 use crate::{StoreError, Work};
 
@@ -52,13 +51,13 @@ impl Database {
     /// # Panics
     /// Outside of a tokio runtime.
     pub fn new(settings: &settings::Database) -> Result<Self, StoreError> {
-        let config = configure(settings.url.expose(), SessionLimits::SERVING)
-            .map_err(|error| StoreError::Corrupt(format!("the database URL: {}", in_full(&error))))?;
-        let (config, runtime) = (Arc::new(config), Handle::current());
+        let target = configure(&settings.url, SessionLimits::SERVING)
+            .map_err(|error| StoreError::Corrupt(format!("the database URL: {error}")))?;
+        let (target, runtime) = (Arc::new(target), Handle::current());
         let mut manager = ManagerConfig::default();
         // Closed connections are seen without asking the server. Asking at each checkout would cost a round trip.
         manager.recycling_method = RecyclingMethod::Fast;
-        manager.custom_setup = Box::new(move |_| connect_on(runtime.clone(), config.clone()).boxed());
+        manager.custom_setup = Box::new(move |_| connect_on(runtime.clone(), target.clone()).boxed());
         let manager = AsyncDieselConnectionManager::new_with_config("", manager);
         let pool = Pool::builder(manager)
             .max_size(settings.pool_size)
@@ -194,8 +193,8 @@ impl Database {
 }
 
 /// Connects on that runtime, which then drives the connection. A caller who stops waiting gives the attempt up.
-async fn connect_on(runtime: Handle, config: Arc<Config>) -> ConnectionResult<AsyncPgConnection> {
-    let attempt = AbortOnDropHandle::new(runtime.spawn(async move { connect(&config).await }));
+async fn connect_on(runtime: Handle, target: Arc<Target>) -> ConnectionResult<AsyncPgConnection> {
+    let attempt = AbortOnDropHandle::new(runtime.spawn(async move { connect(&target).await }));
     attempt.await.unwrap_or_else(|error| Err(ConnectionError::BadConnection(error.to_string())))
 }
 

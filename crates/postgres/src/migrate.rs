@@ -11,9 +11,8 @@ use diesel::sql_types::{BigInt, Text};
 use diesel_async::{AsyncMigrationHarness, AsyncPgConnection, RunQueryDsl};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 use tokio::time::{Instant, sleep, timeout};
-use tokio_postgres::Config;
 
-use crate::connect::{SessionLimits, configure, connect};
+use crate::connect::{SessionLimits, Target, configure, connect};
 
 /// How long a server that is still starting is waited for.
 const SERVER_WAIT: Duration = Duration::from_secs(30);
@@ -31,8 +30,8 @@ const LOCK: i64 = 0x77_61_79_62_69_6c_6c;
 /// When the server stays away for 30 s, when a migration fails, or when two sets use one version.
 pub async fn migrate(settings: &settings::Database, sets: Vec<EmbeddedMigrations>) -> anyhow::Result<()> {
     versions(&sets)?;
-    let config = configure(settings.url.expose(), SessionLimits::MIGRATING).context("the database URL")?;
-    let mut connection = wait_for_server(&config).await?;
+    let target = configure(&settings.url, SessionLimits::MIGRATING).context("the database URL")?;
+    let mut connection = wait_for_server(&target).await?;
     // Held by the session, so it goes with the connection however this ends.
     diesel::sql_query("SELECT pg_advisory_lock($1)")
         .bind::<BigInt, _>(LOCK)
@@ -54,10 +53,10 @@ fn run(connection: AsyncPgConnection, sets: Vec<EmbeddedMigrations>) -> anyhow::
     Ok(())
 }
 
-async fn wait_for_server(config: &Config) -> anyhow::Result<AsyncPgConnection> {
+async fn wait_for_server(target: &Target) -> anyhow::Result<AsyncPgConnection> {
     let deadline = Instant::now() + SERVER_WAIT;
     loop {
-        match timeout(Duration::from_secs(5), connect(config)).await {
+        match timeout(Duration::from_secs(5), connect(target)).await {
             Ok(Ok(connection)) => return Ok(connection),
             Ok(Err(error)) if Instant::now() >= deadline => {
                 return Err(error).context("the database is away");
@@ -71,15 +70,15 @@ async fn wait_for_server(config: &Config) -> anyhow::Result<AsyncPgConnection> {
 /// The migrations that a program expects to have been run, by somebody else. There may be more: those of a later version.
 pub struct Schema {
     wanted: BTreeSet<String>,
-    config: Config,
+    target: Target,
 }
 
 impl Schema {
     /// # Errors
     /// When the database's URL cannot be read, or two sets use one version.
     pub fn new(settings: &settings::Database, sets: &[EmbeddedMigrations]) -> anyhow::Result<Self> {
-        let config = configure(settings.url.expose(), SessionLimits::SERVING).context("the database URL")?;
-        Ok(Self { wanted: versions(sets)?, config })
+        let target = configure(&settings.url, SessionLimits::SERVING).context("the database URL")?;
+        Ok(Self { wanted: versions(sets)?, target })
     }
 
     /// Looks whether they have.
@@ -88,7 +87,7 @@ impl Schema {
     /// Names what is missing: migrations, the table that tells of them, the right to read it, or the server.
     pub async fn check(&self) -> anyhow::Result<()> {
         let run =
-            timeout(ANSWER, run_versions(&self.config)).await.context("the database does not answer")??;
+            timeout(ANSWER, run_versions(&self.target)).await.context("the database does not answer")??;
         let missing: Vec<&str> = self.wanted.difference(&run).map(String::as_str).collect();
         ensure!(missing.is_empty(), "these migrations have not been run: {}", missing.join(", "));
         Ok(())
@@ -119,8 +118,8 @@ impl Schema {
     }
 }
 
-async fn run_versions(config: &Config) -> anyhow::Result<BTreeSet<String>> {
-    let mut connection = connect(config).await?;
+async fn run_versions(target: &Target) -> anyhow::Result<BTreeSet<String>> {
+    let mut connection = connect(target).await?;
     let rows: Vec<RunMigration> =
         diesel::sql_query("SELECT version FROM __diesel_schema_migrations").load(&mut connection).await?;
     Ok(rows.into_iter().map(|row| row.version).collect())

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 
 use crate::{Faults, Setting};
 
@@ -26,7 +27,7 @@ pub(crate) fn read_files(
             faults.add(&by_file, format!("is given together with {variable}; give one of them"));
             continue;
         }
-        match contents(&path) {
+        match contents(Path::new(&path), VALUE_MAX_BYTES) {
             Ok(value) => drop(read.insert(variable, value)),
             Err(error) => {
                 faults.add(&by_file, format!("names {path}, which cannot be read: {error}"));
@@ -43,11 +44,11 @@ pub(crate) fn read_files(
 }
 
 /// Without the line end that editors leave.
-fn contents(path: &str) -> std::io::Result<String> {
+pub(crate) fn contents(path: &Path, max_bytes: u64) -> std::io::Result<String> {
     let mut text = String::new();
-    File::open(path)?.take(VALUE_MAX_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > VALUE_MAX_BYTES {
-        return Err(std::io::Error::other(format!("it is longer than {VALUE_MAX_BYTES} bytes")));
+    File::open(path)?.take(max_bytes + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > max_bytes {
+        return Err(std::io::Error::other(format!("it is longer than {max_bytes} bytes")));
     }
     let end =
         text.strip_suffix('\n').map_or(text.len(), |line| line.strip_suffix('\r').unwrap_or(line).len());

@@ -5,6 +5,8 @@
 //!
 //! This crate is the one place that reads environment variables.
 
+mod certificates;
+mod database_url;
 mod describe;
 mod faults;
 mod files;
@@ -16,13 +18,21 @@ mod tests;
 mod trusted_proxies;
 
 use std::fmt::Display;
+use std::net::IpAddr;
 
+pub use certificates::Certificates;
+pub use database_url::{DatabaseUrl, Encryption};
 pub use describe::{Setting, describe};
 pub use faults::Faults;
 pub use load::{Settings, SettingsError, load, load_from, search_path, unknown_variables};
 pub use secret::Secret;
 pub use sections::{Brand, Broker, Database, Environment, Http, Internal, LogFormat, Peers, Telemetry};
 pub use trusted_proxies::TrustedProxies;
+
+/// Whether what is sent to this host stays on this machine.
+pub fn is_this_machine(host: &str) -> bool {
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
 
 /// A list as a setting is written.
 pub fn comma_separated(items: impl IntoIterator<Item = impl Display>) -> String {

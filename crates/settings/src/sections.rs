@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::{Faults, Secret};
+use crate::{Certificates, DatabaseUrl, Faults, Secret};
 
 /// Where this process runs. Production refuses default secrets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -21,7 +21,10 @@ pub enum Environment {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Database {
     /// Where the service's own database is, and as whom it is used. The role that serves needs less than the one that
-    /// migrates (`deploy/grants/`).
+    /// migrates (`deploy/grants/`). Options behind it are libpq's: `sslmode=verify-full` speaks TLS with the host of the
+    /// URL and nobody else, certified by the authority whose certificate is in the file `sslrootcert`, or by one that the system
+    /// trusts; `verify-ca` lets the host have any name; `require` only encrypts, and believes whoever answers, unless
+    /// `sslrootcert` makes it `verify-ca`; `prefer`, the default, encrypts where the server offers it; `disable` never does.
     #[schemars(example = "postgres://user:password@host:5432/database")]
     pub url: Secret,
     /// How many connections one instance may hold.
@@ -37,8 +40,8 @@ impl Database {
 
     /// Names what is wrong with this section.
     pub fn check(&self, faults: &mut Faults) {
-        if !self.url.expose().starts_with("postgres") {
-            faults.add("WAYBILL_DATABASE__URL", "must be a postgres:// URL");
+        if let Err(fault) = DatabaseUrl::parse(&self.url) {
+            faults.add("WAYBILL_DATABASE__URL", fault);
         }
     }
 }
@@ -46,9 +49,15 @@ impl Database {
 /// The broker (`WAYBILL_BROKER__…`).
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Broker {
-    /// RabbitMQ, a user and a virtual host of it. `amqps://` speaks TLS and trusts what the system trusts.
+    /// RabbitMQ, a user and a virtual host of it. `amqps://` speaks TLS, and only with the host of the URL, which an authority
+    /// must have certified.
     #[schemars(example = "amqp://user:password@host:5672/vhost")]
     pub url: Secret,
+    /// The certificate of the authority that certifies RabbitMQ, in PEM, or several; the authorities that the system trusts when
+    /// left out. `WAYBILL_BROKER__CA_FILE` may name their file instead.
+    #[serde(default)]
+    #[schemars(title = "certificates")]
+    pub ca: Option<Certificates>,
     /// Whether services make the exchange and the shared queues. With `false` the platform has made them, and each
     /// service's user needs rights on nothing but what it publishes to and reads from.
     #[serde(default = "Broker::default_declare")]
@@ -57,11 +66,23 @@ pub struct Broker {
 
 impl Broker {
     pub fn new(url: Secret) -> Self {
-        Self { url, declare: Self::default_declare() }
+        Self { url, ca: None, declare: Self::default_declare() }
     }
 
     fn default_declare() -> bool {
         true
+    }
+
+    /// Names what is wrong with this section.
+    pub fn check(&self, faults: &mut Faults) {
+        let scheme = self.url.expose().split_once("://").map(|(scheme, _)| scheme);
+        match scheme {
+            Some("amqps") => {}
+            Some("amqp") if self.ca.is_none() => {}
+            // Whoever gives certificates means to be safe.
+            Some("amqp") => faults.add("WAYBILL_BROKER__CA", "is of use with an amqps:// URL only"),
+            Some(_) | None => faults.add("WAYBILL_BROKER__URL", "must be an amqp:// or amqps:// URL"),
+        }
     }
 }
 

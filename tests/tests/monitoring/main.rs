@@ -158,8 +158,10 @@ async fn empty_panels(prometheus: &Prometheus, dashboard: &Value) -> anyhow::Res
 
 /// What no consumer can read.
 async fn a_dead_letter_raises_its_alert(stack: &Stack, prometheus: &Prometheus) -> anyhow::Result<()> {
-    let broker =
-        Broker::start(&settings::Broker { url: Secret::new(stack.broker_url()), declare: false }, "test");
+    let broker = Broker::start(
+        &settings::Broker { url: Secret::new(stack.broker_url()), ca: None, declare: false },
+        "test",
+    );
     let publisher = broker.publisher();
     publisher.connected().await?;
     let routing_key = "live.order.cancelled".to_owned();

@@ -1,6 +1,6 @@
 //! Brokers for these tests, and the events that go through them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -87,8 +87,16 @@ pub(crate) struct OwnBroker {
 
 impl OwnBroker {
     pub(crate) async fn start(name: &str) -> Self {
+        Self::with_settings(name, |_home| String::new()).await
+    }
+
+    /// With further settings, as in `rabbitmq.conf`, and the files that they name, made in the folder given.
+    pub(crate) async fn with_settings(name: &str, settings: impl FnOnce(&Path) -> String) -> Self {
         let directory = std::env::temp_dir().join(format!("waybill-messaging-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
+        let further = directory.join("rabbitmq/conf.d");
+        std::fs::create_dir_all(&further).unwrap();
+        std::fs::write(further.join("further.conf"), settings(&directory)).unwrap();
         let options = RabbitMqOptions {
             directory: directory.clone(),
             ports: RabbitMqPorts::free(&Entropy::from_system().unwrap()).unwrap(),

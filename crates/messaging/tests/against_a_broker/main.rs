@@ -8,3 +8,4 @@ mod losses;
 mod publishing;
 mod recorder;
 mod rights;
+mod tls;

@@ -22,7 +22,7 @@ const RENEWALS: usize = 30;
 
 /// A broker that makes nothing shared.
 fn guest(url: &str) -> Broker {
-    Broker::start(&settings::Broker { url: Secret::new(url), declare: false }, "test")
+    Broker::start(&settings::Broker { declare: false, ..settings::Broker::new(Secret::new(url)) }, "test")
 }
 
 #[tokio::test]

@@ -6,3 +6,4 @@ mod batcher;
 mod database;
 mod migrate;
 mod servers;
+mod tls;

@@ -1,0 +1,61 @@
+//! Certificates of authorities, as PEM holds them.
+
+use std::path::Path;
+
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::files::contents;
+
+/// Some name a system's whole collection, which has a few hundred of them.
+const FILE_MAX_BYTES: u64 = 1024 * 1024;
+
+/// One certificate or several, one after the other, in PEM.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(inline, with = "String")]
+pub struct Certificates {
+    pem: String,
+    ders: Vec<CertificateDer<'static>>,
+}
+
+impl Certificates {
+    /// # Errors
+    /// Says what there is instead of certificates.
+    pub fn parse(pem: String) -> Result<Self, String> {
+        let ders = CertificateDer::pem_slice_iter(pem.as_bytes()).collect::<Result<Vec<_>, _>>();
+        let ders = ders.map_err(|error| format!("is not PEM: {error}"))?;
+        if ders.is_empty() {
+            return Err("holds no certificate (-----BEGIN CERTIFICATE-----)".into());
+        }
+        Ok(Self { pem, ders })
+    }
+
+    /// # Errors
+    /// When it cannot be read, or holds no certificate; names the file.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = contents(path, FILE_MAX_BYTES)
+            .map_err(|error| format!("{}, which cannot be read: {error}", path.display()))?;
+        Self::parse(text).map_err(|fault| format!("{}, which {fault}", path.display()))
+    }
+
+    pub fn as_slice(&self) -> &[CertificateDer<'static>] {
+        &self.ders
+    }
+}
+
+impl TryFrom<String> for Certificates {
+    type Error = String;
+
+    fn try_from(pem: String) -> Result<Self, String> {
+        Self::parse(pem)
+    }
+}
+
+impl From<Certificates> for String {
+    fn from(certificates: Certificates) -> Self {
+        certificates.pem
+    }
+}

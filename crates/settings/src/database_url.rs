@@ -1,0 +1,177 @@
+//! What a database's URL says of TLS, in libpq's words: `sslmode` and `sslrootcert`.
+
+use std::path::Path;
+
+use percent_encoding::percent_decode_str;
+
+use crate::{Certificates, Secret};
+
+/// A database's URL, read as far as the driver does not read it itself.
+#[derive(Clone, Debug)]
+pub struct DatabaseUrl {
+    /// The URL without what `encryption` says.
+    pub rest: Secret,
+    pub encryption: Encryption,
+}
+
+/// What is asked of the line to a PostgreSQL: libpq's `sslmode`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Encryption {
+    /// `disable`
+    None,
+    /// `prefer`: where the server offers it, and without looking whom it comes from.
+    IfOffered,
+    /// `require` without `sslrootcert`: nobody listens, but whoever answers is believed.
+    WithAnyone,
+    /// `verify-ca`, and `require` with `sslrootcert`, which libpq takes for the same: whomever these have certified, under
+    /// whatever name.
+    WithCertified(Certificates),
+    /// `verify-full`: the host of the URL, certified by one of these; `None` are the authorities that the system trusts.
+    WithHost(Option<Certificates>),
+}
+
+const MODES: &str = "sslmode must be disable, prefer, require, verify-ca or verify-full";
+/// As libpq has it: what the system trusts.
+const SYSTEM: &str = "system";
+
+impl DatabaseUrl {
+    /// # Errors
+    /// Says what is wrong, and shows nothing of the URL but the certificates' file.
+    pub fn parse(url: &Secret) -> Result<Self, String> {
+        let url = url.expose();
+        if !(url.starts_with("postgres://") || url.starts_with("postgresql://")) {
+            return Err("must be a postgres:// URL".into());
+        }
+        let (place, options) = split(url);
+        let (mut mode, mut root, mut rest) = (None, None, Vec::new());
+        // Of options that are repeated, the last counts.
+        for option in options.split('&').filter(|option| !option.is_empty()) {
+            match option.split_once('=') {
+                Some(("sslmode", value)) => mode = Some(decoded(value)?),
+                Some(("sslrootcert", value)) => root = Some(decoded(value)?).filter(|path| !path.is_empty()),
+                Some(_) | None => rest.push(option),
+            }
+        }
+        let encryption = encryption(mode.as_deref(), root.as_deref())?;
+        let rest = if rest.is_empty() { place.into() } else { format!("{place}?{}", rest.join("&")) };
+        Ok(Self { rest: Secret::new(rest), encryption })
+    }
+}
+
+/// The options begin behind the question mark that follows the password, which may have one itself.
+fn split(url: &str) -> (&str, &str) {
+    let host = url.find('@').unwrap_or_default();
+    match url[host..].find('?') {
+        Some(mark) => (&url[..host + mark], &url[host + mark + 1..]),
+        None => (url, ""),
+    }
+}
+
+fn decoded(value: &str) -> Result<String, String> {
+    let text = percent_decode_str(value).decode_utf8();
+    Ok(text.map_err(|_| "sslmode and sslrootcert must be UTF-8")?.into_owned())
+}
+
+fn encryption(mode: Option<&str>, root: Option<&str>) -> Result<Encryption, String> {
+    let certificates =
+        |path| Certificates::read(Path::new(path)).map_err(|fault| format!("sslrootcert names {fault}"));
+    match (mode.unwrap_or("prefer"), root) {
+        ("disable", None) => Ok(Encryption::None),
+        ("prefer", None) => Ok(Encryption::IfOffered),
+        ("require", None) => Ok(Encryption::WithAnyone),
+        ("verify-full", None | Some(SYSTEM)) => Ok(Encryption::WithHost(None)),
+        ("require" | "verify-ca", Some(SYSTEM)) => {
+            Err("sslrootcert=system wants sslmode=verify-full: anybody can have a certificate of some name"
+                .into())
+        }
+        ("require" | "verify-ca", Some(path)) => certificates(path).map(Encryption::WithCertified),
+        ("verify-full", Some(path)) => certificates(path).map(|root| Encryption::WithHost(Some(root))),
+        ("verify-ca", None) => {
+            Err("sslmode=verify-ca wants sslrootcert, a file with the authority's certificate".into())
+        }
+        ("disable" | "prefer", Some(_)) => {
+            Err("sslrootcert wants sslmode=verify-full: without it, no certificate is looked at".into())
+        }
+        (_, _) => Err(MODES.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: &str = "postgres://u:p@h:5432/d";
+
+    fn parse(url: &str) -> Result<DatabaseUrl, String> {
+        DatabaseUrl::parse(&Secret::new(url))
+    }
+
+    #[test]
+    fn modes_are_libpqs() {
+        for (mode, encryption) in [
+            ("", Encryption::IfOffered),
+            ("?sslmode=disable", Encryption::None),
+            ("?sslmode=prefer", Encryption::IfOffered),
+            ("?sslmode=require", Encryption::WithAnyone),
+            ("?sslmode=require&sslrootcert=", Encryption::WithAnyone),
+            ("?sslmode=verify-full", Encryption::WithHost(None)),
+            ("?sslmode=verify%2Dfull&sslrootcert=system", Encryption::WithHost(None)),
+            ("?sslmode=disable&sslmode=require", Encryption::WithAnyone),
+        ] {
+            let url = parse(&format!("{BASE}{mode}")).unwrap();
+            assert_eq!((url.rest.expose(), url.encryption), (BASE, encryption), "{mode}");
+        }
+    }
+
+    #[test]
+    fn the_drivers_own_options_stay() {
+        for (url, rest) in [
+            ("postgresql://h/d?a=1&sslmode=require&b=2", "postgresql://h/d?a=1&b=2"),
+            ("postgres://u:p?sslmode=x@h/d?sslmode=disable", "postgres://u:p?sslmode=x@h/d"),
+            ("postgres://h/d?", "postgres://h/d"),
+        ] {
+            assert_eq!(parse(url).unwrap().rest.expose(), rest, "{url}");
+        }
+    }
+
+    #[test]
+    fn certificates_are_read() {
+        let authority = rcgen::generate_simple_self_signed(["ca".to_owned()]).unwrap().cert;
+        let path = std::env::temp_dir().join(format!("waybill settings {}.crt", std::process::id()));
+        std::fs::write(&path, authority.pem()).unwrap();
+        let root = Certificates::parse(authority.pem().trim_end().into()).unwrap();
+        assert_eq!(root.as_slice(), [authority.der().clone()]);
+        let name = path.to_str().unwrap().replace(' ', "%20");
+        for (mode, encryption) in [
+            ("require", Encryption::WithCertified(root.clone())),
+            ("verify-ca", Encryption::WithCertified(root.clone())),
+            ("verify-full", Encryption::WithHost(Some(root.clone()))),
+        ] {
+            let url = parse(&format!("{BASE}?sslrootcert={name}&sslmode={mode}")).unwrap();
+            assert_eq!(url.encryption, encryption, "{mode}");
+        }
+        std::fs::write(&path, "nothing of the kind").unwrap();
+        let fault = parse(&format!("{BASE}?sslmode=verify-full&sslrootcert={name}")).unwrap_err();
+        assert!(fault.ends_with(".crt, which holds no certificate (-----BEGIN CERTIFICATE-----)"), "{fault}");
+        std::fs::remove_file(&path).unwrap();
+        let fault = parse(&format!("{BASE}?sslmode=verify-full&sslrootcert={name}")).unwrap_err();
+        assert!(fault.starts_with("sslrootcert names /") && fault.contains("cannot be read"), "{fault}");
+    }
+
+    #[test]
+    fn what_would_not_do_what_it_says_is_refused() {
+        for (url, fault) in [
+            ("mysql://h/d", "must be a postgres:// URL"),
+            ("postgres://h/d?sslmode=allow", MODES),
+            ("postgres://h/d?sslmode=", MODES),
+            ("postgres://h/d?sslmode=verify_full&sslrootcert=/nowhere", MODES),
+            ("postgres://h/d?sslmode=verify-ca", "sslmode=verify-ca wants sslrootcert"),
+            ("postgres://h/d?sslmode=verify-ca&sslrootcert=system", "sslrootcert=system wants"),
+            ("postgres://h/d?sslrootcert=/ca.crt", "sslrootcert wants sslmode=verify-full"),
+            ("postgres://h/d?sslmode=%ff", "sslmode and sslrootcert must be UTF-8"),
+        ] {
+            let told = parse(url).unwrap_err();
+            assert!(told.starts_with(fault), "{url}: {told}");
+        }
+    }
+}
