@@ -73,8 +73,8 @@ lint-deploy: $(DEPLOY_PYTHON) ## What deploy/ holds, against Kubernetes' schemas
 	$(DEPLOY_PYTHON) deploy/tools/lint.py $(if $(DEFINITIONS),--definitions $(DEFINITIONS))
 	cd deploy/tools && $(abspath $(DEPLOY_PYTHON)) -m unittest --quiet test_lint
 
-alerts: ## Write deploy/kubernetes' copy of deploy/alerts anew
-	python3 deploy/tools/rules.py
+alerts: ## Write deploy/kubernetes' copy of deploy/alerts anew; RUNBOOKS=https://… leads them to where you have proto-docs/runbooks
+	python3 deploy/tools/rules.py $(if $(RUNBOOKS),--runbooks $(RUNBOOKS))
 
 images: toolchain $(DEPLOY_PYTHON) ## Container images by docker, podman or buildah, and what each is made of in target/images; REGISTRY=…, VERSION=…
 	$(DEPLOY_PYTHON) deploy/tools/sbom.py target/images

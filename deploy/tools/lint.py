@@ -65,6 +65,9 @@ def check_rules(report: Report):
     files = sorted((manifests.DEPLOY / "alerts").glob("*.yaml"))
     report.section("PrometheusRules say what deploy/alerts says",
                    [] if rules.TARGET.read_text() == rules.rules() else ["they do not: run `make alerts`"])
+    places = rules.runbook_places()
+    one = len(places) == 1 and str(*places).startswith(("https://", "http://"))
+    report.section("alerts lead to their runbooks, in one place", [] if one else [f"they lead to {places}"])
     promtool = shutil.which("promtool")
     if promtool is None:
         report.not_run("promtool over deploy/alerts", "there is no promtool")

@@ -10,6 +10,11 @@ use crate::process;
 const SECONDS_BUCKETS: [f64; 14] =
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 
+/// From an event to its first webhook: a platform that is an hour behind must be told from one that is half a minute behind.
+const LAG_METRIC: &str = "webhook_first_attempt_lag_seconds";
+const LAG_BUCKETS: [f64; 15] =
+    [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0];
+
 /// Renders what has been recorded in this process, and what the kernel says of it.
 #[derive(Clone)]
 pub struct Metrics {
@@ -42,11 +47,46 @@ const JOBS_BUCKETS: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 /// # Errors
 /// When one is installed already.
 pub fn install_metrics(service: &'static str) -> anyhow::Result<Metrics> {
-    let recorded = PrometheusBuilder::new()
+    let recorded = builder(service)?.install_recorder()?;
+    metrics::gauge!("build_info", "version" => env!("CARGO_PKG_VERSION")).set(1);
+    Ok(Metrics { recorded, service })
+}
+
+fn builder(service: &'static str) -> anyhow::Result<PrometheusBuilder> {
+    let builder = PrometheusBuilder::new()
         .add_global_label("service", service)
         .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &SECONDS_BUCKETS)?
         .set_buckets_for_metric(Matcher::Suffix("_jobs".into()), &JOBS_BUCKETS)?
-        .install_recorder()?;
-    metrics::gauge!("build_info", "version" => env!("CARGO_PKG_VERSION")).set(1);
-    Ok(Metrics { recorded, service })
+        // A full name goes before what names end in.
+        .set_buckets_for_metric(Matcher::Full(LAG_METRIC.into()), &LAG_BUCKETS)?;
+    Ok(builder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An alert asks whether the lag is above what other durations have as their last bucket.
+    #[test]
+    fn a_lag_of_minutes_is_told_from_one_of_hours() {
+        let recorder = builder("test").unwrap().build_recorder();
+        metrics::with_local_recorder(&recorder, || {
+            for lag in [200.0, 4000.0] {
+                metrics::histogram!(LAG_METRIC).record(lag);
+                metrics::histogram!("broker_publish_seconds").record(lag);
+            }
+        });
+        let text = recorder.handle().render();
+        for (metric, bucket, count) in [
+            (LAG_METRIC, "30", 0),
+            (LAG_METRIC, "300", 1),
+            (LAG_METRIC, "3600", 1),
+            (LAG_METRIC, "7200", 2),
+            ("broker_publish_seconds", "30", 0),
+        ] {
+            let line = format!(r#"{metric}_bucket{{service="test",le="{bucket}"}} {count}"#);
+            assert!(text.lines().any(|found| found == line), "no {line} in:\n{text}");
+        }
+        assert!(!text.contains(r#"broker_publish_seconds_bucket{service="test",le="60"}"#));
+    }
 }
