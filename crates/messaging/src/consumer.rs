@@ -12,7 +12,7 @@ use lapin::options::{
 };
 use lapin::types::FieldTable;
 use lapin::{Channel, Consumer};
-use metrics::{counter, gauge, histogram};
+use metrics::{Gauge, counter, gauge, histogram};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
@@ -35,15 +35,17 @@ const CANCEL: Duration = Duration::from_secs(1);
 /// How long the messages in hand may take when we stop.
 const FINISH: Duration = Duration::from_secs(10);
 
-/// 1 while messages of the queue are heard, whatever the connection is worth.
-const SUBSCRIBED: &str = "consumer_subscribed";
-
 /// What becomes of a message, as it is counted.
 const HANDLED: &str = "handled";
 const DEAD_LETTERED: &str = "dead_lettered";
 const RENEWED: &str = "renewed";
 const LET_GO: &str = "let_go";
 const PANICKED: &str = "panicked";
+
+/// 1 while messages of the queue are heard, whatever the connection is worth.
+fn subscribed_gauge(queue: &'static str) -> Gauge {
+    gauge!("consumer_subscribed", "queue" => queue)
+}
 
 /// Consumes a queue until `stop` is cancelled, handling up to `parallel` messages at once; then finishes what it holds,
 /// within 10 s, and returns. Declares the exchange and the queue, and subscribes anew after every loss.
@@ -62,7 +64,7 @@ pub async fn consume(
         count(queue.name, outcome, 0);
     }
     // What is not there is no 0 for whoever watches it.
-    gauge!(SUBSCRIBED, "queue" => queue.name).set(0);
+    subscribed_gauge(queue.name).set(0);
     let crew = Arc::new(Crew {
         queue,
         parallel,
@@ -133,7 +135,7 @@ impl<H: Handler> Crew<H> {
                     if std::mem::take(&mut told) {
                         tracing::info!(queue = self.queue.name, "subscribed again");
                     }
-                    let subscribed = gauge!(SUBSCRIBED, "queue" => self.queue.name);
+                    let subscribed = subscribed_gauge(self.queue.name);
                     subscribed.set(1);
                     self.handler.connected().await;
                     let last = self.run(subscription, in_hand, stop).await;
