@@ -114,7 +114,9 @@ pub(super) fn launch(
         .variable("WAYBILL_DATABASE__URL", database)
         .variable("WAYBILL_BROKER__URL", broker)
         .variable("WAYBILL_INTERNAL__TOKEN", &kept.secrets.internal_token)
-        .variable("WAYBILL_TELEMETRY__FORMAT", "json");
+        .variable("WAYBILL_TELEMETRY__FORMAT", "json")
+        // As images do (deploy/images/Containerfile).
+        .variable("MALLOC_MMAP_THRESHOLD_", "1048576");
     let mut launch = listening(launch, ports);
     if let Some(public) = ports.public {
         launch = launch.variable("WAYBILL_PUBLIC__URL", format!("http://127.0.0.1:{public}"));
