@@ -86,6 +86,8 @@ def main() -> int:
     report.section("kustomizations lead somewhere", policies.kustomizations_lead_somewhere(manifests.DEPLOY))
     check_rules(report)
     report.section("images: the Containerfile", images.checks())
+    by_hand = manifests.documents((manifests.KUBERNETES / "restore/backup.yaml").read_text())
+    report.section("restore/backup.yaml, against the fields that we use", [fault for one in by_hand for fault in schemas.custom(one)])
     for name, faults in compose.checks():
         report.section(name, faults)
 

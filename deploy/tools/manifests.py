@@ -9,7 +9,7 @@ import yaml
 
 DEPLOY = Path(__file__).resolve().parents[1]
 KUBERNETES = DEPLOY / "kubernetes"
-OVERLAYS = ["local", "production"]
+OVERLAYS = ["local", "production", "restored"]
 # Older ones have another kustomize in them, which reads other fields.
 KUBECTL_OLDEST = (1, 27)
 

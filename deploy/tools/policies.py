@@ -278,6 +278,32 @@ def data_is_kept_twice(resources, overlay):
             yield f"{title(cluster)}: its queues have no quorum without a node"
 
 
+def restores_write_elsewhere(resources):
+    """A cluster that is made from an archive has another one of its own: the two logs would be mixed up, and both be lost."""
+    for cluster in of_kind(resources, "Cluster"):
+        name, spec = cluster["metadata"]["name"], cluster["spec"]
+        recovery = spec["bootstrap"].get("recovery")
+        if ("initdb" in spec["bootstrap"]) == (recovery is not None):
+            yield f"{title(cluster)}: it begins empty or from a backup, one of the two"
+        if recovery is None:
+            continue
+        sources = {one["name"]: one["plugin"]["parameters"] for one in spec.get("externalClusters", [])}
+        source = sources.get(recovery["source"])
+        if source is None:
+            yield f"{title(cluster)}: there is no archive {recovery['source']}"
+            continue
+        stores = {one["metadata"]["name"] for one in of_kind(resources, "ObjectStore")}
+        for plugin in spec.get("plugins", []):
+            own = plugin["parameters"]
+            if {own["barmanObjectName"], source["barmanObjectName"]} - stores:
+                yield f"{title(cluster)}: there is no such ObjectStore"
+            if (own["barmanObjectName"], own.get("serverName", name)) == (source["barmanObjectName"], source.get("serverName", recovery["source"])):
+                yield f"{title(cluster)}: it writes to the archive that it is restored from"
+        moment = recovery.get("recoveryTarget", {}).get("targetTime", "Z")
+        if not re.search(r"(Z|[+-]\d\d(:?\d\d)?)$", moment):
+            yield f"{title(cluster)}: the moment {moment} has no zone"
+
+
 def known_variables() -> set:
     """Those that the documents explain; `…__NAME` there stands for the section of the one before."""
     files = [DEPLOY / "README.md", *sorted((DEPLOY.parent / "proto-docs").glob("*.md"))]
@@ -315,7 +341,7 @@ def everybody_is_in_the_quota(resources):
 OF_RESOURCES = [
     nobody_is_root, root_file_systems_are_read_only, limits_are_set, probes_are_set, stops_leave_time_to_drain, images_are_pinned,
     secrets_are_referred_to, secrets_are_made, services_are_complete, the_network_is_closed, arrows_are_drawn_on_both_sides,
-    references_lead_somewhere, variables_are_known, everybody_is_in_the_quota,
+    references_lead_somewhere, restores_write_elsewhere, variables_are_known, everybody_is_in_the_quota,
 ]
 OF_OVERLAYS = [ingresses_have_certificates, data_is_kept_twice]
 

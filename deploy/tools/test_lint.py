@@ -69,6 +69,15 @@ def spec(kind, name, change):
     return lambda resources: change(one(resources, kind, name)["spec"])
 
 
+def restored(**recovery):
+    """As restore/ makes it from the archive `postgres`, with this otherwise."""
+    def change(s):
+        s["bootstrap"] = {"recovery": {"source": "before", "database": "waybill", "owner": "waybill", **recovery}}
+        parameters = {"barmanObjectName": "postgres-backups", "serverName": "postgres"}
+        s["externalClusters"] = [{"name": "before", "plugin": {"name": "barman-cloud.cloudnative-pg.io", "parameters": parameters}}]
+    return spec("Cluster", "postgres", change)
+
+
 # The check, how a manifest is broken, and a word of what is said about it.
 POLICIES = [
     (policies.nobody_is_root, lambda r: pod(r)["securityContext"].update(runAsNonRoot=False), "may run as root"),
@@ -121,6 +130,10 @@ POLICIES = [
     (policies.references_lead_somewhere, drop("Service", "key-management"), "leads nowhere"),
     (policies.references_lead_somewhere, lambda r: one(r, "Service", "wallet")["metadata"].pop("namespace"), "no namespace"),
     (policies.references_lead_somewhere, lambda r: one(r, "Service", "wallet")["metadata"]["labels"].pop("rollout-step"), "no step"),
+    (policies.restores_write_elsewhere, restored(), "writes to the archive that it is restored from"),
+    (policies.restores_write_elsewhere, restored(source="other"), "no archive other"),
+    (policies.restores_write_elsewhere, restored(recoveryTarget={"targetTime": "2026-01-31T12:00:00"}), "has no zone"),
+    (policies.restores_write_elsewhere, spec("Cluster", "postgres", lambda s: s["bootstrap"].update(recovery={"source": "x"})), "one of the two"),
     (policies.variables_are_known, put([{"name": "WAYBILL_BROKER__URI", "value": "x"}], "env"), "no document knows WAYBILL_BROKER__URI"),
     (policies.everybody_is_in_the_quota, spec("HorizontalPodAutoscaler", "wallet", lambda s: s.update(maxReplicas=40)), "more than 400"),
     (policies.ingresses_have_certificates, spec("Ingress", "order-api", lambda s: s.pop("tls")), "no certificate"),
