@@ -77,11 +77,11 @@ alerts: ## Write deploy/kubernetes' copy of deploy/alerts anew; RUNBOOKS=https:/
 	python3 deploy/tools/rules.py $(if $(RUNBOOKS),--runbooks $(RUNBOOKS))
 
 images: toolchain $(DEPLOY_PYTHON) ## Container images by docker, podman or buildah, and what each is made of in target/images; REGISTRY=…, VERSION=…
-	$(DEPLOY_PYTHON) deploy/tools/sbom.py target/images
 	sh deploy/images/build.sh
+	$(DEPLOY_PYTHON) deploy/tools/sbom.py target/images target/images/packages
 
 try-deploy: programs $(DEPLOY_PYTHON) ## What images hold and compose.yaml does, on this machine's PostgreSQL and RabbitMQ, without an engine; as root
-	sh deploy/images/check.sh $(PROGRAMS)
+	DEPLOY_PYTHON=$(abspath $(DEPLOY_PYTHON)) sh deploy/images/check.sh $(PROGRAMS)
 	$(DEPLOY_PYTHON) deploy/tools/try_settings.py $(PROGRAMS)
 	$(DEPLOY_PYTHON) deploy/tools/try_compose.py $(PROGRAMS)
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the five images with the first engine that works: docker, podman, buildah (ENGINE=podman for that one alone). They are named
-# $REGISTRY/<service>:$VERSION; $REGISTRY is `waybill`, $VERSION that of Cargo.toml, unless they are set.
+# $REGISTRY/<service>:$VERSION; $REGISTRY is `waybill`, $VERSION that of Cargo.toml, unless they are set. What each records of the system's
+# packages is taken out to target/images/packages, for tools/sbom.py.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -37,6 +38,28 @@ if [ -z "$engine" ]; then
     exit 1
 fi
 
+# image, folder: an image needs not run for this.
+take_records() {
+    rm -rf "$2"
+    mkdir -p "$2"
+    case $engine in
+    docker | podman)
+        container=$("$engine" create "$1")
+        "$engine" cp "$container:/var/lib/dpkg/status.d" "$2/"
+        "$engine" cp "$container:/etc/os-release" "$2/"
+        "$engine" rm "$container" >/dev/null
+        ;;
+    buildah)
+        container=$(buildah from "$1")
+        # Who is not root mounts in a namespace of his own.
+        unshare=
+        [ "$(id -u)" -eq 0 ] || unshare="buildah unshare"
+        $unshare sh -c 'root=$(buildah mount "$0") && cp -r "$root/var/lib/dpkg/status.d" "$root/etc/os-release" "$1/"' "$container" "$2"
+        buildah rm "$container" >/dev/null
+        ;;
+    esac
+}
+
 for service in key-management order-api portal-api wallet webhook-dispatcher; do
     image=$registry/$service:$version
     set -- --file deploy/images/Containerfile --target "$service" --tag "$image" \
@@ -47,5 +70,6 @@ for service in key-management order-api portal-api wallet webhook-dispatcher; do
     podman) podman build --format docker "$@" . ;;
     buildah) buildah build --format docker "$@" . ;;
     esac
+    take_records "$image" "target/images/packages/$service"
     echo "$image: built by $engine"
 done

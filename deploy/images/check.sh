@@ -59,6 +59,21 @@ if touch "$tree/x" 2>/dev/null; then said bad "the root can be written to"; else
 if find "$tree" -perm /6000 | grep -q .; then said bad "programs change their user"; else said ok "no program changes its user"; fi
 if find "$tree" \( -type f -o -type d \) ! -perm -o=r | grep -q .; then said bad "files cannot be read"; else said ok "all files can be read"; fi
 if grep -q 'BEGIN CERTIFICATE' "$tree/etc/ssl/certs/ca-certificates.crt"; then said ok "root certificates"; else said bad "root certificates"; fi
+if [ -n "${DEPLOY_PYTHON-}" ]; then
+    mkdir "$work/records"
+    for service in $services; do
+        mkdir "$work/records/$service"
+        cp -r "$tree/var/lib/dpkg/status.d" "$tree/etc/os-release" "$work/records/$service/"
+    done
+    "$DEPLOY_PYTHON" deploy/tools/sbom.py "$work/sbom" "$work/records" >"$work/said" || cat "$work/said"
+    for package in libc6 libgcc-s1 ca-certificates; do
+        if grep -q "\"pkg:deb/[a-z]*/$package@" "$work/sbom/wallet.cdx.json"; then
+            said ok "what it is made of names $package"
+        else
+            said bad "what it is made of does not name $package"
+        fi
+    done
+fi
 echo "packages: $(ls "$tree/var/lib/dpkg/status.d" | tr '\n' ' ')"
 echo "size beside the programs: $(du --summarize --human-readable --exclude=usr/bin "$tree" | cut -f1)"
 exit "$((faults > 0))"

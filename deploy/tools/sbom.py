@@ -1,13 +1,14 @@
-"""Writes what an image is made of, as CycloneDX: sbom.py <folder> writes <service>.cdx.json for each service.
+"""Writes what an image is made of, as CycloneDX: sbom.py <folder> [<packages>] writes <service>.cdx.json for each service.
 
 The crates that a service is built from, as `cargo metadata` and the lock file have them (with what a feature that another service
 asks for adds, since all are built at once), and for portal-api the packages that its
-pages are built from. The system's packages in the image are recorded in the image itself, where scanners find them
-(images/base-tree.sh).
+pages are built from. And the packages of the system (the C library, root certificates), as the image itself records them
+(images/base-tree.sh): images/build.sh takes the records of each image to <packages>/<service>.
 """
 
 import base64
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -43,7 +44,21 @@ def _crate(package: dict, kind=ComponentType.LIBRARY) -> Component:
     return component
 
 
-def of_service(service: str, metadata: dict) -> Bom:
+def of_system(records: Path):
+    """What the records of packages in `status.d` say, of the Debian that `os-release` names."""
+    release = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', (records / "os-release").read_text(), re.MULTILINE))
+    for record in sorted((records / "status.d").iterdir()):
+        fields = dict(re.findall(r"^([\w-]+): (.*)$", record.read_text(), re.MULTILINE))
+        name, version, architecture = fields["Package"], fields["Version"], fields["Architecture"]
+        qualifiers = {"arch": architecture, "distro": f"{release['ID']}-{release['VERSION_ID']}"}
+        if "Source" in fields:
+            # As scanners look advisories up; it stands with its version where that is another.
+            qualifiers["upstream"] = fields["Source"].partition(" ")[0]
+        yield Component(type=ComponentType.LIBRARY, name=name, version=version, bom_ref=f"deb:{name}@{version}",
+                        purl=PackageURL("deb", release["ID"], name, version, qualifiers))
+
+
+def of_service(service: str, metadata: dict, records: Path | None = None) -> Bom:
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
     root = next(id for id, package in packages.items() if package["name"] == service and not package["source"])
@@ -57,16 +72,18 @@ def of_service(service: str, metadata: dict) -> Bom:
         # What only tests or builds need is in no program.
         waiting += _needed(nodes[id])
     bom.metadata.component = components[root]
+    system = list(of_system(records)) if records else []
+    for component in system:
+        bom.components.add(component)
     for id, component in components.items():
         if id != root:
             bom.components.add(component)
+    pages = list(of_pages()) if service == "portal-api" else []
+    for component in pages:
+        bom.components.add(component)
     for id, component in components.items():
-        bom.register_dependency(component, [components[needed] for needed in _needed(nodes[id])])
-    if service == "portal-api":
-        pages = list(of_pages())
-        for component in pages:
-            bom.components.add(component)
-        bom.register_dependency(components[root], pages)
+        beside = [*system, *pages] if id == root else []
+        bom.register_dependency(component, [components[needed] for needed in _needed(nodes[id])] + beside)
     return bom
 
 
@@ -93,18 +110,19 @@ def of_pages():
 
 
 def main() -> int:
-    folder = Path(sys.argv[1])
+    folder, packages = Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else None
     folder.mkdir(parents=True, exist_ok=True)
     metadata = crates()
     for service in SERVICES:
-        bom = of_service(service, metadata)
+        bom = of_service(service, metadata, packages / service if packages else None)
         text = JsonV1Dot6(bom).output_as_string(indent=1)
         fault = JsonStrictValidator(SchemaVersion.V1_6).validate_str(text)
         if fault:
             print(f"{service}: {fault}", file=sys.stderr)
             return 1
         (folder / f"{service}.cdx.json").write_text(text)
-        print(f"{folder / f'{service}.cdx.json'}: {len(bom.components)} components")
+        system = "" if packages else ", without the system's packages: no image was looked into"
+        print(f"{folder / f'{service}.cdx.json'}: {len(bom.components)} components{system}")
     return 0
 
 

@@ -14,6 +14,7 @@ import images
 import lint
 import manifests
 import policies
+import sbom
 import schemas
 
 
@@ -237,6 +238,19 @@ class Compose(unittest.TestCase):
                 change(files)
                 faults = [fault for _, faults in compose.checks(files) for fault in faults]
                 self.assertTrue(any(word in fault for fault in faults), faults)
+
+
+class Sbom(unittest.TestCase):
+    def test_packages_of_the_system(self):
+        with tempfile.TemporaryDirectory() as folder:
+            records = Path(folder)
+            (records / "os-release").write_text('ID=debian\nVERSION_ID="12"\n')
+            (records / "status.d").mkdir()
+            (records / "status.d/libc6").write_text(
+                "Package: libc6\nStatus: install ok installed\nArchitecture: amd64\nSource: glibc (2.36)\nVersion: 2.36-9+deb12u13\nDescription: x\n Version: y\n")
+            found = list(sbom.of_system(records))
+        self.assertEqual([(one.name, one.version) for one in found], [("libc6", "2.36-9+deb12u13")])
+        self.assertEqual(str(found[0].purl), "pkg:deb/debian/libc6@2.36-9%2Bdeb12u13?arch=amd64&distro=debian-12&upstream=glibc")
 
 
 class Images(unittest.TestCase):
