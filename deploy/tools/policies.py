@@ -69,6 +69,17 @@ def limits_are_set(resources):
             yield f"{title(resource)}: resources are not set"
 
 
+def memory_is_told_before_it_ends(resources):
+    """The alert comes before the limit of any service does, with a quarter to spare."""
+    text = (DEPLOY / "alerts/platform.yaml").read_text()
+    told = int(re.search(r"process_resident_memory_bytes > (\d+) \* 1024 \* 1024$", text, re.MULTILINE).group(1))
+    for deployment in of_kind(resources, "Deployment"):
+        for container in deployment["spec"]["template"]["spec"]["containers"]:
+            limit = container.get("resources", {}).get("limits", {}).get("memory", "")
+            if limit.endswith("Mi") and told * 4 > int(limit.removesuffix("Mi")) * 3:
+                yield f"{title(deployment)} is ended at {limit}, and WaybillMemoryHigh comes at {told}Mi"
+
+
 def probes_are_set(resources):
     for deployment in of_kind(resources, "Deployment"):
         for container in pod_template(deployment)["spec"]["containers"]:
@@ -339,7 +350,7 @@ def everybody_is_in_the_quota(resources):
 
 
 OF_RESOURCES = [
-    nobody_is_root, root_file_systems_are_read_only, limits_are_set, probes_are_set, stops_leave_time_to_drain, images_are_pinned,
+    nobody_is_root, root_file_systems_are_read_only, limits_are_set, memory_is_told_before_it_ends, probes_are_set, stops_leave_time_to_drain, images_are_pinned,
     secrets_are_referred_to, secrets_are_made, services_are_complete, the_network_is_closed, arrows_are_drawn_on_both_sides,
     references_lead_somewhere, restores_write_elsewhere, variables_are_known, everybody_is_in_the_quota,
 ]

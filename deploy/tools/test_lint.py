@@ -94,6 +94,7 @@ POLICIES = [
     (policies.limits_are_set, put(None, "resources", "limits"), "no limit of memory"),
     (policies.limits_are_set, put({"memory": "1Mi"}, "resources", "requests"), "requests no cpu"),
     (policies.limits_are_set, spec("Cluster", "postgres", lambda s: s.pop("resources")), "resources are not set"),
+    (policies.memory_is_told_before_it_ends, put({"memory": "224Mi"}, "resources", "limits"), "is ended at 224Mi"),
     (policies.probes_are_set, put(None, "livenessProbe"), "livenessProbe"),
     (policies.probes_are_set, put("/health/live", "readinessProbe", "httpGet", "path"), "does not ask /health/ready"),
     (policies.probes_are_set, put("metrics", "startupProbe", "httpGet", "port"), "a port that is not there"),
