@@ -14,7 +14,7 @@ PAGES := $(WEB)/dist/index.html
 DENY_OPTIONS := --all-features --config .deny.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-pages test-api test-faults test-monitoring mutants bench openapi asyncapi settings lint lint-deploy try-deploy alerts images fmt audit packages toolchain programs browser prometheus
+.PHONY: help run reset test test-pages test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-deploy try-deploy alerts images fmt audit packages toolchain programs browser prometheus
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -56,6 +56,10 @@ test-faults: programs ## Kills on and on, towards a thousand, and holds a model 
 
 test-monitoring: programs prometheus ## Metrics, alerts and dashboards: a real Prometheus scrapes a stack of its own
 	$(PROGRAMS)/local-stack with-servers -- cargo test --package waybill-tests --test monitoring --test deployment
+
+test-upgrade: programs ## A roll-out and a roll-back of order-api while orders flow: the latest recorded release beside the program of now
+	sh tests/releases/build-former.sh
+	$(PROGRAMS)/local-stack with-servers -- cargo test --package waybill-tests --test rolling_upgrade
 
 mutants: packages toolchain $(MUTANTS) ## Changes what decides about money and states, and sees whether a test notices; takes half an hour
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)

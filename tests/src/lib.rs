@@ -43,6 +43,11 @@ pub struct Business {
 impl Business {
     /// Signs up, takes a Test key and registers the shop's webhook receiver.
     pub async fn sign_up(stack: &Stack) -> anyhow::Result<Self> {
+        Self::sign_up_at(stack, stack.order_api()).await
+    }
+
+    /// As [`Business::sign_up`], with the integration and fleet API at this base URL, where a balancer stands perhaps.
+    pub async fn sign_up_at(stack: &Stack, order_api: String) -> anyhow::Result<Self> {
         let unique = OrderId::generate(&Clock::system(), &Entropy::from_system()?).to_string().to_lowercase();
         let email = format!("{unique}@example.com");
         let portal =
@@ -50,7 +55,6 @@ impl Business {
         let test_key = create_key(&portal, "test").await?;
 
         let database = Servers::for_tests().await?.create_database().await?;
-        let order_api = stack.order_api();
         let mut settings = ShopSettings::new(database, Url::parse(&order_api)?, Secret::new(&test_key));
         settings.name = "shop".into();
         settings.modes = Modes::new([Mode::Test, Mode::Live]);

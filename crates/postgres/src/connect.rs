@@ -23,7 +23,7 @@ impl SessionLimits {
     /// For the services' own statements.
     pub(crate) const SERVING: Self =
         Self { statement_timeout_ms: 5_000, lock_timeout_ms: 3_000, idle_in_transaction_timeout_ms: 10_000 };
-    /// For migrations, which may rewrite a table; 0 is no limit. Waiting for another instance's migration is bounded.
+    /// For migrations, which may rewrite a table; 0 is no limit. Waiting for a lock is bounded.
     pub(crate) const MIGRATING: Self =
         Self { statement_timeout_ms: 0, lock_timeout_ms: 60_000, idle_in_transaction_timeout_ms: 60_000 };
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use diesel::QueryableByName;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
-use diesel::sql_types::{BigInt, Text};
+use diesel::sql_types::{BigInt, Bool, Text};
 use diesel_async::{AsyncMigrationHarness, AsyncPgConnection, RunQueryDsl};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 use tokio::time::{Instant, sleep, timeout};
@@ -17,6 +17,8 @@ use crate::connect::{SessionLimits, Target, configure, connect};
 /// How long a server that is still starting is waited for.
 const SERVER_WAIT: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(250);
+/// How long another instance's migrations are waited for.
+const TURN_WAIT: Duration = Duration::from_secs(60);
 /// How long one look at the versions may take, and how long it is until the next.
 const ANSWER: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -32,13 +34,29 @@ pub async fn migrate(settings: &settings::Database, sets: Vec<EmbeddedMigrations
     versions(&sets)?;
     let target = configure(&settings.url, SessionLimits::MIGRATING).context("the database URL")?;
     let mut connection = wait_for_server(&target).await?;
-    // Held by the session, so it goes with the connection however this ends.
-    diesel::sql_query("SELECT pg_advisory_lock($1)")
-        .bind::<BigInt, _>(LOCK)
-        .execute(&mut connection)
-        .await
-        .context("waiting for another instance's migration")?;
+    take_turns(&mut connection).await?;
     tokio::task::spawn_blocking(move || run(connection, sets)).await?
+}
+
+/// The lock is held by the session, so it goes with the connection however this ends. It is asked for again and again: whoever
+/// waited for it inside a statement would be waited for by an index that the other builds concurrently.
+async fn take_turns(connection: &mut AsyncPgConnection) -> anyhow::Result<()> {
+    let deadline = Instant::now() + TURN_WAIT;
+    loop {
+        let lock = diesel::sql_query("SELECT pg_try_advisory_lock($1) AS taken").bind::<BigInt, _>(LOCK);
+        let Lock { taken } = lock.get_result(connection).await.context("asking for the migrations' lock")?;
+        if taken {
+            return Ok(());
+        }
+        ensure!(Instant::now() < deadline, "another instance's migration takes too long");
+        sleep(PAUSE).await;
+    }
+}
+
+#[derive(QueryableByName)]
+struct Lock {
+    #[diesel(sql_type = Bool)]
+    taken: bool,
 }
 
 fn run(connection: AsyncPgConnection, sets: Vec<EmbeddedMigrations>) -> anyhow::Result<()> {

@@ -8,6 +8,8 @@ use local_stack::{Servers, query};
 use postgres::{Schema, migrate};
 
 const FIRST: EmbeddedMigrations = embed_migrations!("tests/migrations/first");
+/// Builds an index while others write, which needs a migration without a transaction.
+const CONCURRENT: EmbeddedMigrations = embed_migrations!("tests/migrations/concurrent");
 const SECOND: EmbeddedMigrations = embed_migrations!("tests/migrations/second");
 
 #[tokio::test]
@@ -54,4 +56,20 @@ async fn a_new_instance_waits_for_whoever_migrates() {
     waited.unwrap();
     // More than it knows is no fault.
     former.check().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_index_is_built_concurrently_while_others_wait_for_their_turn() {
+    let url = Servers::for_tests().await.unwrap().create_database().await.unwrap();
+    let settings = settings(&url, 2);
+    migrate(&settings, vec![FIRST]).await.unwrap();
+    query(&url, "INSERT INTO words SELECT number::text FROM generate_series(1, 100000) AS number")
+        .await
+        .unwrap();
+    let at_once = (0..4).map(|_| migrate(&settings, vec![FIRST, CONCURRENT]));
+    for migrated in futures_util::future::join_all(at_once).await {
+        migrated.unwrap();
+    }
+    let valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'words_backwards'::regclass";
+    assert_eq!(query(&url, valid).await.unwrap(), "t");
 }

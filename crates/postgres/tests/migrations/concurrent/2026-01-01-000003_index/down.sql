@@ -1,0 +1,1 @@
+DROP INDEX CONCURRENTLY words_backwards;

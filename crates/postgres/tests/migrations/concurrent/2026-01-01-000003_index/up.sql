@@ -1,0 +1,1 @@
+CREATE INDEX CONCURRENTLY words_backwards ON words (reverse(word));

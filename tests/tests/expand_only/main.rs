@@ -1,0 +1,232 @@
+//! Migrations expand first: nothing that the latest recorded release uses is taken from it, nothing is asked of it that it does
+//! not do, and no table that it has is closed to writes while an index is built. What a release does not use any more goes with a
+//! migration that says so: `-- contract: since release 2`.
+#![expect(clippy::expect_used, reason = "where a file cannot be read, the test has failed")]
+
+mod sql;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sql::{Token, begins, has, split, statements};
+
+const CONTRACT: &str = "-- contract: since release ";
+
+/// Landed before there was this rule, with how many faults: indexes on tables that the release has, built while writes wait.
+const BEFORE_THE_RULE: [(&str, usize); 1] =
+    [("services/order-api/migrations/2026-11-22-000400_personal_data", 3)];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository").to_owned()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The numbers of the recorded releases.
+fn releases() -> BTreeSet<u32> {
+    let folder = fs::read_dir(root().join("tests/releases")).expect("the releases");
+    folder.filter_map(|entry| entry.expect("a release").file_name().to_str()?.parse().ok()).collect()
+}
+
+/// All migrations that there are, as paths in the repository.
+fn migrations() -> BTreeSet<String> {
+    let services = fs::read_dir(root().join("services")).expect("the services");
+    let services = services.map(|entry| entry.expect("a service").path().join("migrations"));
+    let folders = services.chain([root().join("crates/outbox/migrations")]).filter(|folder| folder.is_dir());
+    folders
+        .flat_map(|folder| fs::read_dir(folder).expect("the migrations"))
+        .map(|entry| {
+            let path = entry.expect("a migration").path();
+            path.strip_prefix(root()).expect("it is in the repository").display().to_string()
+        })
+        .collect()
+}
+
+/// Tables and indexes of the release. Each service has its own, whose names are its own.
+#[derive(Default)]
+struct Released(BTreeSet<(String, String)>);
+
+impl Released {
+    fn of(migrations: &[String]) -> Self {
+        let mut names = BTreeSet::new();
+        for migration in migrations {
+            for statement in statements(&read(&root().join(migration).join("up.sql"))) {
+                if let Some(name) = created(&statement) {
+                    names.insert((service(migration).to_owned(), name.to_owned()));
+                }
+            }
+        }
+        Self(names)
+    }
+
+    fn has(&self, service: &str, name: &str) -> bool {
+        // Every service has the outbox's.
+        self.0.contains(&(service.to_owned(), name.to_owned()))
+            || self.0.contains(&("crates/outbox".to_owned(), name.to_owned()))
+    }
+}
+
+/// `services/wallet`, of a migration's path.
+fn service(migration: &str) -> &str {
+    migration.split("/migrations/").next().unwrap_or_default()
+}
+
+const NOISE: [&str; 8] = ["if", "not", "exists", "only", "unique", "concurrently", "public", "cascade"];
+
+/// The first word from there on that is a name.
+fn name(tokens: &[Token], from: usize) -> Option<&str> {
+    tokens.iter().skip(from).filter_map(Token::word).find(|word| !NOISE.contains(word))
+}
+
+fn created(statement: &[Token]) -> Option<&str> {
+    let of = |words| begins(statement, words);
+    match () {
+        () if of("create table") => name(statement, 2),
+        () if of("create index") => name(statement, 2),
+        () if of("create unique index") => name(statement, 3),
+        () => None,
+    }
+}
+
+/// What of a migration the release would not bear.
+fn faults(service: &str, sql: &str, released: &Released) -> Vec<String> {
+    let statements = statements(sql);
+    let has_it = |name: Option<&str>| name.is_some_and(|name| released.has(service, name));
+    let mut faults = Vec::new();
+    for statement in &statements {
+        if begins(statement, "alter table") && has_it(name(statement, 2)) {
+            let table = name(statement, 2).unwrap_or_default();
+            let start = statement.iter().position(|token| token.is(table)).map_or(0, |at| at + 1);
+            for action in split(&statement[start..], ',') {
+                faults.extend(fault_of(&action, &statements).map(|fault| format!("{table}: {fault}")));
+            }
+        } else if begins(statement, "alter type") || begins(statement, "alter domain") {
+            faults.push("ALTER TYPE".to_owned());
+        } else if begins(statement, "drop")
+            && split(&statement[1..], ',').iter().any(|part| has_it(name(part, 0)) || has_it(name(part, 1)))
+        {
+            faults.push("DROP of what it has".to_owned());
+        } else if begins(statement, "create index") || begins(statement, "create unique index") {
+            let on = statement.iter().position(|token| token.is("on")).unwrap_or(statement.len());
+            let table = name(statement, on + 1);
+            if has_it(table) && has(statement, "create unique") {
+                faults.push(format!("{table:?}: UNIQUE, which it may not keep"));
+            }
+            if has_it(table) && !has(statement, "index concurrently") {
+                faults
+                    .push(format!("{table:?}: an index that is not built CONCURRENTLY: writes wait for it"));
+            }
+        }
+    }
+    faults
+}
+
+/// What is wrong with one part of an `ALTER TABLE`.
+fn fault_of(action: &[Token], all: &[Vec<Token>]) -> Option<&'static str> {
+    let of = |words: &str| begins(action, words);
+    let adds_column = of("add")
+        && !["constraint", "check", "unique", "primary", "foreign", "exclude"]
+            .iter()
+            .any(|rule| of(&format!("add {rule}")));
+    match () {
+        () if of("rename") => Some("RENAME"),
+        () if of("drop constraint") => None,
+        () if of("drop") => Some("DROP COLUMN"),
+        () if of("set schema") => Some("SET SCHEMA"),
+        () if of("alter") && has(action, "set not null") => Some("SET NOT NULL"),
+        () if of("alter") && has(action, "drop default") => Some("DROP DEFAULT"),
+        () if of("alter") && action.iter().any(|token| token.is("type")) => Some("another type"),
+        () if adds_column && has(action, "not null") && !action.iter().any(|token| token.is("default")) => {
+            Some("ADD COLUMN NOT NULL without a default")
+        }
+        // One that takes the place of another is taken to allow more.
+        () if of("add") && !adds_column && !replaces(action, all) => {
+            Some("a new constraint, which it may not keep")
+        }
+        () => None,
+    }
+}
+
+fn replaces(action: &[Token], all: &[Vec<Token>]) -> bool {
+    let name = begins(action, "add constraint").then(|| action.get(2)?.word()).flatten();
+    name.is_some_and(|name| {
+        all.iter().any(|statement| {
+            has(statement, &format!("drop constraint {name}"))
+                || has(statement, &format!("drop constraint if exists {name}"))
+        })
+    })
+}
+
+/// The release since which nothing uses what the migration takes away, as it says itself.
+fn contracts_since(sql: &str) -> Option<u32> {
+    sql.lines().find_map(|line| line.strip_prefix(CONTRACT)?.trim().parse().ok())
+}
+
+#[test]
+fn the_latest_release_can_work_on_the_tables_of_now() {
+    let (releases, all) = (releases(), migrations());
+    let latest = releases.last().expect("a release is recorded");
+    let released: Vec<String> = read(&root().join(format!("tests/releases/{latest}/migrations")))
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    for migration in &released {
+        assert!(all.contains(migration), "{migration} was released, and is gone");
+    }
+    let of_release = Released::of(&released);
+    for migration in all.iter().filter(|migration| !released.contains(migration)) {
+        let sql = read(&root().join(migration).join("up.sql"));
+        let faults = faults(service(migration), &sql, &of_release);
+        let known = BEFORE_THE_RULE.iter().find(|(name, _)| name == migration).map_or(0, |(_, known)| *known);
+        match contracts_since(&sql) {
+            Some(since) => assert!(releases.contains(&since), "{migration}: release {since} is not recorded"),
+            None => {
+                assert!(faults.len() == known, "{migration}: release {latest} would not bear it: {faults:#?}")
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_release_would_not_bear_is_seen() {
+    let names = ["orders", "orders_pending"].map(|name| ("services/shop".to_owned(), name.to_owned()));
+    let released = Released(names.into_iter().collect());
+    let count = |sql: &str| faults("services/shop", sql, &released).len();
+    for bad in [
+        "DROP TABLE orders",
+        "DROP TABLE IF EXISTS drafts, orders CASCADE",
+        "DROP INDEX orders_pending",
+        "ALTER TABLE orders DROP COLUMN note",
+        "ALTER TABLE orders DROP note",
+        "ALTER TABLE ONLY orders ADD COLUMN a TEXT, drop column note",
+        "ALTER TABLE \"orders\" RENAME COLUMN note TO remark",
+        "ALTER TABLE orders RENAME TO parcels",
+        "ALTER TABLE orders ALTER COLUMN note SET NOT NULL",
+        "ALTER TABLE orders ALTER note TYPE BIGINT USING note::BIGINT",
+        "ALTER TABLE orders ALTER COLUMN note DROP DEFAULT",
+        "ALTER TABLE orders ADD COLUMN note TEXT NOT NULL",
+        "ALTER TABLE orders ADD CONSTRAINT short CHECK (length(note) < 9)",
+        "ALTER TABLE orders ADD CHECK (length(note) < 9)",
+        "ALTER TYPE mood RENAME TO moods",
+        "CREATE INDEX orders_by_note ON orders (note)",
+        "CREATE UNIQUE INDEX CONCURRENTLY orders_by_note ON public.orders (note)",
+    ] {
+        assert_eq!(count(bad), 1, "{bad}");
+    }
+    for good in [
+        "ALTER TABLE orders ADD COLUMN note TEXT; -- DROP TABLE orders;",
+        "ALTER TABLE orders ADD COLUMN note TEXT NOT NULL DEFAULT 'DROP TABLE orders; it''s'",
+        "ALTER TABLE orders DROP CONSTRAINT short, ADD CONSTRAINT short CHECK (length(note) < 99)",
+        "CREATE INDEX CONCURRENTLY IF NOT EXISTS orders_by_note ON orders (note)",
+        "CREATE TABLE drafts (id TEXT NOT NULL); CREATE UNIQUE INDEX drafts_id ON drafts (id); DROP TABLE drafts",
+        "CREATE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $body$ BEGIN DROP TABLE orders; END $body$",
+        "/* DROP TABLE orders; */ INSERT INTO orders (note) VALUES ('x')",
+    ] {
+        assert_eq!(count(good), 0, "{good}");
+    }
+    assert_eq!(contracts_since("-- Why.\n-- contract: since release 2\nDROP TABLE orders;"), Some(2));
+    assert_eq!(contracts_since("-- contract: soon\nDROP TABLE orders;"), None);
+}
