@@ -111,13 +111,12 @@ fn faults(service: &str, sql: &str, released: &Released) -> Vec<String> {
             faults.push("DROP of what it has".to_owned());
         } else if begins(statement, "create index") || begins(statement, "create unique index") {
             let on = statement.iter().position(|token| token.is("on")).unwrap_or(statement.len());
-            let table = name(statement, on + 1);
-            if has_it(table) && has(statement, "create unique") {
-                faults.push(format!("{table:?}: UNIQUE, which it may not keep"));
+            let table = name(statement, on + 1).unwrap_or_default();
+            if has_it(Some(table)) && has(statement, "create unique") {
+                faults.push(format!("{table}: UNIQUE, which it may not keep"));
             }
-            if has_it(table) && !has(statement, "index concurrently") {
-                faults
-                    .push(format!("{table:?}: an index that is not built CONCURRENTLY: writes wait for it"));
+            if has_it(Some(table)) && !has(statement, "index concurrently") {
+                faults.push(format!("{table}: an index that is not built CONCURRENTLY: writes wait for it"));
             }
         }
     }
