@@ -16,9 +16,9 @@ use crate::connect::{SessionLimits, Target, configure, connect};
 
 /// How long a server that is still starting is waited for.
 const SERVER_WAIT: Duration = Duration::from_secs(30);
+/// How long another instance's migrations are waited for: those of large tables take their time.
+const TURN_WAIT: Duration = Duration::from_secs(600);
 const PAUSE: Duration = Duration::from_millis(250);
-/// How long another instance's migrations are waited for.
-const TURN_WAIT: Duration = Duration::from_secs(60);
 /// How long one look at the versions may take, and how long it is until the next.
 const ANSWER: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -34,29 +34,58 @@ pub async fn migrate(settings: &settings::Database, sets: Vec<EmbeddedMigrations
     versions(&sets)?;
     let target = configure(&settings.url, SessionLimits::MIGRATING).context("the database URL")?;
     let mut connection = wait_for_server(&target).await?;
-    take_turns(&mut connection).await?;
+    lock(&mut connection).await.context("waiting for another instance's migration")?;
+    drop_unfinished_indexes(&mut connection).await.context("what an interrupted migration left")?;
     tokio::task::spawn_blocking(move || run(connection, sets)).await?
 }
 
-/// The lock is held by the session, so it goes with the connection however this ends. It is asked for again and again: whoever
-/// waited for it inside a statement would be waited for by an index that the other builds concurrently.
-async fn take_turns(connection: &mut AsyncPgConnection) -> anyhow::Result<()> {
+/// Held by the session, so it goes with the connection however this ends. Asked for again and again: an index that is built
+/// concurrently waits for every statement that has begun, and would wait for one that waits for its migration.
+async fn lock(connection: &mut AsyncPgConnection) -> anyhow::Result<()> {
     let deadline = Instant::now() + TURN_WAIT;
     loop {
-        let lock = diesel::sql_query("SELECT pg_try_advisory_lock($1) AS taken").bind::<BigInt, _>(LOCK);
-        let Lock { taken } = lock.get_result(connection).await.context("asking for the migrations' lock")?;
-        if taken {
+        let lock: Lock = diesel::sql_query("SELECT pg_try_advisory_lock($1) AS ours")
+            .bind::<BigInt, _>(LOCK)
+            .get_result(connection)
+            .await?;
+        if lock.ours {
             return Ok(());
         }
-        ensure!(Instant::now() < deadline, "another instance's migration takes too long");
+        if Instant::now() >= deadline {
+            bail!("it is still under way");
+        }
         sleep(PAUSE).await;
     }
+}
+
+/// An index that was being built concurrently when its migration was interrupted is there and is of no use; the migration
+/// that is run again would find its name taken. What is being rebuilt by hand has a name of its own.
+async fn drop_unfinished_indexes(connection: &mut AsyncPgConnection) -> anyhow::Result<()> {
+    let unfinished: Vec<UnfinishedIndex> = diesel::sql_query(
+        "SELECT format('%I.%I', pg_namespace.nspname, pg_class.relname) AS name FROM pg_index \
+         JOIN pg_class ON pg_class.oid = pg_index.indexrelid AND pg_class.relkind = 'i' \
+         JOIN pg_namespace ON pg_namespace.oid = pg_class.relnamespace AND pg_namespace.nspname = 'public' \
+         WHERE NOT pg_index.indisvalid AND pg_class.relname !~ '_cc(new|old)[0-9]*$'",
+    )
+    .load(connection)
+    .await?;
+    for UnfinishedIndex { name } in unfinished {
+        diesel::sql_query(format!("DROP INDEX CONCURRENTLY {name}")).execute(connection).await?;
+        tracing::info!(%name, "dropped an index that an interrupted migration left");
+    }
+    Ok(())
 }
 
 #[derive(QueryableByName)]
 struct Lock {
     #[diesel(sql_type = Bool)]
-    taken: bool,
+    ours: bool,
+}
+
+#[derive(QueryableByName)]
+struct UnfinishedIndex {
+    #[diesel(sql_type = Text)]
+    name: String,
 }
 
 fn run(connection: AsyncPgConnection, sets: Vec<EmbeddedMigrations>) -> anyhow::Result<()> {

@@ -11,20 +11,37 @@ const FIRST: EmbeddedMigrations = embed_migrations!("tests/migrations/first");
 /// Builds an index while others write, which needs a migration without a transaction.
 const CONCURRENT: EmbeddedMigrations = embed_migrations!("tests/migrations/concurrent");
 const SECOND: EmbeddedMigrations = embed_migrations!("tests/migrations/second");
+/// Builds an index while others write.
+const THIRD: EmbeddedMigrations = embed_migrations!("tests/migrations/third");
 
 #[tokio::test]
 async fn instances_that_start_together_migrate_once() {
     let url = Servers::for_tests().await.unwrap().create_database().await.unwrap();
     let settings = settings(&url, 2);
     // Each takes a while, so that they would meet.
-    let instances = (0..4).map(|_| migrate(&settings, vec![FIRST, SECOND]));
+    let instances = (0..4).map(|_| migrate(&settings, vec![FIRST, SECOND, THIRD]));
     futures_util::future::try_join_all(instances).await.unwrap();
     assert_eq!(
         query(&url, "SELECT string_agg(word, ' ' ORDER BY word) FROM words").await.unwrap(),
         "one two"
     );
-    migrate(&settings, vec![FIRST, SECOND]).await.unwrap();
+    migrate(&settings, vec![FIRST, SECOND, THIRD]).await.unwrap();
     assert_eq!(query(&url, "SELECT count(*) FROM words").await.unwrap(), "2");
+}
+
+#[tokio::test]
+async fn an_index_that_was_not_finished_is_built_anew() {
+    const STATE: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'words_of_each_one'::regclass";
+    let url = Servers::for_tests().await.unwrap().create_database().await.unwrap();
+    let settings = settings(&url, 2);
+    migrate(&settings, vec![FIRST, SECOND]).await.unwrap();
+    query(&url, "INSERT INTO words VALUES ('two')").await.unwrap();
+    migrate(&settings, vec![FIRST, SECOND, THIRD]).await.unwrap_err();
+    assert_eq!(query(&url, STATE).await.unwrap(), "f", "what a failed build leaves");
+    let one = "DELETE FROM words WHERE ctid IN (SELECT max(ctid) FROM words WHERE word = 'two')";
+    query(&url, one).await.unwrap();
+    migrate(&settings, vec![FIRST, SECOND, THIRD]).await.unwrap();
+    assert_eq!(query(&url, STATE).await.unwrap(), "t");
 }
 
 #[tokio::test]

@@ -61,7 +61,7 @@ pub async fn erase_order(
     database
         .transaction(async |conn| {
             let order = orders::find(conn, business, None, id).await?.ok_or(EraseError::NotFound)?;
-            let done = erase(ambient, conn, &[id], Scope::Completed, "request").await?;
+            let done = erase(ambient, conn, &[(business, id)], Scope::Completed, "request").await?;
             if done.not_completed > 0 {
                 return Err(EraseError::NotCompleted(order.state.status));
             }
@@ -82,8 +82,8 @@ pub(crate) async fn erase_unchanged(
             if !erasing::try_lock(conn).await? {
                 return Ok(None);
             }
-            let ids = erasing::due(conn, before, PORTION_MAX).await?;
-            erase(ambient, conn, &ids, Scope::UnchangedSince(before), cause).await.map(Some)
+            let due = erasing::due(conn, before, PORTION_MAX).await?;
+            erase(ambient, conn, &due, Scope::UnchangedSince(before), cause).await.map(Some)
         })
         .await
 }
@@ -99,7 +99,8 @@ pub(crate) async fn erase_next(
     let before = OrderId::first_of(erasure.requested_at + TimeDelta::milliseconds(1));
     let span = (erasure.after, before);
     let ids = erasing::of_business(conn, erasure.business_id, span, PORTION_MAX).await?;
-    let done = erase(ambient, conn, &ids, Scope::Completed, cause).await?;
+    let named: Vec<_> = ids.iter().map(|id| (erasure.business_id, *id)).collect();
+    let done = erase(ambient, conn, &named, Scope::Completed, cause).await?;
     let is_last = i64::try_from(ids.len()).is_ok_and(|count| count < PORTION_MAX);
     Ok(BusinessErasure {
         after: ids.last().copied().unwrap_or(erasure.after),
@@ -113,12 +114,12 @@ pub(crate) async fn erase_next(
 async fn erase(
     ambient: &Ambient,
     conn: &mut AsyncPgConnection,
-    ids: &[OrderId],
+    wanted: &[(BusinessId, OrderId)],
     scope: Scope,
     cause: &'static str,
 ) -> Result<Erased, StoreError> {
     let now = ambient.clock.now();
-    let (taken, left) = erasing::lock_in(conn, ids, scope).await?;
+    let (taken, left) = erasing::lock_in(conn, wanted, scope).await?;
     erasing::erase(conn, &taken, now).await?;
     let told: Vec<Envelope> = taken.iter().map(|order| announcement(ambient, order, now)).collect();
     outbox::enqueue(conn, &told, now).await?;

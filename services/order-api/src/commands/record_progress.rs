@@ -49,14 +49,9 @@ pub async fn record_progress(app: &App, report: FleetReport) -> Result<Order, Re
         .database
         .transaction(async |conn| -> Result<Order, ReportError> {
             let order = fleet::lock(conn, report.order_id).await?.ok_or(MoveError::NotFound)?;
-            let known = fleet::remember(
-                conn,
-                &report.event_id,
-                report.order_id,
-                report.fingerprint,
-                app.ambient.clock.now(),
-            )
-            .await?;
+            let known =
+                fleet::remember(conn, &report.event_id, &order, report.fingerprint, app.ambient.clock.now())
+                    .await?;
             match known {
                 None => Ok(move_order(&app.ambient, conn, order, report.reported.clone()).await?),
                 Some((of, first)) if of == report.order_id && is_said_by(first, report.fingerprint) => {

@@ -1,6 +1,8 @@
 //! Erasing what orders hold about people. Retention serves all businesses at once, so the queries that look for what is due
 //! name none; what is written names the business of each order.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Jsonb, Nullable, Text, Timestamptz};
@@ -37,16 +39,20 @@ pub async fn due(
     conn: &mut AsyncPgConnection,
     before: DateTime<Utc>,
     limit: i64,
-) -> Result<Vec<OrderId>, StoreError> {
-    let ids: Vec<String> = orders::table
+) -> Result<Vec<(BusinessId, OrderId)>, StoreError> {
+    let rows: Vec<(String, String)> = orders::table
         .filter(to_erase())
         .filter(orders::updated_at.lt(before))
         .order((orders::updated_at, orders::id))
         .limit(limit)
-        .select(orders::id)
+        .select((orders::business_id, orders::id))
         .load(conn)
         .await?;
-    ids.iter().map(|id| id.parse().map_err(|error| corrupt("orders.id", error))).collect()
+    let read = |(business, id): (String, String)| {
+        let business = business.parse().map_err(|error| corrupt("orders.business_id", error))?;
+        Ok((business, id.parse().map_err(|error| corrupt("orders.id", error))?))
+    };
+    rows.into_iter().map(read).collect()
 }
 
 /// Since when the order has not changed that has waited longest.
@@ -132,10 +138,15 @@ impl TryFrom<Row> for Erasable {
 
 /// Those of the orders that still tell of people, locked until the transaction ends, in the order of their ids: two erasures
 /// never wait for each other in a circle.
-pub async fn lock(conn: &mut AsyncPgConnection, ids: &[OrderId]) -> Result<Vec<Erasable>, StoreError> {
-    let ids: Vec<String> = ids.iter().map(OrderId::to_string).collect();
+pub async fn lock(
+    conn: &mut AsyncPgConnection,
+    wanted: &[(BusinessId, OrderId)],
+) -> Result<Vec<Erasable>, StoreError> {
+    let ids: Vec<String> = wanted.iter().map(|(_, id)| id.to_string()).collect();
+    let businesses: BTreeSet<String> = wanted.iter().map(|(business, _)| business.to_string()).collect();
     let rows: Vec<Row> = orders::table
         .filter(orders::id.eq_any(ids))
+        .filter(orders::business_id.eq_any(businesses))
         .filter(not_erased())
         .order(orders::id)
         .select(Row::as_select())
@@ -160,7 +171,11 @@ const ERASE_EVENTS: &str = "
     WHERE order_events.order_id = erased.order_id AND order_events.business_id = erased.business_id
         AND order_events.data ?| $3";
 
-const ERASE_REPORTS: &str = "UPDATE fleet_reports SET fingerprint = $2 WHERE order_id = ANY ($1)";
+const ERASE_REPORTS: &str = "
+    UPDATE fleet_reports
+    SET fingerprint = $3
+    FROM unnest($1, $2) AS erased (order_id, business_id)
+    WHERE fleet_reports.order_id = erased.order_id AND fleet_reports.business_id = erased.business_id";
 
 /// Erases what these orders, whose locks the caller holds, tell of people; in each place where this service keeps it.
 pub async fn erase(
@@ -193,6 +208,7 @@ pub async fn erase(
         .await?;
     statement(ERASE_REPORTS)
         .bind::<Array<Text>, _>(&ids)
+        .bind::<Array<Text>, _>(&businesses)
         .bind::<Binary, _>(Fingerprint::ERASED.as_bytes())
         .execute(conn)
         .await?;
@@ -202,9 +218,9 @@ pub async fn erase(
 /// Locks those of the orders that the scope takes; the rest is left as it is.
 pub async fn lock_in(
     conn: &mut AsyncPgConnection,
-    ids: &[OrderId],
+    wanted: &[(BusinessId, OrderId)],
     scope: Scope,
 ) -> Result<(Vec<Erasable>, Vec<Erasable>), StoreError> {
-    let locked = lock(conn, ids).await?;
+    let locked = lock(conn, wanted).await?;
     Ok(locked.into_iter().partition(|order| scope.takes(order)))
 }

@@ -1,4 +1,5 @@
-//! What the fleet sees and says. The fleet serves every business, so these queries name none; they see live orders only.
+//! What the fleet sees and says. The fleet serves every business, so these queries name none; they see live orders only. An
+//! order is looked for by its id alone, with which its key begins.
 
 use chrono::{DateTime, Utc};
 use diesel::dsl::sql;
@@ -128,18 +129,20 @@ pub async fn position(
     Ok(updated_at.map(|updated_at| FleetPosition { updated_at, id }))
 }
 
-/// Remembers a report by the fleet's own id. When that id is known: what it was remembered for.
+/// Remembers a report by the fleet's own id, of which each is used once, whichever the business. When that id is known: what it
+/// was remembered for.
 pub async fn remember(
     conn: &mut AsyncPgConnection,
     event_id: &str,
-    order: OrderId,
+    order: &Order,
     fingerprint: Fingerprint,
     now: DateTime<Utc>,
 ) -> Result<Option<(OrderId, Fingerprint)>, StoreError> {
     let inserted = diesel::insert_into(fleet_reports::table)
         .values((
+            fleet_reports::business_id.eq(order.business_id.to_string()),
             fleet_reports::event_id.eq(event_id),
-            fleet_reports::order_id.eq(order.to_string()),
+            fleet_reports::order_id.eq(order.id.to_string()),
             fleet_reports::fingerprint.eq(fingerprint.as_bytes()),
             fleet_reports::recorded_at.eq(now),
         ))
@@ -150,7 +153,7 @@ pub async fn remember(
         return Ok(None);
     }
     let (order_id, bytes): (String, Vec<u8>) = fleet_reports::table
-        .find(event_id)
+        .filter(fleet_reports::event_id.eq(event_id))
         .select((fleet_reports::order_id, fleet_reports::fingerprint))
         .first(conn)
         .await?;

@@ -87,7 +87,8 @@ pub async fn changed(
     rows.into_iter().map(Payment::try_from).collect()
 }
 
-/// Those of the orders that there are, in whatever mode and however far.
+/// Those of the orders that there are, in whatever mode and however far. By their ids alone: an order that
+/// the books have under another business than its own must be seen for what it is.
 pub async fn of(conn: &mut AsyncPgConnection, ids: &[OrderId]) -> Result<Vec<Payment>, StoreError> {
     let ids: Vec<String> = ids.iter().map(OrderId::to_string).collect();
     let rows: Vec<PaymentRow> =

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::OrderId;
+use domain::{BusinessId, OrderId};
 
 use super::fleet::changed_at;
 use super::rows::{OrderRow, TakeOverRow};
@@ -29,29 +29,42 @@ pub async fn insert(
     Ok(stored.into_iter().map(|stored| stored.id).collect())
 }
 
+/// An order whose attempt is paid.
+#[derive(Clone, Copy, Debug)]
+pub struct Paid {
+    pub business_id: BusinessId,
+    pub order_id: OrderId,
+    pub attempt: i32,
+}
+
 /// Turns pending orders into placed ones, each only at the attempt that was paid. Gives those that it turned; the
 /// others were placed before.
 pub async fn place(
     conn: &mut AsyncPgConnection,
-    paid: &[(OrderId, i32)],
+    paid: &[Paid],
     now: DateTime<Utc>,
 ) -> Result<Vec<Order>, StoreError> {
-    let ids: Vec<_> = paid.iter().map(|(id, _)| id.to_string()).collect();
+    let ids: Vec<_> = paid.iter().map(|paid| paid.order_id.to_string()).collect();
+    let businesses: Vec<_> = paid.iter().map(|paid| paid.business_id.to_string()).collect();
     // Rows are locked in the order of their ids, so that two batches never wait for each other in a circle.
     let pending: Vec<(String, i32)> = orders::table
         .filter(orders::id.eq_any(&ids))
+        .filter(orders::business_id.eq_any(&businesses))
         .filter(orders::placement.eq(Placement::PendingPayment.as_str()))
         .select((orders::id, orders::attempt))
         .order(orders::id)
         .for_update()
         .load(conn)
         .await?;
-    let paid: HashSet<(String, i32)> = paid.iter().map(|(id, attempt)| (id.to_string(), *attempt)).collect();
+    let paid: HashSet<(String, i32)> =
+        paid.iter().map(|paid| (paid.order_id.to_string(), paid.attempt)).collect();
     let placing: Vec<_> = pending.into_iter().filter(|row| paid.contains(row)).map(|(id, _)| id).collect();
     if placing.is_empty() {
         return Ok(Vec::new());
     }
-    let rows: Vec<OrderRow> = diesel::update(orders::table.filter(orders::id.eq_any(&placing)))
+    let rows: Vec<OrderRow> = diesel::update(orders::table)
+        .filter(orders::id.eq_any(&placing))
+        .filter(orders::business_id.eq_any(&businesses))
         .set((
             orders::placement.eq(Placement::Placed.as_str()),
             orders::pending_since.eq(None::<DateTime<Utc>>),

@@ -1,7 +1,7 @@
 //! The tables, as diesel sees them.
 
 diesel::table! {
-    orders (id) {
+    orders (id, business_id) {
         id -> Text,
         business_id -> Text,
         mode -> Text,
@@ -36,7 +36,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    order_events (order_id, sequence) {
+    order_events (order_id, sequence, business_id) {
         order_id -> Text,
         sequence -> BigInt,
         event_id -> Text,
@@ -51,7 +51,8 @@ diesel::table! {
 }
 
 diesel::table! {
-    fleet_reports (event_id) {
+    fleet_reports (order_id, event_id, business_id) {
+        business_id -> Text,
         event_id -> Text,
         order_id -> Text,
         fingerprint -> Binary,
@@ -79,7 +80,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    simulations (order_id) {
+    simulations (order_id, business_id) {
         order_id -> Text,
         business_id -> Text,
         scenario -> Text,

@@ -38,7 +38,7 @@ pub async fn schedule(conn: &mut AsyncPgConnection, runs: &[Simulation]) -> Resu
         .collect();
     diesel::insert_into(simulations::table)
         .values(rows)
-        .on_conflict(simulations::order_id)
+        .on_conflict((simulations::order_id, simulations::business_id))
         .do_update()
         .set((
             simulations::scenario.eq(excluded(simulations::scenario)),

@@ -13,6 +13,7 @@ use crate::app::Ambient;
 use crate::commands::Reported;
 use crate::commands::move_order::{OrderHappening, write_all};
 use crate::domain::{NewOrder, Order, Placement, Scenario, Simulation};
+use crate::store::placing::Paid;
 use crate::store::{placing, simulations, testers};
 use crate::testers::Testers;
 
@@ -32,8 +33,7 @@ pub enum IntentOutcome {
 
 /// An order whose debit is posted.
 pub struct Payment {
-    pub order_id: OrderId,
-    pub attempt: i32,
+    pub paid: Paid,
     /// Of the request that waits: a batch has no span of its own.
     pub trace: Option<TraceContext>,
 }
@@ -115,9 +115,9 @@ pub struct PaymentBatch(pub Ambient);
 
 impl Apply<Payment, ()> for PaymentBatch {
     async fn apply(&self, conn: &mut AsyncPgConnection, jobs: &[Payment]) -> Result<Vec<()>, StoreError> {
-        let paid: Vec<_> = jobs.iter().map(|job| (job.order_id, job.attempt)).collect();
+        let paid: Vec<_> = jobs.iter().map(|job| job.paid).collect();
         let traces: HashMap<OrderId, &Option<TraceContext>> =
-            jobs.iter().map(|job| (job.order_id, &job.trace)).collect();
+            jobs.iter().map(|job| (job.paid.order_id, &job.trace)).collect();
         let placed: Vec<_> = placing::place(conn, &paid, self.0.clock.now())
             .await?
             .into_iter()

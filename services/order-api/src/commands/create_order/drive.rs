@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use domain::OrderId;
 use internal_api::CallError;
 use internal_api::wallet::{DebitAnswer, DebitOutcome, DebitRequest};
 use postgres::StoreError;
@@ -13,7 +12,7 @@ use tokio::time::Instant;
 use super::{CreateError, Payment};
 use crate::app::App;
 use crate::domain::Claim;
-use crate::store::placing;
+use crate::store::placing::{self, Paid};
 
 /// Between two tries to reach the wallet.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
@@ -61,7 +60,7 @@ pub(in crate::commands) async fn settle(
 ) -> Result<Driven, StoreError> {
     match outcome {
         DebitOutcome::Posted => {
-            place_paid(app, claim.order_id, claim.attempt).await?;
+            place_paid(app, claim).await?;
             Ok(Driven::Placed)
         }
         DebitOutcome::Rejected | DebitOutcome::Voided => {
@@ -72,8 +71,10 @@ pub(in crate::commands) async fn settle(
 }
 
 /// Places an order whose debit is posted; placed before, it stays as it is.
-async fn place_paid(app: &App, order_id: OrderId, attempt: i32) -> Result<(), StoreError> {
-    app.payments.submit(Payment { order_id, attempt, trace: TraceContext::current() }).await?;
+async fn place_paid(app: &App, claim: &Claim) -> Result<(), StoreError> {
+    let Claim { business_id, order_id, attempt, .. } = *claim;
+    let paid = Paid { business_id, order_id, attempt };
+    app.payments.submit(Payment { paid, trace: TraceContext::current() }).await?;
     app.doorbell.ring();
     Ok(())
 }

@@ -1,0 +1,1 @@
+DROP INDEX CONCURRENTLY IF EXISTS words_of_each_one;

@@ -1,0 +1,1 @@
+CREATE UNIQUE INDEX CONCURRENTLY words_of_each_one ON words (word);

@@ -1,0 +1,1 @@
+CREATE UNIQUE INDEX CONCURRENTLY simulations_key ON simulations (order_id, business_id);

@@ -1,0 +1,3 @@
+-- Instances of the version before say ON CONFLICT (order_id).
+-- contract: with the next release, this index.
+CREATE UNIQUE INDEX CONCURRENTLY simulations_order_id ON simulations (order_id);

@@ -1,0 +1,2 @@
+-- The column goes with 000504.
+SELECT 1;

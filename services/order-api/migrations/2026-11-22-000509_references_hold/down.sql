@@ -1,0 +1,2 @@
+-- What was validated goes with 000508.
+SELECT 1;
