@@ -82,7 +82,7 @@ open AS (
         CASE WHEN endpoint_health.tripped_until IS NOT NULL THEN 1 - coalesce(load.under_way, 0) END) AS room
     FROM queues
     JOIN endpoints ON endpoints.id = queues.endpoint_id
-    JOIN endpoint_health ON endpoint_health.endpoint_id = endpoints.id
+    JOIN endpoint_health ON endpoint_health.endpoint_id = endpoints.id AND endpoint_health.business_id = endpoints.business_id
     LEFT JOIN unnest($5, $6, $10) AS load (endpoint_id, under_way, allowed) ON load.endpoint_id = endpoints.id
     WHERE NOT endpoints.paused AND endpoints.deleted_at IS NULL AND endpoint_health.disabled_at IS NULL
       AND (endpoint_health.tripped_until IS NULL OR endpoint_health.tripped_until <= $1)
@@ -117,7 +117,9 @@ locked AS (
 UPDATE deliveries
 SET lease_until = $2, lease_token = $8
 FROM locked, events, endpoints
-WHERE deliveries.id = locked.id AND events.event_id = deliveries.event_id AND endpoints.id = deliveries.endpoint_id
+WHERE deliveries.id = locked.id
+    AND events.event_id = deliveries.event_id AND events.business_id = deliveries.business_id
+    AND endpoints.id = deliveries.endpoint_id AND endpoints.business_id = deliveries.business_id
 RETURNING locked.taken_over, deliveries.id, deliveries.business_id, deliveries.endpoint_id, deliveries.event_id, deliveries.kind,
     deliveries.order_id, deliveries.in_turn, deliveries.attempts, deliveries.earlier_attempts,
     (NOT deliveries.in_turn OR (deliveries.kind = ANY (endpoints.events) AND events.mode = ANY (endpoints.modes))) AS wanted,

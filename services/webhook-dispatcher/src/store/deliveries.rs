@@ -73,7 +73,9 @@ pub(crate) async fn find_delivery(
     id: WebhookDeliveryId,
 ) -> Result<Option<Delivery>, StoreError> {
     let row: Option<DeliveryRow> = deliveries::table
-        .inner_join(events::table)
+        .inner_join(events::table.on(
+            events::event_id.eq(deliveries::event_id).and(events::business_id.eq(deliveries::business_id)),
+        ))
         .filter(deliveries::business_id.eq(business.to_string()))
         .filter(deliveries::id.eq(id.to_string()))
         .select(delivery_columns!())

@@ -179,7 +179,11 @@ pub(crate) async fn find_endpoint(
     id: EndpointId,
 ) -> Result<Option<Endpoint>, StoreError> {
     let rows: Option<Rows> = endpoints::table
-        .inner_join(endpoint_health::table)
+        .inner_join(
+            endpoint_health::table.on(endpoint_health::endpoint_id
+                .eq(endpoints::id)
+                .and(endpoint_health::business_id.eq(endpoints::business_id))),
+        )
         .filter(endpoints::business_id.eq(business.to_string()))
         .filter(endpoints::id.eq(id.to_string()))
         .filter(endpoints::deleted_at.is_null())
@@ -200,7 +204,11 @@ pub(crate) async fn list_endpoints(
     limit: i64,
 ) -> Result<Vec<Endpoint>, StoreError> {
     let mut query = endpoints::table
-        .inner_join(endpoint_health::table)
+        .inner_join(
+            endpoint_health::table.on(endpoint_health::endpoint_id
+                .eq(endpoints::id)
+                .and(endpoint_health::business_id.eq(endpoints::business_id))),
+        )
         .filter(endpoints::business_id.eq(business.to_string()))
         .filter(endpoints::deleted_at.is_null())
         .select((EndpointRow::as_select(), HealthRow::as_select()))

@@ -36,7 +36,8 @@ pub(crate) struct Notice {
 const FAILING: &str = "
 SELECT health.endpoint_id, health.business_id, health.failing_since, health.last_delivery_at
 FROM endpoint_health AS health
-JOIN endpoints ON endpoints.id = health.endpoint_id AND endpoints.deleted_at IS NULL
+JOIN endpoints ON endpoints.id = health.endpoint_id AND endpoints.business_id = health.business_id
+    AND endpoints.deleted_at IS NULL
 WHERE health.failing_since IS NOT NULL AND health.disabled_at IS NULL
   AND health.failing_since <= health.last_delivery_at - make_interval(secs => $1)
 ORDER BY health.failing_since
@@ -212,7 +213,8 @@ pub(crate) struct Breakers {
 const BREAKERS: &str = "
 SELECT count(*) FILTER (WHERE tripped_until > $1) AS open,
        count(*) FILTER (WHERE tripped_until <= $1) AS half_open,
-       (SELECT count(*) FROM endpoint_health JOIN endpoints ON endpoints.id = endpoint_health.endpoint_id
+       (SELECT count(*) FROM endpoint_health
+        JOIN endpoints ON endpoints.id = endpoint_health.endpoint_id AND endpoints.business_id = endpoint_health.business_id
         WHERE endpoint_health.disabled_at IS NOT NULL AND endpoints.deleted_at IS NULL) AS disabled
 FROM endpoint_health
 WHERE failing_since IS NOT NULL AND tripped_until IS NOT NULL";

@@ -32,10 +32,15 @@ type Row = (
 macro_rules! of_order {
     ($business:expr, $order:expr) => {
         events::table
-            .inner_join(deliveries::table)
+            .inner_join(
+                deliveries::table.on(deliveries::event_id
+                    .eq(events::event_id)
+                    .and(deliveries::business_id.eq(events::business_id))),
+            )
             .left_join(
                 attempts::table.on(attempts::delivery_id
                     .eq(deliveries::id)
+                    .and(attempts::business_id.eq(deliveries::business_id))
                     .and(attempts::number.eq(deliveries::attempts))
                     .and(attempts::started_at.ge(literal::<Timestamptz>(EARLIEST)))),
             )

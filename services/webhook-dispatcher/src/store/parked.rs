@@ -28,7 +28,8 @@ UPDATE deliveries SET state = 'parked', due_at = NULL
 FROM (
     SELECT waiting.id
     FROM endpoint_health
-    JOIN endpoints ON endpoints.id = endpoint_health.endpoint_id AND endpoints.deleted_at IS NULL
+    JOIN endpoints ON endpoints.id = endpoint_health.endpoint_id AND endpoints.business_id = endpoint_health.business_id
+        AND endpoints.deleted_at IS NULL
     CROSS JOIN LATERAL (
         SELECT id FROM deliveries
         WHERE endpoint_id = endpoint_health.endpoint_id AND state = 'pending' AND lease_token IS NULL
@@ -123,7 +124,7 @@ pub(crate) async fn replay_parked(
 const FIND_UNWANTED: &str = "
 SELECT parked.id, parked.endpoint_id, parked.order_id, parked.in_turn
 FROM endpoint_health
-JOIN endpoints ON endpoints.id = endpoint_health.endpoint_id
+JOIN endpoints ON endpoints.id = endpoint_health.endpoint_id AND endpoints.business_id = endpoint_health.business_id
 CROSS JOIN LATERAL (
     SELECT id, endpoint_id, order_id, in_turn FROM deliveries
     WHERE endpoint_id = endpoint_health.endpoint_id AND state = 'parked'

@@ -58,8 +58,8 @@ macro_rules! missed {
             "SELECT ",
             $columns,
             " FROM deliveries
-              JOIN endpoints ON endpoints.id = deliveries.endpoint_id
-              JOIN events ON events.event_id = deliveries.event_id
+              JOIN endpoints ON endpoints.id = deliveries.endpoint_id AND endpoints.business_id = deliveries.business_id
+              JOIN events ON events.event_id = deliveries.event_id AND events.business_id = deliveries.business_id
               WHERE deliveries.business_id = $1 AND deliveries.endpoint_id = $2
                 AND deliveries.id >= $3 AND deliveries.id < $4 AND deliveries.completed_at <= $5
                 AND deliveries.state IN ('failed', 'discarded') AND deliveries.kind <> 'webhook.test'
@@ -82,7 +82,7 @@ const INSERT: &str = "
     INSERT INTO recoveries (
         id, business_id, endpoint_id, since, until, state, total, done, after_id, due_at, created_at)
     VALUES ($1, $2, $3, $4, $5, 'running', $6, 0, '', $7, $7)
-    ON CONFLICT (endpoint_id) WHERE state = 'running' DO NOTHING";
+    ON CONFLICT (endpoint_id, business_id) WHERE state = 'running' DO NOTHING";
 
 /// Begins a job; none when another one runs for the endpoint.
 pub(crate) async fn begin_recovery(
@@ -186,7 +186,7 @@ const DUE: &str = "
     SELECT job.id, job.business_id, job.endpoint_id, job.after_id, endpoints.deleted_at IS NOT NULL AS endpoint_deleted,
         $2 - (SELECT count(*) FROM (
             SELECT FROM deliveries WHERE endpoint_id = job.endpoint_id AND state = 'pending' LIMIT $2) AS pending) AS room
-    FROM recoveries AS job JOIN endpoints ON endpoints.id = job.endpoint_id
+    FROM recoveries AS job JOIN endpoints ON endpoints.id = job.endpoint_id AND endpoints.business_id = job.business_id
     WHERE job.state = 'running' AND job.due_at <= $1
     ORDER BY job.due_at LIMIT 1
     FOR UPDATE OF job SKIP LOCKED";

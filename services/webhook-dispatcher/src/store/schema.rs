@@ -1,7 +1,7 @@
 //! The tables, as diesel sees them.
 
 diesel::table! {
-    endpoints (id) {
+    endpoints (id, business_id) {
         id -> Text,
         business_id -> Text,
         url -> Text,
@@ -21,7 +21,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    endpoint_health (endpoint_id) {
+    endpoint_health (endpoint_id, business_id) {
         endpoint_id -> Text,
         business_id -> Text,
         last_delivery_at -> Nullable<Timestamptz>,
@@ -44,7 +44,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    order_streams (order_id) {
+    order_streams (order_id, business_id) {
         order_id -> Text,
         business_id -> Text,
         next_sequence -> BigInt,
@@ -52,7 +52,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    parked_events (order_id, sequence) {
+    parked_events (order_id, sequence, business_id) {
         order_id -> Text,
         sequence -> BigInt,
         event_id -> Text,
@@ -65,7 +65,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    events (event_id) {
+    events (event_id, business_id) {
         event_id -> Text,
         business_id -> Text,
         order_id -> Nullable<Text>,
@@ -81,7 +81,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    deliveries (id) {
+    deliveries (id, business_id) {
         id -> Text,
         event_id -> Text,
         endpoint_id -> Text,
@@ -105,7 +105,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    attempts (delivery_id, number) {
+    attempts (delivery_id, number, started_at, business_id) {
         delivery_id -> Text,
         number -> Integer,
         business_id -> Text,
@@ -122,7 +122,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    recoveries (id) {
+    recoveries (id, business_id) {
         id -> Text,
         business_id -> Text,
         endpoint_id -> Text,
@@ -138,8 +138,6 @@ diesel::table! {
     }
 }
 
-diesel::joinable!(deliveries -> events (event_id));
-diesel::joinable!(endpoint_health -> endpoints (endpoint_id));
 diesel::allow_tables_to_appear_in_same_query!(
     attempts,
     deliveries,

@@ -21,7 +21,7 @@ const SUBSCRIBERS: &str = "
             next_secret_ciphertext, next_secret_key_id, next_secret_from,
             NOT paused AND health.disabled_at IS NULL AND health.tripped_until IS NULL AS open
         FROM endpoints
-        JOIN endpoint_health AS health ON health.endpoint_id = endpoints.id
+        JOIN endpoint_health AS health ON health.endpoint_id = endpoints.id AND health.business_id = endpoints.business_id
         WHERE endpoints.business_id = wanted.business_id AND deleted_at IS NULL
             AND wanted.kind = ANY (events) AND wanted.mode = ANY (modes)
         ORDER BY id

@@ -103,11 +103,20 @@ async fn the_migration_keeps_what_is_there() {
     assert_eq!(days(&harness).await, ["attempts_before"]);
     harness.crash().await;
     let mut conn = harness.connection().await;
-    for sql in [
-        include_str!("../../migrations/2026-11-21-000120_attempts_by_day/down.sql"),
-        include_str!("../../migrations/2026-11-21-000120_attempts_by_day/up.sql"),
+    let (begin, commit) = ("BEGIN;", ";COMMIT");
+    for (begin, sql, commit) in [
+        (
+            begin,
+            include_str!("../../migrations/2026-11-22-000517_attempts_with_the_business/down.sql"),
+            commit,
+        ),
+        ("", include_str!("../../migrations/2026-11-22-000516_attempts_keys/down.sql"), ""),
+        (begin, include_str!("../../migrations/2026-11-21-000120_attempts_by_day/down.sql"), commit),
+        (begin, include_str!("../../migrations/2026-11-21-000120_attempts_by_day/up.sql"), commit),
+        ("", include_str!("../../migrations/2026-11-22-000516_attempts_keys/up.sql"), ""),
+        (begin, include_str!("../../migrations/2026-11-22-000517_attempts_with_the_business/up.sql"), commit),
     ] {
-        conn.batch_execute(&format!("BEGIN; {sql} ; COMMIT")).await.unwrap();
+        conn.batch_execute(&format!("{begin}{sql}{commit}")).await.unwrap();
         assert_eq!(number(&harness, "SELECT count(*) AS number FROM attempts").await, 1);
     }
     harness.restart();

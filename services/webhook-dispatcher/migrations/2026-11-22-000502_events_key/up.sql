@@ -1,0 +1,1 @@
+CREATE UNIQUE INDEX CONCURRENTLY events_key ON events (event_id, business_id);

@@ -1,0 +1,2 @@
+-- An order is one business's: what another business's event would say of it is told from what is new by this.
+CREATE UNIQUE INDEX CONCURRENTLY order_streams_order_id ON order_streams (order_id);

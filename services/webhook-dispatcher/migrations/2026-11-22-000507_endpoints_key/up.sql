@@ -1,0 +1,1 @@
+CREATE UNIQUE INDEX CONCURRENTLY endpoints_key ON endpoints (id, business_id);

@@ -1,0 +1,1 @@
+DROP INDEX CONCURRENTLY IF EXISTS endpoint_health_key;

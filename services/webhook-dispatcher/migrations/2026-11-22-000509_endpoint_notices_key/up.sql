@@ -1,0 +1,1 @@
+CREATE UNIQUE INDEX CONCURRENTLY endpoint_notices_key ON endpoint_notices (endpoint_id, failing_since, percent, business_id);

@@ -1,0 +1,3 @@
+-- One at a time. The former one, recoveries_running, is what instances of the version before name in ON CONFLICT.
+-- contract: with the next release, recoveries_running.
+CREATE UNIQUE INDEX CONCURRENTLY recoveries_one_running ON recoveries (endpoint_id, business_id) WHERE state = 'running';
