@@ -78,8 +78,7 @@ pub(crate) async fn lock_or_create(
         .execute(conn)
         .await?;
     let row = cash::table
-        .find(report.order.to_string())
-        .filter(cash::business_id.eq(report.business.to_string()))
+        .find((report.business.to_string(), report.order.to_string()))
         .select(CashRow::as_select())
         .for_update()
         .first(conn)
@@ -100,8 +99,7 @@ async fn fill_in(
     expected: Option<Paise>,
     delivered_at: Option<DateTime<Utc>>,
 ) -> Result<(), StoreError> {
-    let touched = diesel::update(cash::table.find(found.order.to_string()))
-        .filter(cash::business_id.eq(found.business.to_string()))
+    let touched = diesel::update(cash::table.find((found.business.to_string(), found.order.to_string())))
         .set((
             cash::expected_paise.eq(found.expected.or(expected).map(Paise::get)),
             cash::delivered_at.eq(found.delivered_at.or(delivered_at)),
@@ -212,7 +210,7 @@ pub(crate) async fn exists(
     business: Option<BusinessId>,
     order: OrderId,
 ) -> Result<bool, StoreError> {
-    let of = cash::table.find(order.to_string()).select(cash::business_id).first::<String>(conn).await;
-    let of = of.optional()?;
+    let of_order = cash::table.filter(cash::order_id.eq(order.to_string()));
+    let of = of_order.select(cash::business_id).first::<String>(conn).await.optional()?;
     Ok(of.is_some_and(|of| business.is_none_or(|business| business.to_string() == of)))
 }

@@ -12,7 +12,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    transfers (id) {
+    transfers (id, business_id) {
         id -> Text,
         kind -> Text,
         business_id -> Text,
@@ -24,7 +24,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    entries (transfer_id, account) {
+    entries (transfer_id, account, business_id) {
         transfer_id -> Text,
         account -> Text,
         business_id -> Text,
@@ -36,7 +36,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    debits (order_id, attempt) {
+    debits (order_id, attempt, business_id) {
         order_id -> Text,
         attempt -> Integer,
         business_id -> Text,
@@ -49,7 +49,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    top_ups (id) {
+    top_ups (id, business_id) {
         id -> Text,
         business_id -> Text,
         provider -> Text,
@@ -79,7 +79,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    cash (order_id) {
+    cash (business_id, order_id) {
         order_id -> Text,
         business_id -> Text,
         order_reference -> Text,
@@ -126,5 +126,4 @@ diesel::table! {
     }
 }
 
-diesel::joinable!(entries -> transfers (transfer_id));
 diesel::allow_tables_to_appear_in_same_query!(entries, transfers);

@@ -75,7 +75,8 @@ const REFUNDS: &str = "
     SELECT (entries.created_at AT TIME ZONE $3)::date AS day, sum(entries.amount_paise)::bigint AS amount_paise,
         count(*) AS orders
     FROM transfers
-    JOIN entries ON entries.transfer_id = transfers.id AND entries.account = 'business_wallet'
+    JOIN entries ON entries.transfer_id = transfers.id AND entries.business_id = transfers.business_id
+        AND entries.account = 'business_wallet'
     WHERE transfers.business_id = $1 AND transfers.kind <> 'delivery_fee' AND transfers.kind = 'refund'
         AND transfers.created_at >= $2 - interval '1 minute' AND entries.created_at >= $2
     GROUP BY 1";

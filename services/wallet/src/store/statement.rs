@@ -68,15 +68,18 @@ pub(crate) async fn page(
     filter: &LineFilter,
     limit: i64,
 ) -> Result<Vec<StatementLine>, StoreError> {
-    let mut query = entries::table
-        .inner_join(transfers::table)
-        .filter(entries::business_id.eq(business.to_string()))
-        .filter(transfers::business_id.eq(business.to_string()))
-        .filter(entries::sequence.lt(filter.before.unwrap_or(i64::MAX)))
-        .order(entries::sequence.desc())
-        .limit(limit)
-        .select(row_columns!())
-        .into_boxed();
+    let mut query =
+        entries::table
+            .inner_join(transfers::table.on(
+                transfers::id.eq(entries::transfer_id).and(transfers::business_id.eq(entries::business_id)),
+            ))
+            .filter(entries::business_id.eq(business.to_string()))
+            .filter(transfers::business_id.eq(business.to_string()))
+            .filter(entries::sequence.lt(filter.before.unwrap_or(i64::MAX)))
+            .order(entries::sequence.desc())
+            .limit(limit)
+            .select(row_columns!())
+            .into_boxed();
     if let Some(kind) = filter.kind {
         query = query.filter(transfers::kind.eq(kind.as_str()));
         if kind != TransferKind::DeliveryFee {
@@ -117,15 +120,18 @@ pub(crate) async fn of_order(
         .await
         .optional()?;
     let ids: Vec<String> = fee.flatten().into_iter().chain(refund).collect();
-    let rows: Vec<Row> = entries::table
-        .inner_join(transfers::table)
-        .filter(entries::transfer_id.eq_any(ids))
-        .filter(entries::business_id.eq(business.to_string()))
-        .filter(entries::sequence.is_not_null())
-        .order(entries::sequence)
-        .select(row_columns!())
-        .load(conn)
-        .await?;
+    let rows: Vec<Row> =
+        entries::table
+            .inner_join(transfers::table.on(
+                transfers::id.eq(entries::transfer_id).and(transfers::business_id.eq(entries::business_id)),
+            ))
+            .filter(entries::transfer_id.eq_any(ids))
+            .filter(entries::business_id.eq(business.to_string()))
+            .filter(entries::sequence.is_not_null())
+            .order(entries::sequence)
+            .select(row_columns!())
+            .load(conn)
+            .await?;
     rows.into_iter().map(line).collect()
 }
 

@@ -73,8 +73,7 @@ pub(crate) async fn find(
     id: TopUpId,
 ) -> Result<Option<TopUp>, StoreError> {
     let row = top_ups::table
-        .find(id.to_string())
-        .filter(top_ups::business_id.eq(business.to_string()))
+        .find((id.to_string(), business.to_string()))
         .select(TopUpRow::as_select())
         .first(conn)
         .await
@@ -138,8 +137,7 @@ pub(crate) async fn lock(
     id: TopUpId,
 ) -> Result<Option<TopUp>, StoreError> {
     let row = top_ups::table
-        .find(id.to_string())
-        .filter(top_ups::business_id.eq(business.to_string()))
+        .find((id.to_string(), business.to_string()))
         .select(TopUpRow::as_select())
         .for_update()
         .first(conn)
@@ -154,8 +152,7 @@ pub(crate) async fn name(
     top_up: &TopUp,
     reference: &str,
 ) -> Result<(), StoreError> {
-    let touched = diesel::update(top_ups::table.find(top_up.id.to_string()))
-        .filter(top_ups::business_id.eq(top_up.business.to_string()))
+    let touched = diesel::update(top_ups::table.find((top_up.id.to_string(), top_up.business.to_string())))
         .filter(top_ups::provider_reference.is_null())
         .set(top_ups::provider_reference.eq(reference))
         .execute(conn)
@@ -172,8 +169,7 @@ pub(crate) async fn succeed(
     transfer: TransferId,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let touched = diesel::update(top_ups::table.find(top_up.id.to_string()))
-        .filter(top_ups::business_id.eq(top_up.business.to_string()))
+    let touched = diesel::update(top_ups::table.find((top_up.id.to_string(), top_up.business.to_string())))
         .filter(top_ups::transfer_id.is_null())
         .set((
             top_ups::status.eq(Status::Succeeded.as_str()),
@@ -193,8 +189,7 @@ pub(crate) async fn fail(
     top_up: &TopUp,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let touched = diesel::update(top_ups::table.find(top_up.id.to_string()))
-        .filter(top_ups::business_id.eq(top_up.business.to_string()))
+    let touched = diesel::update(top_ups::table.find((top_up.id.to_string(), top_up.business.to_string())))
         .filter(is_pending_top_up())
         .set((
             top_ups::status.eq(Status::Failed.as_str()),
@@ -231,8 +226,7 @@ pub(crate) async fn check_again_at(
     top_up: &TopUp,
     at: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let touched = diesel::update(top_ups::table.find(top_up.id.to_string()))
-        .filter(top_ups::business_id.eq(top_up.business.to_string()))
+    let touched = diesel::update(top_ups::table.find((top_up.id.to_string(), top_up.business.to_string())))
         .set(top_ups::next_check_at.eq(at))
         .execute(conn)
         .await?;

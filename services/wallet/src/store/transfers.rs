@@ -125,16 +125,19 @@ pub(crate) async fn find_credit(
     business: BusinessId,
     reference: &str,
 ) -> Result<Option<Found>, StoreError> {
-    let row = transfers::table
-        .inner_join(entries::table)
-        .filter(transfers::business_id.eq(business.to_string()))
-        .filter(is_operator_credit())
-        .filter(transfers::reference.eq(reference))
-        .filter(entries::sequence.is_not_null())
-        .select((transfers::id, entries::amount_paise, entries::balance_after_paise.assume_not_null()))
-        .first::<(String, i64, i64)>(conn)
-        .await
-        .optional()?;
+    let row =
+        transfers::table
+            .inner_join(entries::table.on(
+                entries::transfer_id.eq(transfers::id).and(entries::business_id.eq(transfers::business_id)),
+            ))
+            .filter(transfers::business_id.eq(business.to_string()))
+            .filter(is_operator_credit())
+            .filter(transfers::reference.eq(reference))
+            .filter(entries::sequence.is_not_null())
+            .select((transfers::id, entries::amount_paise, entries::balance_after_paise.assume_not_null()))
+            .first::<(String, i64, i64)>(conn)
+            .await
+            .optional()?;
     row.map(found).transpose()
 }
 

@@ -14,7 +14,7 @@ macro_rules! migration {
 }
 
 /// The migrations of this service, in their order.
-const MIGRATIONS: [(&str, &str); 8] = [
+const MIGRATIONS: [(&str, &str); 18] = [
     migration!("2026-01-20-000200_ledger"),
     migration!("2026-11-21-000210_payments"),
     migration!("2026-11-21-000220_cash"),
@@ -23,6 +23,16 @@ const MIGRATIONS: [(&str, &str); 8] = [
     migration!("2026-11-21-000250_fitting_entries"),
     migration!("2026-11-21-000251_what_stays"),
     migration!("2026-11-21-000252_cash_still_owed"),
+    migration!("2026-11-22-000500_transfers_key"),
+    migration!("2026-11-22-000501_entries_key"),
+    migration!("2026-11-22-000502_debits_key"),
+    migration!("2026-11-22-000503_cash_key"),
+    migration!("2026-11-22-000504_cash_order_id"),
+    migration!("2026-11-22-000505_top_ups_key"),
+    migration!("2026-11-22-000506_transfers_one_refund"),
+    migration!("2026-11-22-000507_transfers_one_top_up"),
+    migration!("2026-11-22-000508_keys_with_the_business"),
+    migration!("2026-11-22-000509_references_hold"),
 ];
 
 #[test]

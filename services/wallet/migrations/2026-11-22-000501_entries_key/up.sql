@@ -1,0 +1,1 @@
+CREATE UNIQUE INDEX CONCURRENTLY entries_key ON entries (transfer_id, account, business_id);

@@ -1,0 +1,2 @@
+-- Whether an order has paid is asked of the order alone: debits_one_posted_per_order stays as it is, whichever the business.
+CREATE UNIQUE INDEX CONCURRENTLY debits_key ON debits (order_id, attempt, business_id);

@@ -1,0 +1,2 @@
+-- What was validated goes with what made it.
+SELECT 1;
