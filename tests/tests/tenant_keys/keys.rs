@@ -1,0 +1,167 @@
+//! Each key and each reference of a table with a business holds the business, so that PostgreSQL could partition it by
+//! business and Citus spread it; but for those listed here.
+
+use std::collections::BTreeSet;
+
+use local_stack::{Service, Stack};
+
+/// A rule that is not of a business, and what keeps it where rows are spread by business.
+struct Exception {
+    service: Service,
+    /// Of the constraint or the index.
+    name: &'static str,
+    /// Why, for who reads this.
+    _reason: &'static str,
+}
+
+const fn but(service: Service, name: &'static str, reason: &'static str) -> Exception {
+    Exception { service, name, _reason: reason }
+}
+
+const EXCEPTIONS: &[Exception] = &[
+    but(
+        Service::OrderApi,
+        "orders_tracking_code_key",
+        "Whoever has the code sees the order, whichever the business. Spread, a code is random enough to be one order's, \
+         and a table of (code, business) leads to it.",
+    ),
+    but(
+        Service::OrderApi,
+        "fleet_reports_event_id",
+        "The fleet's own ids, of which each is used once. Spread, they are unique within an order, by the primary key.",
+    ),
+    but(
+        Service::OrderApi,
+        "simulations_order_id",
+        "For the release before, which says ON CONFLICT (order_id); goes with the next one.",
+    ),
+    but(
+        Service::Wallet,
+        "debits_one_posted_per_order",
+        "Whether an order has paid is asked of the order alone. Spread, order-api's one row of it says whose it is, and \
+         reconciliation finds what another business would have paid for it.",
+    ),
+    but(Service::Wallet, "transfers_one_of_each_cash_step", "As debits_one_posted_per_order."),
+    but(Service::Wallet, "cash_order_id", "As debits_one_posted_per_order."),
+    but(
+        Service::Wallet,
+        "top_ups_provider_reference",
+        "A payment provider's names are its own. Top-ups are few beside orders: they stay in one place.",
+    ),
+    but(Service::Wallet, "top_ups_payment_reference", "As top_ups_provider_reference."),
+    but(Service::Wallet, "payment_notices_pkey", "As top_ups_provider_reference."),
+    but(
+        Service::WebhookDispatcher,
+        "order_streams_order_id",
+        "An event that names another business's order is told from one of a new order. Spread, order-api's one row of the \
+         order says whose it is.",
+    ),
+    but(
+        Service::WebhookDispatcher,
+        "recoveries_running",
+        "For the release before, which says ON CONFLICT (endpoint_id); goes with the next one.",
+    ),
+    but(
+        Service::KeyManagement,
+        "api_keys_key_hash_key",
+        "A key says whose it is. A business has 20 at most in each mode: the table stays in one place, or whole on each.",
+    ),
+    but(Service::KeyManagement, "api_keys_pkey", "As api_keys_key_hash_key."),
+    but(Service::KeyManagement, "api_keys_rotated_from_key", "As api_keys_key_hash_key."),
+    but(
+        Service::PortalApi,
+        "users_email_taken",
+        "Who logs in has one account, whichever the business; a few people each.",
+    ),
+    but(Service::PortalApi, "users_pkey", "As users_email_taken; what refers to it names the business."),
+    but(
+        Service::PortalApi,
+        "sessions_pkey",
+        "Grows with people who log in, not with orders: stays in one place.",
+    ),
+    but(Service::PortalApi, "sessions_token_hash_key", "The cookie says whose session it is."),
+    but(Service::PortalApi, "invitations_pkey", "As sessions_pkey."),
+    but(Service::PortalApi, "invitations_token_hash_key", "The link says whose invitation it is."),
+    but(Service::PortalApi, "password_resets_pkey", "The link's digest, which says whose it is."),
+    but(Service::PortalApi, "audit_log_pkey", "As sessions_pkey."),
+    but(Service::PortalApi, "mails_pkey", "A queue, which is drained; a number of its own."),
+];
+
+/// Tables of no business: they stay on one server, or whole on each.
+const OF_NO_BUSINESS: &[(Service, &str)] = &[
+    (Service::PortalApi, "businesses"),
+    // Log-ins that failed, counted by account and by address; and the operator's own.
+    (Service::PortalApi, "attempts"),
+    (Service::PortalApi, "operator_sessions"),
+    // How far the books of all businesses were looked through, and what was found.
+    (Service::Wallet, "reconciliation_cursors"),
+    (Service::Wallet, "reconciliation_findings"),
+    (Service::Wallet, "reconciliation_runs"),
+];
+
+/// In every database: what is under way to the broker, what came from it, and which migrations were run.
+const OF_EVERY_SERVICE: [&str; 3] = ["__diesel_schema_migrations", "inbox", "outbox_messages"];
+
+/// `kind|table|name|definition` of each rule of a table that has a business, and does not hold it: in a key wherever it
+/// stands, in a reference as the business of what is referred to.
+const FAULTS: &str = "
+    WITH tenants AS (
+        SELECT pg_class.oid, pg_class.relname, pg_attribute.attnum AS business
+        FROM pg_class
+        JOIN pg_namespace ON pg_namespace.oid = relnamespace AND nspname = 'public'
+        JOIN pg_attribute ON attrelid = pg_class.oid AND attname = 'business_id' AND NOT attisdropped
+        WHERE relkind IN ('r', 'p'))
+    SELECT 'key', tenants.relname, index.relname, pg_get_indexdef(index.oid)
+    FROM tenants
+    JOIN pg_index ON indrelid = tenants.oid AND indisunique
+    JOIN pg_class AS index ON index.oid = indexrelid
+    WHERE business <> ALL (indkey)
+    UNION ALL
+    SELECT 'reference', tenants.relname, conname, pg_get_constraintdef(pg_constraint.oid)
+    FROM tenants
+    JOIN pg_constraint ON conrelid = tenants.oid AND contype = 'f'
+    JOIN pg_class AS referred ON referred.oid = confrelid
+    LEFT JOIN tenants AS other ON other.oid = confrelid
+    WHERE NOT EXISTS (
+        SELECT FROM unnest(conkey, confkey) AS pair (mine, theirs)
+        WHERE mine = tenants.business AND (theirs = other.business OR referred.relname = 'businesses'))
+    ORDER BY 1, 2, 3";
+
+const WITHOUT_BUSINESS: &str = "
+    SELECT relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace AND nspname = 'public'
+    WHERE relkind IN ('r', 'p') AND NOT EXISTS (
+        SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = 'business_id' AND NOT attisdropped)";
+
+#[tokio::test]
+async fn every_key_and_every_reference_holds_the_business() -> anyhow::Result<()> {
+    let stack = Stack::for_tests().await?;
+    let mut faults = Vec::new();
+    for service in Service::ALL {
+        faults.extend(faults_of(service, &stack.query(service, FAULTS).await?));
+        let named = OF_NO_BUSINESS.iter().filter(|(of, _)| *of == service).map(|(_, table)| *table);
+        let named: BTreeSet<&str> = OF_EVERY_SERVICE.into_iter().chain(named).collect();
+        let found = stack.query(service, WITHOUT_BUSINESS).await?;
+        let found: BTreeSet<&str> = found.lines().collect();
+        for table in found.symmetric_difference(&named) {
+            faults.push(format!("{}: {table} has no business, or is said to have none", service.name()));
+        }
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+    stack.shut_down().await
+}
+
+/// What was found and is not excepted, and what is excepted and was not found.
+fn faults_of(service: Service, found: &str) -> Vec<String> {
+    let of_service = EXCEPTIONS.iter().filter(|exception| exception.service == service);
+    let mut excepted: BTreeSet<&str> = of_service.map(|exception| exception.name).collect();
+    let mut faults = Vec::new();
+    for fault in found.lines() {
+        let name = fault.split('|').nth(2).unwrap_or_default();
+        if !excepted.remove(name) {
+            faults.push(format!("{}: {fault}", service.name()));
+        }
+    }
+    let needless = excepted.into_iter();
+    faults.extend(needless.map(|name| format!("{}: {name} is excepted and need not be", service.name())));
+    faults
+}
