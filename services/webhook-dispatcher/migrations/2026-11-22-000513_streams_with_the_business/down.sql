@@ -1,5 +1,7 @@
 -- As 000512 left it.
 ALTER TABLE parked_events DROP CONSTRAINT parked_events_order_fkey;
+-- The reference is to be to the key.
+DROP INDEX order_streams_order_id;
 ALTER TABLE order_streams DROP CONSTRAINT order_streams_pkey, ADD PRIMARY KEY (order_id);
 CREATE UNIQUE INDEX order_streams_key ON order_streams (order_id, business_id);
 ALTER TABLE parked_events
@@ -10,3 +12,4 @@ ALTER TABLE parked_events
     ADD CONSTRAINT parked_events_order_id_fkey FOREIGN KEY (order_id) REFERENCES order_streams (order_id);
 CREATE UNIQUE INDEX parked_events_key ON parked_events (order_id, sequence, business_id);
 CREATE UNIQUE INDEX parked_events_once ON parked_events (event_id, business_id);
+CREATE UNIQUE INDEX order_streams_order_id ON order_streams (order_id);
