@@ -2,3 +2,4 @@
 //! read from the catalogue, and partitioned.
 
 mod keys;
+mod spread;
