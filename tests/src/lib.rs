@@ -3,6 +3,7 @@
 pub mod asyncapi;
 pub mod faults;
 mod gate;
+pub mod restoring;
 pub mod settings_table;
 
 use std::net::SocketAddr;

@@ -5,10 +5,12 @@ mod assembly;
 mod commands;
 mod health;
 mod program;
+mod reconciliation;
 mod running;
 mod sections;
 
 pub use assembly::Chassis;
 pub use program::{command, main, migrate, told_to};
+pub use reconciliation::{ReconcileArguments, ReconcileFinding, ReconcileReport};
 pub use running::Running;
 pub use sections::{Sections, ServiceSettings};

@@ -74,6 +74,12 @@ impl KeysClient {
         self.0.send(Method::POST, &["api-keys", "verify"], &VerifyKey { key: key.to_owned() }).await
     }
 
+    /// `GET /internal/businesses`: those that have a key which was not revoked, in the order of their ids; the page begins
+    /// behind an id, whether or not it is there
+    pub async fn businesses(&self, page: &PageQuery) -> Result<Page<BusinessId>, CallError> {
+        self.0.get_with(&["businesses"], page).await
+    }
+
     /// `POST /internal/businesses/{id}/api-keys` with the caller's `{mode, name}`
     pub async fn create(&self, business: BusinessId, body: &Value) -> Result<CreatedApiKey, CallError> {
         self.0.send(Method::POST, &["businesses", &business.to_string(), "api-keys"], body).await

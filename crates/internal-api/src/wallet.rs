@@ -8,7 +8,7 @@ use serde_json::Value;
 use strum::{Display, EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 
-use crate::{CallError, Page, Peer};
+use crate::{CallError, Page, PageQuery, Peer};
 
 /// `PUT /internal/debits/{order}/{attempt}` and `POST …/void`. One debit id has one amount for ever; another one for
 /// the same id is refused with 409 `debit_mismatch`.
@@ -189,6 +189,12 @@ impl WalletClient {
     ) -> Result<DebitAnswer, CallError> {
         let path = ["debits", &order.to_string(), &attempt.to_string(), "void"];
         self.0.send(Method::POST, &path, request).await
+    }
+
+    /// `GET /internal/businesses`: those that have a wallet, in the order of their ids; the page begins behind an id, whether
+    /// or not it is there
+    pub async fn businesses(&self, page: &PageQuery) -> Result<Page<BusinessId>, CallError> {
+        self.0.get_with(&["businesses"], page).await
     }
 
     /// `GET /internal/wallets/{business}`

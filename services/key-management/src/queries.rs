@@ -32,6 +32,15 @@ pub(crate) async fn list(
         .await
 }
 
+/// One business more than `limit`, when there are as many, of those behind this id that have a key which was not revoked.
+///
+/// # Errors
+/// When the database is away.
+pub(crate) async fn businesses(app: &App, behind: &str, limit: usize) -> Result<Vec<BusinessId>, StoreError> {
+    let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
+    app.database.read(async |conn| store::businesses(conn, behind, wanted).await).await
+}
+
 /// Whether it works or not.
 ///
 /// # Errors

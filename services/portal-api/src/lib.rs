@@ -15,11 +15,13 @@ mod pages;
 mod passwords;
 mod peers;
 mod queries;
+mod reconcile;
 mod routes;
 pub mod settings;
 mod status_changes;
 mod store;
 
 pub use app::start;
+pub use reconcile::command::main as reconcile;
 pub use routes::openapi_document;
 pub use store::MIGRATIONS;

@@ -191,6 +191,7 @@ impl Settings for PortalSettings {
 
 impl ServiceSettings for PortalSettings {
     const SERVICE: &'static str = "portal-api";
+    const COMMANDS: &'static [&'static str] = &["openapi", "reconcile"];
 
     fn sections(&self) -> Sections<'_> {
         Sections {

@@ -30,6 +30,13 @@ pub(crate) async fn endpoints(
         .await
 }
 
+/// One more than `limit`, which tells whether there are more, of the businesses behind this id that have an endpoint.
+pub(crate) async fn businesses(app: &App, behind: &str, limit: usize) -> Result<Vec<BusinessId>, StoreError> {
+    app.database
+        .read(async |conn| store::businesses_with_endpoints(conn, behind, one_more_than(limit)).await)
+        .await
+}
+
 pub(crate) async fn endpoint(
     app: &App,
     business: BusinessId,

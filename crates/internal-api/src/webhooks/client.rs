@@ -28,6 +28,12 @@ impl WebhooksClient {
         self.0.send(method, &path, body).await
     }
 
+    /// `GET /internal/businesses`: those that have an endpoint, in the order of their ids; the page begins behind an id,
+    /// whether or not it is there
+    pub async fn businesses(&self, page: &PageQuery) -> Result<Page<BusinessId>, CallError> {
+        self.0.get_with(&["businesses"], page).await
+    }
+
     /// `POST /internal/businesses/{id}/webhook-endpoints` with the caller's `{url, events?, modes?}`
     pub async fn create(&self, business: BusinessId, body: &Value) -> Result<CreatedEndpoint, CallError> {
         self.0.send(Method::POST, &endpoints(&business.to_string()), body).await

@@ -1,5 +1,6 @@
 //! The internal endpoints; `internal_api::keys` is their contract.
 
+mod businesses;
 mod create;
 mod errors;
 mod list;
@@ -34,6 +35,7 @@ pub(crate) fn internal(
             scope("/internal")
                 .wrap(from_fn(web::require_internal_token))
                 .service(resource("/api-keys/verify").route(post().to(verify::verify)))
+                .service(resource("/businesses").route(get().to(businesses::list)))
                 .service(
                     resource("/businesses/{business}/api-keys")
                         .route(post().to(create::create))

@@ -109,6 +109,24 @@ pub(crate) async fn find_by_hash(
     row.map(Key::try_from).transpose()
 }
 
+/// Which businesses have a key that was not revoked, in the order of their ids, behind this one. Serves all businesses.
+pub(crate) async fn businesses(
+    conn: &mut AsyncPgConnection,
+    behind: &str,
+    limit: i64,
+) -> Result<Vec<BusinessId>, StoreError> {
+    let ids: Vec<String> = api_keys::table
+        .filter(api_keys::business_id.gt(behind))
+        .filter(api_keys::revoked_at.is_null())
+        .select(api_keys::business_id)
+        .distinct()
+        .order(api_keys::business_id)
+        .limit(limit)
+        .load(conn)
+        .await?;
+    ids.iter().map(|id| id.parse().map_err(corrupt)).collect()
+}
+
 /// Newest first, at most `limit`, those older than `after` when it is given.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,

@@ -7,8 +7,8 @@ mod schema;
 mod upkeep;
 
 pub(crate) use keys::{
-    count_working, find, find_by_hash, find_for_update, insert, list, lock_business, set_expiry, set_revoked,
-    working_modes,
+    businesses, count_working, find, find_by_hash, find_for_update, insert, list, lock_business, set_expiry,
+    set_revoked, working_modes,
 };
 pub(crate) use upkeep::{note_uses, take_ended_graces};
 

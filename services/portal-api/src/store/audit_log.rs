@@ -150,6 +150,12 @@ pub(crate) async fn list(
     rows.into_iter().map(Line::try_from).collect::<Result<_, _>>().map(Some)
 }
 
+/// When the oldest line was written: what happened before may have left none, or its line has been removed. Serves all
+/// businesses.
+pub(crate) async fn begins_at(conn: &mut AsyncPgConnection) -> Result<Option<DateTime<Utc>>, StoreError> {
+    Ok(audit_log::table.order(audit_log::id).select(audit_log::at).first(conn).await.optional()?)
+}
+
 /// Removes at most `max` lines that were written before `before`; tells how many. Serves all businesses.
 pub(crate) async fn prune(
     conn: &mut AsyncPgConnection,

@@ -90,6 +90,33 @@ pub(crate) async fn find(
     row.map(Business::try_from).transpose()
 }
 
+/// The businesses behind this id, in the order of their ids. Serves the operator, and so all businesses.
+pub(crate) async fn ids_behind(
+    conn: &mut AsyncPgConnection,
+    behind: &str,
+    limit: i64,
+) -> Result<Vec<BusinessId>, StoreError> {
+    let ids: Vec<String> = businesses::table
+        .filter(businesses::id.gt(behind))
+        .select(businesses::id)
+        .order(businesses::id)
+        .limit(limit)
+        .load(conn)
+        .await?;
+    ids.iter().map(|id| stored("businesses.id", id)).collect()
+}
+
+/// Which of these are businesses. Serves the operator, as [`ids_behind`].
+pub(crate) async fn known_of(
+    conn: &mut AsyncPgConnection,
+    ids: &[BusinessId],
+) -> Result<Vec<BusinessId>, StoreError> {
+    let wanted: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    let known: Vec<String> =
+        businesses::table.filter(businesses::id.eq_any(wanted)).select(businesses::id).load(conn).await?;
+    known.iter().map(|id| stored("businesses.id", id)).collect()
+}
+
 /// As [`find`], and nobody else changes it until the transaction ends.
 pub(crate) async fn find_for_update(
     conn: &mut AsyncPgConnection,

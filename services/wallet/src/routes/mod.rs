@@ -1,5 +1,6 @@
 //! The internal endpoints: who may call what, where.
 
+mod businesses;
 mod cash;
 mod debits;
 mod errors;
@@ -32,6 +33,7 @@ pub(crate) fn internal(
                 .service(resource("/debits/{order}/{attempt}").route(put().to(debits::post)))
                 .service(resource("/debits/{order}/{attempt}/void").route(post().to(debits::void)))
                 .service(resource("/payments/{provider}/notices").route(post().to(payments::notice)))
+                .service(resource("/businesses").route(get().to(businesses::list)))
                 .service(resource("/cash").route(get().to(cash::of_all)))
                 .service(resource("/cash/discrepancies").route(get().to(cash::discrepancies)))
                 .service(scope("/wallets/{business}").configure(wallet)),

@@ -55,6 +55,22 @@ pub(crate) async fn find(
     row.map(WalletRow::into_record).transpose()
 }
 
+/// Which businesses have a wallet, in the order of their ids, behind this one. Serves all businesses.
+pub(crate) async fn businesses(
+    conn: &mut AsyncPgConnection,
+    behind: &str,
+    limit: usize,
+) -> Result<Vec<BusinessId>, StoreError> {
+    let ids: Vec<String> = wallets::table
+        .filter(wallets::business_id.gt(behind))
+        .select(wallets::business_id)
+        .order(wallets::business_id)
+        .limit(i64::try_from(limit).unwrap_or(i64::MAX))
+        .load(conn)
+        .await?;
+    ids.iter().map(|id| parse("wallets.business_id", id)).collect()
+}
+
 /// Locks the wallets of these businesses, as far as they have one. Rows are locked in the order of their ids, so that
 /// two transactions that want the same ones wait for each other instead of dying of each other.
 pub(crate) async fn lock(

@@ -1,5 +1,6 @@
 //! The internal endpoints; `internal_api::webhooks` is their contract.
 
+mod businesses;
 mod create;
 mod delete;
 mod deliveries;
@@ -45,6 +46,7 @@ pub(crate) fn internal(
         config.service(
             scope("/internal")
                 .wrap(from_fn(web::require_internal_token))
+                .service(resource("/businesses").route(get().to(businesses::list)))
                 .service(
                     resource(ENDPOINTS).route(post().to(create::create)).route(get().to(endpoints::list)),
                 )

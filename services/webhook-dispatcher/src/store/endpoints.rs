@@ -196,6 +196,24 @@ pub(crate) async fn find_endpoint(
     Ok(found.pop())
 }
 
+/// Which businesses have an endpoint, in the order of their ids, behind this one. Serves all businesses.
+pub(crate) async fn businesses_with_endpoints(
+    conn: &mut AsyncPgConnection,
+    behind: &str,
+    limit: i64,
+) -> Result<Vec<BusinessId>, StoreError> {
+    let ids: Vec<String> = endpoints::table
+        .filter(endpoints::business_id.gt(behind))
+        .filter(endpoints::deleted_at.is_null())
+        .select(endpoints::business_id)
+        .distinct()
+        .order(endpoints::business_id)
+        .limit(limit)
+        .load(conn)
+        .await?;
+    ids.iter().map(|id| id.parse().map_err(corrupt)).collect()
+}
+
 /// Newest first, after the given one; `limit` of them.
 pub(crate) async fn list_endpoints(
     conn: &mut AsyncPgConnection,

@@ -28,8 +28,8 @@ pub(crate) use attempts::attempts_of;
 pub(crate) use claims::{Claim, Claimed, Load, claim, release, renew};
 pub(crate) use deliveries::{bring_forward, find_delivery, find_for_redelivery, send_again};
 pub(crate) use endpoints::{
-    EndpointChange, count_endpoints, delete_endpoint, find_endpoint, insert_endpoint, list_endpoints,
-    lock_business, update_endpoint,
+    EndpointChange, businesses_with_endpoints, count_endpoints, delete_endpoint, find_endpoint,
+    insert_endpoint, list_endpoints, lock_business, update_endpoint,
 };
 pub(crate) use events::body_of;
 pub(crate) use failing::{Notice, breakers, failing_endpoints, oldest_due, tell};
