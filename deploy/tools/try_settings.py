@@ -1,7 +1,7 @@
 """Hands each program what its Deployment, its migration Job and compose would give it: try_settings.py <folder with the programs>.
 
-Secrets are made up; there is no database, so that a program gets as far as asking for it and no further. Whatever it says of its
-settings before is a fault, and so is a variable that it does not know.
+Secrets are made up, and there is no database: whoever is to serve is asked for its settings alone, and a migration gets as far as
+asking for its tables and no further. Whatever either says of its settings is a fault, and so is a variable that it does not know.
 """
 
 import re
@@ -42,10 +42,11 @@ def known(program: Path) -> str:
     return subprocess.run([program, "settings"], capture_output=True, text=True, check=True, env={}).stdout
 
 
-def faults(program: Path, given: dict):
-    done = subprocess.run([program, "schema", "--patience", "0"], env=given, capture_output=True, text=True)
+def faults(program: Path, given: dict, serves: bool):
+    command = ["settings", "--check"] if serves else ["schema", "--patience", "0"]
+    done = subprocess.run([program, *command], env=given, capture_output=True, text=True)
     said = done.stdout + done.stderr
-    if "settings are not usable" in said or "settings cannot be read" in said or done.returncode == 0:
+    if "settings are not usable" in said or "settings cannot be read" in said or (done.returncode == 0) != serves:
         yield " ".join(said.split("Stack backtrace")[0].split())
     all_known = known(program)
     for name in given:
@@ -63,7 +64,8 @@ def of_kubernetes(authority: str):
             container = pod["containers"][0] if resource["kind"] == "Deployment" else pod["initContainers"][0]
             # On one node nobody pays and no mail is sent.
             given = environment(container, config_maps, optional=overlay == "production", authority=authority)
-            yield f"overlays/{overlay}: {manifests.title(resource)}", resource["metadata"]["name"].removeprefix("migrate-"), given
+            name, serves = resource["metadata"]["name"].removeprefix("migrate-"), resource["kind"] == "Deployment"
+            yield f"overlays/{overlay}: {manifests.title(resource)}", name, given, serves
 
 
 def of_compose_in_production():
@@ -77,7 +79,7 @@ def of_compose_in_production():
             given |= file["services"].get(service, {}).get("environment", {})
         plain = {name.removesuffix("_FILE"): value for name, value in given.items()}
         yield f"compose.production.yaml: {service}", service, {
-            name: made_up.get(name, SECRET) if f"{name}_FILE" in given else str(value) for name, value in plain.items()}
+            name: made_up.get(name, SECRET) if f"{name}_FILE" in given else str(value) for name, value in plain.items()}, True
 
 
 def main() -> int:
@@ -86,8 +88,8 @@ def main() -> int:
         # Any will do: there is nobody to speak to.
         authority.write(ssl.DER_cert_to_PEM_cert(ssl.create_default_context().get_ca_certs(binary_form=True)[0]))
         authority.flush()
-        for place, name, given in [*of_kubernetes(authority.name), *of_compose_in_production()]:
-            said = list(faults(programs / name, given))
+        for place, name, given, serves in [*of_kubernetes(authority.name), *of_compose_in_production()]:
+            said = list(faults(programs / name, given, serves))
             found += len(said)
             print(f"{'FAILED ' if said else 'ok     '} {place}: the program takes its settings")
             for fault in said:

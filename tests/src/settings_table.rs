@@ -8,7 +8,8 @@ use anyhow::{Context, ensure};
 use local_stack::built_program;
 use serde::Deserialize;
 
-const PROGRAMS: [&str; 5] = ["order-api", "wallet", "key-management", "portal-api", "webhook-dispatcher"];
+/// Those that have settings.
+pub const PROGRAMS: [&str; 5] = ["order-api", "wallet", "key-management", "portal-api", "webhook-dispatcher"];
 
 const HEAD: &str = "\
 # Settings
@@ -19,21 +20,27 @@ JSON.
 - Values come from environment variables, or from the TOML file that `WAYBILL_SETTINGS_FILE` names (`[database] url = …`); variables win.
 - With `_FILE` behind its name a variable names a file that holds the value, as platforms hand out secrets:
   `WAYBILL_DATABASE__URL_FILE=/run/secrets/database-url`. A line end after the value does not count.
-- A start with missing or bad settings ends at once and names every fault. A variable that a program does not know is named in its log.
-- **Secrets** are never logged or shown. The defaults shown here are for a local stack: with `WAYBILL_ENVIRONMENT=production` no program
-  starts with one that begins with `local-`.
+- A variable or a file that is empty counts as not set, as Compose leaves them: the default holds. Only a secret that has a default for
+  a local stack must not be set to nothing.
+- A start with missing or bad settings ends at once and names every fault; `<program> settings --check` does so without a start. A
+  variable that a program does not know is named in its log. `migrate` and `schema` read `WAYBILL_DATABASE__…` and
+  `WAYBILL_TELEMETRY__…` alone.
+- URLs of other services are http or https, with a host, and have neither a user, a query nor a fragment.
+- **Secrets** are never logged or shown, and have 16 bytes or more unless said otherwise. The defaults shown here are for a local
+  stack: with `WAYBILL_ENVIRONMENT=production` no program starts with one that begins with `local-`.
 ";
 
 /// As the programs print them.
 #[derive(Clone, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-struct Setting {
-    variable: String,
+pub struct Setting {
+    pub variable: String,
     path: Vec<String>,
-    kind: String,
-    default: Option<String>,
-    example: Option<String>,
-    required: bool,
-    secret: bool,
+    /// What a value looks like.
+    pub kind: String,
+    pub default: Option<String>,
+    pub example: Option<String>,
+    pub required: bool,
+    pub secret: bool,
     description: String,
 }
 
@@ -64,7 +71,9 @@ pub fn render() -> anyhow::Result<String> {
     Ok(text)
 }
 
-fn settings_of(program: &str) -> anyhow::Result<Vec<Setting>> {
+/// # Errors
+/// When it is not built, or does not know its settings.
+pub fn settings_of(program: &str) -> anyhow::Result<Vec<Setting>> {
     let output = Command::new(built_program(program)?).arg("settings").env_clear().output()?;
     ensure!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).with_context(|| format!("what {program} prints"))

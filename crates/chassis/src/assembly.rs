@@ -1,6 +1,7 @@
 //! Putting a service together.
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -54,7 +55,8 @@ impl Chassis {
         let lacks_schema = Arc::new(AtomicBool::new(false));
         let routes = web::management_routes(readiness(&database, &broker, &lacks_schema), metrics.clone());
         let edge = RequestEdge { clock: clock.clone(), entropy: entropy.clone() };
-        let management = web::listen(sections.http.management, ServeOptions::INTERNAL, edge, routes)?;
+        let management = web::listen(sections.http.management, ServeOptions::INTERNAL, edge, routes)
+            .with_context(|| unusable("MANAGEMENT", sections.http.management))?;
         Ok(Self {
             database,
             broker,
@@ -131,7 +133,8 @@ impl Chassis {
         routes: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
     ) -> anyhow::Result<()> {
         let address = self.http.public.context("WAYBILL_HTTP__PUBLIC is required")?;
-        self.public = Some(web::listen(address, ServeOptions::PUBLIC, self.edge(), routes)?);
+        let public = web::listen(address, ServeOptions::PUBLIC, self.edge(), routes);
+        self.public = Some(public.with_context(|| unusable("PUBLIC", address))?);
         Ok(())
     }
 
@@ -143,7 +146,8 @@ impl Chassis {
         mut self,
         internal: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
     ) -> anyhow::Result<Running> {
-        let internal = web::listen(self.http.internal, ServeOptions::INTERNAL, self.edge(), internal)?;
+        let internal = web::listen(self.http.internal, ServeOptions::INTERNAL, self.edge(), internal)
+            .with_context(|| unusable("INTERNAL", self.http.internal))?;
         let (metrics, database) = (self.metrics.clone(), self.database.clone());
         self.worker("metrics", |stop| keep_metrics(metrics, database, stop));
         // Not before all listeners are bound: whoever is told that this is ready calls at once.
@@ -163,6 +167,10 @@ impl Chassis {
     fn edge(&self) -> RequestEdge {
         RequestEdge { clock: self.clock.clone(), entropy: self.entropy.clone() }
     }
+}
+
+fn unusable(listener: &str, address: SocketAddr) -> String {
+    format!("WAYBILL_HTTP__{listener}: cannot listen at {address}")
 }
 
 fn readiness(database: &Database, broker: &Broker, lacks_schema: &Arc<AtomicBool>) -> Readiness {

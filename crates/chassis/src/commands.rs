@@ -17,30 +17,70 @@ pub(crate) enum Command {
     },
     /// Prints what can be set.
     Settings,
+    /// Says whether the settings of this process are fit to serve with.
+    CheckSettings,
+    Help,
+    Version,
+}
+
+/// What every service takes, and what for.
+const COMMANDS: [(&str, &str); 7] = [
+    ("serve", "serves; so it does without a command, too"),
+    ("migrate", "creates or updates the tables, and ends"),
+    ("schema [--patience SECONDS]", "waits until the tables are as this program expects"),
+    ("health", "asks the instance on this machine whether it is ready"),
+    ("settings [--check]", "prints what can be set, as JSON; or checks what is set"),
+    ("help, --help", "prints this"),
+    ("version, --version", "prints name and version"),
+];
+
+pub(crate) fn help(service: &str, own: &[&str]) -> String {
+    let own = own.iter().map(|name| (*name, "only this service has it"));
+    let lines: String =
+        COMMANDS.into_iter().chain(own).map(|(name, what)| format!("\n  {name:28} {what}")).collect();
+    format!(
+        "{}\n\nusage: {service} [command]\n{lines}\n\nSettings are environment variables.",
+        version(service)
+    )
+}
+
+/// All programs are released together.
+pub(crate) fn version(service: &str) -> String {
+    format!("{service} {}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Whether what follows a command asks for help: it is not done then.
+pub(crate) fn is_help(rest: &[String]) -> bool {
+    rest.iter().any(|word| matches!(word.as_str(), "--help" | "-h"))
 }
 
 impl Command {
     const DEFAULT_PATIENCE: Duration = Duration::from_secs(300);
 
-    /// `own` are the commands that the service knows beside these. What takes no argument refuses one: whoever asks for
-    /// `migrate --help` must not find his tables changed.
+    /// `own` are the commands that the service knows beside these. What takes no argument refuses one.
     pub(crate) fn read(own: &[&str], mut arguments: impl Iterator<Item = String>) -> anyhow::Result<Self> {
         let name = arguments.next().unwrap_or_else(|| "serve".into());
         let rest: Vec<String> = arguments.collect();
         let command = match name.as_str() {
+            "help" | "--help" | "-h" => Self::Help,
+            "version" | "--version" | "-V" => Self::Version,
             "serve" => Self::Serve,
             "migrate" => Self::Migrate,
             "health" => Self::Health,
-            "schema" => return Ok(Self::Schema { patience: patience(&rest)? }),
+            "schema" if !is_help(&rest) => return Ok(Self::Schema { patience: patience(&rest)? }),
+            "schema" => Self::Help,
+            "settings" if rest == ["--check"] => return Ok(Self::CheckSettings),
             "settings" => Self::Settings,
+            other if own.contains(&other) && is_help(&rest) => Self::Help,
             other => {
                 let own: String = own.iter().map(|command| format!(", {command}")).collect();
                 anyhow::bail!(
-                    "{other} is no command; there are serve (the default), migrate, schema, health, settings{own}"
+                    "{other} is no command; there are serve (the default), migrate, schema, health, settings, help, version{own}"
                 );
             }
         };
         match rest.first() {
+            _ if is_help(&rest) => Ok(Self::Help),
             Some(further) => anyhow::bail!("{name} takes no argument, but there is {further}"),
             None => Ok(command),
         }
@@ -77,6 +117,15 @@ mod tests {
             ("migrate", Command::Migrate),
             ("health", Command::Health),
             ("settings", Command::Settings),
+            ("settings --check", Command::CheckSettings),
+            ("help", Command::Help),
+            ("--help", Command::Help),
+            ("-h", Command::Help),
+            ("migrate --help", Command::Help),
+            ("schema --help", Command::Help),
+            ("coin --help", Command::Help),
+            ("version", Command::Version),
+            ("--version", Command::Version),
             ("schema", Command::Schema { patience }),
             ("schema --patience 7", Command::Schema { patience: Duration::from_secs(7) }),
         ] {
@@ -85,12 +134,23 @@ mod tests {
     }
 
     #[test]
+    fn help_names_every_command() {
+        let text = help("mint", &["coin", "melt"]);
+        assert!(text.starts_with(&format!("mint {}\n", env!("CARGO_PKG_VERSION"))), "{text}");
+        for name in ["serve", "migrate", "schema", "health", "settings", "help", "version", "coin", "melt"] {
+            assert!(text.contains(&format!("\n  {name}")), "{name} in {text}");
+        }
+    }
+
+    #[test]
     fn whatever_else_is_said_is_refused() {
-        let all = "there are serve (the default), migrate, schema, health, settings, coin, melt";
+        let all =
+            "there are serve (the default), migrate, schema, health, settings, help, version, coin, melt";
         for (words, refusal) in [
             ("dance", format!("dance is no command; {all}")),
-            ("--help", format!("--help is no command; {all}")),
-            ("migrate --help", "migrate takes no argument, but there is --help".into()),
+            ("dance --help", format!("dance is no command; {all}")),
+            ("migrate now", "migrate takes no argument, but there is now".into()),
+            ("settings --colour", "settings takes no argument, but there is --colour".into()),
             ("serve now", "serve takes no argument, but there is now".into()),
             ("schema soon", "schema takes --patience SECONDS, or nothing".into()),
             ("schema --patience soon", "schema takes --patience SECONDS, or nothing; at most 86400".into()),

@@ -8,9 +8,11 @@ mod program;
 mod reconciliation;
 mod running;
 mod sections;
+mod tables;
 
 pub use assembly::Chassis;
-pub use program::{command, main, migrate, told_to};
+pub use program::{command, main, told_to};
 pub use reconciliation::{ReconcileArguments, ReconcileFinding, ReconcileReport};
 pub use running::Running;
 pub use sections::{Sections, ServiceSettings};
+pub use tables::migrate;

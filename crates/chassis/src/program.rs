@@ -1,16 +1,15 @@
 //! A service as a program: `serve` (the default), and what prepares for it or looks at it.
 
 use std::io::Write as _;
-use std::time::Duration;
 
 use anyhow::Context as _;
 use diesel_migrations::EmbeddedMigrations;
 use domain::{Clock, Entropy};
-use postgres::Schema;
-use settings::{Database, Environment};
+use settings::{Environment, Settings, Telemetry};
 
-use crate::commands::Command;
+use crate::commands::{Command, help, is_help, version};
 use crate::health::health;
+use crate::tables::{TableSettings, schema};
 use crate::{Chassis, Running, Sections, ServiceSettings};
 
 /// Runs the program as its first argument says, with the settings of this process.
@@ -23,28 +22,37 @@ pub fn main<S: ServiceSettings>(
 ) -> anyhow::Result<()> {
     match Command::read(S::COMMANDS, std::env::args().skip(1))? {
         Command::Health => health(),
-        Command::Settings => print_settings::<S>(),
-        Command::Schema { patience } => command(async |settings: &S| {
-            await_schema(settings.sections().database, migrations, patience).await
-        }),
-        Command::Migrate => {
-            with_logs(async |settings: &S| migrate(settings.sections().database, migrations).await)
+        Command::Help => print(&help(S::SERVICE, S::COMMANDS)),
+        Command::Version => print(&version(S::SERVICE)),
+        Command::Settings => print(&serde_json::to_string_pretty(&settings::describe::<S>()?)?),
+        Command::CheckSettings => Ok(settings::load::<S>().map(drop)?),
+        Command::Schema { patience } => {
+            with_settings(async |settings: &TableSettings| settings.await_schema(migrations, patience).await)
         }
-        Command::Serve => with_logs(async |settings: &S| serve(settings, migrations, start).await),
+        Command::Migrate => with_logs::<S, TableSettings>(
+            |settings| &settings.telemetry,
+            async |settings| settings.migrate(migrations).await,
+        ),
+        Command::Serve => with_logs::<S, S>(
+            |settings| settings.sections().telemetry,
+            async |settings| serve(settings, migrations, start).await,
+        ),
     }
 }
 
-/// Runs work that tells of itself in logs and traces.
-fn with_logs<S: ServiceSettings>(work: impl AsyncFnOnce(&S) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let settings: S = settings::load()?;
+/// Runs work of the service `S` that needs the settings `L` and tells of itself in logs and traces.
+fn with_logs<S: ServiceSettings, L: Settings>(
+    telemetry_of: impl FnOnce(&L) -> &Telemetry,
+    work: impl AsyncFnOnce(&L) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let settings: L = settings::load()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let outcome = runtime.block_on(async {
-        let telemetry = telemetry::init(settings.sections().telemetry, S::SERVICE)?;
+        let telemetry = telemetry::init(telemetry_of(&settings), S::SERVICE)?;
         let unknown = settings::unknown_variables::<S>()?;
         if !unknown.is_empty() {
             tracing::warn!(variables = %unknown.join(", "), "this service has no such settings");
         }
-        warn_of_open_lines(settings.sections());
         let outcome = work(&settings).await;
         telemetry.stop();
         outcome
@@ -67,16 +75,16 @@ fn warn_of_open_lines(sections: Sections<'_>) {
     }
 }
 
-fn print_settings<S: ServiceSettings>() -> anyhow::Result<()> {
-    let mut text = serde_json::to_string_pretty(&settings::describe::<S>()?)?;
-    text.push('\n');
-    Ok(std::io::stdout().write_all(text.as_bytes())?)
+fn print(text: &str) -> anyhow::Result<()> {
+    Ok(writeln!(std::io::stdout(), "{text}")?)
 }
 
 /// What follows the name of a command that only this service has, when that is what the program was told to do.
 pub fn told_to(command: &str) -> Option<Vec<String>> {
     let mut arguments = std::env::args().skip(1);
-    (arguments.next().as_deref() == Some(command)).then(|| arguments.collect())
+    let is_told = arguments.next().as_deref() == Some(command);
+    let rest: Vec<String> = arguments.collect();
+    (is_told && !is_help(&rest)).then_some(rest)
 }
 
 /// Runs a command that only this service has, with the settings of this process. It writes no logs: what it prints is for
@@ -85,29 +93,13 @@ pub fn told_to(command: &str) -> Option<Vec<String>> {
 /// # Errors
 /// When the settings are not usable, or the command fails.
 pub fn command<S: ServiceSettings, T>(work: impl AsyncFnOnce(&S) -> anyhow::Result<T>) -> anyhow::Result<T> {
-    let settings: S = settings::load()?;
+    with_settings(work)
+}
+
+fn with_settings<L: Settings, T>(work: impl AsyncFnOnce(&L) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let settings: L = settings::load()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(work(&settings))
-}
-
-/// Creates or updates a service's tables, those of the outbox among them.
-///
-/// # Errors
-/// When the database cannot be reached or refuses.
-pub async fn migrate(database: &Database, migrations: EmbeddedMigrations) -> anyhow::Result<()> {
-    postgres::migrate(database, vec![outbox::MIGRATIONS, migrations]).await
-}
-
-async fn await_schema(
-    database: &Database,
-    migrations: EmbeddedMigrations,
-    patience: Duration,
-) -> anyhow::Result<()> {
-    schema(database, migrations)?.wait_at_most(patience).await
-}
-
-fn schema(database: &Database, migrations: EmbeddedMigrations) -> anyhow::Result<Schema> {
-    Schema::new(database, &[outbox::MIGRATIONS, migrations])
 }
 
 async fn serve<S: ServiceSettings>(
@@ -115,6 +107,7 @@ async fn serve<S: ServiceSettings>(
     migrations: EmbeddedMigrations,
     start: impl FnOnce(&S, Chassis) -> anyhow::Result<Running>,
 ) -> anyhow::Result<()> {
+    warn_of_open_lines(settings.sections());
     let schema = schema(settings.sections().database, migrations)?;
     let entropy = Entropy::from_system().context("the system gives no randomness")?;
     let metrics = telemetry::install_metrics(S::SERVICE)?;

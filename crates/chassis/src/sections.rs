@@ -1,6 +1,6 @@
 //! What the chassis reads of a service's settings.
 
-use settings::{Broker, Database, Environment, Faults, Http, Internal, Settings, Telemetry};
+use settings::{Broker, Database, Environment, Faults, Http, Settings, Telemetry};
 
 /// The settings of a service, which have the sections that every service has.
 pub trait ServiceSettings: Settings {
@@ -20,16 +20,25 @@ pub struct Sections<'a> {
     pub database: &'a Database,
     pub broker: &'a Broker,
     pub http: &'a Http,
-    pub internal: &'a Internal,
     pub telemetry: &'a Telemetry,
 }
 
 impl Sections<'_> {
     /// Names what is wrong with these sections.
     pub fn check(&self, faults: &mut Faults) {
-        self.database.check(faults);
         self.broker.check(faults);
-        self.telemetry.check(faults);
-        faults.refuse_default_secret("WAYBILL_INTERNAL__TOKEN", &self.internal.token, self.environment);
+        check(self.database, self.telemetry, faults);
+    }
+}
+
+/// Names what is wrong with sections that are not for serving alone.
+pub(crate) fn check(database: &Database, telemetry: &Telemetry, faults: &mut Faults) {
+    database.check(faults);
+    if let Err(fault) = postgres::check_url(database) {
+        faults.add("WAYBILL_DATABASE__URL", fault);
+    }
+    telemetry.check(faults);
+    if let Err(fault) = telemetry::check_filter(telemetry) {
+        faults.add("WAYBILL_TELEMETRY__FILTER", fault);
     }
 }

@@ -122,6 +122,18 @@ fn limit(config: &mut Config, limits: SessionLimits) {
     config.keepalives_retries(3);
 }
 
+/// # Errors
+/// Says why this is not where a database is. Does not say what it is: it holds a password.
+pub fn check_url(settings: &settings::Database) -> Result<(), String> {
+    match configure(&settings.url, SessionLimits::SERVING) {
+        Ok(target) if !target.config.get_hosts().is_empty() => Ok(()),
+        Ok(_) | Err(TargetError::Options(_)) => {
+            Err("must be a URL such as postgres://user:password@host:5432/database".into())
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 pub(crate) async fn connect(Target { config, tls }: &Target) -> ConnectionResult<AsyncPgConnection> {
     let failed = |error| ConnectionError::BadConnection(in_full(&error));
     match tls {
@@ -185,6 +197,19 @@ mod tests {
         ] {
             let settings = settings::Database { url: Secret::new(url), pool_size: 2 };
             assert_eq!(exposure(&settings).is_some(), is_exposed, "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_url_is_said_to_be_none() {
+        let check =
+            |url: &str| check_url(&settings::Database { url: settings::Secret::new(url), pool_size: 2 });
+        assert_eq!(check("postgres://u:p@h1:1,h2:2/x?sslmode=prefer"), Ok(()));
+        for bad in
+            ["postgres://u:p@[bad/x", "postgres://h:port/x", "postgres:///x", "postgres://h/x?colour=red"]
+        {
+            let said = check(bad).unwrap_err();
+            assert!(said.starts_with("must be ") && !said.contains("u:p"), "{bad}: {said}");
         }
     }
 }

@@ -11,7 +11,7 @@ mod statement;
 mod work;
 
 pub use batcher::{Apply, Batcher, BatcherOptions, Gather};
-pub use connect::exposure;
+pub use connect::{check_url, exposure};
 pub use database::{Connection, Database};
 pub use error::{StoreError, violates};
 pub use migrate::{Schema, migrate};

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::load::{Layers, read};
+use crate::rules::Rule;
 use crate::{Settings, SettingsError};
 
 /// One setting of a program.
@@ -29,6 +30,8 @@ pub struct Setting {
     least: Option<f64>,
     #[serde(skip)]
     most: Option<f64>,
+    #[serde(skip)]
+    rule: Rule,
 }
 
 impl Setting {
@@ -36,16 +39,47 @@ impl Setting {
         self.path.join(".")
     }
 
-    /// What is wrong with its number in these settings, if anything is.
-    pub(crate) fn out_of_range(&self, settings: &Value) -> Option<String> {
-        let number = at(settings, &self.path)?.as_f64()?;
-        let is_within =
-            self.least.is_none_or(|least| number >= least) && self.most.is_none_or(|most| number <= most);
-        (!is_within).then(|| match (self.least, self.most) {
-            (Some(least), Some(most)) => format!("must be between {least} and {most}"),
-            (Some(least), None) => format!("must be at least {least}"),
-            (None, most) => format!("must be at most {}", most.unwrap_or_default()),
-        })
+    /// What is wrong with its value in these settings, if anything is. `given` is the text of it, where there is one.
+    pub(crate) fn fault(&self, settings: &Value, given: Option<&str>, is_production: bool) -> Option<String> {
+        let written = given.or(self.default.as_deref().filter(|default| !default.is_empty()));
+        let number = at(settings, &self.path);
+        let is_within = |number: f64| {
+            self.least.is_none_or(|least| number >= least) && self.most.is_none_or(|most| number <= most)
+        };
+        // What is no number in JSON was read as `NaN` or an infinity.
+        let is_fit = number.is_none_or(|value| match value {
+            Value::Null => given.is_none(),
+            other => other.as_f64().is_none_or(is_within),
+        });
+        match self.range() {
+            Some(range) if !is_fit => Some(range),
+            _ => self.rule.fault(written?, is_production),
+        }
+    }
+
+    fn range(&self) -> Option<String> {
+        match (self.least, self.most) {
+            (Some(least), Some(most)) => Some(format!("must be between {least} and {most}")),
+            (Some(least), None) => Some(format!("must be at least {least}")),
+            (None, Some(most)) => Some(format!("must be at most {most}")),
+            (None, None) => None,
+        }
+    }
+
+    /// What is allowed, for a value that could not be read at all; `None` where its own type says that.
+    pub(crate) fn allowed(&self) -> Option<String> {
+        match &self.rule {
+            Rule::Url(rule) => Some(rule.to_string()),
+            _ if self.kind.starts_with('`') => Some(format!("must be one of {}", self.kind)),
+            _ if self.secret => Some("must be a text".into()),
+            _ => self.range().map(|range| format!("is no number that fits; it {range}")),
+        }
+    }
+
+    /// Whether an empty value is a fault instead of none at all: the published default must not take the place of a secret
+    /// that somebody meant to give.
+    pub(crate) fn must_not_be_empty(&self) -> bool {
+        self.secret && self.default.as_deref().is_some_and(|default| !default.is_empty())
     }
 }
 
@@ -98,6 +132,7 @@ fn walk(section: &Map<String, Value>, path: &[String], list: &mut Vec<Setting>) 
             continue;
         }
         let number = |name| schema.get(name).and_then(Value::as_f64);
+        let is_secret = is_secret(schema);
         list.push(Setting {
             variable: format!("WAYBILL_{}", path.join("__").to_uppercase()),
             path,
@@ -105,10 +140,11 @@ fn walk(section: &Map<String, Value>, path: &[String], list: &mut Vec<Setting>) 
             default: None,
             example: schema.get("examples").and_then(|examples| examples.get(0)).and_then(as_written),
             required: required.is_some_and(|names| names.iter().any(|required| required == name)),
-            secret: is_secret(schema),
+            secret: is_secret,
             description: text(schema, "description").unwrap_or_default().replace('\n', " "),
             least: number("minimum"),
             most: number("maximum"),
+            rule: Rule::of(schema, is_secret),
         });
     }
 }

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use crate::files::FILE_SUFFIX;
-use crate::{Environment, Secret};
 
 /// Every fault found in the settings, by the variable that carries it.
 #[derive(Debug, Default)]
@@ -18,21 +17,23 @@ impl Faults {
         self.0.is_empty()
     }
 
-    /// Refuses a secret that is still the published default, unless this is a local stack.
-    pub fn refuse_default_secret(&mut self, variable: &str, secret: &Secret, environment: Environment) {
-        if environment == Environment::Production && secret.expose().starts_with(Secret::LOCAL_PREFIX) {
-            self.add(variable, "still has its published default, which production refuses");
-        }
-    }
-
-    pub(crate) fn names(&self, variable: &str) -> bool {
+    fn names(&self, variable: &str) -> bool {
         self.0.iter().any(|(named, _)| named.strip_suffix(FILE_SUFFIX).unwrap_or(named) == variable)
     }
 
-    /// Adds those of variables that are not named yet: what stands in for a faulty value must not be judged as well.
+    /// Forgets those of other variables.
+    pub(crate) fn retain(&mut self, is_kept: impl Fn(&str) -> bool) {
+        self.0.retain(|(variable, _)| is_kept(variable));
+    }
+
+    /// Adds those of variables that are not named yet, the first of each: what stands in for a faulty value must not be judged
+    /// as well.
     pub(crate) fn add_further(&mut self, further: Self) {
-        let further: Vec<_> = further.0.into_iter().filter(|(variable, _)| !self.names(variable)).collect();
-        self.0.extend(further);
+        for (variable, fault) in further.0 {
+            if !self.names(&variable) {
+                self.0.push((variable, fault));
+            }
+        }
     }
 }
 

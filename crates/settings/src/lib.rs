@@ -11,8 +11,10 @@ mod describe;
 mod faults;
 mod files;
 mod load;
+mod rules;
 mod secret;
 mod sections;
+mod settings_file;
 #[cfg(test)]
 mod tests;
 mod trusted_proxies;
@@ -25,6 +27,7 @@ pub use database_url::{DatabaseUrl, Encryption};
 pub use describe::{Setting, describe};
 pub use faults::Faults;
 pub use load::{Settings, SettingsError, load, load_from, search_path, unknown_variables};
+pub use rules::origin;
 pub use secret::Secret;
 pub use sections::{Brand, Broker, Database, Environment, Http, Internal, LogFormat, Peers, Telemetry};
 pub use trusted_proxies::TrustedProxies;

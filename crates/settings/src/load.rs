@@ -7,9 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::Faults;
 use crate::describe::{Setting, StandIn, describe};
 use crate::files::{FILE_SUFFIX, read_files};
+use crate::settings_file::SettingsFile;
+use crate::{Environment, Faults};
 
 /// Names a TOML file with settings.
 const FILE_VARIABLE: &str = "WAYBILL_SETTINGS_FILE";
@@ -18,7 +19,8 @@ const FILE_VARIABLE: &str = "WAYBILL_SETTINGS_FILE";
 /// they are for (the fields' comments), the bounds of numbers (`schemars(range(…))`), and an example of each that has no
 /// default.
 pub trait Settings: DeserializeOwned + Serialize + JsonSchema {
-    /// Names every fault that the types alone cannot see; in production also every default secret still in place.
+    /// Names every fault that neither the types nor their schemas show. How long secrets are, that production has none of
+    /// the published ones, and which URLs are taken, is looked at for all settings alike.
     fn check(&self, faults: &mut Faults);
 }
 
@@ -48,29 +50,50 @@ pub fn load<S: Settings>() -> Result<S, SettingsError> {
 pub fn load_from<S: Settings>(variables: HashMap<String, String>) -> Result<S, SettingsError> {
     let known = describe::<S>()?;
     let mut faults = Faults::default();
-    let layers = Layers {
-        file: variables.get(FILE_VARIABLE).cloned(),
-        variables: read_files(variables, &known, &mut faults),
-    };
+    let mut variables = read_files(without_empty(variables, &known), &known, &mut faults);
+    let file = variables.remove(FILE_VARIABLE).map(|path| SettingsFile::read(&path)).transpose();
+    let is_file_broken = file.is_err();
+    let file = file.unwrap_or_else(|fault| {
+        faults.add(FILE_VARIABLE, fault);
+        None
+    });
+    let layers = Layers { file, variables: without_empty(variables, &known) };
     let mut faulty: Vec<&Setting> = layers.missing(&known)?;
-    for setting in &faulty {
+    for setting in faulty.iter().filter(|_| !is_file_broken) {
         let example = setting.example.as_deref().unwrap_or_default();
         faults.add(&setting.variable, format!("is missing; it looks like {example}"));
     }
     // Each round finds one value of the wrong type; then something else stands in its place.
     for _ in 0..=known.len() {
-        match read::<S>(layers.build(faulty.iter().map(|setting| StandIn::example(setting)))?) {
-            Ok(settings) => return judge(settings, &known, faults),
+        let given = layers.build(faulty.iter().map(|setting| StandIn::example(setting)))?;
+        match read::<S>(given.clone()) {
+            Ok(settings) => {
+                let mut found = judge(&settings, &known, &given)?;
+                if is_file_broken {
+                    // What stands in no variable may stand in the file.
+                    found.retain(|variable| layers.variables.contains_key(variable));
+                }
+                faults.add_further(found);
+                return if faults.is_empty() { Ok(settings) } else { Err(SettingsError::Faulty(faults)) };
+            }
             Err(misfit) => match known.iter().find(|setting| setting.key() == misfit.key) {
                 Some(setting) => {
-                    faults.add(&setting.variable, misfit.to_string());
+                    faults.add(&setting.variable, setting.allowed().unwrap_or_else(|| misfit.to_string()));
                     faulty.push(setting);
                 }
-                None => return Err(misfit.into()),
+                None => return Err(misfit.into_error()),
             },
         }
     }
     Err(SettingsError::Faulty(faults))
+}
+
+/// Leaves out what is set to nothing, as Compose does with what its user has left out.
+fn without_empty(mut variables: HashMap<String, String>, known: &[Setting]) -> HashMap<String, String> {
+    let counts =
+        |name: &str| known.iter().any(|setting| setting.variable == name && setting.must_not_be_empty());
+    variables.retain(|name, value| !value.is_empty() || counts(name));
+    variables
 }
 
 /// The variables of this process that are meant for Waybill and set nothing that `S` has: misspelt perhaps, or meant for
@@ -94,32 +117,34 @@ pub fn unknown_variables<S: Settings>() -> Result<Vec<String>, SettingsError> {
     Ok(unknown)
 }
 
-/// Ranges, and what the settings say of themselves.
-fn judge<S: Settings>(settings: S, known: &[Setting], mut faults: Faults) -> Result<S, SettingsError> {
-    let values = serde_json::to_value(&settings)?;
+/// The rules for values, and what the settings say of themselves.
+fn judge<S: Settings>(settings: &S, known: &[Setting], given: &Config) -> Result<Faults, SettingsError> {
+    let values = serde_json::to_value(settings)?;
+    let production = serde_json::to_value(Environment::Production)?;
+    let is_production = values.get("environment") == Some(&production);
     let mut found = Faults::default();
     for setting in known {
-        if let Some(fault) = setting.out_of_range(&values) {
+        let text = given.get_string(&setting.key()).ok();
+        if let Some(fault) = setting.fault(&values, text.as_deref(), is_production) {
             found.add(&setting.variable, fault);
         }
     }
     settings.check(&mut found);
-    faults.add_further(found);
-    if faults.is_empty() { Ok(settings) } else { Err(SettingsError::Faulty(faults)) }
+    Ok(found)
 }
 
 /// Where values come from; the later win.
 #[derive(Default)]
 pub(crate) struct Layers {
-    file: Option<String>,
+    file: Option<SettingsFile>,
     variables: HashMap<String, String>,
 }
 
 impl Layers {
     pub(crate) fn build(&self, stand_ins: impl Iterator<Item = StandIn>) -> Result<Config, ConfigError> {
         let mut layers = Config::builder();
-        if let Some(path) = &self.file {
-            layers = layers.add_source(config::File::new(path, config::FileFormat::Toml));
+        if let Some(file) = &self.file {
+            layers = layers.add_source(config::File::from_str(&file.text, config::FileFormat::Toml));
         }
         let environment = config::Environment::with_prefix("WAYBILL")
             .prefix_separator("_")
@@ -152,6 +177,20 @@ pub(crate) struct Misfit {
 impl From<Misfit> for SettingsError {
     fn from(misfit: Misfit) -> Self {
         (*misfit.error).into()
+    }
+}
+
+impl Misfit {
+    /// For what is no setting by itself, such as a section. What was given there instead is not told: it may be a secret.
+    fn into_error(self) -> SettingsError {
+        if !matches!(*self.error, ConfigError::Type { .. } | ConfigError::At { .. }) {
+            return self.into();
+        }
+        let mut faults = Faults::default();
+        let variable = format!("WAYBILL_{}", self.key.replace('.', "__").to_uppercase());
+        let fault = format!("is no setting by itself; those of this section begin with {variable}__");
+        faults.add(&variable, fault);
+        SettingsError::Faulty(faults)
     }
 }
 

@@ -13,6 +13,8 @@ pub struct Secret(String);
 
 impl Secret {
     pub const LOCAL_PREFIX: &'static str = "local-";
+    /// None is shorter, unless its setting says otherwise (`schemars(length(min = …))`).
+    pub(crate) const BYTES_MIN: usize = 16;
 
     pub fn new(secret: impl Into<String>) -> Self {
         Self(secret.into())

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::{Certificates, DatabaseUrl, Faults, Secret};
+use crate::{Certificates, DatabaseUrl, Faults, Secret, rules};
 
 /// Where this process runs. Production refuses default secrets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -25,7 +25,7 @@ pub struct Database {
     /// URL and nobody else, certified by the authority whose certificate is in the file `sslrootcert`, or by one that the system
     /// trusts; `verify-ca` lets the host have any name; `require` only encrypts, and believes whoever answers, unless
     /// `sslrootcert` makes it `verify-ca`; `prefer`, the default, encrypts where the server offers it; `disable` never does.
-    #[schemars(example = "postgres://user:password@host:5432/database")]
+    #[schemars(example = "postgres://user:password@host:5432/database", transform = rules::judged_elsewhere)]
     pub url: Secret,
     /// How many connections one instance may hold.
     #[serde(default = "Database::default_pool_size")]
@@ -51,7 +51,7 @@ impl Database {
 pub struct Broker {
     /// RabbitMQ, a user and a virtual host of it. `amqps://` speaks TLS, and only with the host of the URL, which an authority
     /// must have certified.
-    #[schemars(example = "amqp://user:password@host:5672/vhost")]
+    #[schemars(example = "amqp://user:password@host:5672/vhost", transform = rules::amqp)]
     pub url: Secret,
     /// The certificate of the authority that certifies RabbitMQ, in PEM, or several; the authorities that the system trusts when
     /// left out. `WAYBILL_BROKER__CA_FILE` may name their file instead.
@@ -75,13 +75,9 @@ impl Broker {
 
     /// Names what is wrong with this section.
     pub fn check(&self, faults: &mut Faults) {
-        let scheme = self.url.expose().split_once("://").map(|(scheme, _)| scheme);
-        match scheme {
-            Some("amqps") => {}
-            Some("amqp") if self.ca.is_none() => {}
-            // Whoever gives certificates means to be safe.
-            Some("amqp") => faults.add("WAYBILL_BROKER__CA", "is of use with an amqps:// URL only"),
-            Some(_) | None => faults.add("WAYBILL_BROKER__URL", "must be an amqp:// or amqps:// URL"),
+        // Whoever gives certificates means to be safe.
+        if self.ca.is_some() && self.url.expose().starts_with("amqp://") {
+            faults.add("WAYBILL_BROKER__CA", "is of use with an amqps:// URL only");
         }
     }
 }

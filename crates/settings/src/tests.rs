@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 use crate::{Environment, Faults, Secret, Settings, TrustedProxies, describe, load_from};
 
@@ -47,17 +48,32 @@ struct Shop {
     proxies: TrustedProxies,
     /// Where bread is put.
     shelf: Option<PathBuf>,
+    /// How warm it is.
+    #[schemars(range(min = 5, max = 30))]
+    degrees: f64,
+    /// What opens the back door.
+    back_door: Option<Secret>,
+    /// Where it is found.
+    #[schemars(transform = crate::origin)]
+    site: Option<Url>,
 }
 
 impl Default for Shop {
     fn default() -> Self {
-        Self { open: true, code: Secret::new("local-code"), proxies: TrustedProxies::default(), shelf: None }
+        Self {
+            open: true,
+            code: Secret::new("local-code-of-the-local-shop"),
+            proxies: TrustedProxies::default(),
+            shelf: None,
+            degrees: 20.0,
+            back_door: None,
+            site: None,
+        }
     }
 }
 
 impl Settings for Bakery {
     fn check(&self, faults: &mut Faults) {
-        faults.refuse_default_secret("WAYBILL_SHOP__CODE", &self.shop.code, self.environment);
         if self.oven.lighter.expose() == "spark" {
             faults.add("WAYBILL_OVEN__LIGHTER", "must not be the example");
         }
@@ -70,9 +86,11 @@ fn load(variables: &[(&str, &str)]) -> Result<Bakery, String> {
     load_from(variables).map_err(|error| error.to_string())
 }
 
-const LEAST: [(&str, &str); 2] = [("WAYBILL_OVEN__DOOR", "127.0.0.1:8"), ("WAYBILL_OVEN__LIGHTER", "match")];
+/// As long as a secret must be.
+const MATCH: &str = "a-match-and-no-less";
+const LEAST: [(&str, &str); 2] = [("WAYBILL_OVEN__DOOR", "127.0.0.1:8"), ("WAYBILL_OVEN__LIGHTER", MATCH)];
 
-fn with(more: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
+fn with<'a>(more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     [&LEAST[..], more].concat()
 }
 
@@ -112,6 +130,9 @@ fn every_fault_is_named_at_once() {
         ("WAYBILL_OVEN__LOAVES", "41"),
         ("WAYBILL_SHOP__OPEN", "perhaps"),
         ("WAYBILL_SHOP__PROXIES", "10.0.0.0/99"),
+        ("WAYBILL_SHOP__DEGREES", "nan"),
+        ("WAYBILL_SHOP__BACK_DOOR", "ajar"),
+        ("WAYBILL_SHOP__SITE", "ftp://bakery.example"),
     ])
     .unwrap_err();
     for fault in [
@@ -121,6 +142,9 @@ fn every_fault_is_named_at_once() {
         "WAYBILL_SHOP__OPEN: ",
         "WAYBILL_SHOP__PROXIES: ",
         "WAYBILL_SHOP__CODE: still has its published default",
+        "WAYBILL_SHOP__DEGREES: must be between 5 and 30",
+        "WAYBILL_SHOP__BACK_DOOR: must be at least 16 bytes long",
+        "WAYBILL_SHOP__SITE: must be a URL that begins with http:// or https://",
     ] {
         assert_eq!(text.matches(fault).count(), 1, "{fault} in {text}");
     }
@@ -129,14 +153,75 @@ fn every_fault_is_named_at_once() {
 
 #[test]
 fn a_value_may_stand_in_a_file() {
-    let lighter = TextFile::new("lighter", b"match\n");
+    let lighter = TextFile::new("lighter", b"a-match-and-no-less\n");
     let bakery =
         load(&[("WAYBILL_OVEN__DOOR", "127.0.0.1:8"), ("WAYBILL_OVEN__LIGHTER_FILE", lighter.path())])
             .unwrap();
-    assert_eq!(bakery.oven.lighter.expose(), "match");
+    assert_eq!(bakery.oven.lighter.expose(), MATCH);
+}
+
+#[test]
+fn what_is_set_to_nothing_is_not_set() {
     let empty = TextFile::new("empty", b"");
-    let bakery = load(&[LEAST[0], LEAST[1], ("WAYBILL_SHOP__CODE_FILE", empty.path())]).unwrap();
-    assert_eq!(bakery.shop.code.expose(), "");
+    let bakery = load(&with(&[
+        ("WAYBILL_OVEN__LOAVES", ""),
+        ("WAYBILL_SHOP__OPEN", ""),
+        ("WAYBILL_SHOP__PROXIES_FILE", ""),
+        ("WAYBILL_SHOP__BACK_DOOR", ""),
+        ("WAYBILL_SHOP__SHELF_FILE", empty.path()),
+        ("WAYBILL_SETTINGS_FILE", ""),
+    ]))
+    .unwrap();
+    assert_eq!((bakery.oven.loaves, bakery.shop.open), (12, true));
+    assert!(bakery.shop.back_door.is_none() && bakery.shop.shelf.is_none());
+    let text = load(&[LEAST[0], ("WAYBILL_OVEN__LIGHTER", "")]).unwrap_err();
+    assert!(text.contains("WAYBILL_OVEN__LIGHTER: is missing"), "{text}");
+}
+
+#[test]
+fn an_empty_secret_does_not_let_the_published_one_in() {
+    let (empty, toml) = (TextFile::new("void", b"\n"), TextFile::new("void.toml", b"[shop]\ncode = \"\""));
+    for variable in [
+        ("WAYBILL_SHOP__CODE", ""),
+        ("WAYBILL_SHOP__CODE_FILE", empty.path()),
+        ("WAYBILL_SETTINGS_FILE", toml.path()),
+    ] {
+        let text = load(&[LEAST[0], LEAST[1], variable]).unwrap_err();
+        assert!(text.contains("  WAYBILL_SHOP__CODE: is empty"), "{text}");
+    }
+}
+
+#[test]
+fn a_settings_file_is_read_or_said_to_be_wrong_without_its_text() {
+    let good = TextFile::new("good.toml", b"[oven]\nloaves = 3\ndoor = \"127.0.0.1:1\"\n");
+    let bakery = load(&[("WAYBILL_SETTINGS_FILE", good.path()), LEAST[0], LEAST[1]]).unwrap();
+    assert_eq!((bakery.oven.loaves, bakery.oven.door.port()), (3, 8), "variables win");
+    let others = [("WAYBILL_SHOP__OPEN", "perhaps"), ("WAYBILL_SHOP__DEGREES", "90")];
+    let load = |path: &str| load(&[&[("WAYBILL_SETTINGS_FILE", path)], &others[..]].concat()).unwrap_err();
+    for (name, line, at) in [
+        ("unclosed", "lighter=\"TOMLSECRET@x/y", "line 2, column "),
+        ("unquoted", "lighter = TOMLSECRET", "line 2, column "),
+        ("key", "TOMLSECRET", "line 2, column "),
+        ("escape", "lighter = \"TOMLSECRET\\q TOMLSECRET\"", "line 2, column "),
+        ("twice", "lighter = \"TOMLSECRET\"\nlighter = \"TOMLSECRET\"", "line 3, column "),
+        ("number", "loaves = 99TOMLSECRET", "line 2, column "),
+        ("array", "lighter = [\"TOMLSECRET\"", "line 2, column "),
+    ] {
+        let file = TextFile::new(&format!("{name}.toml"), format!("[oven]\n{line}\n").as_bytes());
+        let text = load(file.path());
+        let fault = format!("WAYBILL_SETTINGS_FILE: names {}, which is not TOML at {at}", file.path());
+        assert!(text.contains(&fault), "{name}: {text}");
+        assert!(!text.contains("TOMLSECRET"), "{name}: {text}");
+        assert!(text.contains("SHOP__OPEN: must be one of") && text.contains("SHOP__DEGREES: "), "{text}");
+        assert!(!text.contains("LIGHTER") && !text.contains("DOOR"), "they may stand in the file: {text}");
+    }
+    let none = load("/nowhere/settings.toml");
+    assert!(
+        none.contains("WAYBILL_SETTINGS_FILE: names /nowhere/settings.toml, which cannot be read"),
+        "{none}"
+    );
+    let text = self::load(&with(&[("WAYBILL_ENVIRONMENT", "xml")])).unwrap_err();
+    assert!(text.contains("WAYBILL_ENVIRONMENT: must be one of `local`, `production`"), "{text}");
 }
 
 #[test]
@@ -163,8 +248,12 @@ fn files_that_cannot_be_had_are_faults() {
 #[test]
 fn secrets_are_not_told_with_what_is_wrong() {
     let text = load(&with(&[("WAYBILL_SHOP", "hunter2")])).unwrap_err();
-    assert!(text.contains("shop"), "{text}");
-    let shown = format!("{:?}", load(&with(&[("WAYBILL_SHOP__CODE", "hunter2")])).unwrap());
+    assert!(text.contains("WAYBILL_SHOP: is no setting by itself"), "{text}");
+    assert!(!text.contains("hunter2"), "{text}");
+    let text = load(&with(&[("WAYBILL_SHOP__CODE", "hunter2")])).unwrap_err();
+    assert!(text.contains("WAYBILL_SHOP__CODE: must be at least 16 bytes long"), "{text}");
+    assert!(!text.contains("hunter2"), "{text}");
+    let shown = format!("{:?}", load(&with(&[("WAYBILL_SHOP__CODE", "hunter2-hunter2-hunter2")])).unwrap());
     assert!(!shown.contains("hunter2"), "{shown}");
 }
 
@@ -185,10 +274,13 @@ fn the_list_tells_all_there_is_to_know() {
             ("WAYBILL_OVEN__DOOR", "text", true, false, None),
             ("WAYBILL_OVEN__LIGHTER", "text", true, true, None),
             ("WAYBILL_OVEN__LOAVES", "1 to 40", false, false, Some("12")),
-            ("WAYBILL_SHOP__CODE", "text", false, true, Some("local-code")),
+            ("WAYBILL_SHOP__BACK_DOOR", "text", false, true, None),
+            ("WAYBILL_SHOP__CODE", "text", false, true, Some("local-code-of-the-local-shop")),
+            ("WAYBILL_SHOP__DEGREES", "5 to 30", false, false, Some("20.0")),
             ("WAYBILL_SHOP__OPEN", "`true`, `false`", false, false, Some("true")),
             ("WAYBILL_SHOP__PROXIES", "text", false, false, Some("")),
             ("WAYBILL_SHOP__SHELF", "text", false, false, None),
+            ("WAYBILL_SHOP__SITE", "URL", false, false, None),
         ]
     );
     assert_eq!(list[3].description, "How many loaves.");

@@ -11,7 +11,7 @@ mod process;
 mod spans;
 
 pub use context::{TraceContext, trace_id};
-pub use logs::{Telemetry, init};
+pub use logs::{Telemetry, check_filter, init};
 pub use metrics::{Metrics, install_metrics};
 pub use opentelemetry::KeyValue;
 pub use spans::{Leg, describe, fail, record};

@@ -63,6 +63,15 @@ pub fn init(settings: &settings::Telemetry, service: &'static str) -> anyhow::Re
     Ok(Telemetry { provider })
 }
 
+/// # Errors
+/// Says what a filter looks like, when this is none.
+pub fn check_filter(settings: &settings::Telemetry) -> Result<(), &'static str> {
+    match EnvFilter::try_new(&settings.filter) {
+        Ok(_) => Ok(()),
+        Err(_) => Err("must be levels, by module where wanted, such as info,wallet=debug"),
+    }
+}
+
 fn is_traced(metadata: &Metadata<'_>) -> bool {
     *metadata.level() <= LevelFilter::INFO
         && metadata.name() != ENDLESS

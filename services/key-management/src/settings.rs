@@ -27,12 +27,9 @@ pub struct Settings {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Keys {
-    /// What keys are hashed with. With another pepper every key that was ever handed out is unknown.
+    /// What keys are hashed with, 32 bytes or more. With another pepper every key that was ever handed out is unknown.
+    #[schemars(length(min = 32))]
     pub pepper: Secret,
-}
-
-impl Keys {
-    const PEPPER_MIN_BYTES: usize = 32;
 }
 
 impl Default for Keys {
@@ -45,10 +42,6 @@ impl settings::Settings for Settings {
     fn check(&self, faults: &mut Faults) {
         self.sections().check(faults);
         self.brand.check(faults);
-        if self.keys.pepper.expose().len() < Keys::PEPPER_MIN_BYTES {
-            faults.add("WAYBILL_KEYS__PEPPER", "must be at least 32 bytes long");
-        }
-        faults.refuse_default_secret("WAYBILL_KEYS__PEPPER", &self.keys.pepper, self.environment);
     }
 }
 
@@ -61,7 +54,6 @@ impl ServiceSettings for Settings {
             database: &self.database,
             broker: &self.broker,
             http: &self.http,
-            internal: &self.internal,
             telemetry: &self.telemetry,
         }
     }

@@ -1,11 +1,11 @@
-//! `order-api erase-personal-data --business <id> | --order <id> | --before <RFC 3339>`: erases beside the service, with its
+//! `order-api erase-personal-data --business <id> | --order <id> | --before <date or time>`: erases beside the service, with its
 //! settings, and prints what it did. What was done stays done when it is interrupted; run it again.
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
 use domain::{BusinessId, Clock, Entropy, OrderId};
 use postgres::{Database, StoreError};
 
@@ -21,7 +21,7 @@ const REFUSED: u8 = 1;
 const COULD_NOT: u8 = 2;
 
 const CAUSE: &str = "command";
-const USAGE: &str = "usage: order-api erase-personal-data --business <id> | --order <id> | --before <RFC 3339, not in the future>";
+const USAGE: &str = "usage: order-api erase-personal-data --business <id> | --order <id> | --before <2027-01-31, or 2027-01-31T09:30:00Z; not in the future>";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
@@ -50,14 +50,20 @@ fn read(arguments: &[String], now: DateTime<Utc>) -> anyhow::Result<Wanted> {
         "--business" => Ok(Wanted::Business(value.parse().ok().context(USAGE)?)),
         "--order" => Ok(Wanted::Order(value.parse().ok().context(USAGE)?)),
         "--before" => {
-            let time = DateTime::parse_from_rfc3339(value).context(USAGE)?.with_timezone(&Utc);
+            let time = time(value).with_context(|| format!("{value} is no time; {USAGE}"))?;
             if time > now {
-                bail!(USAGE);
+                bail!("{value} is in the future; {USAGE}");
             }
             Ok(Wanted::Before(time))
         }
         _ => bail!(USAGE),
     }
+}
+
+/// A date stands for its midnight in UTC.
+fn time(text: &str) -> Option<DateTime<Utc>> {
+    let midnight = text.parse::<NaiveDate>().ok().and_then(|date| date.and_hms_opt(0, 0, 0));
+    midnight.map(|time| time.and_utc()).or_else(|| Some(DateTime::parse_from_rfc3339(text).ok()?.to_utc()))
 }
 
 async fn erase(settings: &OrderApiSettings, wanted: Wanted, out: &mut impl Write) -> anyhow::Result<u8> {
@@ -150,6 +156,18 @@ mod tests {
             read("--before 2024-01-31T15:00:00+05:30").unwrap(),
             Wanted::Before("2024-01-31T09:30:00Z".parse().unwrap())
         );
+        assert_eq!(
+            read("--before 2024-01-31").unwrap(),
+            Wanted::Before("2024-01-31T00:00:00Z".parse().unwrap())
+        );
+        for (bad, why) in [
+            ("--before 2124-01-31", "2124-01-31 is in the future; usage: "),
+            ("--before 2024-02-31", "2024-02-31 is no time; usage: "),
+            ("--before 2024-01-31T15:00:00", "2024-01-31T15:00:00 is no time; usage: "),
+        ] {
+            let said = format!("{:#}", read(bad).unwrap_err());
+            assert!(said.starts_with(why), "{said}");
+        }
         for bad in [
             "",
             "--business",

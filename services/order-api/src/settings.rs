@@ -42,7 +42,7 @@ pub struct OrderApiSettings {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Public {
     /// The origin that tracking links begin with.
-    #[schemars(example = "https://delivery.example")]
+    #[schemars(example = "https://delivery.example", transform = settings::origin)]
     pub url: Url,
 }
 
@@ -50,7 +50,7 @@ pub struct Public {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Fleet {
-    /// What the driver system shows when it reports progress.
+    /// What the driver system shows when it reports progress, 16 characters or more.
     pub token: Secret,
 }
 
@@ -145,10 +145,6 @@ impl Settings for OrderApiSettings {
         if self.http.public.is_none() {
             faults.add("WAYBILL_HTTP__PUBLIC", "is required: the integration API listens there");
         }
-        if !matches!(self.public.url.scheme(), "http" | "https") {
-            faults.add("WAYBILL_PUBLIC__URL", "must be an http(s) URL");
-        }
-        faults.refuse_default_secret("WAYBILL_FLEET__TOKEN", &self.fleet.token, self.environment);
     }
 }
 
@@ -162,7 +158,6 @@ impl ServiceSettings for OrderApiSettings {
             database: &self.database,
             broker: &self.broker,
             http: &self.http,
-            internal: &self.internal,
             telemetry: &self.telemetry,
         }
     }

@@ -18,12 +18,14 @@ pub struct MailSettings {
     /// The mail server, for `smtp`.
     pub host: Option<String>,
     /// The usual one of the encryption when left out.
+    #[schemars(range(min = 1, max = 65_535))]
     pub port: Option<u16>,
     /// `tls` from the first byte on, or `starttls`.
     pub encryption: MailEncryption,
     /// At the mail server; given together with the password, or left out.
     pub user: Option<String>,
-    /// At the mail server.
+    /// At the mail server, which chose it: 8 characters or more.
+    #[schemars(length(min = 8))]
     pub password: Option<Secret>,
 }
 

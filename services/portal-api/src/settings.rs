@@ -49,7 +49,8 @@ pub struct PortalSettings {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Public {
-    /// The portal's own address. Writing calls from pages of another origin are refused.
+    /// The portal's own origin. Writing calls from pages of another are refused.
+    #[schemars(transform = settings::origin)]
     pub url: Url,
     /// The integrators' `{base_url}`, ending in `/v1`, which the pages show.
     pub api_url: Url,
@@ -166,10 +167,6 @@ impl Settings for PortalSettings {
         if self.http.public.is_none() {
             faults.add("WAYBILL_HTTP__PUBLIC", "is missing: the portal has a public listener");
         }
-        faults.refuse_default_secret("WAYBILL_OPERATOR__TOKEN", &self.operator.token, self.environment);
-        if self.operator.token.expose().len() < 16 {
-            faults.add("WAYBILL_OPERATOR__TOKEN", "must have at least 16 characters");
-        }
         for (variable, url) in
             [("WAYBILL_PUBLIC__URL", &self.public.url), ("WAYBILL_PUBLIC__API_URL", &self.public.api_url)]
         {
@@ -199,7 +196,6 @@ impl ServiceSettings for PortalSettings {
             database: &self.database,
             broker: &self.broker,
             http: &self.http,
-            internal: &self.internal,
             telemetry: &self.telemetry,
         }
     }

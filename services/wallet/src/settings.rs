@@ -100,18 +100,19 @@ impl Default for RazorpayAccount {
 
 impl RazorpayAccount {
     fn check(&self, faults: &mut Faults, environment: Environment) {
-        let given = [
-            ("KEY_ID", !self.key_id.is_empty()),
-            ("KEY_SECRET", !self.key_secret.expose().is_empty()),
+        let wanted = [
+            ("KEY_ID", self.key_id.as_str(), "the id of its API key"),
+            ("KEY_SECRET", self.key_secret.expose(), "the secret of its API key"),
             // An empty key would let anybody sign.
-            ("WEBHOOK_SECRET", self.webhook_secret.expose().len() >= 16),
+            (
+                "WEBHOOK_SECRET",
+                self.webhook_secret.expose(),
+                "the secret of its webhook, of 16 bytes or more",
+            ),
         ];
-        for (name, _) in given.iter().filter(|(_, given)| !given) {
+        for (name, _, what) in wanted.into_iter().filter(|(_, value, _)| value.trim().is_empty()) {
             let variable = format!("WAYBILL_PAYMENTS__RAZORPAY__{name}");
-            faults.add(
-                &variable,
-                "is wanted where Razorpay is the provider; a webhook secret of 16 characters or more",
-            );
+            faults.add(&variable, format!("is missing: where Razorpay is the provider, {what} is wanted"));
         }
         let plain = self.url.scheme() == "http" && environment == Environment::Local;
         if self.url.scheme() != "https" && !plain {
@@ -146,7 +147,6 @@ impl ServiceSettings for Settings {
             database: &self.database,
             broker: &self.broker,
             http: &self.http,
-            internal: &self.internal,
             telemetry: &self.telemetry,
         }
     }
@@ -194,7 +194,7 @@ mod tests {
         const ACCOUNT: [(&str, &str); 4] = [
             ("WAYBILL_PAYMENTS__PROVIDER", "razorpay"),
             ("WAYBILL_PAYMENTS__RAZORPAY__KEY_ID", "rzp_live_x"),
-            ("WAYBILL_PAYMENTS__RAZORPAY__KEY_SECRET", "secret"),
+            ("WAYBILL_PAYMENTS__RAZORPAY__KEY_SECRET", "a-key-secret-of-it"),
             ("WAYBILL_PAYMENTS__RAZORPAY__WEBHOOK_SECRET", "sixteen-or-more!"),
         ];
         let settings = load(&ACCOUNT).unwrap();
@@ -203,8 +203,16 @@ mod tests {
 
         let message = load(&ACCOUNT[..1]).unwrap_err().to_string();
         for name in ["KEY_ID", "KEY_SECRET", "WEBHOOK_SECRET"] {
-            assert!(message.contains(&format!("WAYBILL_PAYMENTS__RAZORPAY__{name}")), "{message}");
+            assert!(
+                message.contains(&format!("WAYBILL_PAYMENTS__RAZORPAY__{name}: is missing")),
+                "{message}"
+            );
         }
+        let mut short = ACCOUNT;
+        short[3].1 = "fifteen-or-less";
+        let message = load(&short).unwrap_err().to_string();
+        assert!(message.contains("WEBHOOK_SECRET: must be at least 16 bytes long"), "{message}");
+        assert!(!message.contains("KEY_"), "only what is wrong is named: {message}");
         let plain = ("WAYBILL_PAYMENTS__RAZORPAY__URL", "http://127.0.0.1:1/");
         let mut variables = ACCOUNT.to_vec();
         variables.push(plain);

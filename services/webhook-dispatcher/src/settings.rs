@@ -159,13 +159,13 @@ impl settings::Settings for Settings {
         self.sections().check(faults);
         self.brand.check(faults);
         self.webhooks.check(self.environment, faults);
-        let none = Secret::new("");
+        let (some, none) = (Secrets::default().key, Secret::new(""));
         if let Err(fault) = SecretBox::new(&self.secrets.key, &none) {
             faults.add("WAYBILL_SECRETS__KEY", fault.to_string());
-        } else if let Err(fault) = SecretBox::new(&self.secrets.key, &self.secrets.previous_keys) {
+        }
+        if let Err(fault) = SecretBox::new(&some, &self.secrets.previous_keys) {
             faults.add("WAYBILL_SECRETS__PREVIOUS_KEYS", format!("each {fault}"));
         }
-        faults.refuse_default_secret("WAYBILL_SECRETS__KEY", &self.secrets.key, self.environment);
     }
 }
 
@@ -179,7 +179,6 @@ impl ServiceSettings for Settings {
             database: &self.database,
             broker: &self.broker,
             http: &self.http,
-            internal: &self.internal,
             telemetry: &self.telemetry,
         }
     }

@@ -1,0 +1,51 @@
+//! `migrate` and `schema`: what a service's tables need, which is their database and nothing else.
+
+use std::time::Duration;
+
+use diesel_migrations::EmbeddedMigrations;
+use postgres::Schema;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use settings::{Database, Faults, Telemetry};
+
+use crate::sections;
+
+/// Nothing of listeners, brokers and tokens: whoever migrates needs none of them.
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct TableSettings {
+    database: Database,
+    #[serde(default)]
+    pub(crate) telemetry: Telemetry,
+}
+
+impl settings::Settings for TableSettings {
+    fn check(&self, faults: &mut Faults) {
+        sections::check(&self.database, &self.telemetry, faults);
+    }
+}
+
+impl TableSettings {
+    pub(crate) async fn migrate(&self, migrations: EmbeddedMigrations) -> anyhow::Result<()> {
+        migrate(&self.database, migrations).await
+    }
+
+    pub(crate) async fn await_schema(
+        &self,
+        migrations: EmbeddedMigrations,
+        patience: Duration,
+    ) -> anyhow::Result<()> {
+        schema(&self.database, migrations)?.wait_at_most(patience).await
+    }
+}
+
+/// Creates or updates a service's tables, those of the outbox among them.
+///
+/// # Errors
+/// When the database cannot be reached or refuses.
+pub async fn migrate(database: &Database, migrations: EmbeddedMigrations) -> anyhow::Result<()> {
+    postgres::migrate(database, vec![outbox::MIGRATIONS, migrations]).await
+}
+
+pub(crate) fn schema(database: &Database, migrations: EmbeddedMigrations) -> anyhow::Result<Schema> {
+    Schema::new(database, &[outbox::MIGRATIONS, migrations])
+}

@@ -1,0 +1,164 @@
+//! What a value must be beyond its type, read off the schema of its setting: how long a secret is, and which URLs are taken.
+//! The rules hold for every setting there is, so that none of a new one can be forgotten.
+
+use schemars::Schema;
+use serde_json::{Map, Value};
+use url::{Position, Url};
+
+use crate::Secret;
+
+/// What is asked of one setting.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Rule {
+    Nothing,
+    /// Proves who somebody is, or keeps something closed.
+    Secret {
+        least_bytes: usize,
+    },
+    Url(UrlRule),
+}
+
+/// The schemes, and whether it is nothing but a host and a port.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct UrlRule {
+    schemes: Vec<String>,
+    is_origin: bool,
+}
+
+/// For a setting that is a URL: these schemes (`schemars(transform = …)`).
+pub(crate) fn amqp(schema: &mut Schema) {
+    schema.insert("format".into(), "uri".into());
+    schema.insert(SCHEMES.into(), vec!["amqp", "amqps"].into());
+}
+
+/// For a setting that has a parser of its own, and is no secret by itself.
+pub(crate) fn judged_elsewhere(schema: &mut Schema) {
+    schema.insert("format".into(), "uri".into());
+    schema.insert(SCHEMES.into(), Vec::<String>::new().into());
+}
+
+/// For a URL that is nothing but an origin, since it is put before paths or compared with the origins of callers
+/// (`schemars(transform = settings::origin)`).
+pub fn origin(schema: &mut Schema) {
+    schema.insert(ORIGIN.into(), true.into());
+}
+
+const SCHEMES: &str = "x-schemes";
+const ORIGIN: &str = "x-origin";
+const WEB: [&str; 2] = ["http", "https"];
+
+impl Rule {
+    pub(crate) fn of(schema: &Map<String, Value>, is_secret: bool) -> Self {
+        let schemes = schema.get(SCHEMES).and_then(Value::as_array);
+        let is_url = schema.get("format").and_then(Value::as_str) == Some("uri");
+        match schemes {
+            Some(none) if none.is_empty() => Self::Nothing,
+            Some(some) => {
+                let schemes = some.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+                Self::Url(UrlRule { schemes, is_origin: false })
+            }
+            None if is_url => Self::Url(UrlRule {
+                schemes: WEB.map(str::to_owned).to_vec(),
+                is_origin: schema.contains_key(ORIGIN),
+            }),
+            None if is_secret => {
+                let least = schema.get("minLength").and_then(Value::as_u64);
+                let least_bytes = least.and_then(|least| usize::try_from(least).ok());
+                Self::Secret { least_bytes: least_bytes.unwrap_or(Secret::BYTES_MIN) }
+            }
+            None => Self::Nothing,
+        }
+    }
+
+    /// What is wrong with that value, if anything is. Never says what it is.
+    pub(crate) fn fault(&self, value: &str, is_production: bool) -> Option<String> {
+        match self {
+            Self::Nothing => None,
+            Self::Url(rule) => (!rule.allows(value)).then(|| rule.to_string()),
+            Self::Secret { .. } if value.trim().is_empty() => Some("is empty".into()),
+            Self::Secret { .. } if is_production && is_published(value) => {
+                Some("still has its published default, which production refuses".into())
+            }
+            Self::Secret { least_bytes } => (value.trim().len() < *least_bytes)
+                .then(|| format!("must be at least {least_bytes} bytes long")),
+        }
+    }
+}
+
+/// One of several is enough, where a secret is a list.
+fn is_published(value: &str) -> bool {
+    value.split(',').any(|part| part.trim().starts_with(Secret::LOCAL_PREFIX))
+}
+
+impl UrlRule {
+    fn allows(&self, text: &str) -> bool {
+        let Ok(url) = Url::parse(text) else { return false };
+        let is_reachable = self.schemes.iter().any(|scheme| scheme == url.scheme())
+            && url.host_str().is_some_and(|host| !host.is_empty())
+            && url.port() != Some(0);
+        // What a broker's URL has of a user, a virtual host and options is wanted.
+        let is_web = WEB.contains(&url.scheme());
+        let is_plain = url.username().is_empty()
+            && url.password().is_none()
+            && url.query().is_none()
+            && url.fragment().is_none()
+            && (!self.is_origin || matches!(&url[Position::BeforePath..], "" | "/"));
+        is_reachable && (!is_web || is_plain)
+    }
+}
+
+impl std::fmt::Display for UrlRule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let schemes =
+            self.schemes.iter().map(|scheme| format!("{scheme}://")).collect::<Vec<_>>().join(" or ");
+        let rest = match (self.is_origin, self.schemes.iter().any(|scheme| WEB.contains(&scheme.as_str()))) {
+            (true, _) => " and a port at most, such as https://portal.example",
+            (false, true) => ", and neither a user, a query nor a fragment",
+            (false, false) => "",
+        };
+        write!(f, "must be a URL that begins with {schemes}, with a host{rest}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_taken(rule: &UrlRule, text: &str) -> bool {
+        Rule::Url(rule.clone()).fault(text, true).is_none()
+    }
+
+    #[test]
+    fn urls_are_of_the_named_schemes_and_have_a_host() {
+        let amqp = UrlRule { schemes: vec!["amqp".into(), "amqps".into()], is_origin: false };
+        for good in ["amqp://h", "amqps://u:p@h:5671/waybill?heartbeat=5", "amqp://127.0.0.1:1/%2f"] {
+            assert!(is_taken(&amqp, good), "{good}");
+        }
+        for bad in ["", "garbage", "http://x", "amqp:", "amqp:///vhost", "amqp://u:p@/vhost", "amqp://h:0/"] {
+            assert!(!is_taken(&amqp, bad), "{bad}");
+        }
+        let web = UrlRule { schemes: WEB.map(str::to_owned).to_vec(), is_origin: false };
+        assert!(is_taken(&web, "https://h:1/v1/traces"));
+        for bad in ["ftp://x", "https://u:p@h/", "https://h/?a=b", "https://h/#a", "https://"] {
+            assert!(!is_taken(&web, bad), "{bad}");
+        }
+        let origin = UrlRule { is_origin: true, ..web };
+        assert!(is_taken(&origin, "https://h:8443") && is_taken(&origin, "http://h/"));
+        assert!(!is_taken(&origin, "https://h/path") && !is_taken(&origin, "https://h/?"));
+    }
+
+    #[test]
+    fn secrets_are_not_empty_weak_or_published() {
+        let rule = Rule::Secret { least_bytes: 16 };
+        let (published, own) = ("local-secret-of-the-local-stack", "0123456789abcdef");
+        assert_eq!(rule.fault(published, false), None);
+        assert!(rule.fault(published, true).unwrap().contains("published default"));
+        assert!(rule.fault(&format!("{own}, {published}"), true).is_some());
+        for is_production in [false, true] {
+            assert_eq!(rule.fault(own, is_production), None);
+            assert_eq!(rule.fault("  ", is_production).unwrap(), "is empty");
+            assert_eq!(rule.fault(&own[1..], is_production).unwrap(), "must be at least 16 bytes long");
+            assert!(rule.fault(&format!("y{}", " ".repeat(20)), is_production).is_some(), "blanks count not");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The TOML file with settings. What is wrong with it is told without its text, which may hold secrets.
+
+use std::path::Path;
+
+use toml::de::DeTable;
+
+use crate::files::contents;
+
+/// Of all settings together.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// A file that can be read as TOML.
+pub(crate) struct SettingsFile {
+    pub(crate) text: String,
+}
+
+impl SettingsFile {
+    /// # Errors
+    /// Says which file cannot be read, or where it is not TOML.
+    pub(crate) fn read(path: &str) -> Result<Self, String> {
+        let text = contents(Path::new(path), MAX_BYTES)
+            .map_err(|error| format!("names {path}, which cannot be read: {error}"))?;
+        match DeTable::parse(&text) {
+            Ok(_) => Ok(Self { text }),
+            Err(error) => {
+                let (line, column) = place(&text, error.span().map_or(0, |span| span.start));
+                Err(format!(
+                    "names {path}, which is not TOML at line {line}, column {column}: {}",
+                    error.message().replace('\n', "; ")
+                ))
+            }
+        }
+    }
+}
+
+/// Line and column, both from one on.
+fn place(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
+}
