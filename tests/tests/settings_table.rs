@@ -3,6 +3,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use local_stack::built_program;
+use waybill_tests::settings_table::{PROGRAMS, Setting, settings_of};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository").to_owned()
@@ -40,6 +44,108 @@ fn deploy_names_no_variable_that_nobody_reads() {
         }
     }
     assert!(seen > 5, "only {seen} found; is the search broken?");
+}
+
+fn run(program: &str, words: &[&str], variables: &[(&str, &str)]) -> Output {
+    let program = built_program(program).unwrap();
+    Command::new(program).args(words).env_clear().envs(variables.iter().copied()).output().unwrap()
+}
+
+/// What the program finds wrong in production, with these values and otherwise what it needs at least.
+fn faults<'a>(program: &str, known: &'a [Setting], values: &[(&'a str, &'a str)]) -> String {
+    let examples = known.iter().filter(|setting| setting.required);
+    let mut variables: Vec<(&str, &str)> = vec![("WAYBILL_ENVIRONMENT", "production")];
+    variables
+        .extend(examples.map(|setting| (setting.variable.as_str(), setting.example.as_deref().unwrap())));
+    variables.extend(values);
+    let output = run(program, &["settings", "--check"], &variables);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && said.contains("the settings are not usable:"), "{program}: {said}");
+    said
+}
+
+fn assert_named(program: &str, settings: &[&Setting], said: &str) {
+    for setting in settings {
+        let line = format!("\n  {}: ", setting.variable);
+        assert_eq!(said.matches(&line).count(), 1, "{program}: {} in {said}", setting.variable);
+    }
+}
+
+#[test]
+fn no_secret_of_any_program_may_be_empty_weak_or_published() {
+    let mut seen = 0;
+    for program in PROGRAMS {
+        let known = settings_of(program).unwrap();
+        let secrets: Vec<&Setting> = known.iter().filter(|setting| setting.secret).collect();
+        seen += secrets.len();
+        let all = |value: &'static str| -> Vec<(&str, &str)> {
+            secrets.iter().map(|setting| (setting.variable.as_str(), value)).collect()
+        };
+        for weak in ["x", "secret", "         x         "] {
+            let said = faults(program, &known, &all(weak));
+            assert_named(program, &secrets, &said);
+            assert!(!said.contains(&format!("\"{weak}\"")), "{said}");
+        }
+        let wanted = |setting: &&Setting| {
+            setting.required || setting.default.as_deref().is_some_and(|default| !default.is_empty())
+        };
+        let wanted: Vec<&Setting> = secrets.iter().copied().filter(wanted).collect();
+        assert_named(program, &wanted, &faults(program, &known, &all("")));
+        let published: Vec<&Setting> = wanted.iter().copied().filter(|setting| !setting.required).collect();
+        assert_named(program, &published, &faults(program, &known, &[]));
+    }
+    assert!(seen > 15, "only {seen} found; is the search broken?");
+}
+
+#[test]
+fn every_url_and_every_number_of_any_program_is_judged_at_once() {
+    for program in PROGRAMS {
+        let known = settings_of(program).unwrap();
+        let is_number =
+            |kind: &str| kind.split_once(" to ").is_some_and(|(least, _)| least.parse::<f64>().is_ok());
+        let judged: Vec<&Setting> = known
+            .iter()
+            .filter(|setting| {
+                setting.kind == "URL" || is_number(&setting.kind) || setting.variable.ends_with("__FILTER")
+            })
+            .collect();
+        for bad in ["ftp://w", "garbage=,", "nan", "postgres://u:TOLD@[bad/x"] {
+            let values: Vec<_> = judged.iter().map(|setting| (setting.variable.as_str(), bad)).collect();
+            let said = faults(program, &known, &values);
+            assert_named(
+                program,
+                &judged
+                    .iter()
+                    .copied()
+                    .filter(|setting| bad != "nan" || !setting.variable.ends_with("__FILTER"))
+                    .collect::<Vec<_>>(),
+                &said,
+            );
+            let secrets =
+                said.lines().filter(|line| line.contains("DATABASE__URL") || line.contains("BROKER__URL"));
+            assert!(
+                secrets.clone().count() == 2 && !secrets.into_iter().any(|line| line.contains("TOLD")),
+                "{said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn commands_ask_for_no_more_than_they_need() {
+    for program in PROGRAMS {
+        for words in [&["--help"][..], &["help"], &["migrate", "--help"], &["--version"]] {
+            let output = run(program, words, &[]);
+            let said = String::from_utf8(output.stdout).unwrap();
+            assert!(output.status.success() && said.starts_with(&format!("{program} ")), "{words:?}: {said}");
+        }
+        for words in [&["migrate"][..], &["schema"]] {
+            let output = run(program, words, &[]);
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(said.contains("\n  WAYBILL_DATABASE__URL: is missing"), "{program} {words:?}: {said}");
+            assert_eq!(said.matches("  WAYBILL_").count(), 1, "{program} {words:?}: {said}");
+        }
+    }
 }
 
 /// What looks like one of our variables, with a section and a name.
