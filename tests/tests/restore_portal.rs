@@ -46,6 +46,8 @@ async fn portal_api_names_what_others_forgot_and_what_it_forgot_itself() -> anyh
                 ("key_unexplained", &later.made_key),
                 ("key_unexplained", &later.replacing_key),
                 ("endpoint_unexplained", &later.made_endpoint),
+                // It has forgotten that this was deleted.
+                ("endpoint_forgotten", &later.deleted_endpoint),
             ],
         ),
         (
