@@ -177,15 +177,15 @@ mod tests {
         type Change = fn(&mut Remembered, &mut Told);
         let cases: &[(Change, &[&str])] = &[
             (|_, _| {}, &[]),
-            (|_, told| drop(told.keys.remove("works")), &["key_forgotten works"]),
-            (|_, told| drop(told.keys.insert("revoked".into(), key())), &["key_works_again revoked"]),
-            (|_, told| drop(told.keys.insert("replaced".into(), key())), &["key_works_again replaced"]),
-            (|r, _| drop(r.keys_made.remove("works")), &["key_unexplained works"]),
+            (|_, told| _ = told.keys.remove("works"), &["key_forgotten works"]),
+            (|_, told| _ = told.keys.insert("revoked".into(), key()), &["key_works_again revoked"]),
+            (|_, told| _ = told.keys.insert("replaced".into(), key()), &["key_works_again replaced"]),
+            (|r, _| _ = r.keys_made.remove("works"), &["key_unexplained works"]),
             // It does no harm any more.
-            (|r, _| drop(r.keys_made.remove("revoked")), &[]),
-            (|_, told| drop(told.endpoints.remove("there")), &["endpoint_forgotten there"]),
-            (|_, told| drop(told.endpoints.insert("deleted".into(), begin())), &["endpoint_back deleted"]),
-            (|r, _| drop(r.endpoints_made.remove("there")), &["endpoint_unexplained there"]),
+            (|r, _| _ = r.keys_made.remove("revoked"), &[]),
+            (|_, told| _ = told.endpoints.remove("there"), &["endpoint_forgotten there"]),
+            (|_, told| _ = told.endpoints.insert("deleted".into(), begin()), &["endpoint_back deleted"]),
+            (|r, _| _ = r.endpoints_made.remove("there"), &["endpoint_unexplained there"]),
             (|_, told| told.test_order = false, &["test_order_forgotten biz_01JQZ0000000000000000000AA"]),
             (|_, told| told.funded = false, &["funding_forgotten biz_01JQZ0000000000000000000AA"]),
             // This service asks for these by itself.
