@@ -1,3 +1,4 @@
+-- borne by release 1: a trigger names the business for it where it does not.
 -- What refers to an order names its business, too: for what is written from now on, and in 000509 for what is there.
 -- In one go, and waiting so shortly that whoever waits behind it hardly notices; orders first, as in the services' transactions.
 DO $$

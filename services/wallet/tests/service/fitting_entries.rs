@@ -150,7 +150,7 @@ async fn a_top_up_and_its_transfer_are_one() {
     // Nothing pays twice: the transfer is another top-up's.
     let of_done = format!("(SELECT transfer_id FROM top_ups WHERE id = '{}')", done.id);
     assert_refused(&harness, wrong, &asked(business, 500, "succeeded", &of_done, "now()")).await;
-    for (business, paise) in [(business, 71), (other, 70)] {
+    for (business, paise, wrong) in [(business, 71, wrong), (other, 70, "top_ups_transfer_id_fkey")] {
         let asked = asked(business, paise, "succeeded", &this, "now()");
         assert_refused(&harness, wrong, &format!("{booked}; {asked}")).await;
     }

@@ -1,3 +1,4 @@
+-- borne by release 1: what it writes refers to its own business; what is dropped is another form of what stays.
 -- The keys that were built take the place of the former ones, and what refers to them names the business, too: for what is
 -- written from now on, and in 000515 for what is there. Nothing is read, and whoever waits behind a lock waits shortly.
 DO $$

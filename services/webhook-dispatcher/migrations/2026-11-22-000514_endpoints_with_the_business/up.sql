@@ -1,3 +1,4 @@
+-- borne by release 1: what it writes refers to its own business; what is dropped is another form of what stays.
 -- As 000512.
 DO $$
 BEGIN
