@@ -64,7 +64,7 @@ test-upgrade: programs ## A roll-out and a roll-back of order-api while orders f
 mutants: packages toolchain $(MUTANTS) ## Changes what decides about money and states, and sees whether a test notices; takes half an hour
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)
 
-bench: packages toolchain ## Orders and debits beside pgbench, and webhooks; ONLY=orders, debits, live-orders, webhooks or webhooks-drain; ORDERS=5000000 adds a grown table, ONLY=webhooks-grown makes ten million deliveries
+bench: packages toolchain ## Everything beside a baseline of the same run, into proto-docs/BENCHMARKS.md; ONLY=footprint, orders, debits, live-orders, webhooks, webhooks-drain or costs; ORDERS=5000000 adds a grown table, ONLY=webhooks-grown makes ten million deliveries
 	cargo build --release --workspace --bins
 	cargo bench --package waybill-tests --bench beside_pgbench -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 

@@ -1,5 +1,9 @@
 //! The table of settings in the documents is what the programs read, and what `deploy/` sets is in it.
-#![expect(clippy::expect_used, reason = "where a file cannot be read, the test has failed")]
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "where a file cannot be read or a program started, the test has failed"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -112,15 +116,10 @@ fn every_url_and_every_number_of_any_program_is_judged_at_once() {
         for bad in ["ftp://w", "garbage=,", "nan", "postgres://u:TOLD@[bad/x"] {
             let values: Vec<_> = judged.iter().map(|setting| (setting.variable.as_str(), bad)).collect();
             let said = faults(program, &known, &values);
-            assert_named(
-                program,
-                &judged
-                    .iter()
-                    .copied()
-                    .filter(|setting| bad != "nan" || !setting.variable.ends_with("__FILTER"))
-                    .collect::<Vec<_>>(),
-                &said,
-            );
+            // Of these only one is no filter: a target may have nearly any name.
+            let is_bad = |setting: &&Setting| bad.starts_with("postgres") || !setting.variable.ends_with("__FILTER");
+            let bad_ones: Vec<&Setting> = judged.iter().copied().filter(is_bad).collect();
+            assert_named(program, &bad_ones, &said);
             let secrets =
                 said.lines().filter(|line| line.contains("DATABASE__URL") || line.contains("BROKER__URL"));
             assert!(

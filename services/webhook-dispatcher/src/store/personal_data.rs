@@ -100,11 +100,11 @@ pub(crate) async fn erase_parked(
 }
 
 const FORGET_ANSWERS: &str = "
-    UPDATE attempts SET response_body = NULL
+    UPDATE attempts SET response_body = NULL, response_headers = '{}'
     FROM deliveries JOIN events ON events.event_id = deliveries.event_id AND events.business_id = deliveries.business_id
     WHERE events.order_id = $2 AND events.business_id = $1
         AND attempts.delivery_id = deliveries.id AND attempts.business_id = $1
-        AND attempts.response_body IS NOT NULL";
+        AND (attempts.response_body IS NOT NULL OR attempts.response_headers::text <> '{}')";
 
 /// What receivers answered to the order's events: they may have named whom it is for.
 pub(crate) async fn forget_answers(

@@ -53,9 +53,12 @@ async fn mentions(harness: &Harness) -> i64 {
     sql_query(sql).get_result::<Count>(&mut conn).await.unwrap().count
 }
 
-/// Names whom the parcel is for, as some do.
+/// Names whom the parcel is for, as some do: first in a header, then in the body.
 fn talkative() -> Receiver {
-    Receiver::start(|_, _| Reply { body: format!("thanks, {NAME}").into_bytes(), ..reply(200) })
+    Receiver::start(|_, before| match before {
+        0 => Reply { headers: vec![("x-recipient", NAME.to_owned())], ..reply(200) },
+        _ => Reply { body: format!("thanks, {NAME}").into_bytes(), ..reply(200) },
+    })
 }
 
 #[tokio::test]
