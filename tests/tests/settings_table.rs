@@ -117,7 +117,8 @@ fn every_url_and_every_number_of_any_program_is_judged_at_once() {
             let values: Vec<_> = judged.iter().map(|setting| (setting.variable.as_str(), bad)).collect();
             let said = faults(program, &known, &values);
             // Of these only one is no filter: a target may have nearly any name.
-            let is_bad = |setting: &&Setting| bad.starts_with("postgres") || !setting.variable.ends_with("__FILTER");
+            let is_bad =
+                |setting: &&Setting| bad.starts_with("postgres") || !setting.variable.ends_with("__FILTER");
             let bad_ones: Vec<&Setting> = judged.iter().copied().filter(is_bad).collect();
             assert_named(program, &bad_ones, &said);
             let secrets =
