@@ -4,8 +4,12 @@ use std::collections::HashMap;
 
 use super::moment::{Marks, Moment};
 
+/// What a client sends first that would like TLS, in place of a version; the server answers with a single byte.
+const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
+
 #[derive(Default)]
 pub(super) struct Postgres {
+    is_asked_for_tls: bool,
     is_begun: bool,
     statements: HashMap<Vec<u8>, Marks>,
     /// Of the transaction under way.
@@ -17,6 +21,9 @@ pub(super) struct Postgres {
 impl Postgres {
     /// The length of the first message in `bytes`, once it is complete.
     pub(super) fn frame(&self, from_client: bool, bytes: &[u8]) -> Option<usize> {
+        if !from_client && self.is_asked_for_tls {
+            return (!bytes.is_empty()).then_some(1);
+        }
         // The first message of all has no type.
         let head = usize::from(!from_client || self.is_begun);
         let length = u32::from_be_bytes(bytes.get(head..head + 4)?.try_into().ok()?);
@@ -25,11 +32,16 @@ impl Postgres {
     }
 
     pub(super) fn see(&mut self, from_client: bool, message: &[u8]) -> Option<Moment> {
+        if !from_client && std::mem::take(&mut self.is_asked_for_tls) {
+            return None;
+        }
         if !from_client {
             let committed = message.first() == Some(&b'C') && message.get(5..) == Some(b"COMMIT\0");
             return if committed { self.committing.take().map(Moment::Committed) } else { None };
         }
-        if !std::mem::replace(&mut self.is_begun, true) {
+        if !self.is_begun {
+            self.is_asked_for_tls = message == TLS_REQUEST;
+            self.is_begun = !self.is_asked_for_tls;
             return None;
         }
         let (kind, body) = (message.first()?, message.get(5..)?);
@@ -78,6 +90,10 @@ mod tests {
     #[test]
     fn a_commit_tells_what_its_transaction_did() {
         let mut tap = Postgres::default();
+        assert_eq!(tap.frame(true, &TLS_REQUEST), Some(8));
+        assert_eq!(tap.see(true, &TLS_REQUEST), None);
+        assert_eq!((tap.frame(false, b""), tap.frame(false, b"N")), (None, Some(1)));
+        assert_eq!(tap.see(false, b"N"), None);
         let start = [&9_u32.to_be_bytes()[..], &[0, 3, 0, 0], b"\0"].concat();
         assert_eq!(tap.frame(true, &start), Some(9));
         assert_eq!(tap.see(true, &start), None);
