@@ -50,7 +50,6 @@ async fn run() -> anyhow::Result<()> {
         return webhooks::run_grown(argument("--deliveries").map(|text| text.parse()).transpose()?).await;
     }
     let grown = argument("--orders").map(|text| text.parse()).transpose()?;
-    let mut sections = Vec::new();
     for bench in BENCHES {
         let of_group = bench == "webhooks" && group.is_some();
         if !of_group && only.as_ref().is_some_and(|only| only != bench) {
@@ -65,11 +64,10 @@ async fn run() -> anyhow::Result<()> {
             _ => costs::run().await,
         };
         let section = section.with_context(|| bench.to_owned())?;
-        table::show(&section);
-        sections.push(section);
+        // A group alone is no section.
+        if of_group { table::show(&section) } else { table::write(&section)? }
     }
-    // A part of it would replace the rest.
-    if only.is_none() { table::write(&sections) } else { Ok(()) }
+    Ok(())
 }
 
 /// The word after `name`.

@@ -1,4 +1,5 @@
-//! `proto-docs/BENCHMARKS.md`: what `make bench` found as a whole, on which machine, and how to repeat it.
+//! `proto-docs/BENCHMARKS.md`: what `make bench` found, on which machine, and how to repeat it. A section for each bench; one that is
+//! run alone renews its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,28 +11,30 @@ use local_stack::{Service, say};
 
 use crate::figure::{HEAD, Section};
 
-/// On the way, a section at a time.
-pub(crate) fn show(section: &Section) {
-    say(&text(section));
-}
-
-/// Replaces the page.
-pub(crate) fn write(sections: &[Section]) -> anyhow::Result<()> {
-    let sections: Vec<_> = sections.iter().map(text).collect();
-    let page = format!(
-        "{}\n\n{}\n",
-        include_str!("page.md").trim_end().replace("{run}", &run()?),
-        sections.join("\n\n")
-    );
+/// Shows a section, and puts it into the page in the place of what was found of it before.
+pub(crate) fn write(section: &Section) -> anyhow::Result<()> {
     let path = repository().join("proto-docs/BENCHMARKS.md");
-    fs::write(&path, page).with_context(|| path.display().to_string())?;
-    say(&format!("Written to {}", path.display()));
-    Ok(())
+    // Without a page there is nothing to keep of it.
+    let page = fs::read_to_string(&path).unwrap_or_default();
+    let mut kept: Vec<&str> = page.split("\n## ").skip(1).map(str::trim_end).collect();
+    let found = text(section)?;
+    say(&format!("## {found}"));
+    match kept.iter().position(|kept| kept.lines().next() == Some(section.title)) {
+        Some(place) => kept[place] = &found,
+        None => kept.push(&found),
+    }
+    let page = format!("{}\n\n## {}\n", include_str!("page.md").trim_end(), kept.join("\n\n## "));
+    fs::write(&path, page).with_context(|| path.display().to_string())
 }
 
-fn text(section: &Section) -> String {
+pub(crate) fn show(section: &Section) {
+    section.figures.iter().for_each(|figure| say(&figure.line()));
+}
+
+/// Without the sign of a heading.
+fn text(section: &Section) -> anyhow::Result<String> {
     let rows: Vec<_> = section.figures.iter().map(|figure| figure.line()).collect();
-    format!("## {}\n\n{HEAD}\n{}", section.title, rows.join("\n"))
+    Ok(format!("{}\n\n{}\n\n{HEAD}\n{}", section.title, run()?, rows.join("\n")))
 }
 
 /// When, of what and where.
@@ -41,29 +44,17 @@ fn run() -> anyhow::Result<String> {
     let memory = fs::read_to_string("/proc/meminfo")?;
     let kilobytes = memory.lines().find_map(|line| line.strip_prefix("MemTotal:")).context("no MemTotal")?;
     let kilobytes: f64 = kilobytes.trim().trim_end_matches("kB").trim().parse()?;
-    let lines = [
-        ("date", Clock::system().now().format("%Y-%m-%d").to_string()),
-        ("commit", said("git", &["rev-parse", "--short", "HEAD"])?),
-        (
-            "machine",
-            format!(
-                "{} cores of {}, {:.0} GiB of memory, Linux {}",
-                std::thread::available_parallelism()?,
-                model.trim_start_matches([' ', '\t', ':']),
-                kilobytes / 1_048_576.0,
-                fs::read_to_string("/proc/sys/kernel/osrelease")?.trim(),
-            ),
-        ),
-        (
-            "everything on it",
-            format!(
-                "{} with fsync on, RabbitMQ, {} services in release builds, the callers and the receivers",
-                said(&local_stack::postgres_program("postgres")?.to_string_lossy(), &["--version"])?,
-                Service::ALL.len()
-            ),
-        ),
-    ];
-    Ok(lines.map(|(name, value)| format!("| {name} | {value} |")).join("\n"))
+    Ok(format!(
+        "{}, at `{}`, on {} cores of {}, {:.0} GiB of memory, Linux {}, {}, {} services in release builds.",
+        Clock::system().now().format("%Y-%m-%d"),
+        said("git", &["rev-parse", "--short", "HEAD"])?,
+        std::thread::available_parallelism()?,
+        model.trim_start_matches([' ', '\t', ':']),
+        kilobytes / 1_048_576.0,
+        fs::read_to_string("/proc/sys/kernel/osrelease")?.trim(),
+        said(&local_stack::postgres_program("postgres")?.to_string_lossy(), &["--version"])?,
+        Service::ALL.len(),
+    ))
 }
 
 /// The first line that a program prints.
