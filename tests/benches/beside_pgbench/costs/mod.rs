@@ -34,7 +34,7 @@ pub(crate) async fn run() -> anyhow::Result<Section> {
     let mut book = Book { stack, idle: Counts::default(), figures: Vec::new() };
     book.rest().await?;
 
-    let baseline = orders::baseline(stack).await?;
+    let baseline = orders::baseline(stack, "bench_costs").await?;
     let theirs = book.pgbench(&baseline).await?;
     book.work("test order", Some(&theirs), async || calls(&test, "costs-test").await).await?;
     let url = live_orders::baseline_tables(stack).await?;

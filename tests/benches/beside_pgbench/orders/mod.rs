@@ -25,7 +25,7 @@ pub(crate) async fn run(grown: Option<u64>) -> anyhow::Result<Section> {
     let stack = crate::start_stack().await?;
     let target = target(&stack.order_api_origin(), &test_key(&stack, "bench").await?)?;
     warm_up(&stack, &target).await?;
-    let baseline = baseline(&stack).await?;
+    let baseline = baseline(&stack, "bench_orders").await?;
     let mut rows = Vec::new();
     for clients in CLIENTS {
         rows.push((compare(&stack, &baseline, &target, "the whole stack", clients).await?, None));
@@ -67,10 +67,10 @@ pub(crate) async fn test_key(stack: &Stack, name: &str) -> anyhow::Result<String
     text(&key, "key")
 }
 
-/// A database beside order-api's with the same tables.
-pub(crate) async fn baseline(stack: &Stack) -> anyhow::Result<Baseline> {
-    let url = stack.create_database("bench_orders").await?;
+/// A database of that name beside order-api's with the same tables.
+pub(crate) async fn baseline(stack: &Stack, name: &str) -> anyhow::Result<Baseline> {
+    let url = stack.create_database(name).await?;
     pgbench::copy_tables(stack, Service::OrderApi, &url).await?;
     let sql = crate::order::fill_in(stack, include_str!("baseline.sql")).await?;
-    Baseline::new(stack, &url, &Script { name: "orders", sql: &sql, variables: &[] })
+    Baseline::new(stack, &url, &Script { name, sql: &sql, variables: &[] })
 }

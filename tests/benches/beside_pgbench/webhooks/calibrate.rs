@@ -64,7 +64,8 @@ pub(crate) async fn calibrate(stack: &Stack, hooks: &Hooks) -> anyhow::Result<Ca
     let target = order::target(&stack.order_api_origin(), &orders::test_key(stack, "calibration").await?)?;
     compare::warm_up(stack, &target).await?;
     say("Calibrating");
-    let pgbench = orders::baseline(stack).await?.run(PGBENCH_CLIENTS, TIME).await?.per_second;
+    let pgbench =
+        orders::baseline(stack, "bench_calibration").await?.run(PGBENCH_CLIENTS, TIME).await?.per_second;
     Ok(Calibration { pgbench: Some(pgbench), ..of_posts(hooks).await? })
 }
 
