@@ -1,8 +1,6 @@
 //! What a bench found: one figure, what stands beside it in the same run, and what was aimed at. Every bench tells of its work
 //! in these, and `table.rs` shows them all alike.
 
-use std::fmt;
-
 /// What a figure counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
@@ -62,8 +60,12 @@ impl Figure {
     }
 
     pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
-        self.notes.push(note.into());
+        self.add_note(note);
         self
+    }
+
+    pub(crate) fn add_note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
     }
 
     fn ratio(&self) -> Option<f64> {
@@ -124,12 +126,6 @@ impl Unit {
             Self::Bytes => format!("{} bytes", number(value)),
             Self::Count => number(value),
         }
-    }
-}
-
-impl fmt::Display for Figure {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.line())
     }
 }
 

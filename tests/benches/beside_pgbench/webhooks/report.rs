@@ -37,12 +37,9 @@ impl Row {
 
     /// Adds what came of what was to come.
     pub(crate) fn received(mut self, received: Received) -> Self {
-        self.figures = self
-            .figures
-            .into_iter()
-            .enumerate()
-            .map(|(index, figure)| if index == 0 { figure.note(received.text()) } else { figure })
-            .collect();
+        if let Some(first) = self.figures.first_mut() {
+            first.add_note(received.text());
+        }
         self.received = Some(received);
         self
     }

@@ -93,7 +93,7 @@ async fn figures(bench: &Bench, endpoints: &[Endpoint]) -> anyhow::Result<Figure
         } else {
             drain::from_paused_endpoints(bench, &own, drain::AIM_ONE).await?
         };
-        ensure!(!row.is_wrong(), "webhooks were lost, made up or out of order: {}", row.figures[0]);
+        ensure!(!row.is_wrong(), "webhooks were lost, made up or out of order: {}", row.figures[0].line());
         figures.add(format!("drain {name}, per second"), per_second);
         figures.add(format!("drain {name}, CPU s per 1,000"), cost);
         if let Some(accepted) = accepted_per_second {
