@@ -50,7 +50,7 @@ pub(crate) fn version(service: &str) -> String {
 }
 
 /// Whether what follows a command asks for help: it is not done then.
-pub(crate) fn is_help(rest: &[String]) -> bool {
+fn is_help(rest: &[String]) -> bool {
     rest.iter().any(|word| matches!(word.as_str(), "--help" | "-h"))
 }
 
@@ -71,7 +71,6 @@ impl Command {
             "schema" => Self::Help,
             "settings" if rest == ["--check"] => return Ok(Self::CheckSettings),
             "settings" => Self::Settings,
-            other if own.contains(&other) && is_help(&rest) => Self::Help,
             other => {
                 let own: String = own.iter().map(|command| format!(", {command}")).collect();
                 anyhow::bail!(
@@ -123,7 +122,6 @@ mod tests {
             ("-h", Command::Help),
             ("migrate --help", Command::Help),
             ("schema --help", Command::Help),
-            ("coin --help", Command::Help),
             ("version", Command::Version),
             ("--version", Command::Version),
             ("schema", Command::Schema { patience }),

@@ -7,7 +7,7 @@ use diesel_migrations::EmbeddedMigrations;
 use domain::{Clock, Entropy};
 use settings::{Environment, Settings, Telemetry};
 
-use crate::commands::{Command, help, is_help, version};
+use crate::commands::{Command, help, version};
 use crate::health::health;
 use crate::tables::{TableSettings, schema};
 use crate::{Chassis, Running, Sections, ServiceSettings};
@@ -82,9 +82,7 @@ fn print(text: &str) -> anyhow::Result<()> {
 /// What follows the name of a command that only this service has, when that is what the program was told to do.
 pub fn told_to(command: &str) -> Option<Vec<String>> {
     let mut arguments = std::env::args().skip(1);
-    let is_told = arguments.next().as_deref() == Some(command);
-    let rest: Vec<String> = arguments.collect();
-    (is_told && !is_help(&rest)).then_some(rest)
+    (arguments.next().as_deref() == Some(command)).then(|| arguments.collect())
 }
 
 /// Runs a command that only this service has, with the settings of this process. It writes no logs: what it prints is for
