@@ -2,16 +2,6 @@
 -- the cash, and its fingerprint is 32 zero bytes.
 ALTER TABLE orders ADD COLUMN personal_data_erased_at TIMESTAMPTZ;
 
--- What is to be erased once it has not changed for long enough. An order enters it when it ends, so that placing a live order
--- costs nothing; a test order at once, since few of these are ever brought to an end.
-CREATE INDEX orders_to_erase ON orders (updated_at, id)
-    WHERE personal_data_erased_at IS NULL
-    AND (status IN ('delivered', 'failed', 'cancelled', 'returned') OR placement = 'released' OR mode = 'test');
--- Those of a business that were never placed; nearly none.
-CREATE INDEX orders_released ON orders (business_id, id) WHERE placement = 'released';
--- What the fleet said of an order is hashed there.
-CREATE INDEX fleet_reports_of_order ON fleet_reports (order_id);
-
 -- The latest wish of each business to have all its completed orders erased. The row's lock is the worker's lease: a portion
 -- of orders and how far it came commit together.
 CREATE TABLE erasures (

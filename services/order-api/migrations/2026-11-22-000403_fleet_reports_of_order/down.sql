@@ -1,0 +1,1 @@
+DROP INDEX CONCURRENTLY IF EXISTS fleet_reports_of_order;
