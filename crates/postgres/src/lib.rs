@@ -15,5 +15,5 @@ pub use connect::{check_url, exposure};
 pub use database::{Connection, Database};
 pub use error::{StoreError, violates};
 pub use migrate::{Schema, migrate};
-pub use statement::{Literal, Statement, literal, statement};
+pub use statement::{Literal, OneOf, Statement, literal, one_of, statement};
 pub use work::Work;

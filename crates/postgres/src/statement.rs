@@ -7,7 +7,7 @@ use diesel::expression::{ValidGrouping, is_aggregate};
 use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::serialize::ToSql;
-use diesel::sql_types::{HasSqlType, SingleValue, Untyped};
+use diesel::sql_types::{Array, Bool, HasSqlType, SingleValue, Text, Untyped};
 use diesel::{AppearsOnTable, Expression, QueryResult, RunQueryDsl, SelectableExpression};
 
 /// A whole statement. Its rows are read by name, into what derives `QueryableByName`.
@@ -106,5 +106,48 @@ impl<Source, Type: SingleValue> AppearsOnTable<Source> for Literal<Type> {}
 impl<Source, Type: SingleValue> SelectableExpression<Source> for Literal<Type> {}
 
 impl<Type, Grouping> ValidGrouping<Grouping> for Literal<Type> {
+    type IsAggregate = is_aggregate::Never;
+}
+
+/// That two columns are one of some pairs.
+#[derive(Clone, Debug)]
+pub struct OneOf {
+    columns: &'static str,
+    pairs: (Vec<String>, Vec<String>),
+}
+
+/// For rows by their whole keys, `one_of("(orders.id, orders.business_id)", …)`: two lists, each asked of its own column, would
+/// have the planner look for every pair that they make, or for all that is of one of the businesses.
+pub fn one_of(columns: &'static str, pairs: impl IntoIterator<Item = (String, String)>) -> OneOf {
+    OneOf { columns, pairs: pairs.into_iter().unzip() }
+}
+
+impl Expression for OneOf {
+    type SqlType = Bool;
+}
+
+impl QueryFragment<Pg> for OneOf {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql(self.columns);
+        out.push_sql(" IN (SELECT * FROM unnest(");
+        out.push_bind_param::<Array<Text>, _>(&self.pairs.0)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Array<Text>, _>(&self.pairs.1)?;
+        out.push_sql("))");
+        Ok(())
+    }
+}
+
+impl QueryId for OneOf {
+    type QueryId = ();
+
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<Source> AppearsOnTable<Source> for OneOf {}
+
+impl<Source> SelectableExpression<Source> for OneOf {}
+
+impl<Grouping> ValidGrouping<Grouping> for OneOf {
     type IsAggregate = is_aggregate::Never;
 }

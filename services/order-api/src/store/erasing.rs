@@ -1,8 +1,6 @@
 //! Erasing what orders hold about people. Retention serves all businesses at once, so the queries that look for what is due
 //! name none; what is written names the business of each order.
 
-use std::collections::BTreeSet;
-
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Jsonb, Nullable, Text, Timestamptz};
@@ -11,7 +9,7 @@ use domain::{BusinessId, DeliveryState, OrderId};
 use postgres::statement;
 use serde_json::Value;
 
-use super::predicates::{not_erased, to_erase};
+use super::predicates::{not_erased, to_erase, with_keys};
 use super::schema::orders;
 use super::{StoreError, corrupt};
 use crate::domain::{Erasable, Fingerprint, Scope, without_personal_data};
@@ -142,11 +140,8 @@ pub async fn lock(
     conn: &mut AsyncPgConnection,
     wanted: &[(BusinessId, OrderId)],
 ) -> Result<Vec<Erasable>, StoreError> {
-    let ids: Vec<String> = wanted.iter().map(|(_, id)| id.to_string()).collect();
-    let businesses: BTreeSet<String> = wanted.iter().map(|(business, _)| business.to_string()).collect();
     let rows: Vec<Row> = orders::table
-        .filter(orders::id.eq_any(ids))
-        .filter(orders::business_id.eq_any(businesses))
+        .filter(with_keys(wanted.iter().map(|(business, order)| (*order, *business))))
         .filter(not_erased())
         .order(orders::id)
         .select(Row::as_select())

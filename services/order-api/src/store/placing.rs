@@ -9,6 +9,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, OrderId};
 
 use super::fleet::changed_at;
+use super::predicates::with_keys;
 use super::rows::{OrderRow, TakeOverRow};
 use super::schema::orders;
 use super::{StoreError, new_orders};
@@ -44,27 +45,26 @@ pub async fn place(
     paid: &[Paid],
     now: DateTime<Utc>,
 ) -> Result<Vec<Order>, StoreError> {
-    let ids: Vec<_> = paid.iter().map(|paid| paid.order_id.to_string()).collect();
-    let businesses: Vec<_> = paid.iter().map(|paid| paid.business_id.to_string()).collect();
     // Rows are locked in the order of their ids, so that two batches never wait for each other in a circle.
     let pending: Vec<(String, i32)> = orders::table
-        .filter(orders::id.eq_any(&ids))
-        .filter(orders::business_id.eq_any(&businesses))
+        .filter(with_keys(paid.iter().map(|paid| (paid.order_id, paid.business_id))))
         .filter(orders::placement.eq(Placement::PendingPayment.as_str()))
         .select((orders::id, orders::attempt))
         .order(orders::id)
         .for_update()
         .load(conn)
         .await?;
-    let paid: HashSet<(String, i32)> =
-        paid.iter().map(|paid| (paid.order_id.to_string(), paid.attempt)).collect();
-    let placing: Vec<_> = pending.into_iter().filter(|row| paid.contains(row)).map(|(id, _)| id).collect();
+    let pending: HashSet<(String, i32)> = pending.into_iter().collect();
+    let placing: Vec<_> = paid
+        .iter()
+        .filter(|paid| pending.contains(&(paid.order_id.to_string(), paid.attempt)))
+        .map(|paid| (paid.order_id, paid.business_id))
+        .collect();
     if placing.is_empty() {
         return Ok(Vec::new());
     }
     let rows: Vec<OrderRow> = diesel::update(orders::table)
-        .filter(orders::id.eq_any(&placing))
-        .filter(orders::business_id.eq_any(&businesses))
+        .filter(with_keys(placing.into_iter()))
         .set((
             orders::placement.eq(Placement::Placed.as_str()),
             orders::pending_since.eq(None::<DateTime<Utc>>),

@@ -2,7 +2,14 @@
 //! and every look-up would read the whole table.
 
 use diesel::sql_types::Bool;
-use postgres::{Literal, literal};
+use domain::{BusinessId, OrderId};
+use postgres::{Literal, OneOf, literal, one_of};
+
+/// Orders by their whole keys.
+pub(super) fn with_keys(keys: impl Iterator<Item = (OrderId, BusinessId)>) -> OneOf {
+    let keys = keys.map(|(order, business)| (order.to_string(), business.to_string()));
+    one_of("(orders.id, orders.business_id)", keys)
+}
 
 /// As in `orders_of_business` and `orders_for_fleet`.
 pub(super) fn placed() -> Literal<Bool> {

@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::domain::{Attempt, Forgery, WebhookEvent, is_refusal};
 use crate::secrets::{SealedSecrets, Unreadable};
 use crate::sender::{LEASE, Webhook};
-use crate::store::{self, NewDelivery, Outcome, Then};
+use crate::store::{self, Lease, NewDelivery, Outcome, Then};
 
 /// What came of it.
 pub(crate) struct TestOutcome {
@@ -64,7 +64,7 @@ pub(crate) async fn test_endpoint(
     let event = WebhookEvent::of_test(business, &app.clock, &app.entropy)?;
     let delivery = WebhookDeliveryId::generate(&app.clock, &app.entropy);
     let token = i64::from_le_bytes(app.entropy.bytes());
-    let _hold = app.in_hand.take(delivery, endpoint, token);
+    let _hold = app.in_hand.take(Lease { delivery, business, token }, endpoint);
     let (url, secrets) = prepare(app, &event, endpoint, delivery, token).await?;
 
     let webhook = Webhook {

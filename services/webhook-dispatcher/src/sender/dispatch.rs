@@ -15,7 +15,7 @@ use super::in_hand::{Hold, LEASE};
 use super::pace::Pace;
 use crate::app::App;
 use crate::domain::Failure;
-use crate::store::{self, Claim, Claimed, Outcome, Then};
+use crate::store::{self, Claim, Claimed, Lease, Outcome, Then};
 
 /// The doorbell only saves this wait; what it does not tell of is found by looking.
 const POLL: Duration = Duration::from_millis(500);
@@ -141,7 +141,8 @@ async fn take(app: &App, room: usize) -> Result<Vec<Taken>, postgres::StoreError
     let taken_over = claimed.iter().filter(|one| one.taken_over).count();
     metrics::counter!("webhook_taken_over_total").increment(taken_over as u64);
     let held = |claimed: Claimed| {
-        let hold = app.in_hand.take(claimed.id, claimed.endpoint_id, claimed.token);
+        let lease = Lease { delivery: claimed.id, business: claimed.business_id, token: claimed.token };
+        let hold = app.in_hand.take(lease, claimed.endpoint_id);
         (claimed, hold)
     };
     Ok(claimed.into_iter().map(held).collect())

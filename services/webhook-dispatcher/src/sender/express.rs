@@ -3,13 +3,13 @@
 //! that it takes no turn from what waits there; should the process die, they are due when their leases end.
 
 use chrono::{DateTime, Utc};
-use domain::{Clock, Entropy, WebhookDeliveryId};
+use domain::{BusinessId, Clock, Entropy, WebhookDeliveryId};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
 use super::in_hand::{Hold, InHand, LEASE};
 use super::loads::Loads;
-use crate::store::{Claimed, Subscriber};
+use crate::store::{Claimed, Lease, Subscriber};
 
 /// A delivery that is to be sent now, and is in hand.
 pub(crate) type Taken = (Claimed, Hold);
@@ -46,14 +46,19 @@ impl Express {
     }
 
     /// None when the delivery is to wait like any other.
-    pub(crate) fn reserve(&self, delivery: WebhookDeliveryId, to: &Subscriber) -> Option<Reservation> {
+    pub(crate) fn reserve(
+        &self,
+        delivery: WebhookDeliveryId,
+        business: BusinessId,
+        to: &Subscriber,
+    ) -> Option<Reservation> {
         // An owner's own limit is rarely far away; whoever has one takes turns.
         if !to.open || to.max_per_second.is_some() {
             return None;
         }
         let token = i64::from_le_bytes(self.entropy.bytes());
         let room = ((self.loads.places(to.endpoint) / 2).max(1), self.in_all);
-        let hold = self.in_hand.take_within(room, (delivery, to.endpoint, token))?;
+        let hold = self.in_hand.take_within(room, Lease { delivery, business, token }, to.endpoint)?;
         Some(Reservation { hold, token, until: self.clock.now() + LEASE })
     }
 
@@ -95,7 +100,9 @@ mod tests {
         let shared = (InHand::new(std::sync::Arc::default()), Loads::new(100, 4));
         let (express, _taken) = Express::new(shared, (clock.clone(), entropy.clone()), 4);
         let (one, other) = (subscriber(&entropy, &clock), subscriber(&entropy, &clock));
-        let reserve = |to: &Subscriber| express.reserve(WebhookDeliveryId::generate(&clock, &entropy), to);
+        let business = BusinessId::generate(&clock, &entropy);
+        let reserve =
+            |to: &Subscriber| express.reserve(WebhookDeliveryId::generate(&clock, &entropy), business, to);
         let held: Vec<_> = [&one, &one].into_iter().map(reserve).collect();
         assert!(held.iter().all(Option::is_some), "half of the endpoint's places");
         assert!(reserve(&one).is_none(), "and no more");

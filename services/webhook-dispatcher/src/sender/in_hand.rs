@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use domain::{EndpointId, WebhookDeliveryId};
 use tokio::sync::Notify;
 
+use crate::store::Lease;
+
 /// How long a lease runs unless it is renewed. Renewed every quarter of it while the attempt lasts, so that a process that
 /// dies is succeeded within seconds, and a slow endpoint is not called twice.
 pub(crate) const LEASE: Duration = Duration::from_secs(4);
@@ -36,7 +38,7 @@ struct All {
 #[derive(Clone, Copy)]
 struct Held {
     endpoint: EndpointId,
-    token: i64,
+    lease: Lease,
     /// Its endpoint has not answered yet.
     under_way: bool,
 }
@@ -52,29 +54,29 @@ impl InHand {
         Self { all: Arc::default(), bell }
     }
 
-    pub(crate) fn take(&self, delivery: WebhookDeliveryId, endpoint: EndpointId, token: i64) -> Hold {
-        self.lock().insert(delivery, endpoint, token);
-        Hold { in_hand: self.clone(), delivery }
+    pub(crate) fn take(&self, lease: Lease, endpoint: EndpointId) -> Hold {
+        self.lock().insert(lease, endpoint);
+        Hold { in_hand: self.clone(), delivery: lease.delivery }
     }
 
     /// The same, unless so many are in hand already, of this endpoint or in all.
     pub(crate) fn take_within(
         &self,
         (of_endpoint, in_all): (i64, usize),
-        (delivery, endpoint, token): (WebhookDeliveryId, EndpointId, i64),
+        lease: Lease,
+        endpoint: EndpointId,
     ) -> Option<Hold> {
         let mut all = self.lock();
         let busy = all.by_endpoint.get(&endpoint).copied().unwrap_or_default();
         if busy >= of_endpoint || all.held.len() >= in_all {
             return None;
         }
-        all.insert(delivery, endpoint, token);
-        Some(Hold { in_hand: self.clone(), delivery })
+        all.insert(lease, endpoint);
+        Some(Hold { in_hand: self.clone(), delivery: lease.delivery })
     }
 
-    /// Each delivery with the token of its lease.
-    pub(crate) fn leases(&self) -> Vec<(WebhookDeliveryId, i64)> {
-        self.lock().held.iter().map(|(delivery, held)| (*delivery, held.token)).collect()
+    pub(crate) fn leases(&self) -> Vec<Lease> {
+        self.lock().held.values().map(|held| held.lease).collect()
     }
 
     /// To be called when all leases that were held at that moment have been extended.
@@ -123,10 +125,10 @@ impl InHand {
 }
 
 impl All {
-    fn insert(&mut self, delivery: WebhookDeliveryId, endpoint: EndpointId, token: i64) {
+    fn insert(&mut self, lease: Lease, endpoint: EndpointId) {
         // Taken anew with another token while it is in hand: it counts once.
-        self.remove(delivery);
-        self.held.insert(delivery, Held { endpoint, token, under_way: true });
+        self.remove(lease.delivery);
+        self.held.insert(lease.delivery, Held { endpoint, lease, under_way: true });
         *self.by_endpoint.entry(endpoint).or_default() += 1;
     }
 
@@ -179,17 +181,23 @@ impl Drop for Hold {
 
 #[cfg(test)]
 mod tests {
-    use domain::{Clock, Entropy};
+    use domain::{BusinessId, Clock, Entropy};
     use futures_util::FutureExt;
 
     use super::*;
+
+    fn lease(clock: &Clock, entropy: &Entropy) -> Lease {
+        let (delivery, business) =
+            (WebhookDeliveryId::generate(clock, entropy), BusinessId::generate(clock, entropy));
+        Lease { delivery, business, token: 1 }
+    }
 
     #[test]
     fn a_place_that_somebody_waits_for_rings_when_it_is_free() {
         let (clock, entropy, bell) = (Clock::system(), Entropy::seeded(1), Arc::new(Notify::new()));
         let in_hand = InHand::new(bell.clone());
         let endpoint = EndpointId::generate(&clock, &entropy);
-        let take = || in_hand.take(WebhookDeliveryId::generate(&clock, &entropy), endpoint, 1);
+        let take = || in_hand.take(lease(&clock, &entropy), endpoint);
         let rung = || bell.notified().now_or_never().is_some();
         let (one, other, third) = (take(), take(), take());
         assert_eq!(in_hand.by_endpoint(), [(endpoint, 3)]);
@@ -216,7 +224,7 @@ mod tests {
     fn what_is_received_and_not_written_is_bounded() {
         let (clock, entropy, in_hand) = (Clock::system(), Entropy::seeded(1), InHand::new(Arc::default()));
         let endpoint = EndpointId::generate(&clock, &entropy);
-        let take = |_| in_hand.take(WebhookDeliveryId::generate(&clock, &entropy), endpoint, 1);
+        let take = |_| in_hand.take(lease(&clock, &entropy), endpoint);
         let mut holds: Vec<Hold> = (0..UNWRITTEN_MAX + 2).map(take).collect();
         holds.iter().for_each(Hold::received);
         assert_eq!(in_hand.by_endpoint(), [(endpoint, 2)], "the last two keep their places");

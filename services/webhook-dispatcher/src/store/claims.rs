@@ -31,6 +31,14 @@ pub(crate) struct Claim<'a> {
     pub in_hand: &'a [WebhookDeliveryId],
 }
 
+/// What a sender holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lease {
+    pub delivery: WebhookDeliveryId,
+    pub business: BusinessId,
+    pub token: i64,
+}
+
 /// How busy this process is with an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Load {
@@ -71,7 +79,8 @@ pub(crate) struct Claimed {
 /// concurrency and its rate allow, or one to see whether a tripped one works again. Then the oldest of each within its
 /// room, taken in turns: no business is served twice before another is served once, nor an endpoint before another of
 /// the same business. Twice an even share of each suffices to fill the room, unless few are due. What was found is asked
-/// once more when it is locked, in words that no index serves: by its id alone it is to be found.
+/// once more when it is locked, in words that no index serves: by its key alone it is to be found. All are joined by their
+/// whole keys: for a part of one, the planner would expect many rows.
 const CLAIM: &str = concat!(
     waiting_queues!(),
     r#",
@@ -81,7 +90,7 @@ open AS (
         coalesce(endpoints.max_per_second, $9),
         CASE WHEN endpoint_health.tripped_until IS NOT NULL THEN 1 - coalesce(load.under_way, 0) END) AS room
     FROM queues
-    JOIN endpoints ON endpoints.id = queues.endpoint_id
+    JOIN endpoints ON endpoints.id = queues.endpoint_id AND endpoints.business_id = queues.business_id
     JOIN endpoint_health ON endpoint_health.endpoint_id = endpoints.id AND endpoint_health.business_id = endpoints.business_id
     LEFT JOIN unnest($5, $6, $10) AS load (endpoint_id, under_way, allowed) ON load.endpoint_id = endpoints.id
     WHERE NOT endpoints.paused AND endpoints.deleted_at IS NULL AND endpoint_health.disabled_at IS NULL
@@ -89,8 +98,8 @@ open AS (
 ),
 share AS (SELECT 1 + 2 * $3 / greatest(count(*), 1) AS each FROM open WHERE room > 0),
 candidates AS (
-    SELECT id FROM (
-        SELECT due.id, due.due_at, row_number() OVER (
+    SELECT id, business_id FROM (
+        SELECT due.id, open.business_id, due.due_at, row_number() OVER (
             PARTITION BY open.business_id ORDER BY due.turn, due.due_at, due.id) AS turn
         FROM open
         CROSS JOIN share
@@ -109,15 +118,15 @@ candidates AS (
     LIMIT $3
 ),
 locked AS (
-    SELECT deliveries.id, deliveries.lease_token IS NOT NULL AS taken_over FROM deliveries
-    JOIN candidates ON candidates.id = deliveries.id
+    SELECT deliveries.id, deliveries.business_id, deliveries.lease_token IS NOT NULL AS taken_over FROM deliveries
+    JOIN candidates ON candidates.id = deliveries.id AND candidates.business_id = deliveries.business_id
     WHERE coalesce(deliveries.due_at <= $1, false) AND (deliveries.lease_until IS NULL OR deliveries.lease_until <= $1)
     FOR UPDATE OF deliveries SKIP LOCKED
 )
 UPDATE deliveries
 SET lease_until = $2, lease_token = $8
 FROM locked, events, endpoints
-WHERE deliveries.id = locked.id
+WHERE deliveries.id = locked.id AND deliveries.business_id = locked.business_id
     AND events.event_id = deliveries.event_id AND events.business_id = deliveries.business_id
     AND endpoints.id = deliveries.endpoint_id AND endpoints.business_id = deliveries.business_id
 RETURNING locked.taken_over, deliveries.id, deliveries.business_id, deliveries.endpoint_id, deliveries.event_id, deliveries.kind,
@@ -223,25 +232,27 @@ pub(crate) async fn claim(
 
 /// Rows that a recorder holds at this moment are passed over: they need no lease any more.
 const EXTEND: &str = r#"
-UPDATE deliveries SET lease_until = $3
+UPDATE deliveries SET lease_until = $4
 FROM (
-    SELECT deliveries.id FROM deliveries
-    JOIN unnest($1, $2) AS held (id, token) ON held.id = deliveries.id
+    SELECT deliveries.id, deliveries.business_id FROM deliveries
+    JOIN unnest($1, $2, $3) AS held (id, business_id, token)
+        ON held.id = deliveries.id AND held.business_id = deliveries.business_id
     WHERE deliveries.lease_token = held.token
     FOR UPDATE OF deliveries SKIP LOCKED
 ) AS ours
-WHERE deliveries.id = ours.id
+WHERE deliveries.id = ours.id AND deliveries.business_id = ours.business_id
 "#;
 
 /// Extends leases that are still held.
 pub(crate) async fn renew(
     conn: &mut AsyncPgConnection,
-    held: &[(WebhookDeliveryId, i64)],
+    held: &[Lease],
     until: DateTime<Utc>,
 ) -> Result<usize, StoreError> {
-    let (ids, tokens) = columns(held);
+    let (ids, businesses, tokens) = columns(held);
     Ok(statement(EXTEND)
         .bind::<Array<Text>, _>(ids)
+        .bind::<Array<Text>, _>(businesses)
         .bind::<Array<BigInt>, _>(tokens)
         .bind::<Timestamptz, _>(until)
         .execute(conn)
@@ -251,23 +262,26 @@ pub(crate) async fn renew(
 const RELEASE: &str = r#"
 UPDATE deliveries SET lease_until = NULL, lease_token = NULL
 FROM (
-    SELECT deliveries.id FROM deliveries
-    JOIN unnest($1, $2) AS held (id, token) ON held.id = deliveries.id
+    SELECT deliveries.id, deliveries.business_id FROM deliveries
+    JOIN unnest($1, $2, $3) AS held (id, business_id, token)
+        ON held.id = deliveries.id AND held.business_id = deliveries.business_id
     WHERE deliveries.lease_token = held.token
     FOR UPDATE OF deliveries SKIP LOCKED
 ) AS ours
-WHERE deliveries.id = ours.id
+WHERE deliveries.id = ours.id AND deliveries.business_id = ours.business_id
 "#;
 
 /// Gives leases back at once, so that another sender need not wait for their end.
-pub(crate) async fn release(
-    conn: &mut AsyncPgConnection,
-    held: &[(WebhookDeliveryId, i64)],
-) -> Result<usize, StoreError> {
-    let (ids, tokens) = columns(held);
-    Ok(statement(RELEASE).bind::<Array<Text>, _>(ids).bind::<Array<BigInt>, _>(tokens).execute(conn).await?)
+pub(crate) async fn release(conn: &mut AsyncPgConnection, held: &[Lease]) -> Result<usize, StoreError> {
+    let (ids, businesses, tokens) = columns(held);
+    Ok(statement(RELEASE)
+        .bind::<Array<Text>, _>(ids)
+        .bind::<Array<Text>, _>(businesses)
+        .bind::<Array<BigInt>, _>(tokens)
+        .execute(conn)
+        .await?)
 }
 
-fn columns(held: &[(WebhookDeliveryId, i64)]) -> (Vec<String>, Vec<i64>) {
-    held.iter().map(|(id, token)| (id.to_string(), *token)).unzip()
+fn columns(held: &[Lease]) -> (Vec<String>, Vec<String>, Vec<i64>) {
+    held.iter().map(|lease| (lease.delivery.to_string(), lease.business.to_string(), lease.token)).collect()
 }

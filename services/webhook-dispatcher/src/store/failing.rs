@@ -233,9 +233,10 @@ const OLDEST_DUE: &str = concat!(
     "
 SELECT min(oldest.due_at) AS due_at
 FROM queues
-JOIN endpoints ON endpoints.id = queues.endpoint_id AND NOT endpoints.paused AND endpoints.deleted_at IS NULL
-JOIN endpoint_health AS health
-    ON health.endpoint_id = queues.endpoint_id AND health.disabled_at IS NULL AND health.tripped_until IS NULL
+JOIN endpoints ON endpoints.id = queues.endpoint_id AND endpoints.business_id = queues.business_id
+    AND NOT endpoints.paused AND endpoints.deleted_at IS NULL
+JOIN endpoint_health AS health ON health.endpoint_id = queues.endpoint_id AND health.business_id = queues.business_id
+    AND health.disabled_at IS NULL AND health.tripped_until IS NULL
 CROSS JOIN LATERAL (
     SELECT due_at FROM deliveries
     WHERE endpoint_id = queues.endpoint_id AND due_at <= $1 AND lease_token IS NULL

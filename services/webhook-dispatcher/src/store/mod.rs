@@ -25,7 +25,7 @@ mod subscribers;
 mod sweep;
 
 pub(crate) use attempts::attempts_of;
-pub(crate) use claims::{Claim, Claimed, Load, claim, release, renew};
+pub(crate) use claims::{Claim, Claimed, Lease, Load, claim, release, renew};
 pub(crate) use deliveries::{bring_forward, find_delivery, find_for_redelivery, send_again};
 pub(crate) use endpoints::{
     EndpointChange, businesses_with_endpoints, count_endpoints, delete_endpoint, find_endpoint,

@@ -26,7 +26,7 @@ const PARKED_AT_ONCE_MAX: i64 = 10_000;
 const PARK: &str = "
 UPDATE deliveries SET state = 'parked', due_at = NULL
 FROM (
-    SELECT waiting.id
+    SELECT waiting.id, endpoints.business_id
     FROM endpoint_health
     JOIN endpoints ON endpoints.id = endpoint_health.endpoint_id AND endpoints.business_id = endpoint_health.business_id
         AND endpoints.deleted_at IS NULL
@@ -39,7 +39,7 @@ FROM (
     WHERE endpoint_health.disabled_at IS NOT NULL
     LIMIT $1
 ) AS waiting
-WHERE deliveries.id = waiting.id";
+WHERE deliveries.id = waiting.id AND deliveries.business_id = waiting.business_id";
 
 /// Parks up to `limit` deliveries whose endpoint is disabled; tells how many. Serves all businesses.
 pub(crate) async fn park_of_disabled(conn: &mut AsyncPgConnection, limit: i64) -> Result<usize, StoreError> {
@@ -48,7 +48,7 @@ pub(crate) async fn park_of_disabled(conn: &mut AsyncPgConnection, limit: i64) -
 
 const PARK_OF: &str = "
 UPDATE deliveries SET state = 'parked', due_at = NULL
-WHERE id = ANY (ARRAY(
+WHERE business_id = $2 AND id = ANY (ARRAY(
     SELECT id FROM deliveries
     WHERE endpoint_id = $1 AND business_id = $2 AND state = 'pending' AND lease_token IS NULL
     LIMIT $3

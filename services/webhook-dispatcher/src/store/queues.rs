@@ -7,20 +7,21 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{EndpointId, OrderId};
 use postgres::{StoreError, statement};
 
-/// The endpoints that have anything due or leased, as `queues (endpoint_id)`, whose last row is empty: found by skipping
-/// from one to the next in the index, so that one with a backlog costs as little as one without.
+/// The endpoints that have anything due or leased, as `queues (endpoint_id, business_id)`: found by skipping from one to the
+/// next in the index, so that one with a backlog costs as little as one without.
 macro_rules! waiting_queues {
     () => {
         "
-WITH RECURSIVE queues (endpoint_id) AS (
-    (SELECT endpoint_id FROM deliveries WHERE due_at IS NOT NULL ORDER BY endpoint_id LIMIT 1)
+WITH RECURSIVE queues (endpoint_id, business_id) AS (
+    (SELECT endpoint_id, business_id FROM deliveries WHERE due_at IS NOT NULL ORDER BY endpoint_id LIMIT 1)
     UNION ALL
-    SELECT (
-        SELECT deliveries.endpoint_id FROM deliveries
+    SELECT next.endpoint_id, next.business_id
+    FROM queues
+    CROSS JOIN LATERAL (
+        SELECT deliveries.endpoint_id, deliveries.business_id FROM deliveries
         WHERE deliveries.due_at IS NOT NULL AND deliveries.endpoint_id > queues.endpoint_id
         ORDER BY deliveries.endpoint_id LIMIT 1
-    )
-    FROM queues WHERE queues.endpoint_id IS NOT NULL
+    ) AS next
 )"
     };
 }
@@ -38,13 +39,13 @@ UPDATE deliveries AS head
 SET due_at = $3
 FROM unnest($1, $2) AS queue (endpoint_id, order_id)
 CROSS JOIN LATERAL (
-    SELECT id, sequence FROM deliveries AS waiting
+    SELECT id, business_id, sequence FROM deliveries AS waiting
     WHERE waiting.endpoint_id = queue.endpoint_id AND waiting.order_id = queue.order_id
       AND waiting.state = 'pending' AND waiting.in_turn
     ORDER BY waiting.sequence
     LIMIT 1
 ) AS first
-WHERE head.id = first.id AND head.due_at IS NULL
+WHERE head.id = first.id AND head.business_id = first.business_id AND head.due_at IS NULL
   AND NOT EXISTS (
       SELECT FROM deliveries AS parked
       WHERE parked.endpoint_id = queue.endpoint_id AND parked.order_id = queue.order_id

@@ -129,8 +129,8 @@ SET state = outcome.state,
     last_error = CASE WHEN outcome.made = 1 THEN outcome.error ELSE coalesce(outcome.error, deliveries.last_error) END,
     last_status = coalesce(outcome.status, deliveries.last_status),
     completed_at = CASE WHEN outcome.due_at IS NULL THEN outcome.at END
-FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) AS outcome (id, token, state, made, due_at, error, at, status)
-WHERE deliveries.id = outcome.id AND deliveries.lease_token = outcome.token
+FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) AS outcome (id, business_id, token, state, made, due_at, error, at, status)
+WHERE deliveries.id = outcome.id AND deliveries.business_id = outcome.business_id AND deliveries.lease_token = outcome.token
 RETURNING deliveries.id
 "#;
 
@@ -156,6 +156,7 @@ async fn write_states(
         |outcome: &Outcome| outcome.attempt.as_ref().map(|attempt| last_status(attempt.response_status));
     let rows: Vec<IdRow> = statement(WRITE_STATES)
         .bind::<Array<Text>, _>(all().map(|outcome| outcome.delivery.to_string()).collect::<Vec<_>>())
+        .bind::<Array<Text>, _>(all().map(|outcome| outcome.business_id.to_string()).collect::<Vec<_>>())
         .bind::<Array<BigInt>, _>(all().map(|outcome| outcome.token).collect::<Vec<_>>())
         .bind::<Array<Text>, _>(all().map(|outcome| outcome.then.state()).collect::<Vec<_>>())
         .bind::<Array<Integer>, _>(
@@ -179,9 +180,9 @@ UPDATE deliveries
 SET first_failed_at = coalesce(deliveries.first_failed_at, failed.at),
     last_failed_at = failed.at,
     endpoint_was_up = coalesce(health.last_success_at > deliveries.first_failed_at, false)
-FROM unnest($1, $2, $3) AS failed (id, endpoint_id, at)
-JOIN endpoint_health AS health ON health.endpoint_id = failed.endpoint_id
-WHERE deliveries.id = failed.id
+FROM unnest($1, $2, $3, $4) AS failed (id, business_id, endpoint_id, at)
+JOIN endpoint_health AS health ON health.endpoint_id = failed.endpoint_id AND health.business_id = failed.business_id
+WHERE deliveries.id = failed.id AND deliveries.business_id = failed.business_id
 "#;
 
 async fn note_failures(mut conn: &AsyncPgConnection, outcomes: &[&Outcome]) -> Result<(), StoreError> {
@@ -195,6 +196,7 @@ async fn note_failures(mut conn: &AsyncPgConnection, outcomes: &[&Outcome]) -> R
     }
     statement(NOTE_FAILURES)
         .bind::<Array<Text>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.delivery.to_string())))
+        .bind::<Array<Text>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.business_id.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.endpoint.to_string())))
         .bind::<Array<Timestamptz>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.at)))
         .execute(&mut conn)

@@ -135,10 +135,10 @@ struct PortionRow {
 /// Along the primary key, whose ids sort by time. What is pending or parked is passed over, however old, and so is what
 /// ended only lately.
 const PRUNE_DELIVERIES: &str = "
-    WITH portion AS (SELECT id FROM deliveries WHERE id > $1 AND id < $2 ORDER BY id LIMIT $4),
+    WITH portion AS (SELECT id, business_id FROM deliveries WHERE id > $1 AND id < $2 ORDER BY id LIMIT $4),
     gone AS (
         DELETE FROM deliveries USING portion
-        WHERE deliveries.id = portion.id AND deliveries.completed_at < $3
+        WHERE deliveries.id = portion.id AND deliveries.business_id = portion.business_id AND deliveries.completed_at < $3
           AND deliveries.state IN ('succeeded', 'failed', 'discarded')
         RETURNING 1)
     SELECT (SELECT max(id) FROM portion) AS last, (SELECT count(*) FROM gone) AS pruned";
@@ -162,10 +162,11 @@ pub(crate) async fn prune_deliveries(
 }
 
 const PRUNE_EVENTS: &str = "
-    WITH portion AS (SELECT event_id FROM events WHERE event_id > $1 AND event_id < $2 ORDER BY event_id LIMIT $3),
+    WITH portion AS (
+        SELECT event_id, business_id FROM events WHERE event_id > $1 AND event_id < $2 ORDER BY event_id LIMIT $3),
     gone AS (
         DELETE FROM events USING portion
-        WHERE events.event_id = portion.event_id
+        WHERE events.event_id = portion.event_id AND events.business_id = portion.business_id
           AND NOT EXISTS (SELECT FROM deliveries WHERE deliveries.event_id = portion.event_id)
         RETURNING 1)
     SELECT (SELECT max(event_id) FROM portion) AS last, (SELECT count(*) FROM gone) AS pruned";

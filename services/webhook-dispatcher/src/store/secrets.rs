@@ -126,11 +126,11 @@ const FOLD: &str = "
     SET secret_ciphertext = next_secret_ciphertext, secret_key_id = next_secret_key_id,
         next_secret_ciphertext = NULL, next_secret_key_id = NULL, next_secret_from = NULL
     FROM (
-        SELECT id FROM endpoints WHERE next_secret_from <= $1
+        SELECT id, business_id FROM endpoints WHERE next_secret_from <= $1
         ORDER BY next_secret_from LIMIT $2
         FOR UPDATE SKIP LOCKED
     ) AS due
-    WHERE endpoints.id = due.id";
+    WHERE endpoints.id = due.id AND endpoints.business_id = due.business_id";
 
 /// Puts up to `limit` secrets whose time has come into their place; tells how many. Serves all businesses.
 pub(crate) async fn fold_secrets(

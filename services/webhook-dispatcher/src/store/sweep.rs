@@ -10,7 +10,7 @@ const DISCARD: &str = r#"
 UPDATE deliveries
 SET state = 'discarded', due_at = NULL, completed_at = $1, last_error = 'not sent: the endpoint was deleted'
 FROM (
-    SELECT waiting.id
+    SELECT waiting.id, endpoints.business_id
     FROM endpoints
     CROSS JOIN LATERAL (
         SELECT id FROM deliveries
@@ -21,7 +21,7 @@ FROM (
     WHERE endpoints.deleted_at IS NOT NULL
     LIMIT $2
 ) AS left_over
-WHERE deliveries.id = left_over.id
+WHERE deliveries.id = left_over.id AND deliveries.business_id = left_over.business_id
 "#;
 
 /// Calls off up to `limit` deliveries whose endpoint was deleted; tells how many.

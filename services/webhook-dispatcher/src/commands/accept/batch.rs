@@ -134,7 +134,8 @@ impl AcceptBatch {
         trace: Option<&'a TraceContext>,
         subscriber: &'a Subscriber,
     ) -> Planned<'a> {
-        Planned { id, event, trace, subscriber, reservation: self.express.reserve(id, subscriber) }
+        let reservation = self.express.reserve(id, event.business_id, subscriber);
+        Planned { id, event, trace, subscriber, reservation }
     }
 }
 

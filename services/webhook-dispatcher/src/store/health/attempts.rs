@@ -233,13 +233,13 @@ async fn write(conn: &mut AsyncPgConnection, changes: &[Change]) -> Result<Vec<T
 const BRING_FORWARD: &str = r#"
 UPDATE deliveries SET due_at = $2
 FROM (
-    SELECT id FROM deliveries
+    SELECT id, business_id FROM deliveries
     WHERE endpoint_id = $1 AND due_at > $2 AND lease_token IS NULL
     ORDER BY due_at
     LIMIT $3
     FOR UPDATE SKIP LOCKED
 ) AS waiting
-WHERE deliveries.id = waiting.id
+WHERE deliveries.id = waiting.id AND deliveries.business_id = waiting.business_id
 "#;
 
 /// Makes due what waits for its next attempt to this endpoint; tells how many.
