@@ -189,7 +189,9 @@ fn the_latest_release_can_work_on_the_tables_of_now() {
         }
         match contracts_since(&sql) {
             Some(since) => assert!(releases.contains(&since), "{migration}: release {since} is not recorded"),
-            None => assert!(faults.is_empty(), "{migration}: release {latest} would not bear it: {faults:#?}"),
+            None => {
+                assert!(faults.is_empty(), "{migration}: release {latest} would not bear it: {faults:#?}")
+            }
         }
     }
 }
