@@ -122,21 +122,9 @@ async fn a_filter_that_finds_little_looks_through_so_much_and_goes_on_from_there
     let endpoint = harness.endpoint(&receiver).await;
     harness.publish_created(&harness.new_order(Mode::Test)).await;
     until("it arrives", async || harness.succeeded(&endpoint).await).await;
-    // Twenty-five thousand of another kind, all newer.
+    // All newer, and of another kind.
     let mut conn = harness.connection().await;
-    let fill = format!(
-        "INSERT INTO events (event_id, business_id, kind, mode, body, occurred_at)
-         SELECT 'evt_7' || lpad(n::text, 25, '0'), '{business}', 'wallet.low_balance', 'live', '', now()
-         FROM generate_series(1, 25000) AS n;
-         INSERT INTO deliveries (id, event_id, endpoint_id, business_id, kind, in_turn, state, attempts,
-             earlier_attempts, created_at, completed_at)
-         SELECT 'whd_7' || lpad(n::text, 25, '0'), 'evt_7' || lpad(n::text, 25, '0'), '{endpoint}', '{business}',
-             'wallet.low_balance', false, 'succeeded', 1, 0, now(), now()
-         FROM generate_series(1, 25000) AS n",
-        business = harness.business,
-        endpoint = endpoint.view.id,
-    );
-    conn.batch_execute(&fill).await.unwrap();
+    harness.fill(&endpoint, 25_000).await;
     for query in [
         DeliveriesQuery { mode: Some("test".to_owned()), ..DeliveriesQuery::default() },
         DeliveriesQuery { event: Some("order.created".to_owned()), ..DeliveriesQuery::default() },

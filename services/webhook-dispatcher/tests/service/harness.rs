@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chassis::Chassis;
 use chrono::{DateTime, Utc};
-use diesel_async::{AsyncConnection, AsyncPgConnection};
+use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
 use domain::{
     BusinessId, Clock, CodStatus, DeliveryStatus, Entropy, EventId, EventKind, Mode, OrderId, Paise,
     TrackingCode,
@@ -177,6 +177,22 @@ impl Harness {
         let name = messaging::topology::webhook_events().dead_letters();
         let queue = channel.queue_declare(name.into(), look, FieldTable::default()).await.expect("the queue");
         queue.message_count()
+    }
+
+    /// So many deliveries of the endpoint that are over, newer than all that are made.
+    pub(crate) async fn fill(&self, endpoint: &CreatedEndpoint, count: u32) {
+        let (business, endpoint) = (self.business, endpoint.view.id);
+        let fill = format!(
+            "INSERT INTO events (event_id, business_id, kind, mode, body, occurred_at)
+             SELECT 'evt_7' || lpad(n::text, 25, '0'), '{business}', 'wallet.low_balance', 'live', '', now()
+             FROM generate_series(1, {count}) AS n;
+             INSERT INTO deliveries (id, event_id, endpoint_id, business_id, kind, in_turn, state, attempts,
+                 earlier_attempts, created_at, completed_at)
+             SELECT 'whd_7' || lpad(n::text, 25, '0'), 'evt_7' || lpad(n::text, 25, '0'), '{endpoint}', '{business}',
+                 'wallet.low_balance', false, 'succeeded', 1, 0, now(), now()
+             FROM generate_series(1, {count}) AS n"
+        );
+        self.connection().await.batch_execute(&fill).await.unwrap();
     }
 
     pub(crate) async fn connection(&self) -> AsyncPgConnection {

@@ -21,6 +21,7 @@ mod outages;
 mod owner_tests;
 mod parked;
 mod personal_data;
+mod plans;
 mod process;
 mod receiver;
 mod recoveries;
