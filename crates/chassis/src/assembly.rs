@@ -180,7 +180,8 @@ fn readiness(database: &Database, broker: &Broker, lacks_schema: &Arc<AtomicBool
             let database = database.clone();
             async move { database.check().await }
         })
-        .with("broker", move || {
+        // Without it events wait in the outbox, and callers need not be turned away.
+        .with_once("broker", move || {
             let broker = broker.clone();
             async move { broker.check().await }
         })

@@ -102,9 +102,10 @@ impl ReconcileReport {
 
     fn code(&self) -> u8 {
         match (self.total, &self.error) {
+            // What was found is not all there is to find.
+            (_, Some(_)) => COULD_NOT_CHECK,
             (0, None) => CLEAN,
-            (0, Some(_)) => COULD_NOT_CHECK,
-            _ => FINDINGS,
+            (_, None) => FINDINGS,
         }
     }
 
@@ -201,7 +202,7 @@ mod tests {
             (0, None, CLEAN, "clean\n"),
             (2, None, FINDINGS, "2 findings\n"),
             (0, Some("away"), COULD_NOT_CHECK, "could not check everything: away; 0 findings in what was\n"),
-            (1, Some("away"), FINDINGS, "could not check everything: away; 1 findings in what was\n"),
+            (1, Some("away"), COULD_NOT_CHECK, "could not check everything: away; 1 findings in what was\n"),
         ] {
             let (report, mut out) = (report(total, error), Vec::new());
             assert_eq!(report.code(), code, "{told}");

@@ -31,10 +31,11 @@ const LOCK: i64 = 0x77_61_79_62_69_6c_6c;
 /// # Errors
 /// When the server stays away for 30 s, when a migration fails, or when two sets use one version.
 pub async fn migrate(settings: &settings::Database, sets: Vec<EmbeddedMigrations>) -> anyhow::Result<()> {
-    versions(&sets)?;
+    let own = versions(&sets)?;
     let target = configure(&settings.url, SessionLimits::MIGRATING).context("the database URL")?;
     let mut connection = wait_for_server(&target).await?;
     lock(&mut connection).await.context("waiting for another instance's migration")?;
+    refuse_another_history(&mut connection, &own).await?;
     drop_unfinished_indexes(&mut connection).await.context("what an interrupted migration left")?;
     tokio::task::spawn_blocking(move || run(connection, sets)).await?
 }
@@ -56,6 +57,38 @@ async fn lock(connection: &mut AsyncPgConnection) -> anyhow::Result<()> {
         }
         sleep(PAUSE).await;
     }
+}
+
+/// What was run and is not known here is of a later version of this program, or else of another one: versions of both that are
+/// alike would be taken for run.
+async fn refuse_another_history(
+    connection: &mut AsyncPgConnection,
+    own: &BTreeSet<String>,
+) -> anyhow::Result<()> {
+    let begun: Begun =
+        diesel::sql_query("SELECT to_regclass('public.__diesel_schema_migrations') IS NOT NULL AS begun")
+            .get_result(connection)
+            .await?;
+    if !begun.begun {
+        return Ok(());
+    }
+    let foreign: Vec<String> = recorded(connection)
+        .await?
+        .into_iter()
+        .filter(|version| !own.contains(version) && own.last().is_some_and(|last| version < last))
+        .collect();
+    ensure!(
+        foreign.is_empty(),
+        "this database is another service's: it has migrations that this program does not know ({})",
+        foreign.join(", ")
+    );
+    Ok(())
+}
+
+#[derive(QueryableByName)]
+struct Begun {
+    #[diesel(sql_type = Bool)]
+    begun: bool,
 }
 
 /// An index that was being built concurrently when its migration was interrupted is there and is of no use; the migration
@@ -166,9 +199,12 @@ impl Schema {
 }
 
 async fn run_versions(target: &Target) -> anyhow::Result<BTreeSet<String>> {
-    let mut connection = connect(target).await?;
+    recorded(&mut connect(target).await?).await
+}
+
+async fn recorded(connection: &mut AsyncPgConnection) -> anyhow::Result<BTreeSet<String>> {
     let rows: Vec<RunMigration> =
-        diesel::sql_query("SELECT version FROM __diesel_schema_migrations").load(&mut connection).await?;
+        diesel::sql_query("SELECT version FROM __diesel_schema_migrations").load(connection).await?;
     Ok(rows.into_iter().map(|row| row.version).collect())
 }
 

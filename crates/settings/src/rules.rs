@@ -76,6 +76,9 @@ impl Rule {
             Self::Nothing => None,
             Self::Url(rule) => (!rule.allows(value)).then(|| rule.to_string()),
             Self::Secret { .. } if value.trim().is_empty() => Some("is empty".into()),
+            Self::Secret { .. } if value.trim().chars().any(char::is_control) => {
+                Some("must be one line, without control characters".into())
+            }
             Self::Secret { .. } if is_production && is_published(value) => {
                 Some("still has its published default, which production refuses".into())
             }
@@ -157,6 +160,8 @@ mod tests {
         for is_production in [false, true] {
             assert_eq!(rule.fault(own, is_production), None);
             assert_eq!(rule.fault("  ", is_production).unwrap(), "is empty");
+            assert!(rule.fault(&format!("{own}\n{own}"), is_production).unwrap().contains("one line"));
+            assert_eq!(rule.fault(&format!("{own}\n"), is_production), None, "as a file ends");
             assert_eq!(rule.fault(&own[1..], is_production).unwrap(), "must be at least 16 bytes long");
             assert!(rule.fault(&format!("y{}", " ".repeat(20)), is_production).is_some(), "blanks count not");
         }

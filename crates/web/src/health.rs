@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use actix_web::{HttpResponse, web};
@@ -18,11 +19,50 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What must hold before the service takes work.
 #[derive(Clone, Default)]
-pub struct Readiness(Vec<(&'static str, Check)>);
+pub struct Readiness(Vec<Needed>);
+
+#[derive(Clone)]
+struct Needed {
+    name: &'static str,
+    check: Check,
+    /// Of what is needed for the beginning alone: whether it has passed once.
+    passed: Option<Arc<AtomicBool>>,
+}
+
+struct Outcome {
+    name: &'static str,
+    passed: bool,
+    ready: bool,
+}
 
 impl Readiness {
+    /// What no work can be done without.
     #[must_use]
-    pub fn with<F, E>(mut self, name: &'static str, check: impl Fn() -> F + Send + Sync + 'static) -> Self
+    pub fn with<F, E>(self, name: &'static str, check: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<(), E>> + Send + 'static,
+        E: std::fmt::Display,
+    {
+        self.add(name, check, None)
+    }
+
+    /// What must have been there once, so that one who cannot reach it at all takes nobody's place. When it goes away later, that
+    /// is told, and work goes on.
+    #[must_use]
+    pub fn with_once<F, E>(self, name: &'static str, check: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<(), E>> + Send + 'static,
+        E: std::fmt::Display,
+    {
+        self.add(name, check, Some(Arc::default()))
+    }
+
+    fn add<F, E>(
+        mut self,
+        name: &'static str,
+        check: impl Fn() -> F + Send + Sync + 'static,
+        passed: Option<Arc<AtomicBool>>,
+    ) -> Self
     where
         F: Future<Output = Result<(), E>> + Send + 'static,
         E: std::fmt::Display,
@@ -31,24 +71,32 @@ impl Readiness {
             let outcome = check();
             Box::pin(async move { outcome.await.map_err(|error| error.to_string()) })
         };
-        self.0.push((name, Arc::new(check)));
+        self.0.push(Needed { name, check: Arc::new(check), passed });
         self
     }
 
     /// Each check and whether it passed. Reasons go to the log, not to whoever asks.
-    async fn run(&self) -> Vec<(&'static str, bool)> {
+    async fn run(&self) -> Vec<Outcome> {
         let mut outcomes = Vec::with_capacity(self.0.len());
-        for (name, check) in &self.0 {
-            let outcome = tokio::time::timeout(CHECK_TIMEOUT, check()).await;
+        for needed in &self.0 {
+            let name = needed.name;
+            let outcome = tokio::time::timeout(CHECK_TIMEOUT, (needed.check)()).await;
             let fault = match outcome {
                 Ok(Ok(())) => None,
                 Ok(Err(error)) => Some(error),
                 Err(_) => Some("no answer in time".to_owned()),
             };
-            if let Some(fault) = &fault {
-                tracing::warn!(check = name, fault, "not ready");
+            let passed = fault.is_none();
+            let ready = passed || needed.passed.as_ref().is_some_and(|once| once.load(Ordering::Relaxed));
+            if let Some(once) = needed.passed.as_ref().filter(|_| passed) {
+                once.store(true, Ordering::Relaxed);
             }
-            outcomes.push((*name, fault.is_none()));
+            match fault {
+                Some(fault) if ready => tracing::warn!(check = name, fault, "ready without it"),
+                Some(fault) => tracing::warn!(check = name, fault, "not ready"),
+                None => {}
+            }
+            outcomes.push(Outcome { name, passed, ready });
         }
         outcomes
     }
@@ -75,13 +123,37 @@ async fn live() -> HttpResponse {
 
 async fn ready(readiness: web::Data<Readiness>) -> HttpResponse {
     let outcomes = readiness.run().await;
-    let ready = outcomes.iter().all(|(_, passed)| *passed);
+    let ready = outcomes.iter().all(|outcome| outcome.ready);
     let checks: serde_json::Map<_, _> =
-        outcomes.into_iter().map(|(name, passed)| (name.to_owned(), json!(passed))).collect();
+        outcomes.into_iter().map(|outcome| (outcome.name.to_owned(), json!(outcome.passed))).collect();
     let mut response = if ready { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
     response.json(json!({ "status": if ready { "ready" } else { "not ready" }, "checks": checks }))
 }
 
 async fn render_metrics(metrics: web::Data<Metrics>) -> HttpResponse {
     HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(metrics.render())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[actix_web::test]
+    async fn what_is_needed_once_is_told_later_and_no_more() {
+        let there = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&there);
+        let readiness = Readiness::default().with_once("broker", move || {
+            let there = asked.load(Ordering::Relaxed);
+            async move { if there { Ok(()) } else { Err("away") } }
+        });
+        let look = async || {
+            let outcomes = readiness.run().await;
+            (outcomes[0].passed, outcomes[0].ready)
+        };
+        assert_eq!(look().await, (false, false), "never there yet");
+        there.store(true, Ordering::Relaxed);
+        assert_eq!(look().await, (true, true));
+        there.store(false, Ordering::Relaxed);
+        assert_eq!(look().await, (false, true), "gone, and told");
+    }
 }

@@ -196,6 +196,18 @@ fn the_latest_release_can_work_on_the_tables_of_now() {
     }
 }
 
+/// The server may finish an index whose migration was killed before it could be recorded.
+#[test]
+fn what_is_built_outside_a_transaction_can_be_repeated() {
+    for migration in migrations() {
+        let sql = read(&root().join(&migration).join("up.sql"));
+        for statement in statements(&sql).iter().filter(|statement| has(statement, "index concurrently")) {
+            let repeatable = has(statement, "concurrently if not exists") || begins(statement, "drop");
+            assert!(repeatable, "{migration}: CREATE INDEX CONCURRENTLY without IF NOT EXISTS");
+        }
+    }
+}
+
 #[test]
 fn what_a_release_would_not_bear_is_seen() {
     let names = ["orders", "orders_pending"].map(|name| ("services/shop".to_owned(), name.to_owned()));

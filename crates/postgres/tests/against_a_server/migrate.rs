@@ -42,6 +42,24 @@ async fn an_index_that_was_not_finished_is_built_anew() {
     query(&url, one).await.unwrap();
     migrate(&settings, vec![FIRST, SECOND, THIRD]).await.unwrap();
     assert_eq!(query(&url, STATE).await.unwrap(), "t");
+
+    // The server may finish an index whose migration was killed before it could be recorded.
+    let latest = "DELETE FROM __diesel_schema_migrations
+        WHERE version = (SELECT max(version) FROM __diesel_schema_migrations)";
+    query(&url, latest).await.unwrap();
+    migrate(&settings, vec![FIRST, SECOND, THIRD]).await.unwrap();
+}
+
+#[tokio::test]
+async fn another_services_database_is_refused() {
+    let url = Servers::for_tests().await.unwrap().create_database().await.unwrap();
+    let settings = settings(&url, 2);
+    migrate(&settings, vec![FIRST, SECOND]).await.unwrap();
+    // One that has SECOND's version alone of its own takes FIRST's for another's; it is older.
+    let refused = migrate(&settings, vec![SECOND]).await.unwrap_err();
+    assert!(refused.to_string().contains("another service's"), "{refused}");
+    // A former version does not know the latest, and is not asked to.
+    migrate(&settings, vec![FIRST]).await.unwrap();
 }
 
 #[tokio::test]

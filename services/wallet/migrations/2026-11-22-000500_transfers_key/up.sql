@@ -4,4 +4,4 @@
 --
 -- Built beside the present key, without holding up payments; it takes its place in 000508. So do the ones after it.
 -- borne by release 1: whoever keeps the former rule, without the business, keeps this one.
-CREATE UNIQUE INDEX CONCURRENTLY transfers_key ON transfers (id, business_id);
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS transfers_key ON transfers (id, business_id);

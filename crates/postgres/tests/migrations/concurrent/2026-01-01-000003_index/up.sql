@@ -1,1 +1,1 @@
-CREATE INDEX CONCURRENTLY words_backwards ON words (reverse(word));
+CREATE INDEX CONCURRENTLY IF NOT EXISTS words_backwards ON words (reverse(word));

@@ -1,1 +1,1 @@
-CREATE UNIQUE INDEX CONCURRENTLY words_of_each_one ON words (word);
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS words_of_each_one ON words (word);
