@@ -230,9 +230,13 @@ pub(crate) async fn claim(
     rows.into_iter().map(|row| row.into_claimed(claim.token)).collect()
 }
 
-/// Rows that a recorder holds at this moment are passed over: they need no lease any more.
-const EXTEND: &str = r#"
-UPDATE deliveries SET lease_until = $4
+/// For the leases `$1` to `$3` that are still held. Rows that a recorder holds at this moment are passed
+/// over: they need no lease any more.
+macro_rules! of_held {
+    ($change:literal) => {
+        concat!(
+            $change,
+            "
 FROM (
     SELECT deliveries.id, deliveries.business_id FROM deliveries
     JOIN unnest($1, $2, $3) AS held (id, business_id, token)
@@ -241,7 +245,12 @@ FROM (
     FOR UPDATE OF deliveries SKIP LOCKED
 ) AS ours
 WHERE deliveries.id = ours.id AND deliveries.business_id = ours.business_id
-"#;
+"
+        )
+    };
+}
+
+const EXTEND: &str = of_held!("UPDATE deliveries SET lease_until = $4");
 
 /// Extends leases that are still held.
 pub(crate) async fn renew(
@@ -259,17 +268,7 @@ pub(crate) async fn renew(
         .await?)
 }
 
-const RELEASE: &str = r#"
-UPDATE deliveries SET lease_until = NULL, lease_token = NULL
-FROM (
-    SELECT deliveries.id, deliveries.business_id FROM deliveries
-    JOIN unnest($1, $2, $3) AS held (id, business_id, token)
-        ON held.id = deliveries.id AND held.business_id = deliveries.business_id
-    WHERE deliveries.lease_token = held.token
-    FOR UPDATE OF deliveries SKIP LOCKED
-) AS ours
-WHERE deliveries.id = ours.id AND deliveries.business_id = ours.business_id
-"#;
+const RELEASE: &str = of_held!("UPDATE deliveries SET lease_until = NULL, lease_token = NULL");
 
 /// Gives leases back at once, so that another sender need not wait for their end.
 pub(crate) async fn release(conn: &mut AsyncPgConnection, held: &[Lease]) -> Result<usize, StoreError> {
