@@ -55,7 +55,7 @@ test-faults: programs ## Kills on and on, towards a thousand, and holds a model 
 	$(PROGRAMS)/test-faults $(if $(KILLS),--kills $(KILLS))
 
 test-monitoring: programs prometheus ## Metrics, alerts and dashboards: a real Prometheus scrapes a stack of its own
-	$(PROGRAMS)/local-stack with-servers -- cargo test --package waybill-tests --test monitoring --test deployment
+	$(PROGRAMS)/local-stack with-servers -- cargo test --package waybill-tests --test stories monitoring::
 
 test-upgrade: programs ## A roll-out and a roll-back of order-api while orders flow: the latest recorded release beside the program of now
 	sh tests/releases/build-former.sh

@@ -30,8 +30,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     // its webhooks alone; and the main job played through the public APIs, for `make run` and the stories.
     ("reference-shop", &["domain", "postgres", "settings", "telemetry", "webhook-signature"]),
     ("demo", &["domain", "local-stack", "reference-shop", "settings"]),
+    // Beyond design.md §2: helpers of tests, which no program ships.
+    ("test-kit", &[]),
 ];
-const NOT_FOR_SERVICES: &[&str] = &["demo", "local-stack", "reference-shop"];
+const NOT_FOR_SERVICES: &[&str] = &["demo", "local-stack", "reference-shop", "test-kit"];
 
 /// Crates without I/O, and what none of them may reach, however many steps away.
 const PURE: &[&str] = &["domain", "events", "webhook-signature"];

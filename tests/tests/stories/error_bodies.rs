@@ -1,7 +1,7 @@
 //! What order-api says when it says no: each error body as it is told, in a snapshot beside this file. Those of a business's
 //! own faults with an order (422, 402, 403, two of the 409) are in `idempotency.rs`.
 //!
-//! A change here is a change for every integrator. `INSTA_UPDATE=always cargo test -p waybill-tests --test error_bodies`
+//! A change here is a change for every integrator. `INSTA_UPDATE=always cargo test -p waybill-tests --test stories error_bodies`
 //! writes the snapshots anew.
 
 use std::fmt::Write as _;

@@ -11,7 +11,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use waybill_tests::{Business, text};
 
-const DESCRIPTION: &str = include_str!("../../proto-docs/openapi/portal-api.json");
+const DESCRIPTION: &str = include_str!("../../../proto-docs/openapi/portal-api.json");
 const TOP_UP_PAISE: i64 = 1_000_000;
 /// For people who are not logged in.
 const OPEN: [&str; 9] = [

@@ -1,0 +1,7 @@
+//! Checks of the repository itself: they read files and need no servers.
+
+mod asyncapi;
+mod deployment;
+mod expand_only;
+mod settings_table;
+mod tidy;
