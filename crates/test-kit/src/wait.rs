@@ -20,6 +20,9 @@ pub fn until(what: &str, condition: impl AsyncFn() -> bool) -> impl Future<Outpu
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
         };
-        assert!(tokio::time::timeout(PATIENCE, met).await.is_ok(), "{caller}: timed out waiting until {what}");
+        assert!(
+            tokio::time::timeout(PATIENCE, met).await.is_ok(),
+            "{caller}: timed out waiting until {what}"
+        );
     }
 }
