@@ -11,6 +11,7 @@ DEPLOY_PYTHON := $(TOOLS)/deploy/bin/python
 WEB := services/portal-web
 NODE_MODULES := $(WEB)/node_modules/.package-lock.json
 PAGES := $(WEB)/dist/index.html
+NEXTEST := $(or $(shell command -v cargo-nextest),$(TOOLS)/nextest/bin/cargo-nextest)
 DENY_OPTIONS := --all-features --config .deny.toml
 
 .DEFAULT_GOAL := help
@@ -25,9 +26,18 @@ run: programs $(PAGES) ## Start everything on this machine, play the main job, s
 reset: toolchain ## Forget the data of `make run`
 	@cargo run --quiet --package local-stack -- reset
 
-test: programs $(PAGES) browser prometheus ## All tests, on a PostgreSQL and a RabbitMQ of their own, the pages in a real browser
-	$(PROGRAMS)/local-stack with-servers -- cargo test --workspace
-	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
+test: tests $(PAGES) $(NEXTEST) browser prometheus python ## All tests on servers of their own, the pages in a real browser; P=wallet: what a change there can break
+	$(PROGRAMS)/local-stack with-servers -- sh tests/run.sh $(PROGRAMS) $(NEXTEST) $(P)
+
+test-unit: tests $(NEXTEST) ## The tests that need no servers
+	$(NEXTEST) nextest run --workspace --profile unit
+	cargo test --quiet --doc --package webhook-signature
+
+test-long: test-restore test-upgrade test-api mutants ## What `make test` leaves out: restores, a rolling upgrade, Schemathesis, mutants, a thousand kills
+	$(MAKE) test-faults
+
+test-restore: tests $(NEXTEST) ## Restores from dumps
+	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
 
 test-pages: programs $(PAGES) browser ## The portal's pages in a real browser, on a stack of their own
 	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
@@ -55,7 +65,7 @@ test-faults: programs ## Kills on and on, towards a thousand, and holds a model 
 	$(PROGRAMS)/test-faults $(if $(KILLS),--kills $(KILLS))
 
 test-monitoring: programs prometheus ## Metrics, alerts and dashboards: a real Prometheus scrapes a stack of its own
-	$(PROGRAMS)/local-stack with-servers -- cargo test --package waybill-tests --test stories monitoring::
+	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --package waybill-tests -E 'test(/^monitoring/)' 
 
 test-upgrade: programs ## A roll-out and a roll-back of order-api while orders flow: the latest recorded release beside the program of now
 	sh tests/releases/build-former.sh

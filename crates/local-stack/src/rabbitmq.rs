@@ -175,7 +175,7 @@ impl BrokerAdmin {
         plain(name)?;
         let vhost = format!("rabbit_vhost:add(<<\"{name}\">>, <<\"{USER}\">>)");
         let rights = permissions(USER, name, [".*"; 3]);
-        self.call(name, &format!("{vhost}, {rights}"), "{ok, ok}")
+        self.call_for(name, &format!("{vhost}, {rights}"), "{ok, ok}")
             .await
             .with_context(|| format!("creating the virtual host {name}"))?;
         Ok(self.url(name))
@@ -195,15 +195,40 @@ impl BrokerAdmin {
             password = self.password,
             rights = permissions(user, vhost, rights),
         );
-        self.call(user, &user_and_rights, "{ok, ok}")
+        self.call_for(user, &user_and_rights, "{ok, ok}")
             .await
             .with_context(|| format!("creating the user {user}"))?;
         Ok(format!("amqp://{user}:{}@127.0.0.1:{}/{vhost}", self.password, self.ports.amqp))
     }
 
+    /// The names of all virtual hosts.
+    pub(crate) async fn vhosts(&self) -> anyhow::Result<Vec<String>> {
+        let names = self.call("vhosts", "rabbit_vhost:list_names()").await?;
+        // {ok, [<<"one">>,<<"other">>]}: the names are what stands between quotation marks.
+        Ok(names.split('"').skip(1).step_by(2).map(str::to_owned).collect())
+    }
+
+    /// Deletes virtual hosts with their queues.
+    pub(crate) async fn drop_vhosts(&self, names: &[String]) -> anyhow::Result<()> {
+        for name in names {
+            plain(name)?;
+            let delete = format!("rabbit_vhost:delete(<<\"{name}\">>, <<\"{USER}\">>)");
+            self.call_for(name, &delete, "{ok, ok}")
+                .await
+                .with_context(|| format!("deleting the virtual host {name}"))?;
+        }
+        Ok(())
+    }
+
+    async fn call_for(&self, caller: &str, expressions: &str, wanted: &str) -> anyhow::Result<()> {
+        let answer = self.call(caller, expressions).await?;
+        ensure!(answer == wanted, "the broker answered {answer}");
+        Ok(())
+    }
+
     /// Erlang's own remote call, which takes milliseconds, where `rabbitmqctl` starts a whole Erlang machine for each.
     /// `caller` is its own name on the network: without one every call is `c17`, and two at once shut each other out.
-    async fn call(&self, caller: &str, expressions: &str, wanted: &str) -> anyhow::Result<()> {
+    async fn call(&self, caller: &str, expressions: &str) -> anyhow::Result<String> {
         let mut command = Command::new(erl_call()?);
         command
             .env_clear()
@@ -224,8 +249,8 @@ impl BrokerAdmin {
         let output = timeout(COMMAND_LIMIT, work).await.context("erl_call took too long")??;
         let answer = String::from_utf8_lossy(&output.stdout);
         let complaint = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success() && answer.trim() == wanted, "{} {}", answer.trim(), complaint.trim());
-        Ok(())
+        ensure!(output.status.success(), "{} {}", answer.trim(), complaint.trim());
+        Ok(answer.trim().to_owned())
     }
 }
 

@@ -1,12 +1,17 @@
 //! `local-stack with-servers -- <command…>`: one PostgreSQL and one RabbitMQ for all test programs of a command.
 
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context;
 use local_stack::TestServers;
 use tokio::process::Command;
 use tokio::signal::unix::{SignalKind, signal};
+
+/// How often what ended tests left is removed.
+const CLEAN_UP_EVERY: Duration = Duration::from_secs(5);
 
 /// Runs the command and answers its exit code. The servers end with it.
 pub(crate) async fn with_servers(command: &[OsString]) -> anyhow::Result<ExitCode> {
@@ -25,8 +30,11 @@ pub(crate) async fn with_servers(command: &[OsString]) -> anyhow::Result<ExitCod
         .kill_on_drop(true)
         .spawn()
         .context("starting setpriv (of util-linux)")?;
+    let cleaning = clean_up(&servers);
+    tokio::pin!(cleaning);
     let status = loop {
         tokio::select! {
+            never = &mut cleaning => match never {},
             status = child.wait() => break status?,
             // The terminal told the command as well. It ends first, then the servers.
             _ = interrupt.recv() => {}
@@ -36,4 +44,15 @@ pub(crate) async fn with_servers(command: &[OsString]) -> anyhow::Result<ExitCod
     servers.shut_down()?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+/// Removes what ended tests left, for as long as the command runs.
+async fn clean_up(servers: &TestServers) -> Infallible {
+    loop {
+        tokio::time::sleep(CLEAN_UP_EVERY).await;
+        // Tests go on without it: what could not be removed now is removed in the next round, or with the servers.
+        if let Err(error) = servers.drop_leftovers().await {
+            eprintln!("removing what ended tests left: {error:#}");
+        }
+    }
 }

@@ -18,17 +18,13 @@ pub(crate) struct Admin {
 }
 
 impl Admin {
-    pub(super) fn url(&self, role: &str, password: &str, database: &str) -> String {
+    pub(crate) fn url(&self, role: &str, password: &str, database: &str) -> String {
         format!("postgres://{role}:{password}@127.0.0.1:{}/{database}", self.port)
     }
 
     /// As [`super::Postgres::create_database`]. Role and database share the name.
     pub(crate) async fn create_database(&self, name: &str, password: &str) -> anyhow::Result<String> {
-        let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        ensure!(
-            plain(name) && plain(password),
-            "names and passwords of the local stack are letters and digits"
-        );
+        plain(&[name, password])?;
         let sql = format!(
             "SELECT 'CREATE ROLE {name} LOGIN' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{name}') \\gexec\n\
              ALTER ROLE {name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD '{password}';\n\
@@ -38,6 +34,50 @@ impl Admin {
         );
         self.run(&sql).await.with_context(|| format!("creating the database {name}"))?;
         Ok(self.url(name, password, name))
+    }
+
+    /// Makes a database as a copy of the template, and answers whether there is such a template.
+    pub(crate) async fn copy_database(&self, template: &str, name: &str, role: &str) -> anyhow::Result<bool> {
+        plain(&[template, name, role])?;
+        let sql = format!(
+            "SELECT 'CREATE DATABASE {name} TEMPLATE {template} OWNER {role}'\n\
+             WHERE EXISTS (SELECT FROM pg_database WHERE datname = '{template}') \\gexec\n\
+             SELECT 'REVOKE CONNECT, TEMPORARY ON DATABASE {name} FROM PUBLIC'\n\
+             WHERE EXISTS (SELECT FROM pg_database WHERE datname = '{name}') \\gexec\n\
+             SELECT count(*) FROM pg_database WHERE datname = '{name}';\n"
+        );
+        let copies = self.run(&sql).await.with_context(|| format!("copying {template}"))?;
+        Ok(copies.trim() == "1")
+    }
+
+    /// Turns a database into a template that nobody can connect to, under another name.
+    pub(crate) async fn make_template(&self, database: &str, template: &str) -> anyhow::Result<()> {
+        plain(&[database, template])?;
+        let sql = format!(
+            "ALTER DATABASE {database} ALLOW_CONNECTIONS false;\n\
+             ALTER DATABASE {database} RENAME TO {template};\n"
+        );
+        self.run(&sql).await.map(drop)
+    }
+
+    pub(crate) async fn databases(&self) -> anyhow::Result<Vec<String>> {
+        let names = self.run("SELECT datname FROM pg_database;").await.context("listing the databases")?;
+        Ok(names.lines().map(str::to_owned).collect())
+    }
+
+    pub(crate) async fn has_database(&self, name: &str) -> anyhow::Result<bool> {
+        Ok(self.databases().await?.iter().any(|database| database == name))
+    }
+
+    /// Drops databases that may be in use, and those that are gone already.
+    pub(crate) async fn drop_databases(&self, names: &[String]) -> anyhow::Result<()> {
+        plain(names)?;
+        if names.is_empty() {
+            return Ok(());
+        }
+        let drop = |name: &String| format!("DROP DATABASE IF EXISTS {name} WITH (FORCE);\n");
+        let sql: String = names.iter().map(drop).collect();
+        self.run(&sql).await.map(std::mem::drop).context("dropping databases")
     }
 
     /// The databases every server comes with are nobody's business either.
@@ -52,4 +92,14 @@ impl Admin {
     async fn run(&self, sql: &str) -> anyhow::Result<String> {
         psql::run(&self.psql, &self.url(ADMIN, &self.password, "postgres"), sql).await
     }
+}
+
+/// Names and passwords go into SQL as they are.
+fn plain(texts: &[impl AsRef<str>]) -> anyhow::Result<()> {
+    let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    ensure!(
+        texts.iter().all(|text| is_plain(text.as_ref())),
+        "names and passwords of the local stack are letters and digits"
+    );
+    Ok(())
 }

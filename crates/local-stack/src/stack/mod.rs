@@ -22,6 +22,7 @@ use tokio::task::JoinSet;
 pub use instance::Instance;
 pub use kept::Demo;
 pub use options::{Detour, Link, Progress, StackOptions};
+pub(crate) use services::migrate;
 
 use crate::launch::Launch;
 use crate::part::Service;

@@ -58,7 +58,7 @@ async fn is_ready(ports: ServicePorts) -> bool {
 }
 
 /// Brings a service's database up to date.
-pub(super) async fn migrate(launch: &Launch, service: Service) -> anyhow::Result<()> {
+pub(crate) async fn migrate(launch: &Launch, service: Service) -> anyhow::Result<()> {
     let name = service.name();
     let migration = launch.clone().argument("migrate");
     let mut command = Command::from(migration.logged_command()?);

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use domain::Entropy;
+use futures_util::future::try_join_all;
 
 use super::file::{Content, StackFile};
 use super::kept::Kept;
@@ -30,6 +31,8 @@ pub(super) async fn start(options: StackOptions) -> anyhow::Result<Stack> {
     let file = Arc::new(StackFile::new(directory.join("stack.json"))?);
     let listener = noting(&file, listener);
 
+    // Copies of templates have their tables; another release's program makes its own.
+    let has_tables = matches!(servers, StackServers::Shared(_)) && programs.is_empty();
     let (postgres, rabbitmq, backends) = match servers {
         StackServers::Own { survives_power_cuts } => {
             let (postgres, rabbitmq) =
@@ -37,7 +40,7 @@ pub(super) async fn start(options: StackOptions) -> anyhow::Result<Stack> {
             let backends = own_backends(&postgres, &rabbitmq, &kept).await?;
             (Some(postgres), Some(rabbitmq), backends)
         }
-        StackServers::Shared(servers) => (None, None, shared_backends(servers).await?),
+        StackServers::Shared(servers) => (None, None, shared_backends(servers, has_tables).await?),
     };
     let mut stack = Stack {
         services: BTreeMap::new(),
@@ -61,7 +64,9 @@ pub(super) async fn start(options: StackOptions) -> anyhow::Result<Stack> {
         let own = variables.iter().filter(|(whose, _, _)| *whose == service);
         launches.insert(service, own.fold(launch, |launch, (_, name, value)| launch.variable(name, value)));
     }
-    migrate(&launches, &stack.progress).await?;
+    if !has_tables {
+        migrate(&launches, &stack.progress).await?;
+    }
     stack.launches.clone_from(&launches);
     stack.services = start_services(launches, &kept, &listener, &stack.progress).await?;
     stack.file.describe(content(&stack));
@@ -133,19 +138,22 @@ async fn own_backends(postgres: &Postgres, rabbitmq: &RabbitMq, kept: &Kept) -> 
     Ok(Backends { databases, broker: rabbitmq.url() })
 }
 
-async fn shared_backends(servers: &TestServers) -> anyhow::Result<Backends> {
-    let mut databases = BTreeMap::new();
-    for service in Service::ALL {
-        databases.insert(service, servers.create_database().await?);
-    }
-    Ok(Backends { databases, broker: servers.create_vhost().await? })
+async fn shared_backends(servers: &TestServers, with_tables: bool) -> anyhow::Result<Backends> {
+    let databases = Service::ALL.map(async |service| {
+        let database = if with_tables {
+            servers.create_database_of(service).await?
+        } else {
+            servers.create_database().await?
+        };
+        anyhow::Ok((service, database))
+    });
+    let (databases, broker) = tokio::try_join!(try_join_all(databases), servers.create_vhost())?;
+    Ok(Backends { databases: databases.into_iter().collect(), broker })
 }
 
 async fn migrate(launches: &BTreeMap<Service, Launch>, progress: &Progress) -> anyhow::Result<()> {
     progress("Bringing the databases up to date");
-    for (service, launch) in launches {
-        services::migrate(launch, *service).await?;
-    }
+    try_join_all(launches.iter().map(|(service, launch)| services::migrate(launch, *service))).await?;
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use events::{Body, Envelope, binding};
 use internal_api::keys::{ApiKeyView, CreatedApiKey, GoodKey, KeysClient};
 use internal_api::{CallError, PageQuery, Peer, PeerOptions, Refusal};
 use key_management::{Keys, Settings};
-use local_stack::Servers;
+use local_stack::{Servers, Service};
 use messaging::{Broker, Handler, Queue, Rejection};
 use serde_json::json;
 use settings::{Brand, Database, Environment, Http, Internal, Secret, Telemetry};
@@ -35,7 +35,6 @@ pub(crate) struct Harness {
 impl Harness {
     pub(crate) async fn start() -> Self {
         let settings = settings().await;
-        chassis::migrate(&settings.database, key_management::MIGRATIONS).await.expect("migrations run");
         let revoked = listen_to_revocations(&settings).await;
         Self::start_with(settings, revoked)
     }
@@ -150,7 +149,7 @@ async fn settings() -> Settings {
     Settings {
         environment: Environment::Local,
         database: Database {
-            url: Secret::new(servers.create_database().await.expect("a database")),
+            url: Secret::new(servers.create_database_of(Service::KeyManagement).await.expect("a database")),
             pool_size: 8,
         },
         broker: settings::Broker::new(Secret::new(servers.create_vhost().await.expect("a virtual host"))),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use chassis::Chassis;
 use chrono::DateTime;
 use domain::{Clock, Entropy};
-use local_stack::Servers;
+use local_stack::{Servers, Service};
 use messaging::Broker;
 use portal_api::settings::PortalSettings;
 use serde_json::{Value, json};
@@ -43,7 +43,6 @@ impl Portal {
     pub(crate) async fn with(more: &[(&str, &str)]) -> Self {
         let peers = Peers::start();
         let settings = settings_for(&peers, more).await;
-        chassis::migrate(&settings.database, portal_api::MIGRATIONS).await.unwrap();
         Self::serve(settings, peers, start_of_time()).await
     }
 
@@ -159,7 +158,7 @@ pub(crate) fn sign_up_body(email: &str) -> Value {
 /// On a database and a virtual host of its own.
 async fn settings_for(peers: &Peers, more: &[(&str, &str)]) -> PortalSettings {
     let servers = Servers::for_tests().await.unwrap();
-    let database = servers.create_database().await.unwrap();
+    let database = servers.create_database_of(Service::PortalApi).await.unwrap();
     let vhost = servers.create_vhost().await.unwrap();
     let mut variables = vec![
         ("WAYBILL_DATABASE__URL".to_owned(), database),

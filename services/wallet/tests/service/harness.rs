@@ -10,7 +10,7 @@ use domain::{BusinessId, Clock, Entropy, OrderId, Paise};
 use events::{Body, Envelope, binding};
 use internal_api::wallet::{DebitAnswer, DebitOutcome, DebitRequest, EntriesQuery, EntryView, WalletClient};
 use internal_api::{CallError, Peer, PeerOptions, Refusal};
-use local_stack::Servers;
+use local_stack::{Servers, Service};
 use messaging::{Broker, Handler, Queue, Rejection};
 use serde_json::json;
 use settings::{Database, Environment, Http, Internal, Peers, Secret, Telemetry};
@@ -43,7 +43,6 @@ impl Harness {
     pub(crate) async fn start_with(change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = settings().await;
         change(&mut settings);
-        chassis::migrate(&settings.database, wallet::MIGRATIONS).await.expect("migrations run");
         let announced = listen(&settings).await;
         Self::over(settings, announced)
     }
@@ -53,7 +52,6 @@ impl Harness {
         const GRANTS: &str = include_str!("../../../../deploy/grants/wallet.sql");
         let mut settings = settings().await;
         change(&mut settings);
-        chassis::migrate(&settings.database, wallet::MIGRATIONS).await.expect("migrations run");
         let owner = settings.database.url.clone();
         // A role comes with a database of its own, which nobody needs here.
         let servers = Servers::for_tests().await.expect("servers");
@@ -222,7 +220,7 @@ async fn settings() -> Settings {
     Settings {
         environment: Environment::Local,
         database: Database {
-            url: Secret::new(servers.create_database().await.expect("a database")),
+            url: Secret::new(servers.create_database_of(Service::Wallet).await.expect("a database")),
             pool_size: 8,
         },
         broker: settings::Broker::new(Secret::new(servers.create_vhost().await.expect("a virtual host"))),

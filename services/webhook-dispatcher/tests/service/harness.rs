@@ -18,7 +18,7 @@ use internal_api::{CallError, Peer, PeerOptions, Refusal};
 use lapin::options::QueueDeclareOptions;
 use lapin::types::FieldTable;
 use lapin::{Connection, ConnectionProperties};
-use local_stack::Servers;
+use local_stack::{Servers, Service};
 use messaging::{Broker, Outgoing, Publisher};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -55,7 +55,6 @@ impl Harness {
     pub(crate) async fn start_with(adjust: impl FnOnce(&mut Settings), clock: Clock) -> Self {
         let mut settings = settings().await;
         adjust(&mut settings);
-        chassis::migrate(&settings.database, webhook_dispatcher::MIGRATIONS).await.expect("migrations run");
         let entropy = Entropy::from_system().expect("randomness");
         let broker = Broker::start(&settings.broker, "test");
         let (internal, running) = run(&settings, &clock, &entropy);
@@ -317,7 +316,9 @@ async fn settings() -> Settings {
     Settings {
         environment: Environment::Local,
         database: Database {
-            url: Secret::new(servers.create_database().await.expect("a database")),
+            url: Secret::new(
+                servers.create_database_of(Service::WebhookDispatcher).await.expect("a database"),
+            ),
             pool_size: 8,
         },
         broker: settings::Broker::new(Secret::new(servers.create_vhost().await.expect("a virtual host"))),

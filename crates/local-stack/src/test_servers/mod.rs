@@ -1,5 +1,8 @@
 //! Servers for tests: one pair per process, or the pair that `local-stack with-servers` started for all of them.
 
+mod leftovers;
+mod templates;
+
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -52,6 +55,10 @@ struct OwnPair {
 struct Contact {
     postgres: Admin,
     rabbitmq: BrokerAdmin,
+    /// Holds the locks and logs of templates.
+    directory: PathBuf,
+    /// Of the roles that own databases with a service's tables.
+    password_of_copies: String,
 }
 
 /// `WAYBILL_TEST_SERVERS`: the file in which a parent process offers its servers.
@@ -80,7 +87,12 @@ impl TestServers {
         places::stack_directory(&directory)?;
         remove_when_we_end(&directory)?;
         let (postgres, rabbitmq) = start_pair(&directory, &entropy).await?;
-        let contact = Contact { postgres: postgres.admin().clone(), rabbitmq: rabbitmq.admin().clone() };
+        let contact = Contact {
+            postgres: postgres.admin().clone(),
+            rabbitmq: rabbitmq.admin().clone(),
+            directory: directory.clone(),
+            password_of_copies: format!("{:032x}", entropy.u128()),
+        };
         let own = OwnPair { postgres, rabbitmq, directory };
         Ok(Self { contact, entropy, own: Some(own) })
     }
@@ -121,9 +133,8 @@ impl TestServers {
     /// # Errors
     /// When the server refuses or cannot be reached.
     pub async fn create_database(&self) -> anyhow::Result<String> {
-        let name = format!("test_{:032x}", self.entropy.u128());
         let password = format!("{:032x}", self.entropy.u128());
-        self.contact.postgres.create_database(&name, &password).await
+        self.contact.postgres.create_database(&self.new_name(), &password).await
     }
 
     /// A fresh virtual host: `amqp://user:password@127.0.0.1:port/vhost`.
@@ -131,7 +142,12 @@ impl TestServers {
     /// # Errors
     /// When the broker refuses or cannot be reached.
     pub async fn create_vhost(&self) -> anyhow::Result<String> {
-        self.contact.rabbitmq.create_vhost(&format!("test_{:032x}", self.entropy.u128())).await
+        self.contact.rabbitmq.create_vhost(&self.new_name()).await
+    }
+
+    /// A name that says which process it belongs to.
+    fn new_name(&self) -> String {
+        format!("{}{}_{:032x}", leftovers::PREFIX, std::process::id(), self.entropy.u128())
     }
 
     /// A user of a virtual host of ours who may configure, write and read what these expressions match; its URL.

@@ -1,0 +1,45 @@
+//! Removes what test processes leave on shared servers: databases would fill the disk, queues would keep the broker busy.
+
+use std::path::Path;
+
+use super::TestServers;
+
+/// What the names of tests' databases and virtual hosts begin with; the id of their process follows.
+pub(super) const PREFIX: &str = "test_";
+
+impl TestServers {
+    /// Drops the databases and virtual hosts whose test process has ended.
+    ///
+    /// # Errors
+    /// When a server refuses or cannot be reached.
+    pub async fn drop_leftovers(&self) -> anyhow::Result<()> {
+        let admin = &self.contact.postgres;
+        let databases: Vec<String> =
+            admin.databases().await?.into_iter().filter(|name| is_leftover(name)).collect();
+        admin.drop_databases(&databases).await?;
+        let broker = &self.contact.rabbitmq;
+        let vhosts: Vec<String> =
+            broker.vhosts().await?.into_iter().filter(|name| is_leftover(name)).collect();
+        broker.drop_vhosts(&vhosts).await
+    }
+}
+
+/// Whether the name is a test's, and its process has ended.
+fn is_leftover(name: &str) -> bool {
+    let process = name.strip_prefix(PREFIX).and_then(|rest| rest.split('_').next());
+    process.is_some_and(|id| !Path::new("/proc").join(id).exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_an_ended_test_made_is_a_leftover() {
+        assert!(!is_leftover("postgres"));
+        assert!(!is_leftover("template_wallet"));
+        assert!(!is_leftover(&format!("test_{}_0a", std::process::id())));
+        // Above the kernel's largest process id.
+        assert!(is_leftover("test_4194305_0a"));
+    }
+}

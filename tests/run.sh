@@ -1,0 +1,46 @@
+#!/bin/sh
+# Runs the Rust tests and the portal's browser tests side by side on one pair of servers. Whatever fails, the rest is run, and
+# one summary ends the run. `make test` calls it within `local-stack with-servers`: run.sh <programs> <nextest> [<package>]
+set -u
+programs=$1 nextest=$2 package=${3:-}
+target=${CARGO_TARGET_DIR:-target}
+results=$PWD/$target/test-results
+rm -rf "$results" "$target/nextest/default/junit.xml"
+mkdir -p "$results"
+begun=$(date +%s)
+
+run_pages() {
+    {
+        "$programs/with-business" -- npm --silent --prefix services/portal-web test -- \
+            --reporter=default --reporter=junit --outputFile.junit="$results/pages.xml"
+        echo $? >"$results/pages.status"
+    } 2>&1 | sed 's/^/pages: /'
+}
+
+# A change in a package can break what depends on it, and the stories, which run the programs.
+run_rust() {
+    set -- --workspace
+    [ -z "$package" ] || set -- "$@" --filterset "rdeps($package) + package(waybill-tests)"
+    {
+        "$nextest" nextest run "$@"
+        echo $? >"$results/rust.status"
+    } 2>&1 | tee "$results/rust.log"
+    cp "$target/nextest/default/junit.xml" "$results/rust.xml"
+}
+
+case $package in
+portal-web)
+    run_pages
+    exec python3 tests/report.py "$results" "$begun" pages
+    ;;
+'' | portal-api)
+    run_pages &
+    run_rust
+    wait
+    exec python3 tests/report.py "$results" "$begun" rust pages
+    ;;
+*)
+    run_rust
+    exec python3 tests/report.py "$results" "$begun" rust
+    ;;
+esac
