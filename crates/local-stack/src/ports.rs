@@ -1,7 +1,7 @@
 //! Free loopback ports for servers.
 
-use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::bail;
@@ -15,15 +15,16 @@ const COUNT: u16 = 12_000;
 /// RabbitMQ's standard port for its nodes is in the range; it is left to the machine's own server.
 const LEFT_ALONE: [u16; 1] = [25_672];
 
-/// What this process has given away. Two of its servers must not be promised the same port before either listens.
-static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+/// What this process has given away. Two servers must not be promised the same port before either listens, so a UDP socket of
+/// the same number is held for each port: no other process can claim it meanwhile, and it goes with this process.
+static GIVEN: Mutex<BTreeMap<u16, UdpSocket>> = Mutex::new(BTreeMap::new());
 
 /// A loopback address.
 pub(crate) fn loopback(port: u16) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, port))
 }
 
-/// A free port that this process has not given away before.
+/// A free port that no process of ours has given away before.
 pub(crate) fn free(entropy: &Entropy) -> anyhow::Result<u16> {
     for _ in 0..2_000 {
         let offset = u16::try_from(entropy.below(u32::from(COUNT)))?;
@@ -54,9 +55,10 @@ fn claim(port: u16) -> Option<u16> {
     if port == 0 || LEFT_ALONE.contains(&port) {
         return None;
     }
-    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_free = TcpListener::bind(loopback(port)).is_ok();
-    (is_free && given.insert(port)).then_some(port)
+    let claim = UdpSocket::bind(loopback(port)).ok()?;
+    TcpListener::bind(loopback(port)).ok()?;
+    GIVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(port, claim);
+    Some(port)
 }
 
 /// Takes back a port of a server that was stopped for good.
