@@ -1,6 +1,7 @@
 //! The injected clock. Services hold a [`Clock`]; tests hold one they can move by hand.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 
@@ -33,6 +34,14 @@ impl Clock {
         }
     }
 
+    /// The time since a fixed moment, for measuring spans: it never goes back, even if the machine's wall clock does.
+    pub fn monotonic(&self) -> Duration {
+        match &self.0 {
+            Source::System => STARTED.elapsed(),
+            Source::Manual(_) => (self.now() - DateTime::UNIX_EPOCH).to_std().unwrap_or_default(),
+        }
+    }
+
     /// Moves a manual clock forward; the system clock is not ours to move, so there it does nothing.
     pub fn advance(&self, by: TimeDelta) {
         if let Source::Manual(now) = &self.0 {
@@ -40,6 +49,9 @@ impl Clock {
         }
     }
 }
+
+/// When this process first measured a span.
+static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 #[expect(clippy::disallowed_methods, reason = "the one place where the system clock is read")]
 fn system_now() -> DateTime<Utc> {

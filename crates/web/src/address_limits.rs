@@ -3,43 +3,39 @@
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use governor::clock::{Clock, MonotonicClock};
+use domain::Clock;
+use governor::clock::Clock as _;
 use governor::middleware::StateInformationMiddleware;
 use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
 use lru::LruCache;
 
 use crate::caller::CallerAddress;
+use crate::limit_clock::LimitClock;
 use crate::rate::{Exceeded, Policy, Standing};
 
 /// Some 10 MB.
 const ADDRESSES_MAX: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 
-struct Bucket<C: Clock> {
-    limiter: RateLimiter<NotKeyed, InMemoryState, C, StateInformationMiddleware>,
+struct Bucket {
+    limiter: RateLimiter<NotKeyed, InMemoryState, LimitClock, StateInformationMiddleware>,
     /// After a refusal: when the next can pass.
-    empty_until: Option<C::Instant>,
+    empty_until: Option<Duration>,
 }
 
 /// A bucket for each address.
-pub struct AddressLimit<C: Clock = MonotonicClock> {
-    clock: C,
+pub struct AddressLimit {
+    clock: LimitClock,
     policy: Policy,
-    buckets: Mutex<LruCache<CallerAddress, Bucket<C>>>,
+    buckets: Mutex<LruCache<CallerAddress, Bucket>>,
 }
 
 impl AddressLimit {
-    /// On the monotonic clock: the wall clock, set back, would lock everybody out.
-    pub fn new(policy: Policy) -> Self {
-        Self::on_clock(policy, MonotonicClock)
-    }
-}
-
-impl<C: Clock + Clone> AddressLimit<C> {
-    /// With a clock that a test can move.
-    pub fn on_clock(policy: Policy, clock: C) -> Self {
-        Self { clock, policy, buckets: Mutex::new(LruCache::new(ADDRESSES_MAX)) }
+    pub fn new(policy: Policy, clock: Clock) -> Self {
+        let buckets = Mutex::new(LruCache::new(ADDRESSES_MAX));
+        Self { clock: LimitClock::new(clock), policy, buckets }
     }
 
     /// Takes one out of the address's bucket.
@@ -88,10 +84,9 @@ impl<C: Clock + Clone> AddressLimit<C> {
 #[cfg(test)]
 mod tests {
     use std::num::NonZeroU32;
-    use std::time::Duration;
 
     use super::*;
-    use governor::clock::FakeRelativeClock;
+    use chrono::{DateTime, TimeDelta};
 
     const POLICY: Policy = Policy {
         name: "tracking",
@@ -99,9 +94,9 @@ mod tests {
         burst: NonZeroU32::new(100).unwrap(),
     };
 
-    fn limit() -> (FakeRelativeClock, AddressLimit<FakeRelativeClock>) {
-        let clock = FakeRelativeClock::default();
-        (clock.clone(), AddressLimit::on_clock(POLICY, clock))
+    fn limit() -> (Clock, AddressLimit) {
+        let clock = Clock::manual(DateTime::UNIX_EPOCH);
+        (clock.clone(), AddressLimit::new(POLICY, clock))
     }
 
     fn address(text: &str) -> CallerAddress {
@@ -119,7 +114,7 @@ mod tests {
         assert_eq!((refused.header().as_str(), refused.resets_in_s), ("\"tracking\";r=0;t=1", 1));
         assert!(limit.is_empty(one) && !limit.is_empty(address("192.0.2.2")));
         assert!(limit.charge(address("192.0.2.2")).is_ok());
-        clock.advance(Duration::from_millis(100));
+        clock.advance(TimeDelta::milliseconds(100));
         assert!(!limit.is_empty(one));
         assert!(limit.charge(one).is_ok());
         assert!(limit.charge(one).is_err());

@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
-use governor::clock::{Clock, MonotonicClock};
+use domain::Clock;
 use settings::TrustedProxies;
 
 use crate::ApiError;
@@ -22,21 +22,15 @@ const PER_SECOND: NonZeroU32 = NonZeroU32::new(1).unwrap();
 const FAR_BEYOND: NonZeroU32 = NonZeroU32::new(10).unwrap();
 
 /// Counts failures per address.
-pub struct FailureLimits<C: Clock = MonotonicClock> {
+pub struct FailureLimits {
     proxies: TrustedProxies,
     /// None when the limits per address are lifted.
-    limits: Option<[AddressLimit<C>; 2]>,
+    limits: Option<[AddressLimit; 2]>,
 }
 
 impl FailureLimits {
     /// `at_once` failures are answered as what they are; `None` lifts the limit.
-    pub fn new(at_once: Option<NonZeroU32>, proxies: TrustedProxies) -> Self {
-        Self::on_clock(at_once, proxies, MonotonicClock)
-    }
-}
-
-impl<C: Clock + Clone> FailureLimits<C> {
-    fn on_clock(at_once: Option<NonZeroU32>, proxies: TrustedProxies, clock: C) -> Self {
+    pub fn new(at_once: Option<NonZeroU32>, proxies: TrustedProxies, clock: &Clock) -> Self {
         let limits = at_once.map(|burst| {
             let near = Policy { name: "failed-authentication", per_second: PER_SECOND, burst };
             let far = Policy {
@@ -44,7 +38,7 @@ impl<C: Clock + Clone> FailureLimits<C> {
                 burst: burst.saturating_mul(FAR_BEYOND),
                 ..near
             };
-            [near, far].map(|policy| AddressLimit::on_clock(policy, clock.clone()))
+            [near, far].map(|policy| AddressLimit::new(policy, clock.clone()))
         });
         Self { proxies, limits }
     }
@@ -91,23 +85,21 @@ pub fn too_many_failures(wait_s: u64) -> ApiError {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use actix_web::test::TestRequest;
-    use governor::clock::FakeRelativeClock;
+    use chrono::{DateTime, TimeDelta};
 
-    fn limits(at_once: Option<u32>) -> (FakeRelativeClock, FailureLimits<FakeRelativeClock>) {
-        let clock = FakeRelativeClock::default();
-        let at_once = at_once.and_then(NonZeroU32::new);
-        (clock.clone(), FailureLimits::on_clock(at_once, TrustedProxies::default(), clock))
+    fn limits(at_once: Option<u32>) -> (Clock, FailureLimits) {
+        let clock = Clock::manual(DateTime::UNIX_EPOCH);
+        let limits = FailureLimits::new(at_once.and_then(NonZeroU32::new), TrustedProxies::default(), &clock);
+        (clock, limits)
     }
 
     fn from(address: &str) -> HttpRequest {
         TestRequest::default().peer_addr(format!("{address}:4711").parse().unwrap()).to_http_request()
     }
 
-    fn answer(limits: &FailureLimits<FakeRelativeClock>, address: &str) -> u16 {
+    fn answer(limits: &FailureLimits, address: &str) -> u16 {
         let failure = ApiError::new(StatusCode::UNAUTHORIZED, "invalid_api_key", "no");
         limits.count(&from(address), failure).status().as_u16()
     }
@@ -120,7 +112,7 @@ mod tests {
         }
         assert_eq!(answer(&limits, "192.0.2.1"), 429);
         assert_eq!(answer(&limits, "192.0.2.2"), 401, "another address");
-        clock.advance(Duration::from_secs(1));
+        clock.advance(TimeDelta::seconds(1));
         assert_eq!([answer(&limits, "192.0.2.1"), answer(&limits, "192.0.2.1")], [401, 429]);
     }
 
@@ -134,7 +126,7 @@ mod tests {
         answer(&limits, "192.0.2.1");
         assert!(limits.is_far_beyond(&from("192.0.2.1")));
         assert!(!limits.is_far_beyond(&from("192.0.2.2")));
-        clock.advance(Duration::from_secs(1));
+        clock.advance(TimeDelta::seconds(1));
         assert!(!limits.is_far_beyond(&from("192.0.2.1")));
     }
 

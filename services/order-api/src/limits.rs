@@ -6,13 +6,13 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use domain::ApiKeyId;
-use governor::clock::{Clock, MonotonicClock};
+use domain::{ApiKeyId, Clock};
+use governor::clock::Clock as _;
 use governor::middleware::StateInformationMiddleware;
 use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
 use tokio_util::sync::CancellationToken;
-use web::{Exceeded, Policy, Standing};
+use web::{Exceeded, LimitClock, Policy, Standing};
 
 use crate::settings::Limits;
 
@@ -27,28 +27,22 @@ const FORGET_EVERY: Duration = Duration::from_secs(60);
 /// creation is charged to the replays before that, which bounds what reading can cost, and to the requests as well, which
 /// are given back to what turns out to be a replay. A replay thus never uses up what new orders need, nor do new orders
 /// starve replays: they fill a quarter of that bucket at most.
-pub struct RateLimits<C: Clock = MonotonicClock> {
-    pub requests: Bucket<C>,
-    pub replays: Bucket<C>,
+pub struct RateLimits {
+    pub requests: Bucket,
+    pub replays: Bucket,
 }
 
 /// One limit, applied to each key.
-pub struct Bucket<C: Clock = MonotonicClock> {
+pub struct Bucket {
     policy: Policy,
-    clock: C,
-    limiter: RateLimiter<ApiKeyId, HashMapStateStore<ApiKeyId>, C, StateInformationMiddleware>,
+    clock: LimitClock,
+    limiter: RateLimiter<ApiKeyId, HashMapStateStore<ApiKeyId>, LimitClock, StateInformationMiddleware>,
     given_back: Mutex<HashMap<ApiKeyId, u32>>,
 }
 
 impl RateLimits {
-    pub fn new(limits: &Limits) -> Self {
-        Self::on_clock(limits, MonotonicClock)
-    }
-}
-
-impl<C: Clock + Clone> RateLimits<C> {
-    /// With a clock that a test can move. The wall clock would be a bad one: set back, it would lock every key out.
-    pub fn on_clock(limits: &Limits, clock: C) -> Self {
+    pub fn new(limits: &Limits, clock: Clock) -> Self {
+        let clock = LimitClock::new(clock);
         let (per_second, burst) = (limits.requests_per_second, limits.burst());
         let requests = Policy { name: "default", per_second, burst };
         let replays = Policy {
@@ -74,8 +68,8 @@ pub async fn forget_quiet_keys(limits: Arc<RateLimits>, stop: CancellationToken)
     }
 }
 
-impl<C: Clock + Clone> Bucket<C> {
-    fn new(policy: Policy, clock: C) -> Self {
+impl Bucket {
+    fn new(policy: Policy, clock: LimitClock) -> Self {
         let quota = Quota::per_second(policy.per_second).allow_burst(policy.burst);
         let limiter = RateLimiter::hashmap_with_clock(quota, clock.clone()).with_middleware();
         Self { policy, clock, limiter, given_back: Mutex::default() }
@@ -140,18 +134,18 @@ impl<C: Clock + Clone> Bucket<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chrono::DateTime;
-    use domain::{Clock as Wall, Entropy};
-    use governor::clock::FakeRelativeClock;
+    use chrono::{DateTime, TimeDelta};
+    use domain::Entropy;
 
-    fn limits(per_second: u32) -> (FakeRelativeClock, RateLimits<FakeRelativeClock>) {
-        let clock = FakeRelativeClock::default();
+    fn limits(per_second: u32) -> (Clock, RateLimits) {
+        let clock = Clock::manual(DateTime::UNIX_EPOCH);
         let requests_per_second = NonZeroU32::new(per_second).unwrap();
-        (clock.clone(), RateLimits::on_clock(&Limits { requests_per_second, ..Limits::default() }, clock))
+        let limits = Limits { requests_per_second, ..Limits::default() };
+        (clock.clone(), RateLimits::new(&limits, clock))
     }
 
     fn key(seed: u64) -> ApiKeyId {
-        ApiKeyId::generate(&Wall::manual(DateTime::UNIX_EPOCH), &Entropy::seeded(seed))
+        ApiKeyId::generate(&Clock::manual(DateTime::UNIX_EPOCH), &Entropy::seeded(seed))
     }
 
     #[test]
@@ -166,10 +160,10 @@ mod tests {
         assert_eq!(requests.charge(key(1)).unwrap().header(), "\"default\";r=0;t=4");
         assert_eq!(requests.charge(key(1)).unwrap_err().0.header(), "\"default\";r=0;t=1");
         assert!(requests.charge(key(2)).is_ok(), "another key has its own bucket");
-        clock.advance(Duration::from_millis(20));
+        clock.advance(TimeDelta::milliseconds(20));
         assert!(requests.charge(key(1)).is_ok());
         assert!(requests.charge(key(1)).is_err());
-        clock.advance(Duration::from_secs(4));
+        clock.advance(TimeDelta::seconds(4));
         assert_eq!(requests.charge(key(1)).unwrap().remaining, 199);
     }
 
@@ -204,7 +198,7 @@ mod tests {
         }
         limits.forget_quiet_keys();
         assert_eq!(limits.requests.limiter.len(), 1_000);
-        clock.advance(Duration::from_secs(5));
+        clock.advance(TimeDelta::seconds(5));
         limits.requests.charge(key(1)).unwrap();
         limits.forget_quiet_keys();
         assert_eq!(limits.requests.limiter.len(), 1);

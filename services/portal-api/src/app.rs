@@ -85,6 +85,7 @@ impl App {
             failures: Arc::new(FailureLimits::new(
                 settings.limits.per_address.then_some(settings.limits.failed_authentications),
                 settings.limits.trusted_proxies.clone(),
+                &chassis.clock,
             )),
             plans: settings.subscription.plan_names().into(),
             operator_token: settings.operator.token.clone(),

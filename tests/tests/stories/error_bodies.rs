@@ -1,16 +1,16 @@
 //! What order-api says when it says no: each error body as it is told, in a snapshot beside this file. Those of a business's
-//! own faults with an order (422, 402, 403, two of the 409) are in `idempotency.rs`.
+//! own faults with an order (422, 402, 403, two of the 409) are in `idempotency.rs`, those of the limits (429) in order-api's
+//! own tests.
 //!
 //! A change here is a change for every integrator. `INSTA_UPDATE=always cargo test -p waybill-tests --test stories error_bodies`
 //! writes the snapshots anew.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use anyhow::Context;
 use demo::clients::{Api, Integration, Reply};
 use demo::eventually;
-use local_stack::{Servers, Service, Stack, StackOptions};
+use local_stack::{Service, Stack};
 use reqwest::Method;
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
 use serde_json::{Value, json};
@@ -285,69 +285,4 @@ async fn outages(stack: &Stack, business: &Business) -> anyhow::Result<Told> {
     told.add("a key that nobody can judge", &other.call(Method::GET, "", None).await?)?;
     stack.bring_up(Service::KeyManagement).await?;
     Ok(told)
-}
-
-/// Keys that are tried, and calls that come too often.
-#[tokio::test(flavor = "multi_thread")]
-async fn too_much_is_refused_and_good_keys_are_served() -> anyhow::Result<()> {
-    let directory = Stack::test_directory()?;
-    let options = StackOptions::on_test_servers(&directory, Servers::for_tests().await?)
-        .variable(Service::OrderApi, "WAYBILL_LIMITS__REQUESTS_PER_SECOND", "1")
-        .variable(Service::OrderApi, "WAYBILL_LIMITS__BURST", "20")
-        .variable(Service::OrderApi, "WAYBILL_LIMITS__PER_ADDRESS", "true")
-        .variable(Service::OrderApi, "WAYBILL_LIMITS__FAILED_AUTHENTICATIONS", "5");
-    let stack = Stack::start_for_test(options).await?;
-    let business = Business::sign_up(&stack).await?;
-    let (good, bad) = (business.integration(&business.test_key)?, business.integration("nonsense")?);
-    good.create("before", &smallest_order("before")).await?.expect(201)?;
-
-    let mut told = Told::default();
-    let (failed, refused) = until_429(async || bad.call(Method::GET, "", None).await).await?;
-    assert!(failed >= 5, "{failed}");
-    assert!(
-        refused.header("RateLimit").is_some_and(|left| left.starts_with("\"failed-authentication\";r=0;t="))
-    );
-    told.add("too many bad keys", &refused)?;
-    good.create("good", &smallest_order("good")).await?.expect(201)?;
-
-    // The fleet is counted with the rest of its address, and its good token is served.
-    let stranger = demo::clients::Fleet::new(&stack.order_api(), "nonsense")?;
-    let (_, refused) = until_429(async || stranger.orders("").await).await?;
-    assert_eq!(refused.code(), "too_many_failures");
-    business.fleet.orders("").await?.expect(200)?;
-
-    // Far beyond: a key that was good a moment ago is served, others are not looked up.
-    let unseen =
-        business.portal.post("/api-keys", &json!({ "mode": "test", "name": "unseen" })).await?.expect(201)?;
-    let unseen = business.integration(&text(&unseen, "key")?)?;
-    eventually("keys not to be looked up any more", PATIENCE, || async {
-        futures_util::future::try_join_all((0..200).map(|_| bad.call(Method::GET, "", None))).await?;
-        Ok((unseen.call(Method::GET, "", None).await?.code() == "too_many_failures").then_some(()))
-    })
-    .await?;
-    good.create("still-good", &smallest_order("still-good")).await?.expect(201)?;
-    eventually("the address to be forgiven", PATIENCE, || async {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        Ok((unseen.call(Method::GET, "", None).await?.status == 200).then_some(()))
-    })
-    .await?;
-
-    let (_, refused) = until_429(async || good.call(Method::GET, "", None).await).await?;
-    told.add("too many calls", &refused)?;
-    let api = Api::new(stack.order_api())?;
-    let track = async || api.send(api.request(Method::GET, "/tracking/TEST-1234")).await;
-    let (_, refused) = until_429(track).await?;
-    told.add("too many tracking codes", &refused)?;
-    insta::assert_snapshot!("limits", told.0);
-    stack.shut_down().await
-}
-
-async fn until_429(call: impl AsyncFn() -> anyhow::Result<Reply>) -> anyhow::Result<(usize, Reply)> {
-    for count in 0..10_000 {
-        let reply = call().await?;
-        if reply.status == 429 {
-            return Ok((count, reply));
-        }
-    }
-    anyhow::bail!("10,000 calls passed")
 }

@@ -1,6 +1,7 @@
 //! Stories: whole stacks on real servers, seen from outside. One program, so that it is linked once.
 
 mod bad_input;
+mod browsers;
 mod error_bodies;
 mod faults;
 mod fleet_list;
@@ -8,7 +9,6 @@ mod fleet_reports;
 mod graceful_restart;
 mod hung_peers;
 mod idempotency;
-mod limits_and_browsers;
 mod live_order_steps;
 mod main_job;
 mod money;

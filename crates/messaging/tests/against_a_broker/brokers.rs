@@ -69,13 +69,21 @@ pub(crate) async fn until(what: &str, condition: impl AsyncFn() -> bool) {
 
 /// The number of messages that are ready in a queue.
 pub(crate) async fn ready_messages(url: &str, queue: &str) -> u32 {
+    state(url, queue).await.message_count()
+}
+
+/// The number of subscriptions to a queue.
+pub(crate) async fn consumers(url: &str, queue: &str) -> u32 {
+    state(url, queue).await.consumer_count()
+}
+
+async fn state(url: &str, queue: &str) -> lapin::Queue {
     let connection = Connection::connect(url, ConnectionProperties::default()).await.unwrap();
     let channel = connection.create_channel().await.unwrap();
     let passive = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::durable() };
-    let count =
-        channel.queue_declare(queue.into(), passive, FieldTable::default()).await.unwrap().message_count();
+    let state = channel.queue_declare(queue.into(), passive, FieldTable::default()).await.unwrap();
     connection.close(200, "done".into()).await.unwrap();
-    count
+    state
 }
 
 /// A broker that one test may kill.

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use events::{Body, binding};
 use messaging::{Outgoing, Queue, Rejection, topology};
 use telemetry::TraceContext;
 
-use crate::brokers::{Events, broker, outgoing, ready_messages, until, vhost};
+use crate::brokers::{Events, broker, consumers, outgoing, ready_messages, until, vhost};
 use crate::recorder::Recorder;
 
 #[tokio::test]
@@ -59,6 +58,7 @@ async fn what_cannot_be_handled_now_is_held_and_tried_again() {
 
 #[tokio::test]
 async fn a_message_that_is_held_when_we_stop_stays_in_the_queue() {
+    let metrics = telemetry::install_metrics("test").unwrap();
     let url = vhost().await;
     let (broker, events) = (broker(&url), Events::new());
     let recorder = Recorder::new(|_| Err(Rejection::Later("the database is away".into())));
@@ -66,7 +66,10 @@ async fn a_message_that_is_held_when_we_stop_stays_in_the_queue() {
     broker.publisher().publish(&[outgoing(&events.funded())]).await.unwrap();
     let consuming = recorder.consume(&broker, topology::facts(), 1);
     until("it is tried", async || !recorder.heard().is_empty()).await;
-    tokio::time::timeout(Duration::from_secs(3), consuming.stop()).await.unwrap();
+    consuming.stop().await;
+    let let_go =
+        metrics.render().lines().any(|line| line.contains("outcome=\"let_go\"") && !line.ends_with(" 0"));
+    assert!(let_go, "the stop ended the hold: {}", metrics.render());
     until("it is back", async || ready_messages(&url, topology::facts().name()).await == 1).await;
     broker.close().await;
 }
@@ -115,26 +118,30 @@ async fn each_instance_hears_everything_while_it_is_there() {
     tokio::join!(first.close(), second.close());
 }
 
-#[tokio::test]
+/// Two messages are in hand until the subscription has ended.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn stopping_finishes_what_is_in_hand_and_leaves_the_rest() {
     let url = vhost().await;
     let (broker, events) = (broker(&url), Events::new());
-    let (entered, mut entries) = tokio::sync::mpsc::unbounded_channel();
+    let (finish, may_finish) = tokio::sync::watch::channel(false);
     let recorder = Recorder::new(move |_| {
-        entered.send(()).unwrap();
-        std::thread::sleep(Duration::from_millis(100));
+        let mut may_finish = may_finish.clone();
+        let finished = may_finish.wait_for(|finish| *finish);
+        tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(finished).map(drop))
+            .unwrap();
         Ok(())
     });
     let messages: Vec<_> = (0..10).map(|_| outgoing(&events.funded())).collect();
     broker.publisher().connected().await.unwrap();
     broker.publisher().publish(&messages).await.unwrap();
     let consuming = recorder.consume(&broker, topology::facts(), 2);
-    entries.recv().await.unwrap();
-    consuming.stop().await;
-    let handled = recorder.heard().len();
-    assert!((1..10).contains(&handled), "{handled}");
-    let left = 10 - u32::try_from(handled).unwrap();
-    until("the rest is there", async || ready_messages(&url, topology::facts().name()).await == left).await;
+    until("two are in hand", async || recorder.heard().len() == 2).await;
+    let stopping = tokio::spawn(consuming.stop());
+    until("the subscription has ended", async || consumers(&url, topology::facts().name()).await == 0).await;
+    finish.send(true).unwrap();
+    stopping.await.unwrap();
+    assert_eq!(recorder.heard().len(), 2);
+    until("the rest is there", async || ready_messages(&url, topology::facts().name()).await == 8).await;
     broker.close().await;
 }
 

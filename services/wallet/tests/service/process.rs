@@ -3,7 +3,9 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use futures_util::stream::{FuturesUnordered, StreamExt};
+use diesel_async::SimpleAsyncConnection;
+use domain::OrderId;
+use futures_util::future::join_all;
 use internal_api::wallet::DebitOutcome::Posted;
 use internal_api::wallet::WalletClient;
 use serde_json::Value;
@@ -90,27 +92,32 @@ async fn the_program_migrates_serves_and_stops_in_good_order() {
 async fn a_kill_in_the_middle_takes_no_fee_twice_and_forgets_none() {
     let harness = Harness::start().await;
     let business = harness.funded(1_000_000).await;
-    let mut program = serve(&harness).await;
+    let program = serve(&harness).await;
     let request = request(business, 100);
     let orders: Vec<_> = (0..600).map(|_| harness.order()).collect();
-    let mut calls: FuturesUnordered<_> = orders
-        .iter()
-        .map(|order| {
-            let wallet = program.wallet.clone();
-            async move { (*order, wallet.debit(*order, 1, &request).await) }
-        })
-        .collect();
-    let (mut answered, mut unanswered) = (Vec::new(), 0);
-    while let Some((order, outcome)) = calls.next().await {
-        match outcome {
-            Ok(posted) => answered.push((order, posted)),
-            Err(_) => unanswered += 1,
-        }
-        if answered.len() == 20 {
-            program.child.kill().unwrap();
-        }
-    }
-    assert!(unanswered > 0, "the kill came too late to matter");
+    let (before, during) = orders.split_at(20);
+    let debits = async |orders: &[OrderId]| {
+        let debit = async |order| (order, program.wallet.debit(order, 1, &request).await);
+        join_all(orders.iter().copied().map(debit)).await
+    };
+    let answered =
+        debits(before).await.into_iter().map(|(order, outcome)| (order, outcome.expect("an answer")));
+    let answered: Vec<_> = answered.collect();
+
+    // The kill comes while the database holds up the rest.
+    let mut holder = harness.connection().await;
+    let hold = format!("BEGIN; SELECT FROM wallets WHERE business_id = '{business}' FOR UPDATE");
+    holder.batch_execute(&hold).await.unwrap();
+    let id = program.child.id().to_string();
+    let kill = async {
+        let waiting = "SELECT count(*) FROM pg_stat_activity
+                       WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        until("a debit waits for the wallet", async || harness.number(waiting).await > 0).await;
+        assert!(Command::new("kill").args(["-KILL", &id]).status().unwrap().success());
+    };
+    let (unanswered, ()) = tokio::join!(debits(during), kill);
+    assert!(unanswered.iter().all(|(_, outcome)| outcome.is_err()), "one was answered in spite of the lock");
+    drop(holder);
 
     for (order, posted) in answered {
         assert_eq!(harness.wallet.debit(order, 1, &request).await.unwrap(), posted);

@@ -1,15 +1,16 @@
 //! Creating, reading, changing and deleting endpoints.
 
+use chrono::TimeDelta;
 use diesel::dsl::sql;
 use diesel::sql_types::{BigInt, Binary};
 use diesel_async::RunQueryDsl;
-use domain::{DEFAULT_SUBSCRIPTION, EventKind, Mode};
+use domain::{Clock, DEFAULT_SUBSCRIPTION, EventKind, Mode};
 use futures_util::future::join_all;
 use internal_api::PageQuery;
 use internal_api::webhooks::{ConnectionTest, EndpointStatus};
 use serde_json::json;
 
-use crate::harness::{Harness, faulty_fields, refusal, until};
+use crate::harness::{Harness, faulty_fields, refusal, some_day, until};
 use crate::receiver::Receiver;
 
 const URL: &str = "http://127.0.0.1:9/hook";
@@ -93,11 +94,11 @@ async fn twenty_endpoints_and_no_more_even_if_they_come_at_once() {
 
 #[tokio::test]
 async fn the_list_is_newest_first_in_pages() {
-    let harness = Harness::start().await;
+    let harness = Harness::start_with(|_| {}, Clock::manual(some_day())).await;
     let mut ids = Vec::new();
     for _ in 0..5 {
         ids.push(harness.create(json!({ "url": URL })).await.view.id);
-        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        harness.clock.advance(TimeDelta::milliseconds(1));
     }
     ids.reverse();
     let page = |after: Option<String>| PageQuery { limit: 2, starting_after: after };

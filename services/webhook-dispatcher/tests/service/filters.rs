@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use chrono::SecondsFormat;
+use chrono::{SecondsFormat, TimeDelta};
 use diesel_async::SimpleAsyncConnection;
-use domain::{EventKind, Mode};
+use domain::{Clock, EventKind, Mode};
 use internal_api::webhooks::{CreatedEndpoint, DeliveriesPage, DeliveryState, Redelivery};
 use serde_json::{Value, json};
 
-use crate::harness::{DeliveriesQuery, Harness, faulty_fields, refusal, until};
+use crate::harness::{DeliveriesQuery, Harness, faulty_fields, refusal, retries, some_day, until};
 use crate::receiver::{Receiver, reply};
 
 async fn page(harness: &Harness, endpoint: &CreatedEndpoint, query: DeliveriesQuery) -> DeliveriesPage {
@@ -18,7 +18,9 @@ async fn page(harness: &Harness, endpoint: &CreatedEndpoint, query: DeliveriesQu
 
 #[tokio::test]
 async fn the_log_is_filtered_by_all_that_an_owner_asks_for() {
-    let harness = Harness::start().await;
+    // Without retries, so that a failure is final at once.
+    let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.retry_seconds = retries("0");
+    let harness = Harness::start_with(adjust, Clock::manual(some_day())).await;
     let receiver = Receiver::start(|received, _| {
         reply(if received.json()["event"] == "driver.assigned" { 400 } else { 200 })
     });
@@ -31,7 +33,7 @@ async fn the_log_is_filtered_by_all_that_an_owner_asks_for() {
         log.len() == 2 && log.iter().all(|one| one.status == DeliveryState::Succeeded)
     })
     .await;
-    tokio::time::sleep(Duration::from_millis(5)).await;
+    harness.clock.advance(TimeDelta::milliseconds(1));
     let between = harness.clock.now().to_rfc3339_opts(SecondsFormat::Millis, true);
     harness.publish(&[harness.envelope(&live, 2, EventKind::DriverAssigned)]).await;
     until("the third is over", async || {

@@ -1,6 +1,6 @@
 //! One bad endpoint delays nobody else.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use domain::{Clock, Mode};
 use serde_json::json;
@@ -13,12 +13,12 @@ async fn a_hung_endpoint_delays_nobody_else() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| {
         settings.webhooks.concurrency = 4;
         settings.webhooks.per_endpoint = 2;
-        settings.webhooks.timeout_seconds = 20.0;
+        settings.webhooks.timeout_seconds = 600.0;
     };
     let harness = Harness::start_with(adjust, Clock::system()).await;
     let hung = Receiver::start(|_, _| {
         let mut reply = reply(200);
-        reply.after = Duration::from_secs(15);
+        reply.after = Duration::from_secs(600);
         reply
     });
     let healthy = Receiver::kind();
@@ -31,14 +31,12 @@ async fn a_hung_endpoint_delays_nobody_else() {
     until("the hung endpoint has its share", async || hung.count() == 2).await;
 
     harness.create(json!({"url": healthy.url(), "events": ["order.delivered"]})).await;
-    let began = Instant::now();
     let deliveries: Vec<_> = (0..30)
         .map(|_| harness.envelope(&harness.new_order(Mode::Live), 1, domain::EventKind::OrderDelivered))
         .collect();
     harness.publish(&deliveries).await;
     until("the healthy one has all", async || healthy.count() == 30).await;
-    assert!(began.elapsed() < Duration::from_secs(10), "it took {:?}", began.elapsed());
-    assert_eq!(hung.count(), 2, "no more than its share");
+    assert_eq!(hung.count(), 2, "its first two are still unanswered, and it got no more than its share");
 }
 
 /// Two instances share the work, and nothing is sent twice.

@@ -33,3 +33,4 @@ mod rotation;
 mod signatures;
 mod tenants;
 mod verify;
+mod witness;

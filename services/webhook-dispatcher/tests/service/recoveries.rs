@@ -3,16 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use diesel_async::SimpleAsyncConnection;
-use domain::{EventKind, Mode};
+use domain::{Clock, EventKind, Mode};
 use internal_api::PageQuery;
 use internal_api::webhooks::{CreatedEndpoint, DeliveryState, RecoveryState, RecoveryView};
 use serde_json::json;
 
-use crate::harness::{Harness, LIFE, TestOrder, faulty_fields, refusal, retries, until};
+use crate::harness::{Harness, LIFE, TestOrder, faulty_fields, refusal, retries, some_day, until};
 use crate::receiver::{Receiver, reply};
 
 fn text(time: DateTime<Utc>) -> String {
@@ -28,10 +27,14 @@ fn moody() -> (Receiver, Arc<AtomicBool>) {
 
 /// Without retries, so that failures are final at once.
 async fn start() -> Harness {
+    start_on(Clock::system()).await
+}
+
+async fn start_on(clock: Clock) -> Harness {
     let adjust = |settings: &mut webhook_dispatcher::Settings| {
         settings.webhooks.retry_seconds = retries("0");
     };
-    Harness::start_with(adjust, domain::Clock::system()).await
+    Harness::start_with(adjust, clock).await
 }
 
 async fn recover(harness: &Harness, endpoint: &CreatedEndpoint, since: DateTime<Utc>) -> RecoveryView {
@@ -67,15 +70,19 @@ async fn counted(harness: &Harness, from: &str) -> i64 {
 /// As after an outage that outlasted all retries. The endpoint rests meanwhile: one that fails so much would be left alone.
 async fn fail_what_waits(harness: &Harness, endpoint: &CreatedEndpoint, count: i64) {
     until("all wait", async || all_are(harness, "pending", count).await).await;
-    let fail = "UPDATE deliveries SET state = 'failed', attempts = 2, due_at = NULL, completed_at = now(),
-                last_error = 'it answered 500' WHERE state = 'pending'";
-    harness.connection().await.batch_execute(fail).await.expect("deliveries that failed");
+    let fail = format!(
+        "UPDATE deliveries SET state = 'failed', attempts = 2, due_at = NULL, completed_at = '{now}',
+         last_error = 'it answered 500' WHERE state = 'pending'",
+        now = text(harness.clock.now())
+    );
+    harness.connection().await.batch_execute(&fail).await.expect("deliveries that failed");
     harness.patch(endpoint, json!({"status": "active"})).await;
 }
 
 #[tokio::test]
 async fn what_failed_is_sent_again_in_its_order_and_nothing_else() {
-    let harness = start().await;
+    let clock = Clock::manual(some_day());
+    let harness = start_on(clock.clone()).await;
     let receiver = Receiver::kind();
     let endpoint = harness.endpoint(&receiver).await;
     harness.patch(&endpoint, json!({"status": "paused"})).await;
@@ -83,12 +90,13 @@ async fn what_failed_is_sent_again_in_its_order_and_nothing_else() {
     let after: Vec<_> = (0..20).map(|_| harness.new_order(Mode::Live)).collect();
     publish_lives(&harness, &before, 1).await;
     until("the early ones wait", async || all_are(&harness, "pending", 2).await).await;
-    tokio::time::sleep(Duration::from_millis(5)).await;
-    let since = harness.clock.now();
+    clock.advance(TimeDelta::milliseconds(1));
+    let since = clock.now();
     publish_lives(&harness, &after, 5).await;
     fail_what_waits(&harness, &endpoint, 102).await;
     publish_lives(&harness, &[harness.new_order(Mode::Live)], 1).await;
     until("one succeeds", async || all_are(&harness, "succeeded", 1).await).await;
+    clock.advance(TimeDelta::milliseconds(1));
 
     let job = recover(&harness, &endpoint, since).await;
     assert_eq!((job.status, job.total, job.done, job.ended_at), (RecoveryState::Running, 100, 0, None));
@@ -107,6 +115,7 @@ async fn what_failed_is_sent_again_in_its_order_and_nothing_else() {
     }
 
     // Again, there is nothing left to do.
+    clock.advance(TimeDelta::milliseconds(1));
     let again = recover(&harness, &endpoint, since).await;
     assert_eq!(again.total, 0);
     until("that is soon done", async || look(&harness, &again).await.status == RecoveryState::Completed)
@@ -126,7 +135,7 @@ async fn what_waits_for_its_next_attempt_is_sent_at_once() {
     let hourly = |settings: &mut webhook_dispatcher::Settings| {
         settings.webhooks.retry_seconds = retries("3600,3600,3600");
     };
-    let harness = Harness::start_with(hourly, domain::Clock::system()).await;
+    let harness = Harness::start_with(hourly, Clock::system()).await;
     let (receiver, well) = moody();
     let endpoint = harness.endpoint(&receiver).await;
     let since = harness.clock.now() - TimeDelta::minutes(1);
@@ -200,7 +209,8 @@ async fn one_job_runs_at_a_time_and_can_be_cancelled() {
     let second = harness.hooks.recover(business, &id, &json!({"since": text(since)})).await;
     let refused = refusal(second);
     assert_eq!((refused.status, refused.code.as_str()), (409, "webhook_recovery_under_way"));
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    until("it is put off", async || counted(&harness, "recoveries WHERE due_at > created_at").await == 1)
+        .await;
     assert_eq!(
         (look(&harness, &job).await.done, look(&harness, &job).await.status),
         (0, RecoveryState::Running)

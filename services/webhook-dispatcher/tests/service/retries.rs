@@ -12,6 +12,7 @@ use webhook_dispatcher::RetrySchedule;
 
 use crate::harness::{Harness, retries, some_day, until};
 use crate::receiver::{Receiver, reply};
+use crate::witness::Witness;
 
 #[tokio::test]
 async fn an_endpoint_that_recovers_gets_its_event_and_the_log_tells_the_story() {
@@ -57,6 +58,7 @@ async fn the_settled_schedule_is_kept_to_the_second() {
     let receiver = Receiver::start(|_, _| reply(500));
     let endpoint = harness.endpoint(&receiver).await;
     harness.publish_created(&harness.new_order(Mode::Test)).await;
+    let witness = Witness::start(&harness).await;
 
     for (attempt, seconds) in (1..).zip([5, 30, 120, 600, 1_800]) {
         until("the attempt is logged", async || {
@@ -68,9 +70,10 @@ async fn the_settled_schedule_is_kept_to_the_second() {
         let expected = f64::from(seconds);
         assert!((expected * 0.8..=expected * 1.2).contains(&wait), "{wait} s after attempt {attempt}");
         clock.advance(next - clock.now() - TimeDelta::microseconds(1));
-        // Were it due, it would be taken within one look at the database.
-        tokio::time::sleep(Duration::from_millis(600)).await;
-        assert_eq!(receiver.count(), usize::try_from(attempt).unwrap(), "it came before its time");
+        witness.sees_a_look(&harness).await;
+        let waiting = harness.deliveries(&endpoint).await.remove(0);
+        let expected = (attempt, Some(next));
+        assert_eq!((waiting.attempts, waiting.next_attempt_at), expected, "it was taken before its time");
         clock.advance(TimeDelta::microseconds(1));
     }
     until("the last attempt fails", async || {
@@ -145,7 +148,8 @@ async fn gone_disables_the_endpoint_until_its_owner_enables_it() {
     let another = harness.new_order(Mode::Live);
     harness.publish_created(&another).await;
     until("the other is served", async || other.sequences(&another.reference) == [1]).await;
-    tokio::time::sleep(Duration::from_millis(700)).await;
+    // What is parked is not sent, and was not sent before.
+    until("all is parked", async || harness.view(&endpoint).await.parked_deliveries == 3).await;
     assert_eq!(receiver.count(), 1);
 
     let view = harness.patch(&endpoint, json!({"status": "active"})).await;
@@ -166,8 +170,9 @@ async fn pausing_keeps_events_until_the_endpoint_is_resumed() {
     let order = harness.new_order(Mode::Live);
     harness.publish_created(&order).await;
     until("it waits", async || harness.deliveries(&endpoint).await.len() == 1).await;
-    tokio::time::sleep(Duration::from_millis(700)).await;
-    assert_eq!(receiver.count(), 0);
+    Witness::start(&harness).await.sees_a_look(&harness).await;
+    let waiting = harness.deliveries(&endpoint).await.remove(0);
+    assert!(waiting.attempts == 0 && waiting.next_attempt_at.is_some(), "it was taken: {waiting:?}");
     harness.patch(&endpoint, json!({"status": "active"})).await;
     until("it arrives", async || receiver.sequences(&order.reference) == [1]).await;
 }

@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, HeaderValue};
+use domain::Clock;
 use settings::Brand;
 use url::Url;
 use web::ApiError;
@@ -54,7 +55,7 @@ pub(super) fn document(brand: &Brand, public_url: &Url) -> anyhow::Result<Json> 
         "webhooks": webhooks::webhooks(brand, &samples),
         "components": object! {
             "securitySchemes": security_schemes(brand),
-            "headers": answers::headers(&RateLimits::new(&Limits::default()).requests.policy().header()),
+            "headers": answers::headers(&RateLimits::new(&Limits::default(), Clock::system()).requests.policy().header()),
             "responses": responses,
             "schemas": schemas(),
         },

@@ -4,6 +4,7 @@ use chrono::TimeDelta;
 use domain::{Mode, Paise};
 
 use super::scene::{Scene, Watch};
+use crate::harness::until;
 
 #[tokio::test]
 async fn orders_and_debits_that_disagree() {
@@ -113,8 +114,11 @@ async fn what_may_be_under_way_is_waited_for() {
     scene.sql("UPDATE debits SET created_at = now() - interval '1 hour'").await;
     orders.change(ended, |order| order.changed_at = harness.clock.now() - TimeDelta::hours(1));
     let fee = scene.fee_of(ended).await;
+    let asked = || [pending, ended].map(|order| orders.asked_about(order));
+    // The run without patience looked at each twice, so after as many questions again both are waited for.
+    let [pending_asked, ended_asked] = asked().map(|times| 2 * times);
     let heal = async {
-        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+        until("both are waited for", async || asked()[0] >= pending_asked && asked()[1] >= ended_asked).await;
         orders.change(pending, |order| order.placed = true);
         scene.post(business, "refund", &format!("'{ended}', NULL, '{fee}'"), 100).await;
     };

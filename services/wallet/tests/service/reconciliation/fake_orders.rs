@@ -22,6 +22,8 @@ struct State {
     pause: Duration,
     /// Now, and at most so far.
     asking: [usize; 2],
+    /// How often each was asked about by its id.
+    asked: BTreeMap<OrderId, usize>,
 }
 
 #[derive(Clone)]
@@ -94,6 +96,10 @@ impl FakeOrders {
         self.lock().asking[1]
     }
 
+    pub(crate) fn asked_about(&self, id: OrderId) -> usize {
+        self.lock().asked.get(&id).copied().unwrap_or_default()
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().expect("no test panics with the lock")
     }
@@ -129,11 +135,14 @@ async fn changed(query: Query<PaymentsQuery>, state: Data<Mutex<State>>) -> Http
 
 async fn of(body: Json<Value>, state: Data<Mutex<State>>) -> HttpResponse {
     pause(&state).await;
-    let state = state.lock().expect("no test panics with the lock");
+    let mut state = state.lock().expect("no test panics with the lock");
     if state.away {
         return HttpResponse::ServiceUnavailable().finish();
     }
     let ids: Vec<OrderId> = serde_json::from_value(body["ids"].clone()).expect("ids");
+    for id in &ids {
+        *state.asked.entry(*id).or_default() += 1;
+    }
     let orders: Vec<_> = ids.iter().filter_map(|id| state.orders.get(id).cloned()).collect();
     HttpResponse::Ok().json(orders)
 }
