@@ -15,7 +15,7 @@ NEXTEST := $(or $(shell command -v cargo-nextest),$(TOOLS)/nextest/bin/cargo-nex
 DENY_OPTIONS := --all-features --config .deny.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-pages test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-deploy try-deploy alerts images fmt audit packages toolchain programs browser prometheus
+.PHONY: help run reset test test-pages test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-deploy try-deploy alerts images fmt audit packages toolchain programs browser prometheus shellcheck
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -78,8 +78,9 @@ bench: packages toolchain ## Everything beside a baseline of the same run, into 
 	cargo build --release --workspace --bins
 	cargo bench --package waybill-tests --bench beside_pgbench -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
-lint: packages toolchain $(NODE_MODULES) ## Formatting, clippy, biome and the pages' types; warnings are failures
+lint: packages toolchain shellcheck $(NODE_MODULES) ## Formatting, ShellCheck, clippy, biome and the pages' types; warnings are failures
 	cargo fmt --all --check
+	git ls-files -z .ci '*.sh' | xargs -0 shellcheck
 	cargo clippy --workspace --all-targets -- -D warnings
 	npm --prefix $(WEB) run check
 
@@ -147,6 +148,9 @@ $(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dis
 
 prometheus:
 	@sh crates/local-stack/install-system-packages.sh prometheus
+
+shellcheck:
+	@sh crates/local-stack/install-system-packages.sh shellcheck
 
 browser:
 	@sh crates/local-stack/install-system-packages.sh browser

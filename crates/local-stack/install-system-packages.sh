@@ -1,11 +1,12 @@
 #!/bin/sh
 # Installs what Waybill needs from the system's own packages and is missing: install-system-packages.sh build servers
-#   browser  Chromium and a font, for the tests of the portal's pages
-#   build    a C compiler and linker for the Rust toolchain
-#   node     Node.js 18 or newer with npm, for the portal's pages
-#   prometheus  Prometheus with its promtool, as programs, for the tests of alerts and dashboards
-#   python   Python with virtual environments, for the tools that test the API
-#   servers  PostgreSQL 15 or newer and RabbitMQ 3.10 or newer, as programs: no server of the machine's own is started
+# - browser: Chromium and a font, for the tests of the portal's pages
+# - build: a C compiler and linker for the Rust toolchain
+# - node: Node.js 18 or newer with npm, for the portal's pages
+# - prometheus: Prometheus with its promtool, as programs, for the tests of alerts and dashboards
+# - python: Python with virtual environments, for the tools that test the API
+# - servers: PostgreSQL 15 or newer and RabbitMQ 3.10 or newer, as programs: no server of the machine's own is started
+# - shellcheck: ShellCheck, for the lint of shell scripts
 # Silent when nothing is missing.
 set -eu
 
@@ -14,7 +15,7 @@ rabbitmq_oldest=3.10
 node_oldest=18
 
 usage() {
-    echo "usage: $0 [browser] [build] [node] [prometheus] [python] [servers]" >&2
+    echo "usage: $0 [browser] [build] [node] [prometheus] [python] [servers] [shellcheck]" >&2
     exit 2
 }
 
@@ -79,6 +80,10 @@ has_prometheus() {
     command -v prometheus >/dev/null && command -v promtool >/dev/null
 }
 
+has_shellcheck() {
+    command -v shellcheck >/dev/null
+}
+
 # Sets `missing` to the words for what is not there.
 find_missing() {
     missing=
@@ -93,6 +98,7 @@ find_missing() {
             has_postgresql || missing="$missing postgresql"
             has_rabbitmq || missing="$missing rabbitmq"
             ;;
+        shellcheck) has_shellcheck || missing="$missing shellcheck" ;;
         *) usage ;;
         esac
     done
@@ -158,7 +164,7 @@ install_as_root() {
 
     echo "Refreshing the list of packages"
     apt update
-    packages= services=
+    packages='' services=''
     for word in $missing; do
         case $word in
         browser) packages="$packages chromium fonts-dejavu-core" ;;
@@ -183,6 +189,7 @@ install_as_root() {
             packages="$packages rabbitmq-server"
             services="$services rabbitmq-server.service epmd.service epmd.socket"
             ;;
+        shellcheck) packages="$packages shellcheck" ;;
         esac
     done
     echo "Installing$packages"
@@ -214,6 +221,7 @@ if ! command -v apt-get >/dev/null; then
   Python 3 with its venv and ensurepip modules, for: python
   PostgreSQL $postgresql_oldest or newer, the server and its tools, for: postgresql
   RabbitMQ $rabbitmq_oldest or newer, with Erlang's erl_call, for: rabbitmq
+  ShellCheck, for: shellcheck
 or run Waybill with docker compose in deploy/."
 fi
 

@@ -1,3 +1,4 @@
+#!/bin/sh
 # Makes the databases and roles that are missing, and sets the roles' passwords: as often as compose comes up.
 set -eu
 PGPASSWORD=$(cat /run/secrets/postgres-admin)

@@ -1,3 +1,4 @@
+#!/bin/sh
 # Gives the roles that serve their rights (deploy/grants), after the migrations: as often as compose comes up.
 set -eu
 PGPASSWORD=$(cat /run/secrets/postgres-admin)
@@ -7,9 +8,13 @@ export PGPASSWORD
 grant() {
     database=$1 owner=$2 service=$3
     shift 3
+    for file in "$@"; do
+        set -- "$@" --file="/grants/$file.sql"
+        shift
+    done
     # As the owner, whose tables they are.
-    set -- --command="SET ROLE $owner" $(printf -- '--file=/grants/%s.sql ' "$@")
-    psql --no-psqlrc --quiet --set=ON_ERROR_STOP=1 --set=service="$service" --dbname="$database" "$@"
+    psql --no-psqlrc --quiet --set=ON_ERROR_STOP=1 --set=service="$service" --dbname="$database" \
+        --command="SET ROLE $owner" "$@"
 }
 
 grant key_management key_management_owner key_management_service every rows

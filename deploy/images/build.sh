@@ -54,6 +54,7 @@ take_records() {
         # Who is not root mounts in a namespace of his own.
         unshare=
         [ "$(id -u)" -eq 0 ] || unshare="buildah unshare"
+        # shellcheck disable=SC2016 # the inner shell expands them
         $unshare sh -c 'root=$(buildah mount "$0") && cp -r "$root/var/lib/dpkg/status.d" "$root/etc/os-release" "$1/"' "$container" "$2"
         buildah rm "$container" >/dev/null
         ;;

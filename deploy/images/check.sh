@@ -74,6 +74,6 @@ if [ -n "${DEPLOY_PYTHON-}" ]; then
         fi
     done
 fi
-echo "packages: $(ls "$tree/var/lib/dpkg/status.d" | tr '\n' ' ')"
+echo "packages: $(cd "$tree/var/lib/dpkg/status.d" && echo *)"
 echo "size beside the programs: $(du --summarize --human-readable --exclude=usr/bin "$tree" | cut -f1)"
 exit "$((faults > 0))"

@@ -6,7 +6,7 @@ set -eu
 
 here=$(dirname "$0")
 target=$(realpath -m "${CARGO_TARGET_DIR:-$here/../../target}")
-release=$(ls "$here" | grep -E '^[0-9]+$' | sort -n | tail -1)
+release=$(find "$here" -mindepth 1 -maxdepth 1 -type d -name '[0-9]*' -printf '%f\n' | sort -n | tail -1)
 commit=$(cat "$here/$release/commit")
 folder=$target/former/$commit
 

@@ -1,5 +1,5 @@
 //! What operators are given beside the programs: `proto-docs/METRICS.md` lists the metrics that the code has, alerts and
-//! dashboards ask only for those, and every alert has a runbook that says what to do.
+//! dashboards ask only for those, every alert has a test, and every alert has a runbook that says what to do.
 #![expect(
     clippy::expect_used,
     clippy::unwrap_used,
@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -237,6 +238,43 @@ fn every_alert_has_its_runbook_and_every_runbook_its_alert() {
             assert!(there || target.starts_with("http"), "{file}: {target} leads nowhere");
         }
     }
+}
+
+#[test]
+fn every_alert_has_a_test_of_each_of_its_states() {
+    let (rules, tests) = (files("deploy/alerts", "yaml"), files("tests/alerts", "yaml"));
+    assert_eq!(rules.keys().collect::<Vec<_>>(), tests.keys().collect::<Vec<_>>());
+    for (file, rules) in &rules {
+        let tests = &tests[file];
+        let loads = format!("\n  - ../../deploy/alerts/{file}\n");
+        assert!(tests.contains(&loads), "tests/alerts/{file} does not load the rules that it tests");
+        for rule in rules.split("- alert: ").skip(1) {
+            let name = rule.lines().next().unwrap_or_default();
+            let mut outcomes = vec!["exp_samples: []", "alertstate=\"firing\""];
+            if !values(rule, "for").is_empty() {
+                outcomes.push("alertstate=\"pending\"");
+            }
+            let asks = format!("ALERTS{{alertname=\"{name}\"}}\n");
+            let expectations: Vec<_> =
+                tests.split("- expr: ").filter(|expectation| expectation.starts_with(&asks)).collect();
+            for outcome in outcomes {
+                let is_expected = expectations.iter().any(|expectation| expectation.contains(outcome));
+                assert!(is_expected, "tests/alerts/{file} never expects {outcome} of {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_tests_of_alerts_pass() {
+    let tests = files("tests/alerts", "yaml").into_keys().map(|file| root().join("tests/alerts").join(file));
+    let output = Command::new("promtool")
+        .args(["test", "rules"])
+        .args(tests)
+        .output()
+        .expect("promtool runs; sh crates/local-stack/install-system-packages.sh prometheus installs it");
+    let said = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
 }
 
 /// Whoever is called by an alert sees on a panel what it is about.

@@ -86,14 +86,6 @@ impl Prometheus {
     }
 }
 
-/// Runs promtool, which comes with Prometheus.
-pub(crate) async fn promtool(arguments: &[&str], files: &[PathBuf]) -> anyhow::Result<()> {
-    let output = Command::new("promtool").args(arguments).args(files).output().await.context(MISSING)?;
-    let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-    ensure!(output.status.success(), "promtool {arguments:?}: {}", said.concat());
-    Ok(())
-}
-
 /// The files of a folder of the repository with that ending.
 pub(crate) fn files(folder: &str, ending: &str) -> anyhow::Result<Vec<PathBuf>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder).canonicalize()?;
