@@ -135,8 +135,9 @@ impl Business {
     /// Reports events, again and again while services come and go, each until it is accepted.
     pub async fn drive_through_faults(&self, order: &str, events: &[&str], cod: i64) -> anyhow::Result<()> {
         for event in events {
+            let report = Fleet::progress(order, event, cod);
             eventually("a fleet report to be accepted", PATIENCE, || async {
-                match self.fleet.report(order, event, cod).await {
+                match self.fleet.send(order, &report).await {
                     Ok(reply) if reply.status.is_server_error() => Ok(None),
                     Ok(reply) => reply.expect(200).map(Some),
                     Err(_) => Ok(None),

@@ -19,6 +19,17 @@ pub struct Envelope {
     pub body: Body,
 }
 
+impl Envelope {
+    /// When Waybill recorded the event. Pages and metrics use this time, because the fleet's clock, which dates
+    /// `occurred_at` of an order's event, can be wrong.
+    pub fn recorded_at(&self) -> DateTime<Utc> {
+        match &self.body {
+            Body::Order(event) => event.recorded_at.unwrap_or(self.occurred_at),
+            _ => self.occurred_at,
+        }
+    }
+}
+
 /// What happened. `type` names it on the wire, `payload` carries the rest.
 #[derive(Clone, Debug, PartialEq, EnumCount, Serialize, Deserialize)]
 #[serde(tag = "type", content = "payload")]

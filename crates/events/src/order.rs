@@ -1,5 +1,6 @@
 //! The events of an order.
 
+use chrono::{DateTime, Utc};
 use domain::{CodStatus, DeliveryStatus, EventKind, Mode, OrderId, Paise, TrackingCode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -24,6 +25,9 @@ pub struct OrderEvent {
     /// The cash to be collected at the door, in paise; absent for a prepaid order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cod_expected_paise: Option<Paise>,
+    /// When order-api recorded the event; absent in events of releases that did not send it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_at: Option<DateTime<Utc>>,
 }
 
 /// What webhooks say of an order. No personal data.

@@ -45,7 +45,7 @@ pub mod binding {
 
 #[cfg(test)]
 mod tests {
-    use chrono::DateTime;
+    use chrono::{DateTime, TimeDelta};
     use domain::{
         BusinessId, Clock, CodStatus, DeliveryStatus, Entropy, EventId, OrderId, Paise, TrackingCode,
     };
@@ -79,8 +79,22 @@ mod tests {
                 delivery_fee_paise: Paise::new(4_900),
                 refund_due: true,
                 cod_expected_paise: None,
+                recorded_at: None,
             })),
         }
+    }
+
+    #[test]
+    fn an_order_s_event_says_when_it_was_recorded_and_others_when_they_occurred() {
+        let mut envelope = envelope();
+        assert_eq!(envelope.recorded_at(), envelope.occurred_at, "from a release that did not send the time");
+        let recorded_at = envelope.occurred_at + TimeDelta::days(300);
+        if let Body::Order(event) = &mut envelope.body {
+            event.recorded_at = Some(recorded_at);
+        }
+        assert_eq!(envelope.recorded_at(), recorded_at);
+        envelope.body = Body::WalletFunded {};
+        assert_eq!(envelope.recorded_at(), envelope.occurred_at);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::wallet::WalletClient;
 use crate::{CallError, Page, PageQuery};
 
-/// The cash of one order that was delivered against cash.
+/// The cash of one order that was delivered against cash. Each time is when the service recorded the report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CashView {

@@ -85,5 +85,6 @@ fn order(
         delivery_fee_paise: Paise::new(4_900),
         refund_due: cod.is_some(),
         cod_expected_paise: cod,
+        recorded_at: cod.map(|_| DateTime::UNIX_EPOCH),
     }))
 }

@@ -1,6 +1,7 @@
 //! What the fleet may report: every fault is named, a repeated report changes nothing, times may come out of order, and
 //! cash that does not add up is recorded and shown.
 
+use chrono::{DateTime, TimeDelta, Utc};
 use demo::clients::{COD_DELIVERY, Reply};
 use local_stack::Stack;
 use reference_shop::NewOrder;
@@ -18,6 +19,7 @@ async fn the_fleet_reports() -> anyhow::Result<()> {
     every_fault_of_a_report_is_named(&business).await?;
     refusals_say_why_and_are_not_remembered(&business).await?;
     times_may_come_out_of_order(&business).await?;
+    a_report_from_before_its_order_is_recorded_with_a_warning(&business).await?;
     cash_that_does_not_add_up_is_shown(&business).await?;
     stack.shut_down().await
 }
@@ -60,7 +62,7 @@ async fn every_fault_of_a_report_is_named(business: &Business) -> anyhow::Result
         (with(good(), "occurredAt", json!("2026-01-31 09:30")), "occurredAt", "invalid_format"),
         (with(good(), "occurredAt", json!(1_769_851_800)), "occurredAt", "invalid_type"),
         (with(good(), "occurredAt", json!("2999-01-01T00:00:00Z")), "occurredAt", "out_of_range"),
-        (with(good(), "occurredAt", json!("1969-12-31T23:59:59Z")), "occurredAt", "out_of_range"),
+        (with(good(), "occurredAt", json!("0000-01-01T00:00:00+05:30")), "occurredAt", "invalid_format"),
         (with(good(), "driver", json!("Ravi")), "driver", "invalid_type"),
         (with(good(), "driver", json!({ "phone": "1" })), "driver.name", "required"),
         (with(good(), "driver", json!({ "name": "R", "vehicle": 5 })), "driver.vehicle", "invalid_type"),
@@ -153,6 +155,35 @@ async fn times_may_come_out_of_order(business: &Business) -> anyhow::Result<()> 
     let recorded: Vec<String> =
         moves.iter().map(|entry| text(entry, "recordedAt")).collect::<anyhow::Result<_>>()?;
     assert!(recorded.iter().all(|time| time.as_str() > "2026-02"), "{recorded:?}");
+    Ok(())
+}
+
+async fn a_report_from_before_its_order_is_recorded_with_a_warning(
+    business: &Business,
+) -> anyhow::Result<()> {
+    let order = place(business, "early").await?;
+    let read = business.live()?.call(Method::GET, &format!("/{order}"), None).await?.expect(200)?;
+    let created_at = text(&read, "createdAt")?.parse::<DateTime<Utc>>()?;
+    let warning = |body: &Value| (body["warnings"][0]["field"].clone(), body["warnings"][0]["code"].clone());
+    for (event, occurred_at, is_warned_of) in [
+        ("driver.assigned", json!(created_at - TimeDelta::minutes(5)), false),
+        ("driver.unassigned", json!(created_at - TimeDelta::seconds(301)), true),
+        ("driver.assigned", json!("1970-01-01T00:00:00+05:30"), true),
+        ("order.picked_up", json!("0000-01-01T00:00:00Z"), true),
+        ("order.out_for_delivery", json!(Utc::now()), false),
+    ] {
+        let body = with(report(&format!("early-{occurred_at}"), event), "occurredAt", occurred_at);
+        let first = business.fleet.send(&order, &body).await?;
+        let again = business.fleet.send(&order, &body).await?;
+        assert_eq!(again.text, first.text, "a repeated report warns again");
+        let answer = first.expect(200)?;
+        match is_warned_of {
+            true => {
+                assert_eq!(warning(&answer), (json!("occurredAt"), json!("occurred_before_order")), "{body}")
+            }
+            false => assert_eq!(answer["warnings"], json!([]), "{body}"),
+        }
+    }
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! The tracking page and its JSON: readable by whoever holds the code, without a script, and free of personal data.
 
-use demo::clients::Reply;
+use demo::clients::{Fleet, Reply};
 use local_stack::Stack;
 use reference_shop::NewOrder;
 use reqwest::{Method, header};
@@ -32,7 +32,10 @@ async fn look(order: &Value) -> anyhow::Result<(Reply, Reply)> {
 
 async fn a_live_parcel_shows_its_steps_and_nobodys_data(business: &Business) -> anyhow::Result<()> {
     let id = business.place(NewOrder::sample("tracked-reference")).await?;
-    business.fleet.drive(&id, &["driver.assigned", "order.picked_up"], 0).await?;
+    business.fleet.drive(&id, &["driver.assigned"], 0).await?;
+    let mut picked_up = Fleet::progress(&id, "order.picked_up", 0);
+    picked_up["occurredAt"] = json!("2020-01-31T09:30:00Z");
+    business.fleet.send(&id, &picked_up).await?.expect(200)?;
     let order = business.live()?.call(Method::GET, &format!("/{id}"), None).await?.expect(200)?;
     let (page, json) = look(&order).await?;
     assert_eq!((page.status.as_u16(), json.status.as_u16()), (200, 200));
@@ -44,6 +47,19 @@ async fn a_live_parcel_shows_its_steps_and_nobodys_data(business: &Business) -> 
     let stages = json.body["progress"].as_array().cloned().unwrap_or_default();
     let states: Vec<_> = stages.iter().map(|stage| stage["state"].as_str().unwrap_or_default()).collect();
     assert_eq!(states, ["done", "done", "current", "upcoming", "upcoming"]);
+
+    // Each stage has the time at which it was recorded: the fleet's clock can be wrong.
+    let events = business.live()?.call(Method::GET, &format!("/{id}/events"), None).await?.expect(200)?;
+    let entries = events["data"].as_array().into_iter().flatten();
+    let moves = entries.filter(|entry| entry["type"] == "status");
+    let recorded: Vec<_> = moves.map(|entry| text(entry, "recordedAt")).collect::<anyhow::Result<_>>()?;
+    for (place, recorded_at) in recorded.iter().enumerate() {
+        assert_eq!(json.body["steps"][place]["recordedAt"], json!(recorded_at));
+        assert_eq!(stages[place]["at"], json!(recorded_at));
+        let time = format!("datetime=\"{}+00:00\"", recorded_at.trim_end_matches('Z'));
+        assert!(page.text.contains(&time), "{time} in {}", page.text);
+    }
+    assert_eq!(recorded.len(), 3);
 
     // All of it stands in the page as it is sent.
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));

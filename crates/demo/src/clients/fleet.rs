@@ -1,5 +1,6 @@
 //! The fleet, with the fleet token.
 
+use domain::Clock;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -42,13 +43,10 @@ impl Fleet {
         self.api.send(self.api.request(Method::POST, &path).bearer_auth(&self.token).json(report)).await
     }
 
-    /// Reports one event with what its kind needs. The report's id is made of order and event, so that sending it
-    /// again is a repetition.
-    ///
-    /// # Errors
-    /// When there is no answer.
-    pub async fn report(&self, order: &str, event: &str, cod_amount_paise: i64) -> anyhow::Result<Reply> {
-        let mut report = json!({ "eventId": format!("{order}-{event}"), "event": event, "occurredAt": "2026-01-31T09:30:00Z" });
+    /// A report of one event, which happens now, with what its kind needs. [`Fleet::send`] may repeat the same report.
+    pub fn progress(order: &str, event: &str, cod_amount_paise: i64) -> Value {
+        let event_id = format!("{order}-{event}");
+        let mut report = json!({ "eventId": event_id, "event": event, "occurredAt": Clock::system().now() });
         match event {
             "driver.assigned" => {
                 report["driver"] =
@@ -58,7 +56,15 @@ impl Fleet {
             cod if cod.starts_with("cod.") => report["codAmountPaise"] = json!(cod_amount_paise),
             _ => {}
         }
-        self.send(order, &report).await
+        report
+    }
+
+    /// Reports one event, which happens now.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub async fn report(&self, order: &str, event: &str, cod_amount_paise: i64) -> anyhow::Result<Reply> {
+        self.send(order, &Self::progress(order, event, cod_amount_paise)).await
     }
 
     /// Reports a row of events, each of which must be accepted.

@@ -132,6 +132,7 @@ impl OrderHappening<'_> {
                 delivery_fee_paise: order.delivery_fee,
                 refund_due: self.refund_due && order.mode == Mode::Live,
                 cod_expected_paise: (order.state.cod != CodStatus::NotApplicable).then_some(order.cod_amount),
+                recorded_at: Some(order.updated_at),
             })),
         };
         Ok((row, envelope))

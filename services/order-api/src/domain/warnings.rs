@@ -1,13 +1,33 @@
-//! What the 201 says besides: accepted, but perhaps not what was meant.
+//! Warnings of an answer: the request is accepted, but perhaps not what was meant.
 
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 
-/// Said in the 201, and harmless.
+/// The request is accepted all the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
     pub field: String,
     pub code: &'static str,
     pub message: String,
+}
+
+/// How far a fleet may date an event before its order without a warning.
+const BEFORE_ORDER_MAX: TimeDelta = TimeDelta::minutes(5);
+
+impl Warning {
+    /// For a report that the fleet dates before its order. Such a report is never refused, because a fleet with a wrong
+    /// clock still delivers.
+    pub fn of_early_report(occurred_at: DateTime<Utc>, order_created_at: DateTime<Utc>) -> Option<Self> {
+        (order_created_at - occurred_at > BEFORE_ORDER_MAX).then(|| Self {
+            field: "occurredAt".to_owned(),
+            code: "occurred_before_order",
+            message: format!(
+                "occurredAt is more than {} minutes before the order's createdAt. The event is recorded; check the clock \
+                 that dates your events.",
+                BEFORE_ORDER_MAX.num_minutes()
+            ),
+        })
+    }
 }
 
 /// The warnings of one request. A body can give cause for thousands; few are told, and the rest counted.
@@ -81,6 +101,19 @@ mod tests {
         assert_eq!(listed[0].code, "pickup_profile_incomplete");
         assert_eq!((&*listed[1].field, &*listed[19].field), ("field0", "field18"));
         assert_eq!(listed[20].message, "There were 981 more warnings.");
+    }
+
+    #[test]
+    fn a_report_from_more_than_five_minutes_before_its_order_is_warned_of() {
+        let created_at = DateTime::UNIX_EPOCH + TimeDelta::days(20_000);
+        let warned = |before: TimeDelta| Warning::of_early_report(created_at - before, created_at);
+        for before in [TimeDelta::days(-1), TimeDelta::zero(), TimeDelta::minutes(5)] {
+            assert_eq!(warned(before), None, "{before}");
+        }
+        for before in [TimeDelta::minutes(5) + TimeDelta::microseconds(1), TimeDelta::days(300)] {
+            let warning = warned(before).unwrap();
+            assert_eq!((&*warning.field, warning.code), ("occurredAt", "occurred_before_order"), "{before}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Datelike, TimeDelta, Utc};
 use domain::{EventKind, OrderId, Paise};
 use events::{Driver, ProgressData};
 use internal_api::Page;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use web::{ApiError, FaultList, Fields, TextRule, read_json, read_query};
 
 use super::fleet_page::{FleetCursor, FleetPage};
-use super::views::{FleetOrderView, fleet_view};
+use super::views::{ReportedOrderView, reported_view};
 use super::{authenticate, errors, integration};
 use crate::app::App;
 use crate::commands::Reported;
@@ -33,7 +33,7 @@ pub(super) async fn report(
     request: HttpRequest,
     id: Path<String>,
     payload: Payload,
-) -> Result<Json<FleetOrderView>, ApiError> {
+) -> Result<Json<ReportedOrderView>, ApiError> {
     authenticate::fleet(&app, &request)?;
     let body = read_json(&request, payload).await?;
     let order_id = integration::parse_id(&id)?;
@@ -43,9 +43,10 @@ pub(super) async fn report(
         Some(report) if faults.is_empty() => report,
         _ => return Err(ApiError::invalid(faults)),
     };
+    let occurred_at = report.reported.occurred_at;
     let (tasks, running) = (app.tasks.clone(), Data::clone(&app));
     let moved = tasks.run(async move { record_progress(&running, report).await }).await?;
-    moved.map(fleet_view).map(Json).map_err(errors::from_report)
+    moved.map(|order| Json(reported_view(order, occurred_at))).map_err(errors::from_report)
 }
 
 pub(super) fn read_report(
@@ -85,13 +86,14 @@ pub(super) fn is_cash(event: EventKind) -> bool {
 
 fn occurred_at(fields: &Fields<'_>, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let text = fields.required_text("occurredAt", TextRule::line(40))?;
-    let Ok(time) = DateTime::parse_from_rfc3339(&text) else {
+    let parsed = DateTime::parse_from_rfc3339(&text).map(|time| time.with_timezone(&Utc));
+    // RFC 3339 has no year before 0, in which a zone ahead of UTC can end up.
+    let Some(time) = parsed.ok().filter(|time| time.year() >= 0) else {
         let message = "occurredAt must be a time as RFC 3339 writes it, such as 2026-01-31T09:30:00Z.";
         fields.fault("occurredAt", "invalid_format", message);
         return None;
     };
-    let time = time.with_timezone(&Utc);
-    if time > now + CLOCK_AHEAD_MAX || time < DateTime::UNIX_EPOCH {
+    if time > now + CLOCK_AHEAD_MAX {
         fields.fault("occurredAt", "out_of_range", "occurredAt must not lie in the future.");
         return None;
     }

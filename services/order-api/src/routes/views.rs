@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::app::Ambient;
 use crate::commands::simulate_progress::Simulated;
-use crate::domain::{Accepted, BusinessErasure, Order, OrderEvent};
+use crate::domain::{Accepted, BusinessErasure, Order, OrderEvent, Warning};
 use crate::queries::Timeline;
 
 /// For the business that the order belongs to.
@@ -171,6 +171,20 @@ pub(super) struct FleetOrderView {
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
     personal_data_erased_at: Option<DateTime<Utc>>,
+}
+
+/// The order after a report, and the warnings about that report.
+#[derive(Serialize)]
+pub(super) struct ReportedOrderView {
+    #[serde(flatten)]
+    order: FleetOrderView,
+    warnings: Vec<Warning>,
+}
+
+/// The warnings follow from the report and the order alone, so a repeated report gets the same ones.
+pub(super) fn reported_view(order: Order, occurred_at: DateTime<Utc>) -> ReportedOrderView {
+    let warnings = Warning::of_early_report(occurred_at, order.created_at).into_iter().collect();
+    ReportedOrderView { order: fleet_view(order), warnings }
 }
 
 pub(super) fn fleet_view(order: Order) -> FleetOrderView {

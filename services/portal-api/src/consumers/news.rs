@@ -40,7 +40,7 @@ impl Handler for NewsConsumer {
         if !self.orders.has_listeners(envelope.business_id) {
             return Ok(());
         }
-        let shown = ShownOrder::of(order, envelope.occurred_at);
+        let shown = ShownOrder::of(order, &envelope);
         let data = serde_json::to_vec(&shown).map_err(|error| Rejection::Never(error.to_string()))?;
         let live = LiveOrder { id: envelope.id, mode: order.mode, data: Bytes::from(data) };
         self.orders.publish(envelope.business_id, live);
@@ -69,10 +69,11 @@ struct ShownOrder<'a> {
     event: EventKind,
     sequence: i64,
     occurred_at: DateTime<Utc>,
+    recorded_at: DateTime<Utc>,
 }
 
 impl<'a> ShownOrder<'a> {
-    fn of(event: &'a OrderEvent, occurred_at: DateTime<Utc>) -> Self {
+    fn of(event: &'a OrderEvent, envelope: &Envelope) -> Self {
         let order = &event.order;
         Self {
             id: order.id,
@@ -85,7 +86,8 @@ impl<'a> ShownOrder<'a> {
             mode: event.mode,
             event: event.event,
             sequence: event.sequence,
-            occurred_at,
+            occurred_at: envelope.occurred_at,
+            recorded_at: envelope.recorded_at(),
         }
     }
 }

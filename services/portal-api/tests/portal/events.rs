@@ -97,6 +97,7 @@ impl Portal {
             delivery_fee_paise: Paise::new(4_900),
             refund_due: false,
             cod_expected_paise: None,
+            recorded_at: Some(self.clock.now() + chrono::TimeDelta::days(300)),
         };
         self.envelope(business, Body::Order(Box::new(event)))
     }

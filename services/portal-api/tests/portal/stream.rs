@@ -108,7 +108,9 @@ async fn a_page_sees_its_own_orders_of_its_mode_as_they_move() {
     assert_eq!(seen.data["mode"], "test");
     assert_eq!(seen.data["sequence"], 1);
     assert_eq!(seen.data["serviceOrderId"], seen.data["id"]);
-    assert!(seen.data["occurredAt"].is_string());
+    assert_eq!(seen.data["occurredAt"], json!(test.occurred_at));
+    assert_eq!(seen.data["recordedAt"], json!(test.recorded_at()));
+    assert_ne!(seen.data["recordedAt"], seen.data["occurredAt"]);
     let seen = live_page.order().await;
     assert_eq!((seen.id, seen.data["event"].as_str()), (live.id.to_string(), Some("driver.assigned")));
 }

@@ -8,7 +8,7 @@ export type OrderPages = InfiniteData<List<Order>, string | undefined>;
 /** What the stream tells of an order after an event. */
 export type MovedOrder = Pick<Order, "id" | "status" | "codStatus" | "mode"> & {
   event: string;
-  occurredAt: string;
+  recordedAt: string;
 };
 
 /** A list that only grows by what arrives is cut at this length; the rest is read again on request. */
@@ -22,7 +22,7 @@ export function isListed(pages: OrderPages, id: string): boolean {
 export function withMove(pages: OrderPages, moved: MovedOrder): OrderPages {
   return mapOrders(pages, (order) =>
     order.id === moved.id
-      ? { ...order, status: moved.status, codStatus: moved.codStatus, updatedAt: moved.occurredAt }
+      ? { ...order, status: moved.status, codStatus: moved.codStatus, updatedAt: moved.recordedAt }
       : order,
   );
 }

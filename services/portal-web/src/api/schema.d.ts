@@ -1391,7 +1391,7 @@ export interface components {
             /** @description Handed over and not settled, also of orders that were settled short. Negative where more was settled. */
             withOperatorPaise: components["schemas"]["Paise"];
         };
-        /** @description The cash of one order that was delivered against cash. */
+        /** @description The cash of one order that was delivered against cash. Each time is when the service recorded the report. */
         CashView: {
             businessId: components["schemas"]["BusinessId"];
             /** Format: date-time */

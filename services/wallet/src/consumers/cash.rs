@@ -16,13 +16,14 @@ pub(crate) struct CashReports(pub(crate) Arc<State>);
 
 impl Handler for CashReports {
     async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
+        let recorded_at = envelope.recorded_at();
         let Body::Order(event) = envelope.body else {
             return Err(Rejection::Never("this queue is for the events of orders".into()));
         };
         if event.mode != Mode::Live {
             return Err(Rejection::Never("the cash of a test order is nobody's".into()));
         }
-        let Some(report) = report(*event, envelope.business_id, envelope.occurred_at)? else { return Ok(()) };
+        let Some(report) = report(*event, envelope.business_id, recorded_at)? else { return Ok(()) };
         record_cash(&self.0, envelope.id, &report).await.map_err(rejection)?;
         Ok(())
     }

@@ -33,6 +33,7 @@ pub(crate) fn event(
         delivery_fee_paise: Paise::new(4_900),
         refund_due: false,
         cod_expected_paise: Some(Paise::new(1_000)),
+        recorded_at: None,
     };
     Envelope {
         id: EventId::generate(&harness.clock, &harness.entropy),
@@ -269,7 +270,12 @@ async fn totals_are_by_business_and_age_and_lists_are_filtered() {
     ] {
         let order = harness.order();
         let mut report = event(&harness, business, order, kind, amount);
-        report.occurred_at -= chrono::TimeDelta::days(days);
+        let recorded_at = report.occurred_at - chrono::TimeDelta::days(days);
+        if let Body::Order(order) = &mut report.body {
+            order.recorded_at = Some(recorded_at);
+        }
+        // The fleet's clock is wrong, which the ages do not show.
+        report.occurred_at -= chrono::TimeDelta::days(300);
         publish(&harness, &[report]).await;
         orders.push(order);
     }

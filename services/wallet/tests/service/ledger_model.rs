@@ -198,6 +198,7 @@ impl Played<'_> {
             delivery_fee_paise: Paise::new(1),
             refund_due: true,
             cod_expected_paise: None,
+            recorded_at: None,
         };
         let occurred_at = self.harness.clock.now();
         Envelope {

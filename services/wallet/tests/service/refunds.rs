@@ -27,6 +27,7 @@ pub(crate) fn ended(harness: &Harness, event: EventKind, order: OrderId) -> Orde
         delivery_fee_paise: Paise::new(999_999),
         refund_due: true,
         cod_expected_paise: None,
+        recorded_at: None,
     }
 }
 

@@ -139,7 +139,8 @@ impl WebhookEvent {
             mode: event.mode,
             place: Some(Place { order_id: event.order.id, sequence: event.sequence }),
             order_reference: Some(event.order.order_reference.clone()),
-            occurred_at: envelope.occurred_at,
+            // The lag of the first attempt counts from here; the fleet's clock would distort it.
+            occurred_at: envelope.recorded_at(),
             body: serde_json::to_vec(&body)?,
         })
     }
@@ -239,6 +240,7 @@ fn written(time: DateTime<Utc>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use chrono::TimeDelta;
     use domain::Paise;
     use events::{Body as EnvelopeBody, Driver};
     use serde_json::{Value, json};
@@ -277,6 +279,7 @@ mod tests {
             delivery_fee_paise: Paise::new(4_900),
             refund_due: false,
             cod_expected_paise: None,
+            recorded_at: Some(DateTime::UNIX_EPOCH + TimeDelta::days(300)),
         };
         let envelope = envelope(EnvelopeBody::Order(Box::new(event.clone())));
         let made = WebhookEvent::of(&envelope).unwrap().unwrap();
@@ -295,6 +298,7 @@ mod tests {
             })
         );
         assert_eq!(made.place, Some(Place { order_id: event.order.id, sequence: 2 }));
+        assert_eq!(Some(made.occurred_at), event.recorded_at);
     }
 
     #[test]

@@ -243,6 +243,7 @@ impl TestOrder {
                 delivery_fee_paise: Paise::new(4_900),
                 refund_due: false,
                 cod_expected_paise: None,
+                recorded_at: None,
             })),
         }
     }

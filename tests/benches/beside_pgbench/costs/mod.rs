@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use demo::clients::PREPAID_DELIVERY;
+use domain::Clock;
 use local_stack::{Service, Stack, say};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -62,7 +63,7 @@ async fn reports(stack: &Stack) -> anyhow::Result<Arc<Target>> {
     Target::new(&stack.order_api_origin(), expected, move |name| {
         let turn = next.fetch_add(1, Ordering::Relaxed);
         let event = PREPAID_DELIVERY[(turn / ids.len()).min(PREPAID_DELIVERY.len() - 1)];
-        let mut body = json!({ "eventId": name, "event": event, "occurredAt": "2026-01-31T09:30:00Z" });
+        let mut body = json!({ "eventId": name, "event": event, "occurredAt": Clock::system().now() });
         if event == "driver.assigned" {
             body["driver"] =
                 json!({ "name": "Ravi Kumar", "phone": "+919800000003", "vehicle": "KA01AB1234" });

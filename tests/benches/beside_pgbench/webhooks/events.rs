@@ -118,6 +118,7 @@ impl Source {
                 delivery_fee_paise: Paise::new(4_900),
                 refund_due: false,
                 cod_expected_paise: Some(Paise::new(129_800)),
+                recorded_at: None,
             })),
         };
         let (trace, span) = (self.entropy.u128(), u64::from_le_bytes(self.entropy.bytes()));

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use demo::clients::Reply;
+use demo::clients::{Fleet, Reply};
 use demo::eventually;
 use futures_util::future::join_all;
 use local_stack::Service;
@@ -121,7 +121,8 @@ async fn follow_fate(scene: &Scene, tenant: &Tenant, story: &mut OrderStory) -> 
     }
     for event in story.fate.reports() {
         let fleet = &tenant.business.fleet;
-        insist(event, || fleet.report(&id, event, story.cash)).await?.expect(200)?;
+        let report = Fleet::progress(&id, event, story.cash);
+        insist(event, || fleet.send(&id, &report)).await?.expect(200)?;
     }
     Ok(())
 }

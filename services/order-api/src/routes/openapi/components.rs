@@ -21,7 +21,8 @@ pub(super) fn schemas() -> Vec<(&'static str, Json)> {
         ("OrderList", page("Order", "A page of orders, newest first.")),
         ("SimulatedOrder", simulated_order()),
         ("Simulation", simulation()),
-        ("FleetOrder", fleet_order()),
+        ("FleetOrder", record("What a driver needs to know of an order.", fleet_order())),
+        ("ReportedOrder", reported_order()),
         ("FleetOrderList", fleet_page()),
         (
             "DeliveryStatus",
@@ -145,10 +146,7 @@ fn order<const N: usize>(description: &str, more: [(&str, Json); N]) -> Json {
         ("updatedAt", time("When it last changed.")),
         ("personalDataErasedAt", erased_at()),
     ];
-    let all: Vec<_> = fields.into_iter().chain(more).collect();
-    let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-    object! { "type": "object", "description": description, "required": names }
-        .with("properties", Json::object(all.into_iter().map(|(name, schema)| (name.to_owned(), schema))))
+    record(description, fields.into_iter().chain(more))
 }
 
 fn simulated_order() -> Json {
@@ -169,29 +167,32 @@ fn simulation() -> Json {
     )
 }
 
-fn fleet_order() -> Json {
-    record(
-        "What a driver needs to know of an order.",
-        [
-            ("id", order_id()),
-            ("orderReference", string("The business's id of the order.")),
-            ("trackingCode", tracking_code()),
-            ("status", reference("DeliveryStatus")),
-            ("codStatus", reference("CodStatus")),
-            ("codAmountPaise", paise("The cash to collect; 0 for none.")),
-            ("codDiscrepancyPaise", nullable(paise("A reported amount that is not the one to collect."))),
-            ("customer", reference("Customer")),
-            ("delivery", reference("Address")),
-            ("pickup", nullable(reference("Pickup"))),
-            ("package", reference("Package")),
-            ("customerNote", nullable(string("From the customer to the driver."))),
-            ("driver", nullable(reference("Driver"))),
-            ("reason", nullable(string("Why the delivery failed, was cancelled or returned."))),
-            ("createdAt", time("When the order was created.")),
-            ("updatedAt", time("When it last changed.")),
-            ("personalDataErasedAt", erased_at()),
-        ],
-    )
+fn reported_order() -> Json {
+    let warnings = list(reference("Warning"), "Recorded, but perhaps not what was meant.");
+    let fields = fleet_order().into_iter().chain([("warnings", warnings)]);
+    record("An order after a report, and the warnings about the report.", fields)
+}
+
+fn fleet_order() -> [(&'static str, Json); 17] {
+    [
+        ("id", order_id()),
+        ("orderReference", string("The business's id of the order.")),
+        ("trackingCode", tracking_code()),
+        ("status", reference("DeliveryStatus")),
+        ("codStatus", reference("CodStatus")),
+        ("codAmountPaise", paise("The cash to collect; 0 for none.")),
+        ("codDiscrepancyPaise", nullable(paise("A reported amount that is not the one to collect."))),
+        ("customer", reference("Customer")),
+        ("delivery", reference("Address")),
+        ("pickup", nullable(reference("Pickup"))),
+        ("package", reference("Package")),
+        ("customerNote", nullable(string("From the customer to the driver."))),
+        ("driver", nullable(reference("Driver"))),
+        ("reason", nullable(string("Why the delivery failed, was cancelled or returned."))),
+        ("createdAt", time("When the order was created.")),
+        ("updatedAt", time("When it last changed.")),
+        ("personalDataErasedAt", erased_at()),
+    ]
 }
 
 fn erased_at() -> Json {

@@ -76,7 +76,8 @@ fn reported(
     let time = object! {
         "type": "string",
         "format": "date-time",
-        "description": "When it happened, by the fleet's clock; not in the future.",
+        "description": "When it happened, by the fleet's clock; not in the future. It may be before the order: more than five \
+                        minutes before bring the warning `occurred_before_order`.",
     };
     with_required(
         description,
@@ -143,6 +144,7 @@ fn report(samples: &Samples) -> Operation {
         id: "reportProgress",
         summary: "Report progress",
         description: "Moves a live order on. A repeated `eventId` is answered with 200 and changes nothing; with another body it is 422. \
+                      `warnings` says what was recorded but may be wrong. \
                       An event that cannot follow is 409 with the `legal` ones, and is not remembered.",
         parameters: vec![in_path("id", order_id().with("format", "order-id"), &order.id.to_string())],
         body: Some(body(true, "Report", "What happened.", examples)),
@@ -151,8 +153,15 @@ fn report(samples: &Samples) -> Operation {
             success(
                 "The order after it.",
                 HEADERS,
-                "FleetOrder",
-                [("moved", "The order", Json::of(&views::fleet_view(order)))],
+                "ReportedOrder",
+                [
+                    ("moved", "The order", Json::of(&views::reported_view(order.clone(), order.updated_at))),
+                    (
+                        "early",
+                        "Dated before the order",
+                        Json::of(&views::reported_view(order, DateTime::UNIX_EPOCH)),
+                    ),
+                ],
             ),
         )],
         errors,

@@ -59,7 +59,7 @@ fn status_entry() -> Json {
             ),
             ("status", reference("DeliveryStatus")),
             ("codStatus", reference("CodStatus")),
-            ("occurredAt", time("When the fleet says that it happened.")),
+            ("occurredAt", time("When it happened, by the fleet's clock, which can be wrong.")),
             ("recordedAt", time("When it was recorded.")),
             ("data", reference("EventData")),
         ],
@@ -143,7 +143,8 @@ pub(super) fn tracking() -> [(&'static str, Json); 3] {
         [
             ("event", event_kind(order_kinds(), "What happened.")),
             ("status", reference("DeliveryStatus")),
-            ("occurredAt", time("When it happened.")),
+            ("occurredAt", time("When it happened, by the fleet's clock, which can be wrong.")),
+            ("recordedAt", time("When it was recorded.")),
         ],
     );
     let stage = record(
@@ -154,7 +155,7 @@ pub(super) fn tracking() -> [(&'static str, Json); 3] {
                 "state",
                 words(["done", "current", "upcoming", "stopped"], "Where the parcel is, seen from here."),
             ),
-            ("at", nullable(time("When it was reached."))),
+            ("at", nullable(time("When it was recorded as reached."))),
         ],
     );
     [("Tracking", tracking), ("TrackingStep", step), ("TrackingStage", stage)]

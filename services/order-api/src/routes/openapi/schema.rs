@@ -166,18 +166,22 @@ pub(in crate::routes) fn nullable(schema: Json) -> Json {
 }
 
 /// An object of an answer, all of whose fields are always there.
-pub(in crate::routes) fn record<const N: usize>(description: &str, fields: [(&str, Json); N]) -> Json {
+pub(in crate::routes) fn record<'a>(
+    description: &str,
+    fields: impl IntoIterator<Item = (&'a str, Json)>,
+) -> Json {
+    let fields: Vec<_> = fields.into_iter().collect();
     let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
     with_required(description, &names, fields)
 }
 
 /// An object, some of whose fields must be there. It may have more fields than are named.
-pub(in crate::routes) fn with_required<const N: usize>(
+pub(in crate::routes) fn with_required<'a>(
     description: &str,
     required: &[&str],
-    fields: [(&str, Json); N],
+    fields: impl IntoIterator<Item = (&'a str, Json)>,
 ) -> Json {
-    let properties = Json::object(fields.map(|(name, schema)| (name.to_owned(), schema)));
+    let properties = Json::object(fields.into_iter().map(|(name, schema)| (name.to_owned(), schema)));
     let schema = object! { "type": "object", "description": description };
     let schema = if required.is_empty() { schema } else { schema.with("required", required.to_vec()) };
     schema.with("properties", properties)

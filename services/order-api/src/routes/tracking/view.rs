@@ -31,7 +31,9 @@ pub(super) struct TrackingView {
 pub(super) struct Step {
     event: EventKind,
     status: DeliveryStatus,
+    /// By the fleet's clock, which can be wrong: the page shows `recorded_at`.
     occurred_at: DateTime<Utc>,
+    recorded_at: DateTime<Utc>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -39,7 +41,7 @@ pub(super) struct Step {
 pub(super) struct Stage {
     pub label: &'static str,
     pub state: StageState,
-    /// When it was reached.
+    /// When it was recorded as reached.
     pub at: Option<DateTime<Utc>>,
 }
 
@@ -82,7 +84,12 @@ impl TrackingView {
             version: order.sequence,
             steps: moves
                 .into_iter()
-                .map(|event| Step { event: event.kind, status: event.status, occurred_at: event.occurred_at })
+                .map(|event| Step {
+                    event: event.kind,
+                    status: event.status,
+                    occurred_at: event.occurred_at,
+                    recorded_at: event.recorded_at,
+                })
                 .collect(),
         }
     }
@@ -132,7 +139,7 @@ fn words(status: DeliveryStatus, driver_left: bool) -> (&'static str, &'static s
 }
 
 fn progress(status: DeliveryStatus, moves: &[OrderEvent]) -> Vec<Stage> {
-    let latest = |kind| moves.iter().rev().find(|event| event.kind == kind).map(|event| event.occurred_at);
+    let latest = |kind| moves.iter().rev().find(|event| event.kind == kind).map(|event| event.recorded_at);
     let rank = |status| WAY.iter().position(|(stage, ..)| *stage == status);
     // A delivery that ended early stopped behind the last stage it had reached.
     let reached = moves.iter().rev().find_map(|event| rank(event.status)).unwrap_or_default();
@@ -187,7 +194,8 @@ mod tests {
                 status: state.status,
                 cod_status: state.cod,
                 data: Value::Null,
-                occurred_at: clock.now(),
+                // As a fleet with a wrong clock says.
+                occurred_at: DateTime::UNIX_EPOCH,
                 recorded_at: clock.now(),
             }
         });

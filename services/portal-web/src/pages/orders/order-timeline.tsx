@@ -6,7 +6,6 @@ import { ErrorState } from "../../components/error-state";
 import { LoadMore } from "../../components/load-more";
 import { Money } from "../../components/money";
 import { Section } from "../../components/section";
-import { Time } from "../../components/time";
 import { eventLabel } from "../../format/event-words";
 import { DELIVERY_STATUSES, sentence } from "../../format/order-words";
 import { listed } from "../../format/service-words";
@@ -70,7 +69,6 @@ export function OrderTimeline({ order, timeline, hasDeliveryPages = true, endpoi
   );
 }
 
-const LATE_MS = 60_000;
 const OWNERS: Record<string, string> = { wallet: "money", "webhook-dispatcher": "webhooks" };
 
 function Missing({ services }: { services: string[] }) {
@@ -108,18 +106,8 @@ function StatusItem({ entry }: { entry: EntryOf<"status"> }) {
       strong
     >
       {statusDetail(entry.data as unknown as EventData)}
-      {isReportedLate(entry) && (
-        <div>
-          Happened <Time at={entry.occurredAt} />
-        </div>
-      )}
     </Item>
   );
-}
-
-/** Whether it was heard of so long after it happened, or before, that both times matter. */
-function isReportedLate(entry: EntryOf<"status">): boolean {
-  return Math.abs(Date.parse(entry.recordedAt) - Date.parse(entry.occurredAt)) > LATE_MS;
 }
 
 interface EventData {
