@@ -11,8 +11,9 @@ use domain::{EventKind, Mode};
 use internal_api::PageQuery;
 use internal_api::webhooks::{CreatedEndpoint, DeliveryState, RecoveryState, RecoveryView};
 use serde_json::json;
+use test_kit::{faulty_fields, refusal, until};
 
-use crate::harness::{Harness, LIFE, TestOrder, faulty_fields, refusal, retries, until};
+use crate::harness::{Harness, LIFE, TestOrder, retries};
 use crate::receiver::{Receiver, reply};
 
 fn text(time: DateTime<Utc>) -> String {

@@ -4,11 +4,12 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::json;
 use sha2::Sha256;
 
-use crate::harness::{Harness, TestOrder, until};
+use crate::harness::{Harness, TestOrder};
 use crate::receiver::{Received, Receiver};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use domain::Mode;
+use test_kit::until;
 
 fn hmac(key: &[u8], message: &[u8]) -> Vec<u8> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
