@@ -7,8 +7,9 @@ use std::time::Duration;
 use events::{Body, binding};
 use messaging::{Outgoing, Queue, Rejection, topology};
 use telemetry::TraceContext;
+use test_kit::{until, vhost};
 
-use crate::brokers::{Events, broker, outgoing, ready_messages, until, vhost};
+use crate::brokers::{Events, broker, outgoing, ready_messages};
 use crate::recorder::Recorder;
 
 #[tokio::test]

@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 
 use events::binding;
 use messaging::{Queue, topology};
+use test_kit::{OwnBroker, until};
 
-use crate::brokers::{Events, OwnBroker, broker, outgoing, until};
+use crate::brokers::{Events, broker, outgoing};
 use crate::recorder::Recorder;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_confirmed_survives_a_kill_and_all_return_within_two_seconds() {
-    let own = OwnBroker::start("kill").await;
+    let own = OwnBroker::start().await;
     let broker = broker(&own.url);
     let (recorder, news) = (Recorder::content(), Recorder::content());
     let consuming = recorder.consume(&broker, topology::facts(), 8);
@@ -21,7 +22,7 @@ async fn what_was_confirmed_survives_a_kill_and_all_return_within_two_seconds() 
     broker.publisher().connected().await.unwrap();
     broker.publisher().publish(&[outgoing(&Events::new().funded())]).await.unwrap();
     until("the first is heard", async || recorder.heard().len() == 1 && news.connections() == 1).await;
-    own.queues_are_on_disk().await;
+    own.queues_are_on_disk(&["webhook-dispatcher.events", "wallet.refunds", "portal-api.facts"]).await;
 
     let enough = Arc::new(AtomicBool::new(false));
     let publishing = {
@@ -67,5 +68,4 @@ async fn what_was_confirmed_survives_a_kill_and_all_return_within_two_seconds() 
     consuming.stop().await;
     listening.stop().await;
     broker.close().await;
-    own.end();
 }

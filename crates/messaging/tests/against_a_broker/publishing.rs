@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use messaging::topology;
+use test_kit::vhost;
 
-use crate::brokers::{Events, broker, outgoing, ready_messages, vhost};
+use crate::brokers::{Events, broker, outgoing, ready_messages};
 use crate::recorder::Recorder;
 
 #[tokio::test]
