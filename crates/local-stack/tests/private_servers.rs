@@ -6,14 +6,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use lapin::options::{BasicGetOptions, BasicPublishOptions, ConfirmSelectOptions, QueueDeclareOptions};
 use lapin::types::{AMQPValue, FieldTable};
 use lapin::{BasicProperties, Channel, Connection, ConnectionProperties};
-use local_stack::{
-    Listener, Notice, Postgres, PostgresOptions, RabbitMq, RabbitMqOptions, RabbitMqPorts, query,
-};
+use local_stack::{Listener, Notice, Postgres, PostgresOptions, query};
+use test_kit::OwnBroker;
 
 fn test_directory(name: &str) -> PathBuf {
     let directory = std::env::temp_dir().join(format!("waybill-{name}-{}", std::process::id()));
@@ -97,33 +95,10 @@ async fn channel(url: &str) -> Channel {
     connection.create_channel().await.unwrap()
 }
 
-/// A RabbitMQ of the 3.10 series saves the names of new quorum queues only twice a second, and a queue whose name was
-/// not saved is lost in a crash, messages and all. This is about messages.
-async fn queue_is_on_disk(directory: &Path) {
-    let names = directory.join("rabbitmq/data/waybill@localhost/quorum/waybill@localhost/names.dets");
-    for _ in 0..500 {
-        let names = fs::read(&names).unwrap_or_default();
-        if names.windows(11).any(|bytes| bytes == b"shop_orders") {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("the queue's name was not saved within 10 s");
-}
-
 #[tokio::test]
 async fn rabbitmq_comes_back_from_a_kill_with_what_was_confirmed() {
-    let directory = test_directory("rabbitmq");
-    let ports = RabbitMqPorts {
-        amqp: local_stack::free_port().unwrap(),
-        distribution: local_stack::free_port().unwrap(),
-        epmd: local_stack::free_port().unwrap(),
-    };
-    let options = RabbitMqOptions { directory: directory.clone(), ports, password: "letmein".into() };
-    let server = RabbitMq::start(&options, unheard()).await.unwrap();
-    let url = server.create_vhost("shop").await.unwrap();
-
-    let before = channel(&url).await;
+    let own = OwnBroker::start().await;
+    let before = channel(&own.url).await;
     let mut quorum = FieldTable::default();
     quorum.insert("x-queue-type".into(), AMQPValue::LongString("quorum".into()));
     let durable = QueueDeclareOptions { durable: true, ..QueueDeclareOptions::default() };
@@ -137,16 +112,16 @@ async fn rabbitmq_comes_back_from_a_kill_with_what_was_confirmed() {
         BasicProperties::default(),
     );
     assert!(sent.await.unwrap().await.unwrap().is_ack());
-    queue_is_on_disk(&directory).await;
+    own.queues_are_on_disk(&["orders"]).await;
 
-    server.kill().await.unwrap();
-    server.ready().await.unwrap();
-    let after = channel(&url).await;
+    own.server.kill().await.unwrap();
+    own.server.ready().await.unwrap();
+    let after = channel(&own.url).await;
     let got = after.basic_get("orders".into(), BasicGetOptions::default()).await.unwrap().unwrap();
     assert_eq!(got.delivery.data, b"kept");
 
-    assert!(!processes_of(&directory).is_empty());
+    let OwnBroker { server, directory, .. } = own;
+    assert!(!processes_of(directory.path()).is_empty());
     drop(server);
-    assert_eq!(processes_of(&directory), Vec::<String>::new());
-    fs::remove_dir_all(&directory).unwrap();
+    assert_eq!(processes_of(directory.path()), Vec::<String>::new());
 }

@@ -5,7 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+
+use test_kit::until;
 
 /// Starts the program with a shell script as its command.
 fn with_servers(script: &str) -> Child {
@@ -34,34 +35,26 @@ fn processes_of(directory: &Path) -> usize {
     words.filter(|words| String::from_utf8_lossy(words).contains(&directory)).count()
 }
 
-fn until(what: &str, condition: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while !condition() {
-        assert!(Instant::now() < end, "{what}: not within a minute");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-#[test]
-fn the_command_is_told_of_the_servers_and_its_exit_code_is_passed_on() {
+#[tokio::test]
+async fn the_command_is_told_of_the_servers_and_its_exit_code_is_passed_on() {
     let mut process = with_servers("grep -q postgres \"$WAYBILL_TEST_SERVERS\" && exit 7");
-    until("a directory for the servers", || directory_of(&process).is_some());
+    until("the servers have a directory", async || directory_of(&process).is_some()).await;
     let directory = directory_of(&process).unwrap();
     assert_eq!(process.wait().unwrap().code(), Some(7));
     assert!(!directory.exists());
-    until("the servers to be gone", || processes_of(&directory) == 0);
+    until("the servers are gone", async || processes_of(&directory) == 0).await;
 }
 
-#[test]
-fn nothing_outlives_a_supervisor_that_is_killed() {
+#[tokio::test]
+async fn nothing_outlives_a_supervisor_that_is_killed() {
     let mut process = with_servers("touch \"$WAYBILL_TEST_SERVERS.seen\"; read -r _");
     let seen =
         || directory_of(&process).is_some_and(|directory| directory.join("servers.json.seen").exists());
-    until("the command to run", seen);
+    until("the command runs", async || seen()).await;
     let directory = directory_of(&process).unwrap();
     assert!(processes_of(&directory) > 0);
     process.kill().unwrap();
     process.wait().unwrap();
-    until("the servers to end", || processes_of(&directory) == 0);
-    until("the directory to go", || !directory.exists());
+    until("the servers end", async || processes_of(&directory) == 0).await;
+    until("the directory goes", async || !directory.exists()).await;
 }

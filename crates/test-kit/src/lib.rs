@@ -1,5 +1,24 @@
-//! What the tests of several packages share. A helper that only one package needs stays with that package.
+//! Helpers that the tests of several packages share. A helper that only one package needs stays with that package.
+//!
+//! Helpers panic where a test cannot go on.
+#![expect(clippy::expect_used, reason = "helpers of tests end the test that cannot go on")]
 
+mod calls;
+mod directory;
+mod http;
+mod metrics;
+mod own_broker;
+mod program;
+mod servers;
 mod wait;
 
-pub use wait::{PATIENCE, until};
+pub use calls::{faulty_fields, peer, refusal, refused};
+pub use directory::Directory;
+pub use http::{client, is_ready, serve, url};
+pub use metrics::metrics;
+pub use own_broker::OwnBroker;
+pub use program::{Program, service_command};
+pub use servers::{
+    broker, database, database_of, database_url, listeners, nowhere, unreachable_database, vhost,
+};
+pub use wait::{PATIENCE, eventually, until};

@@ -1,5 +1,6 @@
-//! Waiting for a condition.
+//! Waiting for a condition or a value.
 
+use std::panic::Location;
 use std::time::Duration;
 
 /// How long a condition may take to come true on a machine that is busy with other tests.
@@ -7,22 +8,26 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// Waits until the condition holds.
-///
-/// # Panics
-/// When it does not hold within [`PATIENCE`]; the message names the condition.
+/// Waits until the condition holds. The test fails after [`PATIENCE`], with the name of the condition.
 #[track_caller]
-pub fn until(what: &str, condition: impl AsyncFn() -> bool) -> impl Future<Output = ()> {
-    let caller = std::panic::Location::caller();
+pub fn until(what: &str, mut condition: impl AsyncFnMut() -> bool) -> impl Future<Output = ()> {
+    eventually(what, async move || condition().await.then_some(()))
+}
+
+/// Waits until there is a value. The test fails after [`PATIENCE`], with the name of the value.
+#[track_caller]
+pub fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> impl Future<Output = T> {
+    let caller = Location::caller();
     async move {
-        let met = async {
-            while !condition().await {
+        let seen = async {
+            loop {
+                if let Some(value) = look().await {
+                    return value;
+                }
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
         };
-        assert!(
-            tokio::time::timeout(PATIENCE, met).await.is_ok(),
-            "{caller}: timed out waiting until {what}"
-        );
+        let seen = tokio::time::timeout(PATIENCE, seen).await;
+        seen.unwrap_or_else(|_| panic!("{caller}: timed out waiting: {what}"))
     }
 }

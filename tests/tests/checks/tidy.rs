@@ -31,7 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("reference-shop", &["domain", "postgres", "settings", "telemetry", "webhook-signature"]),
     ("demo", &["domain", "local-stack", "reference-shop", "settings"]),
     // Beyond design.md §2: helpers of tests, which no program ships.
-    ("test-kit", &[]),
+    ("test-kit", &["domain", "internal-api", "local-stack", "settings", "telemetry"]),
 ];
 const NOT_FOR_SERVICES: &[&str] = &["demo", "local-stack", "reference-shop", "test-kit"];
 

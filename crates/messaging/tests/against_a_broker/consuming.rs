@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use events::{Body, binding};
 use messaging::{Outgoing, Queue, Rejection, topology};
 use telemetry::TraceContext;
+use test_kit::{until, vhost};
 
-use crate::brokers::{Events, broker, consumers, outgoing, ready_messages, until, vhost};
+use crate::brokers::{Events, broker, consumers, outgoing, ready_messages};
 use crate::recorder::Recorder;
 
 #[tokio::test]

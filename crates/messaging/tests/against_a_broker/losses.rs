@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use events::binding;
 use messaging::{Queue, topology};
+use test_kit::{OwnBroker, until};
 
-use crate::brokers::{Events, OwnBroker, broker, outgoing, until};
+use crate::brokers::{Events, broker, outgoing};
 use crate::recorder::Recorder;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_confirmed_survives_a_kill_and_all_return() {
-    let own = OwnBroker::start("kill").await;
+    let own = OwnBroker::start().await;
     let broker = broker(&own.url);
     let (recorder, news) = (Recorder::content(), Recorder::content());
     let consuming = recorder.consume(&broker, topology::facts(), 8);
@@ -20,7 +21,7 @@ async fn what_was_confirmed_survives_a_kill_and_all_return() {
     broker.publisher().connected().await.unwrap();
     broker.publisher().publish(&[outgoing(&Events::new().funded())]).await.unwrap();
     until("the first is heard", async || recorder.heard().len() == 1 && news.connections() == 1).await;
-    own.queues_are_on_disk().await;
+    own.queues_are_on_disk(&["webhook-dispatcher.events", "wallet.refunds", "portal-api.facts"]).await;
 
     let enough = Arc::new(AtomicBool::new(false));
     let publishing = {
@@ -63,5 +64,4 @@ async fn what_was_confirmed_survives_a_kill_and_all_return() {
     consuming.stop().await;
     listening.stop().await;
     broker.close().await;
-    own.end();
 }

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use messaging::topology;
+use test_kit::vhost;
 
-use crate::brokers::{Events, broker, outgoing, ready_messages, vhost};
+use crate::brokers::{Events, broker, outgoing, ready_messages};
 use crate::recorder::Recorder;
 
 #[tokio::test]
@@ -20,7 +21,7 @@ async fn an_event_waits_for_a_consumer_that_never_was_there_before() {
 
     let recorder = Recorder::content();
     let consuming = recorder.consume(&broker, topology::facts(), 1);
-    crate::brokers::until("all are heard", async || recorder.heard().len() == 300).await;
+    test_kit::until("all are heard", async || recorder.heard().len() == 300).await;
     // One at a time, they come in the order in which they were sent.
     assert_eq!(recorder.heard(), sent.iter().map(|event| event.id).collect::<Vec<_>>());
     consuming.stop().await;

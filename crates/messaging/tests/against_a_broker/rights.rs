@@ -8,8 +8,9 @@ use events::binding;
 use local_stack::Servers;
 use messaging::{Broker, Queue, Rejection, topology};
 use settings::Secret;
+use test_kit::{until, vhost};
 
-use crate::brokers::{Events, broker, outgoing, ready_messages, until, vhost};
+use crate::brokers::{Events, broker, outgoing, ready_messages};
 use crate::recorder::Recorder;
 
 /// As `deploy/` gives them to a service that publishes, reads one shared queue, and has a queue of its own per instance.

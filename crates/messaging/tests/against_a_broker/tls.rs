@@ -3,8 +3,9 @@
 use local_stack::{Authority, free_port};
 use messaging::{Broker, topology};
 use settings::{Certificates, Secret};
+use test_kit::{OwnBroker, until};
 
-use crate::brokers::{Events, OwnBroker, outgoing, until};
+use crate::brokers::{Events, outgoing};
 use crate::recorder::Recorder;
 
 /// What the server's certificate says; it is reached under `localhost`, too.
@@ -19,7 +20,7 @@ impl TlsBroker {
     async fn start(authority: &Authority) -> Self {
         let certified = authority.certify(&[NAME]).unwrap();
         let port = free_port().unwrap();
-        let own = OwnBroker::with_settings("tls", |folder| {
+        let own = OwnBroker::with_settings(|folder| {
             let file = |name: &str, text: &str| {
                 std::fs::write(folder.join(name), text).unwrap();
                 folder.join(name).display().to_string()
@@ -76,5 +77,4 @@ async fn only_the_certified_host_is_spoken_to() {
         until(fault, async || refused.check().await.is_err_and(|error| error.to_string().contains(fault)))
             .await;
     }
-    server.own.end();
 }

@@ -1,15 +1,13 @@
 //! The relay: everything committed arrives, nothing leaves the outbox before the broker has it.
 
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use domain::{Clock, Entropy};
-use local_stack::{RabbitMq, RabbitMqOptions, RabbitMqPorts};
+use domain::Clock;
 use outbox::Doorbell;
+use test_kit::{OwnBroker, until, vhost};
 use tracing::Instrument;
 
-use crate::servers::{Events, Recorder, Running, broker, database, until, vhost, waiting};
+use crate::servers::{Events, Recorder, Running, broker, database, waiting};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_relays_share_the_work_and_send_each_event_once() {
@@ -87,7 +85,7 @@ async fn nothing_is_lost_when_the_broker_is_killed_in_the_middle() {
         (0..2).map(|_| Running::relay(&database, &broker, &doorbell, Clock::system())).collect();
     let mut committed = events.commit(&database, 1).await.unwrap();
     until("the first has arrived", async || recorder.has_all(&committed)).await;
-    own.queues_are_on_disk().await;
+    own.queues_are_on_disk(&["portal-api.facts"]).await;
 
     for _ in 0..2 {
         let writing = {
@@ -115,43 +113,4 @@ async fn nothing_is_lost_when_the_broker_is_killed_in_the_middle() {
     }
     listening.stop().await;
     broker.close().await;
-    own.end();
-}
-
-/// A broker that this test may kill.
-struct OwnBroker {
-    server: RabbitMq,
-    url: String,
-    directory: PathBuf,
-}
-
-impl OwnBroker {
-    async fn start() -> Self {
-        let directory = std::env::temp_dir().join(format!("waybill-outbox-{}", std::process::id()));
-        std::fs::create_dir_all(&directory).unwrap();
-        let options = RabbitMqOptions {
-            directory: directory.clone(),
-            ports: RabbitMqPorts::free(&Entropy::from_system().unwrap()).unwrap(),
-            password: "letmein".into(),
-        };
-        let server = RabbitMq::start(&options, Arc::new(|_| {})).await.unwrap();
-        let url = server.create_vhost("tested").await.unwrap();
-        Self { server, url, directory }
-    }
-
-    /// RabbitMQ 3.10 saves the names of new quorum queues only twice a second, and loses a queue in a crash before that.
-    async fn queues_are_on_disk(&self) {
-        let names =
-            self.directory.join("rabbitmq/data/waybill@localhost/quorum/waybill@localhost/names.dets");
-        until("the queue's name is on disk", async || {
-            let names = std::fs::read(&names).unwrap_or_default();
-            names.windows(23).any(|bytes| bytes == b"tested_portal-api.facts")
-        })
-        .await;
-    }
-
-    fn end(self) {
-        drop(self.server);
-        let _left = std::fs::remove_dir_all(&self.directory);
-    }
 }

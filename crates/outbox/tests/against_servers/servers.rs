@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, Clock, Entropy, EventId};
 use events::{Body, Envelope};
-use local_stack::{Servers, query};
+use local_stack::query;
 use messaging::{Broker, Handler, Rejection, topology};
 use outbox::{Doorbell, Relay};
 use postgres::{Database, StoreError};
@@ -17,14 +17,9 @@ use tokio_util::sync::CancellationToken;
 
 /// A fresh database with the outbox's tables.
 pub(crate) async fn database() -> (Database, String) {
-    let url = Servers::for_tests().await.unwrap().create_database().await.unwrap();
-    let settings = settings::Database { url: Secret::new(url.clone()), pool_size: 8 };
+    let settings = test_kit::database().await;
     postgres::migrate(&settings, vec![outbox::MIGRATIONS]).await.unwrap();
-    (Database::new(&settings).unwrap(), url)
-}
-
-pub(crate) async fn vhost() -> String {
-    Servers::for_tests().await.unwrap().create_vhost().await.unwrap()
+    (Database::new(&settings).unwrap(), settings.url.expose().to_owned())
 }
 
 pub(crate) fn broker(url: &str) -> Broker {
@@ -130,14 +125,4 @@ pub(crate) async fn count(url: &str, sql: &str) -> u64 {
 
 pub(crate) async fn waiting(url: &str) -> u64 {
     count(url, "SELECT count(*) FROM outbox_messages").await
-}
-
-/// Waits for a condition, for at most 60 s.
-pub(crate) async fn until(what: &str, condition: impl AsyncFn() -> bool) {
-    let wait = async {
-        while !condition().await {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    assert!(tokio::time::timeout(Duration::from_secs(60), wait).await.is_ok(), "not within 60 s: {what}");
 }

@@ -5,8 +5,9 @@ use domain::Clock;
 use outbox::Doorbell;
 use postgres::StoreError;
 use telemetry::TraceContext;
+use test_kit::until;
 
-use crate::servers::{Events, Running, broker, count, database, until, waiting};
+use crate::servers::{Events, Running, broker, count, database, waiting};
 
 #[tokio::test]
 async fn only_what_is_committed_is_in_the_outbox() {

@@ -13,6 +13,7 @@ use futures_util::future::join_all;
 use local_stack::query;
 use postgres::{Apply, Batcher, BatcherOptions, Gather, StoreError};
 use proptest::prelude::*;
+use test_kit::until;
 use tokio::time::timeout;
 
 use crate::servers::{OwnServer, database};
@@ -171,7 +172,7 @@ async fn a_stalled_lock_stalls_only_those_who_need_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn when_the_server_is_killed_no_outcome_is_a_lie() {
-    let own = OwnServer::start("batcher").await;
+    let own = OwnServer::start().await;
     query(&own.url, TABLES).await.unwrap();
     let batcher = Batcher::start(
         "test",
@@ -196,7 +197,8 @@ async fn when_the_server_is_killed_no_outcome_is_a_lie() {
             join_all(submits).await.into_iter().flatten().collect::<Vec<_>>()
         })
     };
-    while query(&own.url, "SELECT count(*) > 500 FROM counted").await.unwrap() != "t" {}
+    until("rows flow", async || query(&own.url, "SELECT count(*) > 500 FROM counted").await.unwrap() == "t")
+        .await;
     own.server.kill().await.unwrap();
     own.server.ready().await.unwrap();
     let outcomes = timeout(Duration::from_secs(120), submitting).await.unwrap().unwrap();
@@ -217,7 +219,6 @@ async fn when_the_server_is_killed_no_outcome_is_a_lie() {
     }
     assert!(unknown > 0, "the kill met nobody");
     batcher.submit(job(100_000)).await.unwrap();
-    own.end();
 }
 
 proptest! {

@@ -216,7 +216,7 @@ fn signal(signal: &str, pid: i32) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn after_a_restart_of_the_server_the_next_transactions_succeed() {
-    let own = OwnServer::start("restart").await;
+    let own = OwnServer::start().await;
     query(&own.url, NOTES).await.unwrap();
     let database = own.database(4);
     // Several idle connections that will be stale.
@@ -232,7 +232,6 @@ async fn after_a_restart_of_the_server_the_next_transactions_succeed() {
         let adds = (0..8).map(|id| add(&database, round * 10 + id).boxed());
         futures_util::future::try_join_all(adds).await.unwrap();
     }
-    own.end();
 }
 
 /// HTTP workers have runtimes of their own, which end before the service does.

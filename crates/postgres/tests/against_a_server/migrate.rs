@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::servers::settings;
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
-use local_stack::{Servers, query};
+use local_stack::query;
 use postgres::{Schema, migrate};
 
 const FIRST: EmbeddedMigrations = embed_migrations!("tests/migrations/first");
@@ -16,7 +16,7 @@ const THIRD: EmbeddedMigrations = embed_migrations!("tests/migrations/third");
 
 #[tokio::test]
 async fn instances_that_start_together_migrate_once() {
-    let url = Servers::for_tests().await.unwrap().create_database().await.unwrap();
+    let url = test_kit::database_url().await;
     let settings = settings(&url, 2);
     // Each takes a while, so that they would meet.
     let instances = (0..4).map(|_| migrate(&settings, vec![FIRST, SECOND]));
@@ -32,7 +32,7 @@ async fn instances_that_start_together_migrate_once() {
 #[tokio::test]
 async fn an_index_that_was_not_finished_is_built_anew() {
     const STATE: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'words_of_each_one'::regclass";
-    let url = Servers::for_tests().await.unwrap().create_database().await.unwrap();
+    let url = test_kit::database_url().await;
     let settings = settings(&url, 2);
     migrate(&settings, vec![FIRST, SECOND]).await.unwrap();
     query(&url, "INSERT INTO words VALUES ('two')").await.unwrap();
@@ -52,7 +52,7 @@ async fn an_index_that_was_not_finished_is_built_anew() {
 
 #[tokio::test]
 async fn another_services_database_is_refused() {
-    let url = Servers::for_tests().await.unwrap().create_database().await.unwrap();
+    let url = test_kit::database_url().await;
     let settings = settings(&url, 2);
     migrate(&settings, vec![FIRST, SECOND]).await.unwrap();
     // One that has SECOND's version alone of its own takes FIRST's for another's; it is older.
@@ -64,7 +64,7 @@ async fn another_services_database_is_refused() {
 
 #[tokio::test]
 async fn two_sets_with_one_version_are_refused() {
-    let url = Servers::for_tests().await.unwrap().create_database().await.unwrap();
+    let url = test_kit::database_url().await;
     let error = migrate(&settings(&url, 2), vec![FIRST, FIRST]).await.unwrap_err();
     assert!(error.to_string().contains("version"), "{error}");
     assert_eq!(query(&url, "SELECT to_regclass('words') IS NULL").await.unwrap(), "t");
@@ -72,7 +72,7 @@ async fn two_sets_with_one_version_are_refused() {
 
 #[tokio::test]
 async fn a_new_instance_waits_for_whoever_migrates() {
-    let url = Servers::for_tests().await.unwrap().create_database().await.unwrap();
+    let url = test_kit::database_url().await;
     let settings = settings(&url, 2);
     let (former, current) =
         (Schema::new(&settings, &[FIRST]).unwrap(), Schema::new(&settings, &[FIRST, SECOND]).unwrap());
@@ -95,7 +95,7 @@ async fn a_new_instance_waits_for_whoever_migrates() {
 
 #[tokio::test]
 async fn an_index_is_built_concurrently_while_others_wait_for_their_turn() {
-    let url = Servers::for_tests().await.unwrap().create_database().await.unwrap();
+    let url = test_kit::database_url().await;
     let settings = settings(&url, 2);
     migrate(&settings, vec![FIRST]).await.unwrap();
     query(&url, "INSERT INTO words SELECT number::text FROM generate_series(1, 100000) AS number")

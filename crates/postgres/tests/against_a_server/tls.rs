@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use diesel_async::RunQueryDsl;
 use local_stack::{Authority, query};
 use postgres::{Database, Schema, StoreError};
+use test_kit::Directory;
 
 use crate::servers::{OwnServer, settings};
 
@@ -15,11 +16,12 @@ struct TlsServer {
     own: OwnServer,
     authority: PathBuf,
     stranger: PathBuf,
+    _certificates: Directory,
 }
 
 impl TlsServer {
     async fn start() -> Self {
-        let own = OwnServer::start("tls").await;
+        let own = OwnServer::start().await;
         let authority = Authority::new("ours").unwrap();
         let certified = authority.certify(&[NAME]).unwrap();
         let admin = own.server.admin_url();
@@ -31,14 +33,15 @@ impl TlsServer {
         }
         query(&admin, "ALTER SYSTEM SET ssl = on").await.unwrap();
         own.server.restart().await.unwrap();
-        let directory = std::env::temp_dir();
+        let certificates = Directory::new("certificates");
         let file = |name: &str, authority: &Authority| {
-            let path = directory.join(format!("waybill-postgres-{name}-{}.crt", std::process::id()));
+            let path = certificates.path().join(format!("{name}.crt"));
             std::fs::write(&path, authority.pem()).unwrap();
             path
         };
         let stranger = file("stranger", &Authority::new("stranger").unwrap());
-        Self { own, authority: file("authority", &authority), stranger }
+        let authority = file("authority", &authority);
+        Self { own, authority, stranger, _certificates: certificates }
     }
 
     /// What the line is encrypted with; empty in clear.
@@ -56,13 +59,6 @@ impl TlsServer {
             })
             .await;
         cipher.map_err(|error| error.to_string())
-    }
-
-    fn end(self) {
-        self.own.end();
-        for file in [self.authority, self.stranger] {
-            std::fs::remove_file(file).unwrap();
-        }
     }
 }
 
@@ -103,12 +99,11 @@ async fn lines_are_as_safe_as_asked_for() {
     let stranger = settings(&format!("{}?{stranger}", server.own.url), 2);
     let told = Schema::new(&stranger, &[]).unwrap().check().await.unwrap_err();
     assert!(format!("{told:#}").contains("UnknownIssuer"), "{told:#}");
-    server.end();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_without_tls_is_used_where_that_is_allowed() {
-    let server = OwnServer::start("clear").await;
+    let server = OwnServer::start().await;
     for (options, is_allowed) in
         [("", true), ("sslmode=disable", true), ("sslmode=require", false), ("sslmode=verify-full", false)]
     {
@@ -119,5 +114,4 @@ async fn a_server_without_tls_is_used_where_that_is_allowed() {
             assert!(told.contains("server does not support TLS"), "{told}");
         }
     }
-    server.end();
 }

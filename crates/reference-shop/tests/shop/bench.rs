@@ -1,16 +1,15 @@
 //! What each test works at: a shop on a database of its own, and the service that it calls.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use domain::{Clock, Mode};
-use local_stack::Servers;
 use reference_shop::{
     LocalOrder, LocalOrderId, Modes, NewOrder, ReceivedWebhook, Shop, ShopSettings, SyncOutcome,
     WEBHOOK_PATH, WebhookServer,
 };
 use serde_json::{Value, json};
 use settings::Secret;
+use test_kit::eventually;
 
 use crate::remote::Remote;
 
@@ -31,7 +30,7 @@ impl Bench {
 
     pub(crate) async fn with(change: impl FnOnce(&mut ShopSettings)) -> Self {
         let remote = Remote::start().await;
-        let database = Servers::for_tests().await.unwrap().create_database().await.unwrap();
+        let database = test_kit::database_url().await;
         let mut settings = ShopSettings::new(database, remote.base_url(), Secret::new(API_KEY));
         settings.webhook_secret = Some(Secret::new(SECRET));
         settings.modes = Modes::new([Mode::Live]);
@@ -58,12 +57,12 @@ impl Bench {
 
     pub(crate) async fn serve(&self) -> Sender {
         let (address, server) = self.shop.serve_webhooks("127.0.0.1:0".parse().unwrap()).await.unwrap();
-        Sender { address, server, clock: self.clock.clone(), http: http() }
+        Sender { address, server, clock: self.clock.clone(), http: test_kit::client() }
     }
 
     /// The one webhook of this event, once it is worked off.
     pub(crate) async fn worked_off(&self, event_id: &str) -> ReceivedWebhook {
-        eventually(async || {
+        eventually("the webhook is worked off", async || {
             let received = self.shop.received(0, 1_000).await.unwrap();
             received.into_iter().find(|webhook| webhook.event_id == event_id && webhook.outcome.is_some())
         })
@@ -128,22 +127,4 @@ pub(crate) fn event(kind: &str, sequence: i64, reference: &str, status: &str) ->
         },
         "data": {},
     })
-}
-
-pub(crate) fn http() -> reqwest::Client {
-    let _already_installed = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder().no_proxy().tls_certs_only([]).timeout(Duration::from_secs(20)).build().unwrap()
-}
-
-/// Looks until there is something to see, for at most 20 seconds.
-pub(crate) async fn eventually<T>(look: impl AsyncFn() -> Option<T>) -> T {
-    let looking = async {
-        loop {
-            if let Some(seen) = look().await {
-                return seen;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), looking).await.expect("it did not happen within 20 seconds")
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 
-use crate::bench::{API_KEY, Bench, event, http};
+use crate::bench::{API_KEY, Bench, event};
 use crate::remote::Next;
 
 fn command(settings: &ShopSettings, arguments: &[&str]) -> Command {
@@ -69,7 +69,7 @@ async fn it_serves_until_it_is_told_to_stop() {
     };
     let body = serde_json::to_vec(&event("order.delivered", 5, "A-1", "delivered")).unwrap();
     let now = domain::Clock::system().now().timestamp();
-    let response = http()
+    let response = test_kit::client()
         .post(url)
         .header("Service-Timestamp", now)
         .header("Service-Signature", webhook_signature::sign(crate::bench::SECRET, now, &body))

@@ -5,12 +5,11 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use actix_web::http::StatusCode;
-use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use serde_json::{Value, json};
+use test_kit::until;
 use tokio::sync::Semaphore;
 use url::Url;
-
-use crate::bench::eventually;
 
 /// What the next request gets instead of the ordinary answer.
 #[derive(Clone, Debug)]
@@ -55,15 +54,9 @@ impl Remote {
             releases: Semaphore::new(0),
         });
         let shared = web::Data::from(state.clone());
-        let server = HttpServer::new(move || {
-            App::new().app_data(shared.clone()).route("/v1/integration/orders", web::post().to(create))
-        })
-        .workers(1)
-        .disable_signals()
-        .bind("127.0.0.1:0")
-        .unwrap();
-        let address = server.addrs()[0];
-        tokio::spawn(server.run());
+        let address = test_kit::serve(move |app| {
+            app.app_data(shared.clone()).route("/v1/integration/orders", web::post().to(create));
+        });
         Self { address, state }
     }
 
@@ -84,7 +77,7 @@ impl Remote {
     }
 
     pub(crate) async fn has_seen(&self, requests: usize) {
-        eventually(async || (self.seen().len() >= requests).then_some(())).await;
+        until("the requests have come", async || self.seen().len() >= requests).await;
     }
 
     /// An order that somebody else made under this reference.

@@ -122,8 +122,7 @@ async fn a_lost_answer_is_a_failure_that_a_retry_mends() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_that_is_down_costs_no_order() {
-    // A port that was free a moment ago, and on which nobody listens.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = test_kit::nowhere().port();
     let bench = Bench::with(|settings| settings.base_url.set_port(Some(port)).unwrap()).await;
     let id = bench.confirmed("A-1").await;
     let SyncOutcome::Failed { status: None, code, message } = bench.shop.sync_order(&id).await.unwrap()
@@ -229,7 +228,7 @@ async fn a_caller_that_goes_away_changes_nothing() {
     caller.abort();
     assert!(caller.await.unwrap_err().is_cancelled());
     bench.remote.release();
-    let order = crate::bench::eventually(async || {
+    let order = test_kit::eventually("the order is created", async || {
         Some(bench.order(&id).await).filter(|order| order.sync_status == SyncStatus::Created)
     })
     .await;

@@ -5,8 +5,9 @@ use domain::Mode;
 use reference_shop::{Modes, SyncOutcome, SyncStatus, WebhookOutcome};
 use serde_json::json;
 use settings::Secret;
+use test_kit::{client, until};
 
-use crate::bench::{Bench, SECRET, event, eventually, http};
+use crate::bench::{Bench, SECRET, event};
 use crate::remote::Next;
 
 const NEW_SECRET: &str = "whsec_HxweHRwbGhkYFxYVFBMSERAPDg0MCwoJCAcGBQQDAgE=";
@@ -268,9 +269,9 @@ async fn many_webhooks_at_once_leave_each_order_at_its_last_state() {
     let events: Vec<_> = events.collect();
     let answers = futures_util::future::join_all(events.iter().rev().map(|event| sender.send(event))).await;
     assert!(answers.iter().all(|(status, _)| *status == 200), "{answers:?}");
-    eventually(async || {
+    until("all are worked off", async || {
         let received = bench.shop.received(0, 100).await.unwrap();
-        (received.len() == 25 && received.iter().all(|webhook| webhook.outcome.is_some())).then_some(())
+        received.len() == 25 && received.iter().all(|webhook| webhook.outcome.is_some())
     })
     .await;
     for id in &ids {
@@ -284,6 +285,6 @@ async fn only_post_is_answered() {
     let bench = Bench::new().await;
     let sender = bench.serve().await;
     let path = reference_shop::WEBHOOK_PATH;
-    let response = http().get(format!("http://{}{path}", sender.address)).send().await.unwrap();
+    let response = client().get(format!("http://{}{path}", sender.address)).send().await.unwrap();
     assert_eq!(response.status().as_u16(), 405);
 }

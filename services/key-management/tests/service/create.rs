@@ -5,8 +5,9 @@ use diesel_async::RunQueryDsl;
 use domain::Mode;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use test_kit::{faulty_fields, refusal};
 
-use crate::harness::{Harness, faulty_fields, refusal};
+use crate::harness::Harness;
 
 #[tokio::test]
 async fn a_new_key_works_and_is_shown_once() {

@@ -1,6 +1,5 @@
 //! Starts the service with a database, a virtual host and a clock of its own, and listens to what it announces.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use chassis::Chassis;
@@ -8,14 +7,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::{AsyncConnection, AsyncPgConnection};
 use domain::{ApiKeyId, BusinessId, Clock, Entropy, KeySegment, Mode};
 use events::{Body, Envelope, binding};
+use internal_api::PageQuery;
 use internal_api::keys::{ApiKeyView, CreatedApiKey, GoodKey, KeysClient};
-use internal_api::{CallError, PageQuery, Peer, PeerOptions, Refusal};
 use key_management::{Keys, Settings};
-use local_stack::{Servers, Service};
+use local_stack::Service;
 use messaging::{Broker, Handler, Queue, Rejection};
 use serde_json::json;
-use settings::{Brand, Database, Environment, Http, Internal, Secret, Telemetry};
-use telemetry::Metrics;
+use settings::{Brand, Environment, Internal, Secret, Telemetry};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -41,18 +39,19 @@ impl Harness {
 
     /// Without a database and a broker to be reached.
     pub(crate) async fn start_alone() -> Self {
-        let nobody = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port");
         let mut settings = settings().await;
-        settings.database.url = Secret::new(format!("postgres://nobody@{nobody}/nothing"));
+        settings.database.url = test_kit::unreachable_database();
         Self::start_with(settings, mpsc::unbounded_channel().1)
     }
 
     fn start_with(settings: Settings, revoked: mpsc::UnboundedReceiver<ApiKeyId>) -> Self {
         let start = DateTime::from_timestamp(1_767_225_600, 0).expect("a time");
         let (clock, entropy) = (Clock::manual(start), Entropy::from_system().expect("randomness"));
-        let chassis = Chassis::new(&settings, metrics(), clock.clone(), entropy.clone()).expect("a chassis");
+        let chassis =
+            Chassis::new(&settings, test_kit::metrics("key-management"), clock.clone(), entropy.clone())
+                .expect("a chassis");
         let service = key_management::start(&settings, chassis).expect("the service starts");
-        let internal = Url::parse(&format!("http://{}/", service.internal)).expect("a URL");
+        let internal = test_kit::url(service.internal);
         tokio::spawn(service.run());
         let business = BusinessId::generate(&clock, &entropy);
         let keys = client(&internal, &settings.internal.token);
@@ -108,8 +107,7 @@ impl Harness {
 }
 
 pub(crate) fn client(internal: &Url, token: &Secret) -> KeysClient {
-    let options = PeerOptions { deadline: Duration::from_secs(20), ..PeerOptions::default() };
-    KeysClient(Peer::new("key-management", internal.clone(), token, options).expect("a client"))
+    KeysClient(test_kit::peer("key-management", internal, token))
 }
 
 /// A well-formed key that was never created.
@@ -118,53 +116,17 @@ pub(crate) fn unknown_key(entropy: &Entropy) -> String {
     domain::ApiKey::generate(Mode::Test, &segment, entropy).expose().to_owned()
 }
 
-#[track_caller]
-pub(crate) fn refusal<T>(outcome: Result<T, CallError>) -> Refusal {
-    match outcome {
-        Err(CallError::Refused { refusal, .. }) => *refusal,
-        Err(CallError::Unavailable { reason, .. }) => panic!("no answer: {reason}"),
-        Ok(_) => panic!("not refused"),
-    }
-}
-
-/// The fields that a 400 complains of.
-pub(crate) fn faulty_fields(refusal: &Refusal) -> Vec<&str> {
-    let errors = refusal.rest["errors"].as_array().expect("errors");
-    errors.iter().map(|error| error["field"].as_str().expect("a field")).collect()
-}
-
-/// Waits until the condition holds.
-pub(crate) async fn until(what: &str, condition: impl AsyncFn() -> bool) {
-    let met = async {
-        while !condition().await {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), met).await.unwrap_or_else(|_| panic!("in vain: {what}"));
-}
-
 async fn settings() -> Settings {
-    let servers = Servers::for_tests().await.expect("servers");
-    let free = "127.0.0.1:0".parse().expect("an address");
     Settings {
         environment: Environment::Local,
-        database: Database {
-            url: Secret::new(servers.create_database_of(Service::KeyManagement).await.expect("a database")),
-            pool_size: 8,
-        },
-        broker: settings::Broker::new(Secret::new(servers.create_vhost().await.expect("a virtual host"))),
-        http: Http { public: None, internal: free, management: free },
+        database: test_kit::database_of(Service::KeyManagement).await,
+        broker: test_kit::broker().await,
+        http: test_kit::listeners(),
         internal: Internal::default(),
         brand: Brand::default(),
         keys: Keys::default(),
         telemetry: Telemetry::default(),
     }
-}
-
-/// The recorder is the process's own; all tests share it.
-fn metrics() -> Metrics {
-    static METRICS: OnceLock<Metrics> = OnceLock::new();
-    METRICS.get_or_init(|| telemetry::install_metrics("key-management").expect("the first recorder")).clone()
 }
 
 /// Hears what is announced on the broker from now on.

@@ -3,8 +3,9 @@
 use chrono::TimeDelta;
 use domain::{ApiKeyId, Mode};
 use internal_api::PageQuery;
+use test_kit::{faulty_fields, refusal};
 
-use crate::harness::{Harness, faulty_fields, refusal};
+use crate::harness::Harness;
 
 #[tokio::test]
 async fn pages_are_newest_first_and_miss_nothing() {

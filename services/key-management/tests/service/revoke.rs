@@ -3,8 +3,9 @@
 use chrono::TimeDelta;
 use domain::Mode;
 use futures_util::future::join_all;
+use test_kit::refusal;
 
-use crate::harness::{Harness, refusal};
+use crate::harness::Harness;
 
 #[tokio::test]
 async fn a_revoked_key_stops_at_once_and_is_announced_once() {

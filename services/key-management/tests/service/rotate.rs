@@ -4,8 +4,9 @@ use chrono::TimeDelta;
 use domain::Mode;
 use futures_util::future::join_all;
 use serde_json::json;
+use test_kit::{faulty_fields, refusal, until};
 
-use crate::harness::{Harness, faulty_fields, refusal, until};
+use crate::harness::Harness;
 
 #[tokio::test]
 async fn both_keys_work_until_the_grace_ends() {

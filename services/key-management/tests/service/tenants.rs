@@ -4,8 +4,9 @@ use domain::Mode;
 use internal_api::PageQuery;
 use internal_api::keys::ApiKeySummary;
 use serde_json::json;
+use test_kit::refusal;
 
-use crate::harness::{Harness, refusal};
+use crate::harness::Harness;
 
 #[tokio::test]
 async fn anothers_keys_do_not_exist() {

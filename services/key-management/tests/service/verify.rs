@@ -4,8 +4,9 @@ use actix_web::http::StatusCode;
 use chrono::TimeDelta;
 use domain::Mode;
 use serde_json::{Value, json};
+use test_kit::until;
 
-use crate::harness::{Harness, unknown_key, until};
+use crate::harness::{Harness, unknown_key};
 
 #[tokio::test]
 async fn what_is_no_working_key_has_no_verdict() {

@@ -2,9 +2,10 @@
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
+use test_kit::until;
 
 use crate::client::Client;
-use crate::portal::{Portal, eventually};
+use crate::portal::Portal;
 use crate::profile::complete_profile;
 
 const AUDIT_LOG: &str = "/v1/portal/audit-log";
@@ -114,7 +115,7 @@ async fn log_ins_that_failed_are_seen_by_the_account_that_was_tried() {
     let mut visitor = portal.stranger();
     assert_eq!(visitor.post(path, log_in("owner@shop.example", "correct horse")).await.status, 200);
     assert_eq!(visitor.delete(path).await.status, 204);
-    eventually("the failure is written down", async || {
+    until("the failure is written down", async || {
         !lines(&mut owner.client.clone(), "&action=session.failed").await.is_empty()
     })
     .await;

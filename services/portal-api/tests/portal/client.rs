@@ -6,8 +6,6 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::Value;
 
-use crate::portal::reqwest_client;
-
 #[derive(Clone)]
 pub(crate) struct Client {
     http: reqwest::Client,
@@ -42,7 +40,7 @@ impl Answer {
 
 impl Client {
     pub(crate) fn new(address: SocketAddr) -> Self {
-        Self { http: reqwest_client(), base: format!("http://{address}"), headers: HeaderMap::new() }
+        Self { http: test_kit::client(), base: format!("http://{address}"), headers: HeaderMap::new() }
     }
 
     #[must_use]

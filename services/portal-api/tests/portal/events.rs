@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise, TrackingCode};
 use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData};
 use messaging::{Broker, Handler, Outgoing, Queue, Rejection};
+use test_kit::until;
 use tokio_util::sync::CancellationToken;
 
-use crate::portal::{Portal, eventually};
+use crate::portal::Portal;
 
 /// What went over the broker, as another service hears it.
 #[derive(Clone, Default)]
@@ -45,7 +46,7 @@ impl Portal {
         let broker = Broker::start(&self.settings.broker, "listener");
         let queue = Queue::per_instance("listener", &[events::binding::BUSINESS_CHANGED]);
         tokio::spawn(messaging::consume(broker, queue, 1, heard.clone(), CancellationToken::new()));
-        eventually("the listener is connected", async || *heard.connected.lock().unwrap()).await;
+        until("the listener is connected", async || *heard.connected.lock().unwrap()).await;
         heard
     }
 
@@ -60,7 +61,7 @@ impl Portal {
             })
             .collect();
         let publisher = self.broker.publisher();
-        eventually("the events are published", async || publisher.publish(&messages).await.is_ok()).await;
+        until("the events are published", async || publisher.publish(&messages).await.is_ok()).await;
     }
 
     pub(crate) fn envelope(&self, business: &str, body: Body) -> Envelope {

@@ -3,9 +3,10 @@
 use domain::{EventKind, Mode};
 use events::Body;
 use serde_json::{Value, json};
+use test_kit::until;
 
 use crate::client::Answer;
-use crate::portal::{Owner, Portal, eventually};
+use crate::portal::{Owner, Portal};
 use crate::profile::complete_profile;
 
 impl Portal {
@@ -70,7 +71,7 @@ async fn a_live_key_is_refused_with_every_open_item_until_the_last_is_done() {
     let funded = portal.envelope(&owner.business, Body::WalletFunded {});
     // Each comes twice, as the broker may do.
     portal.publish(&[test_order.clone(), funded.clone(), test_order, funded]).await;
-    eventually("the lock opens", async || portal.missing(&owner).await == json!([])).await;
+    until("the lock opens", async || portal.missing(&owner).await == json!([])).await;
 
     let created = owner.ask_for_live_key().await;
     assert_eq!((created.status, created.body["key"].as_str()), (201, Some("sk_live_waybill_secret")));
@@ -104,7 +105,7 @@ async fn whoever_has_just_done_the_last_item_is_not_refused() {
     portal.peers.know_new_business(&owner.business);
     assert_eq!(portal.missing(&owner).await, json!([]));
     // Approval, profile, test order, funding.
-    eventually("the others are told", async || heard.changes(&owner.business) == 4).await;
+    until("the others are told", async || heard.changes(&owner.business) == 4).await;
 }
 
 #[tokio::test]
@@ -143,14 +144,14 @@ async fn the_others_are_told_of_what_decides_and_of_nothing_else() {
         assert_eq!(operator.patch(&path, change.clone()).await.status, 200);
         assert_eq!(operator.patch(&path, change).await.status, 200, "the same again changes nothing");
         told += 1;
-        eventually("a change is told", async || heard.changes(&owner.business) >= told).await;
+        until("a change is told", async || heard.changes(&owner.business) >= told).await;
     }
     for _ in 0..2 {
         owner.client.put("/v1/portal/pickup-profile", complete_profile()).await;
     }
     owner.client.put("/v1/portal/subscription", json!({ "plan": "scale" })).await;
     told += 2;
-    eventually("profile and plan are told", async || heard.changes(&owner.business) >= told).await;
+    until("profile and plan are told", async || heard.changes(&owner.business) >= told).await;
     assert_eq!(heard.changes(&owner.business), told);
 }
 
@@ -171,7 +172,7 @@ async fn a_fact_of_one_business_opens_nothing_for_another() {
             portal.envelope(&first.business, Body::WalletFunded {}),
         ])
         .await;
-    eventually("the first is unlocked", async || portal.missing(&first).await == json!([])).await;
+    until("the first is unlocked", async || portal.missing(&first).await == json!([])).await;
     assert_eq!(portal.missing(&second).await, json!(["successful_test_order", "wallet_funded"]));
 }
 

@@ -1,20 +1,12 @@
 //! A folder that mails go to, as they arrive there.
 
 use std::fs;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::portal::{Portal, eventually};
+use test_kit::{Directory, until};
 
-/// Removed with all that is in it at the end of the test.
-pub(crate) struct MailFolder(PathBuf);
+use crate::portal::Portal;
 
-impl Drop for MailFolder {
-    fn drop(&mut self) {
-        // Nothing was ever written, perhaps.
-        let _gone = fs::remove_dir_all(&self.0);
-    }
-}
+pub(crate) struct MailFolder(Directory);
 
 /// A mail as its reader sees it.
 #[derive(Clone, Debug)]
@@ -35,19 +27,17 @@ impl Mail {
 
 impl MailFolder {
     pub(crate) fn new() -> Self {
-        static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Self(std::env::temp_dir().join(format!("waybill-portal-mails-{}-{number}", std::process::id())))
+        Self(Directory::new("portal-mails"))
     }
 
     pub(crate) fn path(&self) -> &str {
-        self.0.to_str().unwrap()
+        self.0.path().to_str().unwrap()
     }
 
     /// What has arrived, oldest first.
     pub(crate) fn mails(&self) -> Vec<Mail> {
-        let Ok(entries) = fs::read_dir(&self.0) else { return Vec::new() };
-        let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        let mut paths: Vec<_> =
+            fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "eml"));
         paths.sort();
         paths.iter().map(|path| read(&fs::read_to_string(path).unwrap())).collect()
@@ -55,7 +45,7 @@ impl MailFolder {
 
     /// Waits for so many, and gives them.
     pub(crate) async fn wait_for(&self, count: usize) -> Vec<Mail> {
-        eventually(&format!("{count} mails arrive"), async || self.mails().len() >= count).await;
+        until(&format!("{count} mails arrive"), async || self.mails().len() >= count).await;
         self.mails()
     }
 }

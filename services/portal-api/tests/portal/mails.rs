@@ -10,9 +10,10 @@ use diesel_async::RunQueryDsl;
 use domain::{EndpointId, Paise};
 use events::{Body, EndpointDisabled, EndpointFailing, WalletLowBalance};
 use serde_json::json;
+use test_kit::until;
 
 use crate::mail_folder::{self, Mail, MailFolder};
-use crate::portal::{Portal, eventually};
+use crate::portal::Portal;
 
 #[derive(diesel::QueryableByName)]
 struct Count {
@@ -51,7 +52,7 @@ async fn an_invitation_is_mailed_and_owners_hear_of_a_new_one() {
         (mails[1].to.as_str(), mails[1].subject.as_str()),
         ("owner@shop.example", "Your business has a new owner")
     );
-    eventually("nothing stays of what was sent", async || waiting(&portal).await == 0).await;
+    until("nothing stays of what was sent", async || waiting(&portal).await == 0).await;
 
     portal.member(&mut owner, "viewer@shop.example", "viewer").await;
     let id = owner.client.get("/v1/portal/users").await.body["data"][2]["id"].as_str().unwrap().to_owned();
@@ -180,7 +181,7 @@ async fn a_mail_that_is_refused_for_now_is_tried_again() {
     let portal = server.portal().await;
     portal.owner("owner@shop.example").await;
     portal.stranger().post("/v1/portal/password-resets", json!({ "email": "owner@shop.example" })).await;
-    eventually("the mail is put off", async || {
+    until("the mail is put off", async || {
         // Whoever holds it at this moment has it due later, too.
         portal.clock.advance(TimeDelta::seconds(1));
         !server.taken.lock().unwrap().is_empty()
@@ -189,7 +190,7 @@ async fn a_mail_that_is_refused_for_now_is_tried_again() {
     let mail = mail_folder::read(&server.taken.lock().unwrap()[0]);
     assert!(mail.to.contains("owner@shop.example") && mail.token().len() == 43, "{mail:?}");
     assert!(server.taken.lock().unwrap()[0].contains("no-reply@ship.example"));
-    eventually("nothing stays of it", async || waiting(&portal).await == 0).await;
+    until("nothing stays of it", async || waiting(&portal).await == 0).await;
 }
 
 #[tokio::test]
@@ -200,7 +201,7 @@ async fn a_mail_that_is_refused_for_good_is_given_up() {
     for _ in 0..2 {
         portal.stranger().post("/v1/portal/password-resets", json!({ "email": "owner@shop.example" })).await;
     }
-    eventually("one is taken, and nothing waits", async || {
+    until("one is taken, and nothing waits", async || {
         server.taken.lock().unwrap().len() == 1 && waiting(&portal).await == 0
     })
     .await;

@@ -1,17 +1,17 @@
 //! The service under test, on a database and a virtual host of its own.
 
-use std::net::{SocketAddr, TcpListener};
-use std::sync::OnceLock;
-use std::time::Duration;
+use std::net::SocketAddr;
 
 use chassis::Chassis;
 use chrono::DateTime;
 use domain::{Clock, Entropy};
-use local_stack::{Servers, Service};
+use local_stack::Service;
 use messaging::Broker;
 use portal_api::settings::PortalSettings;
 use serde_json::{Value, json};
-use telemetry::Metrics;
+/// What `process.rs` calls it.
+pub(crate) use test_kit::until as eventually;
+use test_kit::{metrics, until};
 use web::Tasks;
 
 use crate::client::Client;
@@ -48,10 +48,9 @@ impl Portal {
 
     /// Without a database that could be reached.
     pub(crate) async fn alone() -> Self {
-        let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let url = format!("postgres://nobody@{nobody}/nothing");
+        let database = test_kit::unreachable_database();
         let peers = Peers::start();
-        let settings = settings_for(&peers, &[("WAYBILL_DATABASE__URL", &url)]).await;
+        let settings = settings_for(&peers, &[("WAYBILL_DATABASE__URL", database.expose())]).await;
         Self::begin(settings, peers, start_of_time())
     }
 
@@ -69,13 +68,13 @@ impl Portal {
 
     async fn serve(settings: PortalSettings, peers: Peers, clock: Clock) -> Self {
         let portal = Self::begin(settings, peers, clock);
-        eventually("the service is ready", async || is_ready(portal.management).await).await;
+        until("the service is ready", async || is_ready(portal.management).await).await;
         portal
     }
 
     fn begin(settings: PortalSettings, peers: Peers, clock: Clock) -> Self {
         let entropy = Entropy::from_system().unwrap();
-        let chassis = Chassis::new(&settings, metrics(), clock.clone(), entropy.clone()).unwrap();
+        let chassis = Chassis::new(&settings, metrics("portal-api"), clock.clone(), entropy.clone()).unwrap();
         let service = portal_api::start(&settings, chassis).unwrap();
         let portal = Self {
             public: service.public.unwrap(),
@@ -157,12 +156,10 @@ pub(crate) fn sign_up_body(email: &str) -> Value {
 
 /// On a database and a virtual host of its own.
 async fn settings_for(peers: &Peers, more: &[(&str, &str)]) -> PortalSettings {
-    let servers = Servers::for_tests().await.unwrap();
-    let database = servers.create_database_of(Service::PortalApi).await.unwrap();
-    let vhost = servers.create_vhost().await.unwrap();
+    let database = test_kit::database_of(Service::PortalApi).await;
     let mut variables = vec![
-        ("WAYBILL_DATABASE__URL".to_owned(), database),
-        ("WAYBILL_BROKER__URL".to_owned(), vhost),
+        ("WAYBILL_DATABASE__URL".to_owned(), database.url.expose().to_owned()),
+        ("WAYBILL_BROKER__URL".to_owned(), test_kit::vhost().await),
         ("WAYBILL_PUBLIC__URL".to_owned(), "http://portal.test".to_owned()),
     ];
     for listener in ["PUBLIC", "INTERNAL", "MANAGEMENT"] {
@@ -185,28 +182,5 @@ fn start_of_time() -> Clock {
 }
 
 pub(crate) async fn is_ready(management: SocketAddr) -> bool {
-    let answer = reqwest_client().get(format!("http://{management}/health/ready")).send().await;
-    answer.is_ok_and(|answer| answer.status().is_success())
-}
-
-/// Waits until the condition holds.
-pub(crate) async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
-    let waiting = async {
-        while !holds().await {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    assert!(tokio::time::timeout(Duration::from_secs(20), waiting).await.is_ok(), "never came true: {what}");
-}
-
-pub(crate) fn reqwest_client() -> reqwest::Client {
-    // Whoever installs it first does; the others find it there.
-    let _installed = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder().no_proxy().build().unwrap()
-}
-
-/// One recorder serves all tests of this process.
-fn metrics() -> Metrics {
-    static METRICS: OnceLock<Metrics> = OnceLock::new();
-    METRICS.get_or_init(|| telemetry::install_metrics("portal-api").unwrap()).clone()
+    test_kit::is_ready(&test_kit::url(management)).await
 }

@@ -6,8 +6,9 @@ use domain::{EventKind, Mode};
 use events::Body;
 use reqwest::Response;
 use serde_json::json;
+use test_kit::until;
 
-use crate::portal::{Portal, eventually};
+use crate::portal::Portal;
 
 const STREAM: &str = "/v1/portal/status/stream";
 /// Longer than an echo of a change before takes to come.
@@ -91,7 +92,7 @@ async fn what_others_announce_is_heard_at_most_once_a_second() {
     let owner = portal.owner("owner@shop.example").await;
     let mut page = Page::of(owner.client.open(STREAM).await);
     page.changed().await;
-    eventually("the broker's line is made", async || {
+    until("the broker's line is made", async || {
         portal.publish(&[portal.envelope(&owner.business, Body::WalletFunded {})]).await;
         tokio::time::timeout(Duration::from_millis(500), page.event()).await.is_ok()
     })

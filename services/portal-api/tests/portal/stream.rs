@@ -5,8 +5,9 @@ use std::time::Duration;
 use domain::{EventKind, Mode};
 use reqwest::Response;
 use serde_json::{Value, json};
+use test_kit::until;
 
-use crate::portal::{Portal, eventually};
+use crate::portal::Portal;
 
 /// A page that reads server-sent events.
 struct Page {
@@ -74,7 +75,7 @@ impl Portal {
     async fn hears_orders(&self) {
         let listener = self.owner("listener@shop.example").await;
         let mut page = Page::of(listener.client.open("/v1/portal/orders/stream").await);
-        eventually("orders are heard", async || {
+        until("orders are heard", async || {
             self.publish(&[self.order_event(&listener.business, Mode::Test, EventKind::OrderCreated, "x")])
                 .await;
             tokio::time::timeout(Duration::from_millis(500), page.order()).await.is_ok()
@@ -142,7 +143,7 @@ async fn open_pages_are_bounded_for_each_business() {
     let _theirs = Page::of(other.client.open(path).await);
     drop(second);
     // The service finds out that a page is gone when it next writes to it.
-    eventually("a closed page frees its place", async || {
+    until("a closed page frees its place", async || {
         portal
             .publish(&[portal.order_event(&owner.business, Mode::Test, EventKind::OrderCreated, "x")])
             .await;

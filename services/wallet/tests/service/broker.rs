@@ -5,8 +5,9 @@ use lapin::options::QueueDeclareOptions;
 use lapin::types::FieldTable;
 use lapin::{Connection, ConnectionProperties};
 use messaging::{Broker, Outgoing, Queue};
+use test_kit::until;
 
-use crate::harness::{Harness, until};
+use crate::harness::Harness;
 
 /// Publishes as a relay would, in order.
 pub(crate) async fn publish(harness: &Harness, envelopes: &[Envelope]) {

@@ -4,10 +4,11 @@ use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, Or
 use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData};
 use internal_api::PageQuery;
 use internal_api::cash::{CashOverview, CashQuery};
+use test_kit::{refusal, until};
 
 use crate::books::assert_sound;
 use crate::broker::{dead_letters, publish};
-use crate::harness::{Harness, refusal, until};
+use crate::harness::Harness;
 
 /// An event of a live order that was to bring ₹10 in cash.
 pub(crate) fn event(

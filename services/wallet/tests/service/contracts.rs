@@ -2,8 +2,9 @@
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use test_kit::until;
 
-use crate::harness::{Harness, until};
+use crate::harness::Harness;
 
 /// Sends a request with the internal token; status and body of the answer.
 async fn call(harness: &Harness, method: Method, path: &str, body: Option<Value>) -> (StatusCode, Value) {

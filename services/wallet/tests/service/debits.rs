@@ -1,9 +1,10 @@
 //! Debits and voids, one after the other.
 
 use internal_api::wallet::DebitOutcome::{Posted, Rejected, Voided};
+use test_kit::refused;
 
 use crate::books::assert_sound;
-use crate::harness::{Harness, answer, refused};
+use crate::harness::{Harness, answer};
 
 #[tokio::test]
 async fn a_debit_takes_the_fee_once_however_often_it_is_sent() {

@@ -4,12 +4,11 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use actix_web::web::{Data, Json, Path, Query};
-use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use settings::Secret;
 use sha2::Sha256;
-use url::Url;
 use wallet::{Payments, Provider, RazorpayAccount};
 
 pub(crate) const WEBHOOK_SECRET: &str = "webhook-secret-of-the-tests";
@@ -37,19 +36,12 @@ impl FakeRazorpay {
     pub(crate) fn start() -> Self {
         let state = Arc::new(Mutex::new(State::default()));
         let shared = Data::from(state.clone());
-        let server = HttpServer::new(move || {
-            App::new()
-                .app_data(shared.clone())
+        let address = test_kit::serve(move |app| {
+            app.app_data(shared.clone())
                 .route("/v1/orders", web::post().to(create))
                 .route("/v1/orders", web::get().to(list))
-                .route("/v1/orders/{id}/payments", web::get().to(payments))
-        })
-        .workers(1)
-        .disable_signals()
-        .bind("127.0.0.1:0")
-        .expect("a port");
-        let address = server.addrs()[0];
-        tokio::spawn(server.run());
+                .route("/v1/orders/{id}/payments", web::get().to(payments));
+        });
         Self { address, state }
     }
 
@@ -57,7 +49,7 @@ impl FakeRazorpay {
         Payments {
             provider: Provider::Razorpay,
             razorpay: RazorpayAccount {
-                url: Url::parse(&format!("http://{}/", self.address)).expect("a URL"),
+                url: test_kit::url(self.address),
                 key_id: "rzp_test_key".into(),
                 key_secret: Secret::new("rzp_secret"),
                 webhook_secret: Secret::new(WEBHOOK_SECRET),

@@ -1,6 +1,5 @@
 //! Starts the service with a database and a virtual host of its own, and listens to what it announces.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use chassis::Chassis;
@@ -8,13 +7,12 @@ use diesel::sql_types::BigInt;
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use domain::{BusinessId, Clock, Entropy, OrderId, Paise};
 use events::{Body, Envelope, binding};
+use internal_api::CallError;
 use internal_api::wallet::{DebitAnswer, DebitOutcome, DebitRequest, EntriesQuery, EntryView, WalletClient};
-use internal_api::{CallError, Peer, PeerOptions, Refusal};
-use local_stack::{Servers, Service};
+use local_stack::Service;
 use messaging::{Broker, Handler, Queue, Rejection};
 use serde_json::json;
-use settings::{Database, Environment, Http, Internal, Peers, Secret, Telemetry};
-use telemetry::Metrics;
+use settings::{Environment, Internal, Peers, Secret, Telemetry};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -54,8 +52,7 @@ impl Harness {
         change(&mut settings);
         let owner = settings.database.url.clone();
         // A role comes with a database of its own, which nobody needs here.
-        let servers = Servers::for_tests().await.expect("servers");
-        let mut role = Url::parse(&servers.create_database().await.expect("a role")).expect("a URL");
+        let mut role = Url::parse(&test_kit::database_url().await).expect("a URL");
         let database = Url::parse(owner.expose()).expect("a URL").path().to_owned();
         role.set_path(&database);
         let connect =
@@ -70,9 +67,8 @@ impl Harness {
 
     /// Without a database to be reached.
     pub(crate) async fn start_alone() -> Self {
-        let nobody = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port");
         let mut settings = settings().await;
-        settings.database.url = Secret::new(format!("postgres://nobody@{nobody}/nothing"));
+        settings.database.url = test_kit::unreachable_database();
         Self::over(settings, mpsc::unbounded_channel().1)
     }
 
@@ -188,79 +184,35 @@ pub(crate) fn answer(outcome: DebitOutcome, balance: i64) -> DebitAnswer {
     DebitAnswer { outcome, balance_paise: Paise::new(balance) }
 }
 
-#[track_caller]
-pub(crate) fn refusal<T>(outcome: Result<T, CallError>) -> Refusal {
-    match outcome {
-        Err(CallError::Refused { refusal, .. }) => *refusal,
-        Err(CallError::Unavailable { reason, .. }) => panic!("no answer: {reason}"),
-        Ok(_) => panic!("not refused"),
-    }
-}
-
-/// Status and code of a refusal.
-#[track_caller]
-pub(crate) fn refused<T>(outcome: Result<T, CallError>) -> (u16, String) {
-    let refusal = refusal(outcome);
-    (refusal.status, refusal.code)
-}
-
-/// Waits until the condition holds.
-pub(crate) async fn until(what: &str, condition: impl AsyncFn() -> bool) {
-    let met = async {
-        while !condition().await {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), met).await.unwrap_or_else(|_| panic!("in vain: {what}"));
-}
-
 async fn settings() -> Settings {
-    let servers = Servers::for_tests().await.expect("servers");
-    let free = "127.0.0.1:0".parse().expect("an address");
     Settings {
         environment: Environment::Local,
-        database: Database {
-            url: Secret::new(servers.create_database_of(Service::Wallet).await.expect("a database")),
-            pool_size: 8,
-        },
-        broker: settings::Broker::new(Secret::new(servers.create_vhost().await.expect("a virtual host"))),
-        http: Http { public: None, internal: free, management: free },
+        database: test_kit::database_of(Service::Wallet).await,
+        broker: test_kit::broker().await,
+        http: test_kit::listeners(),
         internal: Internal::default(),
         telemetry: Telemetry::default(),
         // Nobody is there: what is held against orders has a fake order-api.
-        peers: Peers { order_api: nowhere(), ..Peers::default() },
+        peers: Peers { order_api: test_kit::url(test_kit::nowhere()), ..Peers::default() },
         wallet: WalletRules { low_balance_threshold_paise: Paise::new(THRESHOLD) },
         payments: Payments::default(),
         reconciliation: Reconciliation::default(),
     }
 }
 
-/// An address at which nobody listens.
-fn nowhere() -> Url {
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port");
-    Url::parse(&format!("http://{nobody}/")).expect("a URL")
-}
-
 fn serve(settings: &Settings) -> (Url, Url, WalletClient) {
     let entropy = Entropy::from_system().expect("randomness");
-    let chassis = Chassis::new(settings, metrics(), Clock::system(), entropy).expect("a chassis");
+    let chassis =
+        Chassis::new(settings, test_kit::metrics("wallet"), Clock::system(), entropy).expect("a chassis");
     let service = wallet::start(settings, chassis).expect("the service starts");
-    let url = |address| Url::parse(&format!("http://{address}/")).expect("a URL");
-    let (internal, management) = (url(service.internal), url(service.management));
+    let (internal, management) = (test_kit::url(service.internal), test_kit::url(service.management));
     tokio::spawn(service.run());
     let wallet = client(&internal, &settings.internal.token);
     (internal, management, wallet)
 }
 
 pub(crate) fn client(internal: &Url, token: &Secret) -> WalletClient {
-    let options = PeerOptions { deadline: Duration::from_secs(20), ..PeerOptions::default() };
-    WalletClient(Peer::new("wallet", internal.clone(), token, options).expect("a client"))
-}
-
-/// The recorder is the process's own; all tests share it.
-fn metrics() -> Metrics {
-    static METRICS: OnceLock<Metrics> = OnceLock::new();
-    METRICS.get_or_init(|| telemetry::install_metrics("wallet").expect("the first recorder")).clone()
+    WalletClient(test_kit::peer("wallet", internal, token))
 }
 
 /// Hears what is announced on the broker from now on.

@@ -11,10 +11,11 @@ use internal_api::wallet::DebitOutcome::{Posted, Rejected, Voided};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
+use test_kit::{refused, until};
 
 use crate::books::assert_sound;
 use crate::broker::{dead_letters, publish};
-use crate::harness::{Harness, answer, refused, until};
+use crate::harness::{Harness, answer};
 
 const BUSINESSES: usize = 2;
 const ORDERS: usize = 4;

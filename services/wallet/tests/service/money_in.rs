@@ -3,9 +3,10 @@
 use events::Body;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use test_kit::{refusal, refused};
 
 use crate::books::assert_sound;
-use crate::harness::{Harness, THRESHOLD, refusal, refused};
+use crate::harness::{Harness, THRESHOLD};
 
 #[tokio::test]
 async fn a_top_up_through_the_sandbox_is_there_at_once() {

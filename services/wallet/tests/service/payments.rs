@@ -4,10 +4,11 @@ use domain::BusinessId;
 use futures_util::future::join_all;
 use internal_api::wallet::{PaymentNotice, TopUpView};
 use serde_json::{Value, json};
+use test_kit::{refused, until};
 
 use crate::books::assert_sound;
 use crate::fake_razorpay::{FakeRazorpay, WEBHOOK_SECRET, event, sign};
-use crate::harness::{Harness, refused, until};
+use crate::harness::Harness;
 
 async fn start() -> (Harness, FakeRazorpay) {
     let razorpay = FakeRazorpay::start();

@@ -4,9 +4,10 @@ use diesel_async::SimpleAsyncConnection;
 use futures_util::future::join_all;
 use internal_api::wallet::DebitOutcome::{Posted, Rejected, Voided};
 use internal_api::wallet::{DebitAnswer, WalletClient};
+use test_kit::{refused, until};
 
 use crate::books::assert_sound;
-use crate::harness::{Harness, answer, refused, request, until};
+use crate::harness::{Harness, answer, request};
 
 #[tokio::test]
 async fn of_fifty_identical_debits_one_is_posted_and_all_are_told_so() {

@@ -3,10 +3,11 @@
 use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise, TrackingCode};
 use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData};
 use internal_api::wallet::DebitOutcome::Posted;
+use test_kit::until;
 
 use crate::books::assert_sound;
 use crate::broker::{dead_letters, publish};
-use crate::harness::{Harness, answer, until};
+use crate::harness::{Harness, answer};
 
 /// A delivery that ended before the pickup, as order-api announces it.
 pub(crate) fn ended(harness: &Harness, event: EventKind, order: OrderId) -> OrderEvent {

@@ -3,11 +3,12 @@
 use domain::EventKind;
 use internal_api::wallet::DebitOutcome;
 use serde_json::json;
+use test_kit::until;
 
 use crate::books::assert_sound;
 use crate::broker::publish;
 use crate::fake_razorpay::{FakeRazorpay, WEBHOOK_SECRET, event as payment_event, sign};
-use crate::harness::{Harness, until};
+use crate::harness::Harness;
 use crate::reconciliation::fake_orders::FakeOrders;
 use crate::{cash, refunds};
 

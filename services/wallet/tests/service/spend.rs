@@ -3,9 +3,10 @@
 use domain::EventKind;
 use internal_api::wallet::SpendView;
 use serde_json::json;
+use test_kit::{refusal, until};
 
 use crate::broker::publish;
-use crate::harness::{Harness, refusal, until};
+use crate::harness::Harness;
 use crate::refunds::{ended, envelope};
 
 async fn spend(harness: &Harness, business: domain::BusinessId, query: &str) -> SpendView {

@@ -3,8 +3,9 @@
 use internal_api::Page;
 use internal_api::wallet::EntriesQuery;
 use serde_json::json;
+use test_kit::{refusal, refused};
 
-use crate::harness::{Harness, refusal, refused};
+use crate::harness::Harness;
 
 #[tokio::test]
 async fn the_statement_runs_from_the_newest_back_without_gap_or_repeat() {

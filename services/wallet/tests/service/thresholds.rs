@@ -3,8 +3,9 @@
 use domain::{BusinessId, Paise};
 use events::{Body, Envelope, WalletLowBalance};
 use serde_json::{Value, json};
+use test_kit::refusal;
 
-use crate::harness::{Harness, THRESHOLD, refusal};
+use crate::harness::{Harness, THRESHOLD};
 
 async fn set(harness: &Harness, business: BusinessId, threshold: Value) -> i64 {
     let view = harness.wallet.set_threshold(business, &json!({"thresholdPaise": threshold})).await;

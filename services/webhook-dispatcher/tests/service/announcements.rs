@@ -6,9 +6,10 @@ use domain::{Clock, Mode};
 use events::{Body, Envelope, binding};
 use internal_api::webhooks::EndpointStatus;
 use messaging::{Broker, Handler, Queue, Rejection};
+use test_kit::until;
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{Harness, retries, until};
+use crate::harness::{Harness, retries};
 use crate::receiver::{Receiver, reply};
 
 #[derive(Clone, Default)]

@@ -7,8 +7,9 @@ use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
 use domain::{Clock, Mode};
 use events::Envelope;
+use test_kit::until;
 
-use crate::harness::{Harness, LIFE, TestOrder, run, until};
+use crate::harness::{Harness, LIFE, TestOrder, run};
 use crate::receiver::{Receiver, reply};
 
 #[derive(QueryableByName)]

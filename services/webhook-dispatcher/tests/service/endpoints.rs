@@ -9,8 +9,9 @@ use futures_util::future::join_all;
 use internal_api::PageQuery;
 use internal_api::webhooks::{ConnectionTest, EndpointStatus};
 use serde_json::json;
+use test_kit::{faulty_fields, refusal, until};
 
-use crate::harness::{Harness, faulty_fields, refusal, some_day, until};
+use crate::harness::{Harness, some_day};
 use crate::receiver::Receiver;
 
 const URL: &str = "http://127.0.0.1:9/hook";

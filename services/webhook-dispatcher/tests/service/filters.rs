@@ -7,8 +7,9 @@ use diesel_async::SimpleAsyncConnection;
 use domain::{Clock, EventKind, Mode};
 use internal_api::webhooks::{CreatedEndpoint, DeliveriesPage, DeliveryState, Redelivery};
 use serde_json::{Value, json};
+use test_kit::{faulty_fields, refusal, until};
 
-use crate::harness::{DeliveriesQuery, Harness, faulty_fields, refusal, retries, some_day, until};
+use crate::harness::{DeliveriesQuery, Harness, retries, some_day};
 use crate::receiver::{Receiver, reply};
 
 async fn page(harness: &Harness, endpoint: &CreatedEndpoint, query: DeliveriesQuery) -> DeliveriesPage {

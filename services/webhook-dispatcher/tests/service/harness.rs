@@ -1,6 +1,5 @@
 //! Starts the service with a database and a virtual host of its own, and publishes events as order-api's outbox would.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use chassis::Chassis;
@@ -14,16 +13,15 @@ use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData};
 use internal_api::webhooks::{
     CreatedEndpoint, DeliveryDetails, DeliveryState, DeliveryView, EndpointView, WebhooksClient,
 };
-use internal_api::{CallError, Peer, PeerOptions, Refusal};
 use lapin::options::QueueDeclareOptions;
 use lapin::types::FieldTable;
 use lapin::{Connection, ConnectionProperties};
-use local_stack::{Servers, Service};
+use local_stack::Service;
 use messaging::{Broker, Outgoing, Publisher};
 use serde::Serialize;
 use serde_json::{Value, json};
-use settings::{Brand, Database, Environment, Http, Internal, Secret, Telemetry};
-use telemetry::{Metrics, TraceContext};
+use settings::{Brand, Environment, Internal, Secret, Telemetry};
+use telemetry::TraceContext;
 use tokio::task::JoinHandle;
 use url::Url;
 use webhook_dispatcher::{RetrySchedule, Secrets, Settings, Webhooks};
@@ -261,34 +259,8 @@ pub(crate) const LIFE: [EventKind; 8] = [
     EventKind::CodSettled,
 ];
 
-#[track_caller]
-pub(crate) fn refusal<T>(outcome: Result<T, CallError>) -> Refusal {
-    match outcome {
-        Err(CallError::Refused { refusal, .. }) => *refusal,
-        Err(CallError::Unavailable { reason, .. }) => panic!("no answer: {reason}"),
-        Ok(_) => panic!("not refused"),
-    }
-}
-
-/// The fields that a 400 complains of.
-pub(crate) fn faulty_fields(refusal: &Refusal) -> Vec<&str> {
-    let errors = refusal.rest["errors"].as_array().expect("errors");
-    errors.iter().map(|error| error["field"].as_str().expect("a field")).collect()
-}
-
-/// Waits until the condition holds.
-pub(crate) async fn until(what: &str, condition: impl AsyncFn() -> bool) {
-    let met = async {
-        while !condition().await {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(30), met).await.unwrap_or_else(|_| panic!("in vain: {what}"));
-}
-
 pub(crate) fn client(internal: &Url, token: &Secret) -> WebhooksClient {
-    let options = PeerOptions { deadline: Duration::from_secs(20), ..PeerOptions::default() };
-    WebhooksClient(Peer::new("webhook-dispatcher", internal.clone(), token, options).expect("a client"))
+    WebhooksClient(test_kit::peer("webhook-dispatcher", internal, token))
 }
 
 /// A time at which a manual clock may stand.
@@ -305,25 +277,20 @@ pub(crate) fn run(
     clock: &Clock,
     entropy: &Entropy,
 ) -> (Url, JoinHandle<anyhow::Result<()>>) {
-    let chassis = Chassis::new(settings, metrics(), clock.clone(), entropy.clone()).expect("a chassis");
+    let chassis =
+        Chassis::new(settings, test_kit::metrics("webhook-dispatcher"), clock.clone(), entropy.clone())
+            .expect("a chassis");
     let service = webhook_dispatcher::start(settings, chassis).expect("the service starts");
-    let internal = Url::parse(&format!("http://{}/", service.internal)).expect("a URL");
+    let internal = test_kit::url(service.internal);
     (internal, tokio::spawn(service.run()))
 }
 
 async fn settings() -> Settings {
-    let servers = Servers::for_tests().await.expect("servers");
-    let free = "127.0.0.1:0".parse().expect("an address");
     Settings {
         environment: Environment::Local,
-        database: Database {
-            url: Secret::new(
-                servers.create_database_of(Service::WebhookDispatcher).await.expect("a database"),
-            ),
-            pool_size: 8,
-        },
-        broker: settings::Broker::new(Secret::new(servers.create_vhost().await.expect("a virtual host"))),
-        http: Http { public: None, internal: free, management: free },
+        database: test_kit::database_of(Service::WebhookDispatcher).await,
+        broker: test_kit::broker().await,
+        http: test_kit::listeners(),
         internal: Internal::default(),
         brand: Brand::default(),
         secrets: Secrets::default(),
@@ -336,14 +303,6 @@ async fn settings() -> Settings {
         },
         telemetry: Telemetry::default(),
     }
-}
-
-/// The recorder is the process's own; all tests share it.
-fn metrics() -> Metrics {
-    static METRICS: OnceLock<Metrics> = OnceLock::new();
-    METRICS
-        .get_or_init(|| telemetry::install_metrics("webhook-dispatcher").expect("the first recorder"))
-        .clone()
 }
 
 /// What the log is asked for; absent is everything.

@@ -10,9 +10,10 @@ use domain::Clock;
 use internal_api::webhooks::{CreatedEndpoint, WebhooksClient};
 use internal_api::{PageQuery, Peer, PeerOptions};
 use serde_json::json;
+use test_kit::{faulty_fields, refusal};
 use tokio::net::TcpListener;
 
-use crate::harness::{Harness, faulty_fields, refusal};
+use crate::harness::Harness;
 use crate::name_server::{NameServer, Said};
 use crate::receiver::Receiver;
 

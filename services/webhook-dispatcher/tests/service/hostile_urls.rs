@@ -3,8 +3,9 @@
 
 use domain::Clock;
 use serde_json::json;
+use test_kit::{faulty_fields, refusal};
 
-use crate::harness::{Harness, faulty_fields, refusal};
+use crate::harness::Harness;
 use crate::hostile_names::{Inside, sent_to};
 
 /// `PORT` is the listener's.

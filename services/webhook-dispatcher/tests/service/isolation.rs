@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use domain::{Clock, Mode};
 use serde_json::json;
+use test_kit::until;
 
-use crate::harness::{Harness, until};
+use crate::harness::Harness;
 use crate::receiver::{Receiver, reply};
 
 #[tokio::test]

@@ -2,8 +2,9 @@
 
 use domain::{EventKind, Mode};
 use internal_api::webhooks::{DeliveryState, OrderDeliveriesQuery, Redelivery};
+use test_kit::{faulty_fields, refusal, until};
 
-use crate::harness::{DeliveriesQuery, Harness, LIFE, faulty_fields, refusal, until};
+use crate::harness::{DeliveriesQuery, Harness, LIFE};
 use crate::receiver::{Receiver, reply};
 
 #[tokio::test]

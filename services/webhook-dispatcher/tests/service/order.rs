@@ -8,8 +8,9 @@ use diesel_async::RunQueryDsl;
 use domain::{EventId, EventKind, Mode};
 use events::{Body, Envelope, WalletLowBalance};
 use serde_json::json;
+use test_kit::until;
 
-use crate::harness::{Harness, LIFE, until};
+use crate::harness::{Harness, LIFE};
 use crate::receiver::{Receiver, reply};
 
 #[tokio::test]

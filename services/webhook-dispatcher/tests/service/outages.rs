@@ -7,8 +7,9 @@ use domain::{Clock, EventKind, Mode};
 use events::Envelope;
 use internal_api::webhooks::{CreatedEndpoint, DeliveryState, EndpointStatus};
 use serde_json::json;
+use test_kit::{refusal, until};
 
-use crate::harness::{Harness, LIFE, TestOrder, refusal, retries, until};
+use crate::harness::{Harness, LIFE, TestOrder, retries};
 use crate::receiver::{Receiver, reply};
 
 /// Works or fails as the test wants.

@@ -5,8 +5,9 @@ use std::sync::{Arc, OnceLock};
 use domain::EventKind;
 use internal_api::webhooks::{ConnectionTest, DeliveryState, EndpointStatus};
 use serde_json::json;
+use test_kit::refusal;
 
-use crate::harness::{Harness, refusal};
+use crate::harness::Harness;
 use crate::receiver::{Receiver, reply};
 
 #[tokio::test]

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use domain::{Clock, Mode};
 use internal_api::webhooks::{CreatedEndpoint, DeliveryState};
 use serde_json::json;
+use test_kit::until;
 
-use crate::harness::{Harness, LIFE, TestOrder, until};
+use crate::harness::{Harness, LIFE, TestOrder};
 use crate::receiver::{Receiver, reply};
 
 /// An endpoint that said that it is gone, and would take everything since.

@@ -8,8 +8,9 @@ use domain::{EventId, EventKind, Mode};
 use events::{Body, Driver, Envelope, PersonalDataErased, ProgressData};
 use internal_api::webhooks::DeliveryState;
 use serde_json::json;
+use test_kit::until;
 
-use crate::harness::{Harness, TestOrder, until};
+use crate::harness::{Harness, TestOrder};
 use crate::receiver::{Receiver, Reply, reply};
 
 const NAME: &str = "Quentina";

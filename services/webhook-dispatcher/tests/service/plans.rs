@@ -4,8 +4,9 @@ use diesel::QueryableByName;
 use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
 use domain::{EventKind, Mode};
+use test_kit::until;
 
-use crate::harness::{Harness, until};
+use crate::harness::Harness;
 use crate::receiver::Receiver;
 
 #[derive(QueryableByName)]

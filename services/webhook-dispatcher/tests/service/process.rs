@@ -1,94 +1,34 @@
 //! The program itself: it migrates, serves, is killed, and logs no secret.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::thread::{self, JoinHandle};
+use std::process::Command;
 use std::time::Duration;
 
 use domain::Mode;
-use serde_json::{Value, json};
+use serde_json::json;
+use test_kit::{Program, service_command, until};
 use url::Url;
 
-use crate::harness::{Harness, LIFE, TRACE_ID, client, until};
+use crate::harness::{Harness, LIFE, TRACE_ID, client};
 use crate::receiver::{Receiver, reply};
 
-/// A running program, killed at the end of the test whatever happens.
-struct Program {
-    child: Child,
-    internal: Url,
-    management: Url,
-    /// Reads the log to its end, so that the program never waits for a reader.
-    log: Option<JoinHandle<String>>,
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        // It may have ended already, as it should.
-        let _ended = self.child.kill();
-        let _reaped = self.child.wait();
-    }
-}
-
-impl Program {
-    fn start(harness: &Harness) -> Self {
-        Self::spawn(&mut command(harness, "serve"))
-    }
-
-    fn spawn(command: &mut Command) -> Self {
-        let mut child = command.spawn().unwrap();
-        let mut log = BufReader::new(child.stdout.take().unwrap());
-        let (internal, management) = (next_address(&mut log), next_address(&mut log));
-        let log = thread::spawn(move || {
-            let mut rest = Vec::new();
-            log.read_to_end(&mut rest).expect("the rest of the log");
-            String::from_utf8(rest).expect("UTF-8")
-        });
-        Self { child, internal, management, log: Some(log) }
-    }
-
-    /// SIGKILL.
-    fn kill(mut self) {
-        self.child.kill().unwrap();
-    }
-
-    /// SIGTERM; gives what it had logged.
-    fn stop(mut self) -> String {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
-        assert!(self.child.wait().unwrap().success());
-        self.log.take().unwrap().join().unwrap()
-    }
-}
-
 fn command(harness: &Harness, argument: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_webhook-dispatcher"));
+    let (program, settings) = (env!("CARGO_BIN_EXE_webhook-dispatcher"), &harness.settings);
+    let mut command = service_command(program, argument, &settings.database, &settings.broker);
     command
-        .arg(argument)
-        .env("WAYBILL_DATABASE__URL", harness.settings.database.url.expose())
-        .env("WAYBILL_BROKER__URL", harness.settings.broker.url.expose())
-        .env("WAYBILL_HTTP__INTERNAL", "127.0.0.1:0")
-        .env("WAYBILL_HTTP__MANAGEMENT", "127.0.0.1:0")
         .env("WAYBILL_WEBHOOKS__ALLOW_HTTP", "true")
         .env("WAYBILL_WEBHOOKS__ALLOWED_RANGES", "127.0.0.0/8")
         .env("WAYBILL_WEBHOOKS__RETRY_SECONDS", "0.1,0.1,0.1")
         .env("WAYBILL_WEBHOOKS__PER_ENDPOINT", "8")
-        .env("WAYBILL_TELEMETRY__FILTER", "debug,lapin=warn")
-        .stdout(Stdio::piped());
+        .env("WAYBILL_TELEMETRY__FILTER", "debug,lapin=warn");
     command
 }
 
-/// The address in the next log line that tells of a listener.
-fn next_address(log: &mut BufReader<ChildStdout>) -> Url {
-    loop {
-        let mut line = String::new();
-        assert_ne!(log.read_line(&mut line).expect("a log line"), 0, "the program ended early");
-        let line: Value = serde_json::from_str(&line).expect("log lines are JSON");
-        if line["message"] == "listening" {
-            let address = line["address"].as_str().expect("an address");
-            return Url::parse(&format!("http://{address}/")).expect("a URL");
-        }
-    }
+/// Starts the program; its internal and management addresses.
+fn start(command: &mut Command) -> (Program, Url, Url) {
+    let program = Program::start(command);
+    let (internal, management) = (program.next_address(), program.next_address());
+    (program, internal, management)
 }
 
 #[tokio::test]
@@ -102,8 +42,8 @@ async fn killed_in_the_middle_it_loses_nothing_and_is_soon_back() {
         reply.after = Duration::from_millis(20);
         reply
     });
-    let program = Program::start(&harness);
-    let hooks = client(&program.internal, &harness.settings.internal.token);
+    let (mut program, internal, _) = start(&mut command(&harness, "serve"));
+    let hooks = client(&internal, &harness.settings.internal.token);
     hooks.create(harness.business, &json!({ "url": receiver.url() })).await.unwrap();
 
     let orders: Vec<_> = (0..60).map(|_| harness.new_order(Mode::Live)).collect();
@@ -117,7 +57,7 @@ async fn killed_in_the_middle_it_loses_nothing_and_is_soon_back() {
     }
     until("half has arrived", async || receiver.count() > 100).await;
     program.kill();
-    let program = Program::start(&harness);
+    let (program, _, _) = start(&mut command(&harness, "serve"));
     let arrived = || receiver.received().iter().map(|one| one.id()).collect::<BTreeSet<_>>().len();
     until("all events arrive", async || arrived() == envelopes.len()).await;
     for order in &orders {
@@ -135,8 +75,8 @@ async fn its_logs_hold_no_secret_and_its_webhooks_go_on_with_the_trace() {
     let mut harness = Harness::start().await;
     harness.crash().await;
     let receiver = Receiver::start(|_, before| reply(if before == 0 { 500 } else { 200 }));
-    let program = Program::start(&harness);
-    let hooks = client(&program.internal, &harness.settings.internal.token);
+    let (program, internal, _) = start(&mut command(&harness, "serve"));
+    let hooks = client(&internal, &harness.settings.internal.token);
     let url = format!("{}?token=hunter2", receiver.url());
     let created = hooks.create(harness.business, &json!({ "url": url })).await.unwrap();
     harness.publish_created(&harness.new_order(Mode::Live)).await;
@@ -205,8 +145,8 @@ async fn secrets_that_no_key_opens_are_told_of_at_the_start() {
     harness.create(json!({ "url": "http://127.0.0.1:9/hook" })).await;
     harness.crash().await;
     let mut command = command(&harness, "serve");
-    let program = Program::spawn(command.env("WAYBILL_SECRETS__KEY", "local-another-key"));
-    let metrics = program.management.join("metrics").unwrap();
+    let (program, _, management) = start(command.env("WAYBILL_SECRETS__KEY", "local-another-key"));
+    let metrics = management.join("metrics").unwrap();
     until("it is counted", async || {
         let text = reqwest::get(metrics.clone()).await.unwrap().text().await.unwrap();
         text.lines()
@@ -220,8 +160,8 @@ async fn secrets_that_no_key_opens_are_told_of_at_the_start() {
 async fn the_counters_of_alerts_are_in_the_metrics_of_a_program_that_has_done_nothing_yet() {
     let mut harness = Harness::start().await;
     harness.crash().await;
-    let program = Program::start(&harness);
-    let metrics = program.management.join("metrics").unwrap();
+    let (program, _, management) = start(&mut command(&harness, "serve"));
+    let metrics = management.join("metrics").unwrap();
     let text = reqwest::get(metrics).await.unwrap().text().await.unwrap();
     let queue = r#"queue="webhook-dispatcher.events""#;
     let counter = |name: &str, labels: &[&str]| {

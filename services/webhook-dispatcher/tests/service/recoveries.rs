@@ -10,8 +10,9 @@ use domain::{Clock, EventKind, Mode};
 use internal_api::PageQuery;
 use internal_api::webhooks::{CreatedEndpoint, DeliveryState, RecoveryState, RecoveryView};
 use serde_json::json;
+use test_kit::{faulty_fields, refusal, until};
 
-use crate::harness::{Harness, LIFE, TestOrder, faulty_fields, refusal, retries, some_day, until};
+use crate::harness::{Harness, LIFE, TestOrder, retries, some_day};
 use crate::receiver::{Receiver, reply};
 
 fn text(time: DateTime<Utc>) -> String {

@@ -4,8 +4,9 @@ use diesel_async::RunQueryDsl;
 use domain::{Clock, Mode};
 use internal_api::webhooks::DeliveryState;
 use serde_json::json;
+use test_kit::{faulty_fields, refusal, until};
 
-use crate::harness::{Harness, faulty_fields, refusal, until};
+use crate::harness::Harness;
 use crate::receiver::Receiver;
 
 #[tokio::test]

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use diesel_async::RunQueryDsl;
 use domain::{Clock, Mode};
+use test_kit::until;
 
-use crate::harness::{Harness, LIFE, until};
+use crate::harness::{Harness, LIFE};
 use crate::receiver::{Receiver, reply};
 
 #[tokio::test]

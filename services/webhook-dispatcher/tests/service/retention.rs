@@ -8,8 +8,9 @@ use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use domain::{Clock, EventKind, Mode};
 use internal_api::webhooks::DeliveryState;
 use serde_json::json;
+use test_kit::until;
 
-use crate::harness::{Harness, TestOrder, until};
+use crate::harness::{Harness, TestOrder};
 use crate::receiver::Receiver;
 
 #[derive(QueryableByName)]

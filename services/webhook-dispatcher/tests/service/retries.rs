@@ -6,11 +6,12 @@ use chrono::TimeDelta;
 use domain::{Clock, Mode};
 use internal_api::webhooks::{DeliveryState, EndpointStatus};
 use serde_json::json;
+use test_kit::until;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use webhook_dispatcher::RetrySchedule;
 
-use crate::harness::{Harness, retries, some_day, until};
+use crate::harness::{Harness, retries, some_day};
 use crate::receiver::{Receiver, reply};
 use crate::witness::Witness;
 

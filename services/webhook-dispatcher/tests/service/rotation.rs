@@ -7,8 +7,9 @@ use diesel_async::RunQueryDsl;
 use domain::{Clock, Mode};
 use internal_api::webhooks::CreatedEndpoint;
 use serde_json::{Value, json};
+use test_kit::{faulty_fields, refusal, until};
 
-use crate::harness::{Harness, faulty_fields, refusal, some_day, until};
+use crate::harness::{Harness, some_day};
 use crate::receiver::{Received, Receiver};
 
 async fn rotate(harness: &Harness, endpoint: &CreatedEndpoint, body: Value) -> CreatedEndpoint {

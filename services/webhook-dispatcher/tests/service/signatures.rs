@@ -5,11 +5,12 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::json;
 use sha2::Sha256;
 
-use crate::harness::{Harness, TestOrder, some_day, until};
+use crate::harness::{Harness, TestOrder, some_day};
 use crate::receiver::{Received, Receiver};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use domain::{Clock, Mode};
+use test_kit::until;
 
 fn hmac(key: &[u8], message: &[u8]) -> Vec<u8> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();

@@ -3,8 +3,9 @@
 use domain::Mode;
 use internal_api::PageQuery;
 use serde_json::json;
+use test_kit::{refusal, until};
 
-use crate::harness::{Harness, TestOrder, refusal, until};
+use crate::harness::{Harness, TestOrder};
 use crate::receiver::Receiver;
 
 #[tokio::test]

@@ -5,8 +5,9 @@ use base64::engine::general_purpose::STANDARD;
 use domain::Mode;
 use internal_api::webhooks::SignatureFindings;
 use serde_json::{Value, json};
+use test_kit::{faulty_fields, refusal, until};
 
-use crate::harness::{Harness, faulty_fields, refusal, until};
+use crate::harness::Harness;
 use crate::receiver::{Received, Receiver};
 
 async fn verify(harness: &Harness, endpoint: &str, body: Value) -> SignatureFindings {

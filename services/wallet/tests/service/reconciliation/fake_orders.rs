@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use actix_web::web::{Data, Json, Query};
-use actix_web::{App, HttpResponse, HttpServer, web};
+use actix_web::{HttpResponse, web};
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, Mode, OrderId, Paise};
 use internal_api::Page;
@@ -36,23 +36,16 @@ impl FakeOrders {
     pub(crate) fn start() -> Self {
         let state = Arc::new(Mutex::new(State::default()));
         let shared = Data::from(state.clone());
-        let server = HttpServer::new(move || {
-            App::new()
-                .app_data(shared.clone())
+        let address = test_kit::serve(move |app| {
+            app.app_data(shared.clone())
                 .route("/internal/orders/payments", web::get().to(changed))
-                .route("/internal/orders/payments", web::post().to(of))
-        })
-        .workers(1)
-        .disable_signals()
-        .bind("127.0.0.1:0")
-        .expect("a port");
-        let address = server.addrs()[0];
-        tokio::spawn(server.run());
+                .route("/internal/orders/payments", web::post().to(of));
+        });
         Self { address, state }
     }
 
     pub(crate) fn url(&self) -> Url {
-        Url::parse(&format!("http://{}/", self.address)).expect("a URL")
+        test_kit::url(self.address)
     }
 
     pub(crate) fn settings(&self, settings: &mut Settings) {

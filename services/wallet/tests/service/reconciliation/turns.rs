@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::scene::Scene;
-use crate::harness::until;
+use test_kit::until;
 
 async fn scene() -> Scene {
     Scene::start_with(|settings| {

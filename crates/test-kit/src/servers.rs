@@ -1,0 +1,51 @@
+//! Sections of settings: databases and virtual hosts of one test's own, and addresses of nobody.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+
+use local_stack::{Servers, Service, TestServers};
+use settings::{Broker, Database, Http, Secret};
+
+/// A fresh database on the shared server, with the tables of a service.
+pub async fn database_of(service: Service) -> Database {
+    let url = servers().await.create_database_of(service).await.expect("a database");
+    Database { url: Secret::new(url), pool_size: 8 }
+}
+
+/// A fresh, empty database on the shared server.
+pub async fn database() -> Database {
+    Database { url: Secret::new(database_url().await), pool_size: 8 }
+}
+
+pub async fn database_url() -> String {
+    servers().await.create_database().await.expect("a database")
+}
+
+/// A fresh virtual host on the shared server.
+pub async fn broker() -> Broker {
+    Broker::new(Secret::new(vhost().await))
+}
+
+pub async fn vhost() -> String {
+    servers().await.create_vhost().await.expect("a virtual host")
+}
+
+async fn servers() -> &'static TestServers {
+    Servers::for_tests().await.expect("servers")
+}
+
+/// Listeners on free ports, none of them public.
+pub fn listeners() -> Http {
+    let free = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    Http { public: None, internal: free, management: free }
+}
+
+/// An address that was free a moment ago, at which nobody listens.
+pub fn nowhere() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    listener.local_addr().expect("its address")
+}
+
+/// The URL of a database that cannot be reached.
+pub fn unreachable_database() -> Secret {
+    Secret::new(format!("postgres://nobody@{}/nothing", nowhere()))
+}
