@@ -12,6 +12,8 @@ mod program;
 mod servers;
 mod wait;
 
+pub use local_stack::Service;
+
 pub use calls::{faulty_fields, peer, refusal, refused};
 pub use directory::Directory;
 pub use http::{client, is_ready, serve, url};

@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use chassis::Chassis;
 use chrono::DateTime;
 use domain::{Clock, Entropy};
-use local_stack::Service;
 use messaging::Broker;
 use portal_api::settings::PortalSettings;
 use serde_json::{Value, json};
+use test_kit::Service;
 /// What `process.rs` calls it.
 pub(crate) use test_kit::until as eventually;
 use test_kit::{metrics, until};

@@ -16,12 +16,12 @@ use internal_api::webhooks::{
 use lapin::options::QueueDeclareOptions;
 use lapin::types::FieldTable;
 use lapin::{Connection, ConnectionProperties};
-use local_stack::Service;
 use messaging::{Broker, Outgoing, Publisher};
 use serde::Serialize;
 use serde_json::{Value, json};
 use settings::{Brand, Environment, Internal, Secret, Telemetry};
 use telemetry::TraceContext;
+use test_kit::Service;
 use tokio::task::JoinHandle;
 use url::Url;
 use webhook_dispatcher::{RetrySchedule, Secrets, Settings, Webhooks};

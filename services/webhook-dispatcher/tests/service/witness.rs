@@ -4,7 +4,9 @@ use domain::{BusinessId, Mode};
 use internal_api::webhooks::DeliveryState;
 use serde_json::json;
 
-use crate::harness::{Harness, TestOrder, until};
+use test_kit::until;
+
+use crate::harness::{Harness, TestOrder};
 use crate::receiver::Receiver;
 
 /// An endpoint of another business, and a delivery that can be sent to it again and again.

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use domain::{Mode, Paise};
 
 use super::scene::{Scene, Watch};
-use crate::harness::until;
+use test_kit::until;
 
 #[tokio::test]
 async fn orders_and_debits_that_disagree() {
