@@ -91,13 +91,16 @@ async fn begin<'a>(
 ) -> anyhow::Result<Vec<Rollout<'a>>> {
     let alone = try_join_all(balancers.values().map(|balancer| balancer.has_served(FORMER))).await;
     alone.context("the former programs alone")?;
+    eprintln!("the former programs serve");
     let rollouts =
         balancers.iter().map(|(service, balancer)| Rollout::begin(stack, balancer, *service, release));
     let rollouts = try_join_all(rollouts).await.context("old tables")?;
+    eprintln!("the new programs wait for their tables");
     for rollout in &rollouts {
         rollout.migrate().await.with_context(|| format!("migrating {}", rollout.service.name()))?;
     }
     try_join_all(rollouts.iter().map(Rollout::former_goes_on)).await.context("new tables")?;
+    eprintln!("the former programs serve on the new tables");
     Ok(rollouts)
 }
 
