@@ -57,7 +57,7 @@ test-faults: programs ## Kills on and on, towards a thousand, and holds a model 
 test-monitoring: programs prometheus ## Metrics, alerts and dashboards: a real Prometheus scrapes a stack of its own
 	$(PROGRAMS)/local-stack with-servers -- cargo test --package waybill-tests --test stories monitoring::
 
-test-upgrade: programs ## A roll-out and a roll-back of all services under load, next to the programs of the latest recorded release; takes 4 minutes beyond the builds
+test-upgrade: programs ## A roll-out and a roll-back of all services under load, next to the programs of the latest recorded release
 	sh tests/releases/build-former.sh
 	$(PROGRAMS)/local-stack with-servers -- cargo test --package waybill-tests --test rolling_upgrade
 
