@@ -67,7 +67,7 @@ test-faults: programs ## Kills on and on, towards a thousand, and holds a model 
 test-monitoring: programs prometheus ## Metrics, alerts and dashboards: a real Prometheus scrapes a stack of its own
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --package waybill-tests -E 'test(/^monitoring/)' 
 
-test-upgrade: programs ## A roll-out and a roll-back of order-api while orders flow: the latest recorded release beside the program of now
+test-upgrade: programs ## A roll-out and a roll-back of all services under load, next to the programs of the latest recorded release
 	sh tests/releases/build-former.sh
 	$(PROGRAMS)/local-stack with-servers -- cargo test --package waybill-tests --test rolling_upgrade
 

@@ -1,16 +1,23 @@
 #!/bin/sh
-# Builds order-api as the latest recorded release had it, for tests/rolling_upgrade: target/former/<commit>/order-api. What is
-# compiled of other people's crates is shared with the rest of the target folder where cargo knows `build-dir` (1.91); an
-# older one compiles them once more. Ends with an error, and never silently, when the release cannot be built.
+# Builds the five services' programs of the latest recorded release, for tests/rolling_upgrade: target/former/<commit>/wallet and
+# so on. Compiled crates of other people are shared with the rest of the target folder where cargo knows `build-dir` (1.91); an
+# older cargo compiles them once more. Ends with an error, and never silently, when the release cannot be built.
 set -eu
 
 here=$(dirname "$0")
+programs="key-management wallet portal-api order-api webhook-dispatcher"
 target=$(realpath -m "${CARGO_TARGET_DIR:-$here/../../target}")
 release=$(find "$here" -mindepth 1 -maxdepth 1 -type d -name '[0-9]*' -printf '%f\n' | sort -n | tail -1)
 commit=$(cat "$here/$release/commit")
 folder=$target/former/$commit
 
-if [ -x "$folder/order-api" ]; then
+missing=
+selected=
+for program in $programs; do
+    [ -x "$folder/$program" ] || missing=yes
+    selected="$selected --bin $program"
+done
+if [ -z "$missing" ]; then
     exit 0
 fi
 if ! git -C "$here" cat-file -e "$commit^{commit}" 2>/dev/null; then
@@ -22,13 +29,16 @@ if ! git -C "$here" cat-file -e "$commit^{commit}" 2>/dev/null; then
     }
 fi
 
-echo "Building order-api of release $release ($commit)."
+echo "Building the services of release $release ($commit)."
 rm -rf "$folder"
 mkdir -p "$folder/source"
 git -C "$here/../.." archive "$commit" | tar --extract --directory "$folder/source"
-# All packages are selected, so that other people's crates have the features that they have in the whole workspace, and one is
-# built. Its own programs go beside the source: nothing of this release is put over what was built of the current one.
+# All packages are selected, so that other people's crates have the features that they have in the whole workspace, and five
+# programs are built. They go next to the source: nothing of this release replaces a program of the current one.
+# shellcheck disable=SC2086 # a list of options
 CARGO_BUILD_BUILD_DIR=$target CARGO_TARGET_DIR=$folder/target \
-    cargo build --quiet --locked --manifest-path "$folder/source/Cargo.toml" --workspace --bin order-api
-mv "$folder/target/debug/order-api" "$folder/order-api"
+    nice -n 10 cargo build --quiet --locked --manifest-path "$folder/source/Cargo.toml" --workspace $selected
+for program in $programs; do
+    mv "$folder/target/debug/$program" "$folder/$program"
+done
 rm -rf "$folder/source" "$folder/target"

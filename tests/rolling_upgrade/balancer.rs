@@ -1,5 +1,5 @@
-//! Sends each call to an instance that is ready, in turn, as a platform's Service and ingress do. One that is told to leave
-//! gets no new calls; what it has in hand goes on.
+//! Stands before the instances of one service. It sends each call to an instance that is ready, in turn, as a platform's Service
+//! and ingress do. An instance that leaves gets no new calls; it answers those that it has.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -8,15 +8,26 @@ use std::time::Duration;
 
 use actix_web::web::{self, Bytes, Data};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
+use anyhow::Context;
 use demo::clients::{Api, Reply};
 use demo::eventually;
+use local_stack::{Instance, Service, Stack};
 use reqwest::Method;
 use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
 use waybill_tests::PATIENCE;
 
+use crate::calls;
+use crate::failures::Failures;
+
 /// How often instances are asked whether they are ready.
-const ASK_EVERY: Duration = Duration::from_millis(50);
+const ASK_EVERY: Duration = Duration::from_millis(100);
+/// An instance that was ready is left out after so many answers in a row that it is not. Kubernetes waits longer.
+const UNREADY_AFTER: u32 = 3;
+/// Longer than any caller keeps a connection that it does not use, so that none is closed as a call is sent on it.
+const KEEP_ALIVE: Duration = Duration::from_secs(120);
+/// Calls of each kind, and pieces of other work, that a state of the roll-out must outlast.
+const ENOUGH: u32 = 5;
 /// What concerns one connection and not the call.
 const OF_A_CONNECTION: [&str; 4] = ["connection", "content-length", "host", "transfer-encoding"];
 
@@ -28,26 +39,21 @@ pub(crate) struct Origins {
     pub(crate) management: String,
 }
 
-/// What the calls are that an instance answers, in the story's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
-    Create,
-    Cancel,
-    Report,
-    Read,
-    Other,
-}
+impl Origins {
+    pub(crate) fn of_stack(stack: &Stack, service: Service) -> Self {
+        let public = match service {
+            Service::OrderApi => stack.order_api_origin(),
+            Service::PortalApi => stack.portal_api(),
+            Service::KeyManagement | Service::Wallet | Service::WebhookDispatcher => String::new(),
+        };
+        Self { public, internal: stack.internal_url(service), management: stack.management_url(service) }
+    }
 
-impl Kind {
-    pub(crate) const OF_TRAFFIC: [Self; 4] = [Self::Create, Self::Cancel, Self::Report, Self::Read];
-
-    fn of(method: &str, path: &str) -> Self {
-        match method {
-            "GET" => Self::Read,
-            "POST" if path == "/v1/integration/orders" => Self::Create,
-            "POST" if path.ends_with("/cancel") => Self::Cancel,
-            "POST" if path.starts_with("/v1/fleet/orders/") => Self::Report,
-            _ => Self::Other,
+    pub(crate) fn of_instance(instance: &Instance) -> Self {
+        Self {
+            public: instance.public_url(),
+            internal: instance.internal_url(),
+            management: instance.management_url(),
         }
     }
 }
@@ -57,17 +63,26 @@ struct Member {
     origins: Origins,
     takes_calls: bool,
     is_ready: bool,
-    answered: BTreeMap<Kind, u64>,
+    /// Answers in a row that it is not ready.
+    unready: u32,
+    answered: BTreeMap<&'static str, u64>,
+}
+
+impl Member {
+    fn note(&mut self, ready: bool) {
+        self.unready = if ready { 0 } else { self.unready + 1 };
+        self.is_ready = ready || (self.is_ready && self.unready < UNREADY_AFTER);
+    }
 }
 
 #[derive(Default)]
 struct State {
     members: BTreeMap<&'static str, Member>,
-    turn: usize,
+    /// Of each kind of call, so that each instance gets its share of each.
+    turns: BTreeMap<Option<&'static str>, usize>,
     in_hand: BTreeMap<&'static str, usize>,
     /// Since an instance was ready for the first time; before, the other services of a stack call in vain.
     has_begun: bool,
-    failures: Vec<String>,
 }
 
 #[derive(Clone, Copy)]
@@ -78,6 +93,8 @@ enum Side {
 
 #[derive(Clone)]
 struct Shared {
+    service: Service,
+    failures: Failures,
     state: Arc<Mutex<State>>,
     http: Api,
 }
@@ -91,18 +108,18 @@ pub(crate) struct Balancer {
 
 impl Balancer {
     /// A balancer without instances.
-    pub(crate) fn start() -> anyhow::Result<Self> {
+    pub(crate) fn start(service: Service, failures: &Failures) -> anyhow::Result<Self> {
         // Without a base: each call names its instance.
-        let shared = Shared { state: Arc::default(), http: Api::new("")? };
+        let (state, http) = (Arc::default(), Api::new("")?);
+        let shared = Shared { service, failures: failures.clone(), state, http };
         let (public, for_callers) = listen(&shared, Side::Public)?;
         let (internal, for_services) = listen(&shared, Side::Internal)?;
         let asking = AbortOnDropHandle::new(tokio::spawn(ask_around(shared.clone())));
         Ok(Self { shared, public, internal, _working: vec![for_callers, for_services, asking] })
     }
 
-    /// Base URL of the integration and fleet API, ending in `/v1`.
-    pub(crate) fn order_api(&self) -> String {
-        format!("http://{}/v1", self.public)
+    pub(crate) fn public_origin(&self) -> String {
+        format!("http://{}", self.public)
     }
 
     pub(crate) fn internal_port(&self) -> u16 {
@@ -111,7 +128,8 @@ impl Balancer {
 
     /// From now on the instance gets calls whenever it is ready.
     pub(crate) fn join(&self, name: &'static str, origins: Origins) {
-        let member = Member { origins, takes_calls: true, is_ready: false, answered: BTreeMap::new() };
+        let (takes_calls, is_ready, unready) = (true, false, 0);
+        let member = Member { origins, takes_calls, is_ready, unready, answered: BTreeMap::new() };
         self.shared.state().members.insert(name, member);
     }
 
@@ -134,7 +152,7 @@ impl Balancer {
         .await
     }
 
-    /// How many calls it has answered.
+    /// How many calls of the traffic it has answered.
     pub(crate) fn answered(&self, name: &'static str) -> u64 {
         self.counts(name).values().sum()
     }
@@ -147,26 +165,40 @@ impl Balancer {
         .await
     }
 
-    /// Waits until the instance has answered this many more calls of each kind that the story's traffic has.
-    pub(crate) async fn has_served(&self, name: &'static str, more: u64) -> anyhow::Result<()> {
-        let before = self.counts(name);
-        let of = |counts: &BTreeMap<Kind, u64>, kind| counts.get(&kind).copied().unwrap_or_default();
-        eventually(&format!("{name} to serve {more} more calls of each kind"), PATIENCE, || async {
-            let now = self.counts(name);
-            let enough = Kind::OF_TRAFFIC.iter().all(|&kind| of(&now, kind) >= of(&before, kind) + more);
-            // Whatever fails ends the wait.
-            anyhow::ensure!(self.failures().is_empty(), "{:?}", self.failures());
-            Ok(enough.then_some(()))
+    /// Waits until the instance has answered enough more calls of each kind, and has done enough more of the other work.
+    pub(crate) async fn has_served(&self, name: &'static str) -> anyhow::Result<()> {
+        let service = self.shared.service;
+        let management = self.management(name)?;
+        let (calls, work) = (self.counts(name), calls::work(service, &management).await?);
+        let what = format!("{name} {} to answer calls", service.name());
+        let waited = eventually(&what, PATIENCE, || async {
+            self.shared.failures.are_none()?;
+            Ok(self.lacking(name, &calls).is_empty().then_some(()))
+        });
+        waited.await.with_context(|| format!("it lacks {:?}", self.lacking(name, &calls)))?;
+        eventually(&format!("{name} {} to do its other work", service.name()), PATIENCE, || async {
+            self.shared.failures.are_none()?;
+            let now = calls::work(service, &management).await?;
+            let is_enough = now.iter().zip(&work).all(|(now, before)| now - before >= f64::from(ENOUGH));
+            Ok(is_enough.then_some(()))
         })
         .await
     }
 
-    /// Calls that nobody answered, or with a 5xx.
-    pub(crate) fn failures(&self) -> Vec<String> {
-        self.shared.state().failures.clone()
+    /// The kinds of calls of which it has not answered enough since then.
+    fn lacking(&self, name: &'static str, before: &BTreeMap<&'static str, u64>) -> Vec<&'static str> {
+        let now = self.counts(name);
+        let of = |counts: &BTreeMap<&str, u64>, kind: &str| counts.get(kind).copied().unwrap_or_default();
+        let kinds = calls::of(self.shared.service).iter().copied();
+        kinds.filter(|kind| of(&now, kind) < of(before, kind) + u64::from(ENOUGH)).collect()
     }
 
-    fn counts(&self, name: &'static str) -> BTreeMap<Kind, u64> {
+    fn management(&self, name: &'static str) -> anyhow::Result<String> {
+        let state = self.shared.state();
+        Ok(state.members.get(name).context("it has joined")?.origins.management.clone())
+    }
+
+    fn counts(&self, name: &'static str) -> BTreeMap<&'static str, u64> {
         self.shared.state().members.get(name).map(|member| member.answered.clone()).unwrap_or_default()
     }
 }
@@ -177,11 +209,13 @@ impl Shared {
     }
 
     /// The next in turn of those that are ready; it has one more call in hand from now on.
-    fn choose(&self, side: Side) -> Option<(&'static str, String)> {
+    fn choose(&self, side: Side, kind: Option<&'static str>) -> Option<(&'static str, String)> {
         let mut state = self.state();
-        state.turn = state.turn.wrapping_add(1);
+        let turn = state.turns.entry(kind).or_default();
+        *turn = turn.wrapping_add(1);
+        let turn = *turn;
         let able = || state.members.iter().filter(|(_, member)| member.takes_calls && member.is_ready);
-        let (name, member) = able().nth(state.turn % able().count().max(1))?;
+        let (name, member) = able().nth(turn % able().count().max(1))?;
         let origin = match side {
             Side::Public => member.origins.public.clone(),
             Side::Internal => member.origins.internal.clone(),
@@ -191,18 +225,29 @@ impl Shared {
         Some((name, origin))
     }
 
-    fn record(&self, name: &'static str, call: &str, kind: Kind, outcome: &anyhow::Result<Reply>) {
+    fn record(&self, name: &'static str, call: &Call, outcome: &anyhow::Result<Reply>) {
         let mut state = self.state();
         *state.in_hand.entry(name).or_default() -= 1;
-        match outcome {
-            Ok(reply) if !reply.status.is_server_error() => {
-                let member = state.members.get_mut(name);
-                *member.map_or(&mut 0, |member| member.answered.entry(kind).or_default()) += 1;
+        let who = format!("{name} {}: {}", self.service.name(), call.line);
+        match (outcome, state.members.get_mut(name)) {
+            (Err(error), _) => self.failures.note(format!("{who}: {error:#}")),
+            (Ok(reply), _) if reply.status.is_server_error() => {
+                self.failures.note(format!("{who}: {}: {}", reply.status, reply.text));
             }
-            Ok(reply) => state.failures.push(format!("{name}: {call}: {}: {}", reply.status, reply.text)),
-            Err(error) => state.failures.push(format!("{name}: {call}: {error:#}")),
+            (Ok(_), Some(member)) => {
+                if let Some(kind) = call.kind {
+                    *member.answered.entry(kind).or_default() += 1;
+                }
+            }
+            (Ok(_), None) => {}
         }
     }
+}
+
+/// A call on its way.
+struct Call {
+    line: String,
+    kind: Option<&'static str>,
 }
 
 async fn ask_around(shared: Shared) {
@@ -215,7 +260,7 @@ async fn ask_around(shared: Shared) {
             let ready = shared.http.request(Method::GET, &format!("{management}/health/ready"));
             let ready = shared.http.send(ready).await.is_ok_and(|reply| reply.status == 200);
             if let Some(member) = shared.state().members.get_mut(name) {
-                member.is_ready = ready;
+                member.note(ready);
             }
             shared.state().has_begun |= ready;
         }
@@ -227,6 +272,7 @@ fn listen(shared: &Shared, side: Side) -> anyhow::Result<(SocketAddr, AbortOnDro
     let data = Data::new((shared.clone(), side));
     let server = HttpServer::new(move || App::new().app_data(data.clone()).default_service(web::to(pass_on)))
         .workers(1)
+        .keep_alive(KEEP_ALIVE)
         .disable_signals()
         .bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = server.addrs()[0];
@@ -241,20 +287,17 @@ fn listen(shared: &Shared, side: Side) -> anyhow::Result<(SocketAddr, AbortOnDro
 
 async fn pass_on(request: HttpRequest, body: Bytes, data: Data<(Shared, Side)>) -> HttpResponse {
     let (shared, side) = data.get_ref();
-    let call = format!("{} {}", request.method(), request.uri());
-    let Some((name, origin)) = shared.choose(*side) else {
-        let mut state = shared.state();
-        if state.has_begun {
-            state.failures.push(format!("{call}: no instance is ready"));
+    let line = format!("{} {}", request.method(), request.uri());
+    let call = Call { line, kind: calls::kind(shared.service, request.method().as_str(), request.path()) };
+    let Some((name, origin)) = shared.choose(*side, call.kind) else {
+        if shared.state().has_begun {
+            let service = shared.service.name();
+            shared.failures.note(format!("{service}: {}: no instance is ready", call.line));
         }
         return HttpResponse::ServiceUnavailable().finish();
     };
     let outcome = ask(&shared.http, &origin, &request, body).await;
-    let kind = match side {
-        Side::Public => Kind::of(request.method().as_str(), request.path()),
-        Side::Internal => Kind::Other,
-    };
-    shared.record(name, &call, kind, &outcome);
+    shared.record(name, &call, &outcome);
     match outcome {
         Ok(reply) => answer(reply),
         Err(error) => HttpResponse::BadGateway().body(format!("{error:#}")),

@@ -1,257 +1,156 @@
-//! A roll-out and a roll-back of order-api while orders flow, with no failed call: the program of the former release on the new
-//! tables, the new one on the old tables, and both side by side. `make test-upgrade` builds the former program and runs this.
+//! A roll-out and a roll-back of all five services while orders, webhooks and the portal are in use, with no failed call: the
+//! programs of the former release on the new tables, the new programs on the old tables, and both side by side, each service
+//! against the former and the new program of every other. `make test-upgrade` builds the former programs and runs this.
 
 mod balancer;
+mod calls;
+mod failures;
+mod release;
+mod rollout;
 mod traffic;
+mod verify;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use demo::eventually;
-use local_stack::{Instance, Servers, Service, Stack, StackOptions, built_program, query};
-use reference_shop::ReceivedWebhook;
-use waybill_tests::{Business, Gate, PATIENCE, kinds, smallest_order, text, wait_until_quiet};
+use demo::clients::Integration;
+use futures_util::future::try_join_all;
+use local_stack::{Part, Servers, Service, Stack, StackOptions};
+use waybill_tests::{Business, Gate, smallest_order, text};
 
 use balancer::{Balancer, Origins};
-use traffic::{Placed, Traffic};
+use failures::Failures;
+use release::Release;
+use rollout::{FORMER, Rollout, says};
+use traffic::Traffic;
 
-/// Told to stop, a program must have ended by then.
-const DRAIN_MAX: Duration = Duration::from_secs(25);
-/// Calls of each kind that a state of the roll-out must outlast.
-const CALLS: u64 = 12;
-/// The program of the former release, and that of now.
-const FORMER: &str = "former";
-const NEW: &str = "new";
+/// What the business pays in before it goes live.
+const FUNDS: i64 = 1_000_000_000;
+/// The order that order-api still holds when it is told to stop.
+const HELD: &str = "held-1";
+
+type Balancers = BTreeMap<Service, Balancer>;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn order_api_is_rolled_out_and_back_while_orders_flow() -> anyhow::Result<()> {
-    let balancer = Balancer::start()?;
-    let stack = stack_with_the_former_program(&balancer).await?;
-    balancer.join(FORMER, origins_of_stack(&stack));
-    balancer.is_ready(FORMER).await?;
-    let mut business = Business::sign_up_at(&stack, balancer.order_api()).await?;
-    business.go_live(1_000_000_000).await?;
+async fn services_are_rolled_out_and_back_under_load() -> anyhow::Result<()> {
+    let failures = Failures::default();
+    let ended = roll_out_and_back(&failures).await;
+    // A call that failed is the cause of the other errors.
+    ended.or_else(|error| failures.are_none().and(Err(error)))
+}
 
-    let mut traffic = Traffic::start(&business)?;
-    balancer.has_served(FORMER, CALLS).await?;
-    let mut new = the_new_program_waits(&stack, &balancer).await.context("old tables")?;
-    the_former_program_goes_on(&balancer, &new).await.context("new tables")?;
-    both_serve(&balancer).await.context("both")?;
-    traffic.flows().await?;
-    the_former_program_leaves(&stack, &balancer, &business).await.context("the former leaves")?;
-    the_former_program_comes_back(&stack, &balancer, &mut new).await.context("roll-back")?;
-    traffic.flows().await?;
+async fn roll_out_and_back(failures: &Failures) -> anyhow::Result<()> {
+    let release = Release::latest()?;
+    let balancers = balancers(failures)?;
+    let stack = stack_of_former_programs(&release, &balancers).await?;
+    for (service, balancer) in &balancers {
+        balancer.join(FORMER, Origins::of_stack(&stack, *service));
+        balancer.is_ready(FORMER).await?;
+    }
+    let portal_api = balancers[&Service::PortalApi].public_origin();
+    let order_api = format!("{}/v1", balancers[&Service::OrderApi].public_origin());
+    let mut business = Business::sign_up_at(&stack, order_api, &portal_api).await?;
+    business.go_live(FUNDS).await?;
 
-    let placed = traffic.end().await?;
-    assert_eq!(balancer.failures(), Vec::<String>::new());
-    wait_until_quiet(&stack).await?;
-    orders_are_there_once(&stack, &business, &placed).await?;
-    webhooks_came_in_order(&business, &placed).await?;
+    let traffic = Traffic::start(&business, &portal_api, failures).await?;
+    let rollouts = begin(&stack, &balancers, &release).await?;
+    out(&stack, &business, &rollouts).await?;
+    back(&rollouts).await?;
+    let told = traffic.end().await;
+    failures.are_none()?;
+    verify::all(&stack, &business, &rollouts, &told).await?;
+    failures.are_none()?;
+    drop(rollouts);
     stack.shut_down().await
 }
 
-/// The other services are those of now, and find order-api where the balancer is.
-async fn stack_with_the_former_program(balancer: &Balancer) -> anyhow::Result<Stack> {
+fn balancers(failures: &Failures) -> anyhow::Result<Balancers> {
+    Service::ALL.into_iter().map(|service| Ok((service, Balancer::start(service, failures)?))).collect()
+}
+
+/// Services find each other where the balancers are.
+async fn stack_of_former_programs(release: &Release, balancers: &Balancers) -> anyhow::Result<Stack> {
     let directory = Stack::test_directory()?;
-    let internal = balancer.internal_port();
-    let options = StackOptions::on_test_servers(&directory, Servers::for_tests().await?)
-        .program(Service::OrderApi, &former_program()?)
-        .detour(Arc::new(move |link, port| {
-            Ok(if link.to == Service::OrderApi.into() { internal } else { port })
-        }));
+    let ports: BTreeMap<Part, u16> =
+        balancers.iter().map(|(service, balancer)| ((*service).into(), balancer.internal_port())).collect();
+    let mut options = StackOptions::on_test_servers(&directory, Servers::for_tests().await?)
+        .detour(Arc::new(move |link, port| Ok(ports.get(&link.to).copied().unwrap_or(port))));
+    for service in Service::ALL {
+        options = options.program(service, &release.program(service)?);
+    }
     Stack::start_for_test(options).await
 }
 
-/// Where `tests/releases/build-former.sh` puts it.
-fn former_program() -> anyhow::Result<PathBuf> {
-    let releases = Path::new(env!("CARGO_MANIFEST_DIR")).join("releases");
-    let latest = fs::read_dir(&releases)?
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok())
-        .max()
-        .context("no release is kept")?;
-    let commit = fs::read_to_string(releases.join(format!("{latest}/commit")))?;
-    let built = built_program(Service::OrderApi.name())?;
-    let target = built.ancestors().nth(2).context("programs are in a target folder")?;
-    let program = target.join("former").join(commit.trim()).join(Service::OrderApi.name());
-    ensure!(program.is_file(), "{} is not built; `make test-upgrade` does it", program.display());
-    Ok(program)
-}
-
-fn origins_of_stack(stack: &Stack) -> Origins {
-    Origins {
-        public: stack.order_api_origin(),
-        internal: stack.internal_url(Service::OrderApi),
-        management: stack.management_url(Service::OrderApi),
+/// The new programs start next to the former ones, and all tables change under the former ones.
+async fn begin<'a>(
+    stack: &'a Stack,
+    balancers: &'a Balancers,
+    release: &Release,
+) -> anyhow::Result<Vec<Rollout<'a>>> {
+    let alone = try_join_all(balancers.values().map(|balancer| balancer.has_served(FORMER))).await;
+    alone.context("the former programs alone")?;
+    eprintln!("the former programs serve");
+    let rollouts =
+        balancers.iter().map(|(service, balancer)| Rollout::begin(stack, balancer, *service, release));
+    let rollouts = try_join_all(rollouts).await.context("old tables")?;
+    eprintln!("the new programs wait for their tables");
+    for rollout in &rollouts {
+        rollout.migrate().await.with_context(|| format!("migrating {}", rollout.service.name()))?;
     }
+    try_join_all(rollouts.iter().map(Rollout::former_goes_on)).await.context("new tables")?;
+    eprintln!("the former programs serve on the new tables");
+    Ok(rollouts)
 }
 
-/// Beside the former program, on its tables: the new one takes no calls and touches nothing.
-async fn the_new_program_waits(stack: &Stack, balancer: &Balancer) -> anyhow::Result<Instance> {
-    let database = format!("{}?application_name={NEW}", stack.database_url(Service::OrderApi));
-    let mut new = stack
-        .instance(Service::OrderApi, "order-api-new")?
-        .program(&built_program(Service::OrderApi.name())?)
-        .variable("WAYBILL_DATABASE__URL", &database);
-    new.start()?;
-    let origins =
-        Origins { public: new.public_url(), internal: new.internal_url(), management: new.management_url() };
-    balancer.join(NEW, origins);
-    says(new.log(), "these migrations have not been run").await?;
-    balancer.has_served(FORMER, CALLS).await?;
-    assert_eq!(balancer.answered(NEW), 0, "it is not ready");
-    // Whatever it ever asked on a connection that it still has.
-    let asked = format!("SELECT DISTINCT query FROM pg_stat_activity WHERE application_name = '{NEW}'");
-    let asked = stack.query(Service::OrderApi, &asked).await?;
-    for query in asked.lines().filter(|query| !query.is_empty()) {
-        ensure!(!MENTIONED.iter().any(|table| query.contains(table)), "the new program asked {query}");
+async fn out(stack: &Stack, business: &Business, rollouts: &[Rollout<'_>]) -> anyhow::Result<()> {
+    for rollout in rollouts {
+        let began = Instant::now();
+        let name = rollout.service.name();
+        rollout.new_joins().await.with_context(|| format!("both {name}"))?;
+        let left = if rollout.service == Service::OrderApi {
+            former_order_api_leaves(stack, business, rollout).await
+        } else {
+            rollout.former_leaves().await
+        };
+        left.with_context(|| format!("the former {name} leaves"))?;
+        eprintln!("{name} was rolled out in {:.1} s", began.elapsed().as_secs_f64());
     }
-    Ok(new)
-}
-
-/// Tables and wake-up calls that a program at work would name.
-const MENTIONED: [&str; 7] =
-    ["orders", "order_events", "outbox", "inbox", "simulations", "testers", "LISTEN"];
-
-/// The tables change under the former program, and it goes on.
-async fn the_former_program_goes_on(balancer: &Balancer, new: &Instance) -> anyhow::Result<()> {
-    // So that what follows is the former program's alone.
-    balancer.leave(NEW).await?;
-    let migrated = new.run(&["migrate"]).await?;
-    ensure!(migrated.status.success(), "{}", String::from_utf8_lossy(&migrated.stdout));
-    new.ready().await.context("it goes on by itself")?;
-    balancer.has_served(FORMER, CALLS).await?;
-    assert_eq!(balancer.answered(NEW), 0, "it had left");
     Ok(())
 }
 
-async fn both_serve(balancer: &Balancer) -> anyhow::Result<()> {
-    balancer.join_again(NEW);
-    balancer.is_ready(NEW).await?;
-    let (former, new) = tokio::join!(balancer.has_served(FORMER, CALLS), balancer.has_served(NEW, CALLS));
-    former.and(new)
+/// In the same order, so that each pair of services has also met the other way round: the former one of the first with the new one
+/// of the second.
+async fn back(rollouts: &[Rollout<'_>]) -> anyhow::Result<()> {
+    for rollout in rollouts {
+        let began = Instant::now();
+        let name = rollout.service.name();
+        rollout.former_comes_back().await.with_context(|| format!("the former {name} comes back"))?;
+        rollout.new_leaves().await.with_context(|| format!("the new {name} leaves"))?;
+        eprintln!("{name} was rolled back in {:.1} s", began.elapsed().as_secs_f64());
+    }
+    Ok(())
 }
 
-/// As a platform does it: no new calls, then the signal. What it still holds is answered.
-async fn the_former_program_leaves(
+/// It answers the call that it still holds when it is told to stop.
+async fn former_order_api_leaves(
     stack: &Stack,
-    balancer: &Balancer,
     business: &Business,
+    rollout: &Rollout<'_>,
 ) -> anyhow::Result<()> {
-    balancer.leave(FORMER).await?;
-    let reference = "held-1";
-    let held = format!("NEW.order_reference = '{reference}'");
+    let held = format!("NEW.order_reference = '{HELD}'");
     let gate = Gate::close(stack, Service::OrderApi, "orders", "INSERT", &held).await?;
-    let direct = demo::clients::Integration::new(&stack.order_api(), &business.test_key)?;
-    let asking = tokio::spawn(async move { direct.create("key-held-1", &smallest_order(reference)).await });
+    let direct = Integration::new(&stack.order_api(), &business.test_key)?;
+    let asking = tokio::spawn(async move { direct.create("key-held-1", &smallest_order(HELD)).await });
     gate.reached().await?;
-
-    let told = Instant::now();
-    let stopping = async {
-        stack.stop(Service::OrderApi).await?;
-        anyhow::Ok(told.elapsed())
-    };
     let answering = async {
         says(&stack.log(Service::OrderApi), r#""message":"stopping""#).await?;
         ensure!(!asking.is_finished(), "it waits at the gate");
         gate.open().await?;
         text(&asking.await??.expect(201)?, "id")
     };
-    let (took, answered) = tokio::join!(stopping, answering);
-    answered.context("what it held")?;
-    ended_well(took?, &stack.log(Service::OrderApi))?;
-    balancer.has_served(NEW, CALLS).await
-}
-
-/// At three in the morning.
-async fn the_former_program_comes_back(
-    stack: &Stack,
-    balancer: &Balancer,
-    new: &mut Instance,
-) -> anyhow::Result<()> {
-    stack.bring_up(Service::OrderApi).await?;
-    balancer.join_again(FORMER);
-    balancer.is_ready(FORMER).await?;
-    let (former, both) = tokio::join!(balancer.has_served(FORMER, CALLS), balancer.has_served(NEW, CALLS));
-    former.and(both)?;
-    balancer.leave(NEW).await?;
-    let told = Instant::now();
-    new.stop().await?;
-    ended_well(told.elapsed(), new.log())?;
-    balancer.has_served(FORMER, CALLS).await
-}
-
-/// By itself, that is, and not by force.
-fn ended_well(took: Duration, log: &Path) -> anyhow::Result<()> {
-    ensure!(took < DRAIN_MAX, "it took {took:?}");
-    ensure!(fs::read_to_string(log)?.contains(r#""message":"stopped""#), "it did not end in good order");
-    eprintln!("ended {:.1} s after the signal", took.as_secs_f64());
-    Ok(())
-}
-
-async fn says(log: &Path, what: &str) -> anyhow::Result<()> {
-    eventually(&format!("{what} in {}", log.display()), PATIENCE, || async {
-        // It is there with the first line.
-        Ok(fs::read_to_string(log).unwrap_or_default().contains(what).then_some(()))
-    })
-    .await
-}
-
-/// Every order that was accepted, exactly once, and each live one paid once.
-async fn orders_are_there_once(stack: &Stack, business: &Business, placed: &[Placed]) -> anyhow::Result<()> {
-    let rows = stack
-        .query(Service::OrderApi, "SELECT id FROM orders WHERE placement = 'placed' ORDER BY id")
-        .await?;
-    let rows: Vec<&str> = rows.lines().collect();
-    let mut known: Vec<&str> = placed.iter().map(|order| order.id.as_str()).collect();
-    known.sort_unstable();
-    // Beside those of the traffic: the first test order, and the one that was held.
-    let others = format!(
-        "SELECT id FROM orders WHERE order_reference IN ('first-test-order', 'held-1') AND business_id = '{}'",
-        business.portal.business_id
-    );
-    let others = stack.query(Service::OrderApi, &others).await?;
-    known.extend(others.lines());
-    known.sort_unstable();
-    assert_eq!(rows, known);
-    eprintln!("{} orders, {} of them live", rows.len(), placed.iter().filter(|order| order.is_live).count());
-
-    let mut live: Vec<&str> =
-        placed.iter().filter(|order| order.is_live).map(|order| order.id.as_str()).collect();
-    live.sort_unstable();
-    let debits = "SELECT order_id FROM debits WHERE outcome = 'posted' ORDER BY order_id";
-    let debits = query(stack.database_url(Service::Wallet), debits).await?;
-    assert_eq!(debits.lines().collect::<Vec<_>>(), live);
-    Ok(())
-}
-
-/// Every event of every order, in its order.
-async fn webhooks_came_in_order(business: &Business, placed: &[Placed]) -> anyhow::Result<()> {
-    let expected: usize = placed.iter().map(|order| order.events.len()).sum();
-    let mut of_order: BTreeMap<String, Vec<ReceivedWebhook>> = BTreeMap::new();
-    let (mut after, mut received) = (0, 0);
-    while received < expected {
-        let page = eventually("webhooks", PATIENCE, || async {
-            let page = business.shop.received(after, 1_000).await?;
-            Ok((!page.is_empty()).then_some(page))
-        })
-        .await
-        .with_context(|| format!("{received} of {expected} came"))?;
-        for webhook in page {
-            after = webhook.arrival;
-            let reference = webhook.order_reference.clone().unwrap_or_default();
-            received += usize::from(reference.starts_with("live-") || reference.starts_with("test-"));
-            of_order.entry(reference).or_default().push(webhook);
-        }
-    }
-    eprintln!("{received} webhooks");
-    for order in placed {
-        let webhooks = of_order.get(&order.reference).map(Vec::as_slice).unwrap_or_default();
-        assert_eq!(kinds(webhooks), order.events, "{}", order.reference);
-        waybill_tests::assert_in_order(webhooks);
-    }
-    Ok(())
+    let (left, answered) = tokio::join!(rollout.former_leaves(), answering);
+    answered.context("the call that it held")?;
+    left
 }

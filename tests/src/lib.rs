@@ -27,12 +27,17 @@ pub use gate::Gate;
 /// How long anything that happens by itself may take, on a machine that is busy with other tests.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The password of every business's owner.
+pub const PASSWORD: &str = "a-long-password";
+
 /// A business with its portal session, its shop and the shop's webhook endpoint.
 pub struct Business {
     pub portal: Portal,
     pub operator: Operator,
     pub fleet: Fleet,
     pub shop: Shop,
+    /// Its owner's, for further log-ins.
+    pub email: String,
     pub test_key: String,
     pub live_key: Option<String>,
     pub endpoint_id: String,
@@ -44,15 +49,15 @@ pub struct Business {
 impl Business {
     /// Signs up, takes a Test key and registers the shop's webhook receiver.
     pub async fn sign_up(stack: &Stack) -> anyhow::Result<Self> {
-        Self::sign_up_at(stack, stack.order_api()).await
+        Self::sign_up_at(stack, stack.order_api(), &stack.portal_api()).await
     }
 
-    /// As [`Business::sign_up`], with the integration and fleet API at this base URL, where a balancer stands perhaps.
-    pub async fn sign_up_at(stack: &Stack, order_api: String) -> anyhow::Result<Self> {
+    /// As [`Business::sign_up`], with the integration and fleet API at this base URL and the portal at this origin, where
+    /// balancers stand perhaps.
+    pub async fn sign_up_at(stack: &Stack, order_api: String, portal_api: &str) -> anyhow::Result<Self> {
         let unique = OrderId::generate(&Clock::system(), &Entropy::from_system()?).to_string().to_lowercase();
         let email = format!("{unique}@example.com");
-        let portal =
-            Portal::sign_up(&stack.portal_api(), "Malabar Coffee Works", &email, "a-long-password").await?;
+        let portal = Portal::sign_up(portal_api, "Malabar Coffee Works", &email, PASSWORD).await?;
         let test_key = create_key(&portal, "test").await?;
 
         let database = Servers::for_tests().await?.create_database().await?;
@@ -65,11 +70,12 @@ impl Business {
         let endpoint = portal.post("/webhook-endpoints", &json!({ "url": hook_url })).await?.expect(201)?;
         shop.set_webhook_secret(Secret::new(text(&endpoint, "secret")?));
         Ok(Self {
-            operator: Operator::new(&stack.portal_api(), stack.operator_token())?,
+            operator: Operator::new(portal_api, stack.operator_token())?,
             fleet: Fleet::new(&order_api, stack.fleet_token())?,
             endpoint_id: text(&endpoint, "id")?,
             portal,
             shop,
+            email,
             test_key,
             live_key: None,
             hook_url,
@@ -96,6 +102,11 @@ impl Business {
 
     pub async fn balance(&self) -> anyhow::Result<i64> {
         self.portal.get("/wallet").await?["balancePaise"].as_i64().context("no balancePaise")
+    }
+
+    /// Base URL of the integration and fleet API, ending in `/v1`.
+    pub fn order_api(&self) -> &str {
+        &self.order_api
     }
 
     /// Bare calls with a key of this business.

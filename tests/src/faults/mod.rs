@@ -14,3 +14,4 @@ mod wire;
 mod workload;
 
 pub use rounds::{Campaign, Tally};
+pub use verify::{ledger_is_sound, no_dead_letters};

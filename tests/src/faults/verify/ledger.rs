@@ -5,7 +5,9 @@ use local_stack::{Service, Stack};
 
 use super::number;
 
-pub(super) async fn is_sound(stack: &Stack) -> anyhow::Result<()> {
+/// # Errors
+/// When a sum is wrong, or the reconciliation finds something.
+pub async fn is_sound(stack: &Stack) -> anyhow::Result<()> {
     for (what, sql) in [
         (
             "transfers that do not sum to zero",

@@ -6,7 +6,9 @@ use messaging::{Broker, topology};
 
 use super::PENDING_MAX;
 
-pub(super) async fn are_none(broker: &Broker) -> anyhow::Result<()> {
+/// # Errors
+/// When an event waits for too long, or there is a dead letter.
+pub async fn are_none(broker: &Broker) -> anyhow::Result<()> {
     for queue in [topology::webhook_events(), topology::refunds(), topology::cash(), topology::facts()] {
         let dead = eventually("a queue to be empty", PENDING_MAX, || async {
             // A connection that the broker's death took with it comes back by itself.

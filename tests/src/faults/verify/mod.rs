@@ -16,6 +16,8 @@ use serde::de::DeserializeOwned;
 
 use super::workload::{self, Kind, OrderStory, Tenant};
 use crate::wait_until_quiet;
+pub use ledger::is_sound as ledger_is_sound;
+pub use letters::are_none as no_dead_letters;
 
 /// Nothing is pending for longer.
 const PENDING_MAX: Duration = Duration::from_secs(60);
@@ -42,8 +44,8 @@ pub(super) async fn verify(
         webhooks::all_arrived(stack, tenant, stories).await.with_context(context)?;
         tenant.revoke_strays().await.with_context(context)?;
     }
-    ledger::is_sound(stack).await?;
-    letters::are_none(broker).await
+    ledger_is_sound(stack).await?;
+    no_dead_letters(broker).await
 }
 
 /// Asks once more about each order whose last word is not known, or was no while another request was still under way.

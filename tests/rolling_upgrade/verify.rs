@@ -1,0 +1,163 @@
+//! In the end: each order, debit, refund, payment, key and endpoint that was answered with a 2xx is there once, and each webhook
+//! arrived in its order.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, ensure};
+use demo::eventually;
+use local_stack::{Service, Stack};
+use messaging::Broker;
+use reference_shop::ReceivedWebhook;
+use reqwest::Method;
+use settings::Secret;
+use waybill_tests::faults::{ledger_is_sound, no_dead_letters};
+use waybill_tests::{Business, PATIENCE, assert_in_order, kinds, wait_until_quiet};
+
+use crate::rollout::Rollout;
+use crate::traffic::{COD_PAISE, End, Placed, Told};
+use crate::{FUNDS, HELD};
+
+pub(crate) async fn all(
+    stack: &Stack,
+    business: &Business,
+    rollouts: &[Rollout<'_>],
+    told: &Told,
+) -> anyhow::Result<()> {
+    wait_until_quiet(stack).await?;
+    orders_are_there_once(stack, business, &told.placed).await?;
+    webhooks_came_in_order(business, &told.placed).await?;
+    no_dead_letters(&Broker::start(&settings::Broker::new(Secret::new(stack.broker_url())), "test")).await?;
+    money_is_right(stack, business, told).await?;
+    both_programs_reconcile(stack, rollouts).await?;
+    keys_are_revoked(stack, business, told).await?;
+    endpoints_are_as_they_were_set(business, told).await
+}
+
+/// The lines of a query's answer.
+async fn lines(stack: &Stack, service: Service, sql: &str) -> anyhow::Result<Vec<String>> {
+    Ok(stack.query(service, sql).await?.lines().map(str::to_owned).collect())
+}
+
+/// The ids of these orders, sorted.
+fn ids<'a>(placed: impl Iterator<Item = &'a Placed>) -> Vec<String> {
+    let mut ids: Vec<String> = placed.map(|order| order.id.clone()).collect();
+    ids.sort_unstable();
+    ids
+}
+
+/// Every order that was accepted, exactly once, and each live one paid once.
+async fn orders_are_there_once(stack: &Stack, business: &Business, placed: &[Placed]) -> anyhow::Result<()> {
+    let rows = "SELECT id FROM orders WHERE placement = 'placed' ORDER BY id";
+    let rows = lines(stack, Service::OrderApi, rows).await?;
+    // Besides those of the traffic: the first test order, and the one that was held.
+    let others = format!(
+        "SELECT id FROM orders WHERE order_reference IN ('first-test-order', '{HELD}') AND business_id = '{}'",
+        business.portal.business_id
+    );
+    let mut known = lines(stack, Service::OrderApi, &others).await?;
+    ensure!(known.len() == 2, "{known:?}");
+    known.extend(ids(placed.iter()));
+    known.sort_unstable();
+    assert_eq!(rows, known);
+
+    let live = ids(placed.iter().filter(|order| order.is_live));
+    let debits = "SELECT order_id FROM debits WHERE outcome = 'posted' ORDER BY order_id";
+    assert_eq!(lines(stack, Service::Wallet, debits).await?, live);
+    eprintln!("{} orders, {} of them live", rows.len(), live.len());
+    Ok(())
+}
+
+/// Every event of every order, in its order.
+async fn webhooks_came_in_order(business: &Business, placed: &[Placed]) -> anyhow::Result<()> {
+    let expected: usize = placed.iter().map(|order| order.events.len()).sum();
+    let mut of_order: BTreeMap<String, Vec<ReceivedWebhook>> = BTreeMap::new();
+    let (mut after, mut received) = (0, 0);
+    while received < expected {
+        let page = eventually("webhooks", PATIENCE, || async {
+            let page = business.shop.received(after, 1_000).await?;
+            Ok((!page.is_empty()).then_some(page))
+        })
+        .await
+        .with_context(|| format!("{received} of {expected} came"))?;
+        for webhook in page {
+            after = webhook.arrival;
+            let reference = webhook.order_reference.clone().unwrap_or_default();
+            received += usize::from(reference.starts_with("live-") || reference.starts_with("test-"));
+            of_order.entry(reference).or_default().push(webhook);
+        }
+    }
+    eprintln!("{received} webhooks");
+    for order in placed {
+        let webhooks = of_order.get(&order.reference).map(Vec::as_slice).unwrap_or_default();
+        assert_eq!(kinds(webhooks), order.events, "{}", order.reference);
+        assert_in_order(webhooks);
+    }
+    Ok(())
+}
+
+/// Refunds, cash and payments.
+async fn money_is_right(stack: &Stack, business: &Business, told: &Told) -> anyhow::Result<()> {
+    let of_live = |ends: &'static [End]| {
+        ids(told.placed.iter().filter(move |order| order.is_live && ends.contains(&order.end)))
+    };
+    let refunds = "SELECT order_id FROM transfers WHERE kind = 'refund' ORDER BY order_id";
+    has_lines(stack, refunds, &of_live(&[End::Cancelled, End::Failed])).await.context("refunds")?;
+    let settled = format!("SELECT order_id FROM cash WHERE settled_paise = {COD_PAISE} ORDER BY order_id");
+    has_lines(stack, &settled, &of_live(&[End::PaidInCash])).await.context("cash")?;
+
+    let paid_in = FUNDS + told.books.iter().map(|books| books.paid_in).sum::<i64>();
+    let sql = format!(
+        "SELECT sum(amount_paise) FROM entries JOIN transfers ON transfer_id = transfers.id
+         WHERE entries.business_id = '{}' AND account = 'business_wallet' AND kind IN ('top_up', 'operator_credit')",
+        business.portal.business_id
+    );
+    assert_eq!(lines(stack, Service::Wallet, &sql).await?, [paid_in.to_string()]);
+    Ok(())
+}
+
+/// Events that lead there may still be under way.
+async fn has_lines(stack: &Stack, sql: &str, expected: &[String]) -> anyhow::Result<()> {
+    let found = eventually("the wallet to have them all", PATIENCE, || async {
+        let found = lines(stack, Service::Wallet, sql).await?;
+        Ok((found.len() >= expected.len()).then_some(found))
+    });
+    assert_eq!(found.await?, expected);
+    Ok(())
+}
+
+async fn both_programs_reconcile(stack: &Stack, rollouts: &[Rollout<'_>]) -> anyhow::Result<()> {
+    ledger_is_sound(stack).await.context("the former program")?;
+    let wallet = rollouts.iter().find(|rollout| rollout.service == Service::Wallet);
+    let found = wallet.context("the wallet is rolled out")?.run_new(&["reconcile"]).await?;
+    ensure!(found.status.success(), "the new program: {}", String::from_utf8_lossy(&found.stdout));
+    Ok(())
+}
+
+/// Each key is there once, and none of an office's works.
+async fn keys_are_revoked(stack: &Stack, business: &Business, told: &Told) -> anyhow::Result<()> {
+    let sql = format!(
+        "SELECT id FROM api_keys WHERE business_id = '{}' AND name NOT IN ('test', 'live') ORDER BY id",
+        business.portal.business_id
+    );
+    let mut keys: Vec<&String> = told.books.iter().flat_map(|books| &books.keys).collect();
+    keys.sort_unstable();
+    let rows = lines(stack, Service::KeyManagement, &sql).await?;
+    assert_eq!(rows.iter().collect::<Vec<_>>(), keys);
+    for (_, key) in told.books.iter().flat_map(|books| &books.revoked) {
+        key.call(Method::GET, "?limit=1", None).await?.expect(401)?;
+    }
+    eprintln!("{} keys", keys.len());
+    Ok(())
+}
+
+/// The shop's own, and one of each office.
+async fn endpoints_are_as_they_were_set(business: &Business, told: &Told) -> anyhow::Result<()> {
+    let listed = business.portal.get("/webhook-endpoints?limit=100").await?;
+    let listed = listed["data"].as_array().context("no endpoints")?;
+    let found: BTreeMap<_, _> =
+        listed.iter().map(|line| (line["id"].as_str(), line["maxPerSecond"].as_i64())).collect();
+    let mut expected = BTreeMap::from([(Some(business.endpoint_id.as_str()), None)]);
+    expected.extend(told.books.iter().map(|books| (Some(books.endpoint.0.as_str()), Some(books.endpoint.1))));
+    assert_eq!(found, expected);
+    Ok(())
+}
