@@ -1,14 +1,9 @@
 //! Stories: whole stacks on real servers, seen from outside. One program, so that it is linked once.
 
-mod bad_input;
-mod browsers;
 mod error_bodies;
 mod faults;
-mod fleet_list;
-mod fleet_reports;
 mod graceful_restart;
 mod hung_peers;
-mod idempotency;
 mod live_order_steps;
 mod main_job;
 mod money;
@@ -24,6 +19,5 @@ mod simulations;
 mod stopping;
 mod tenant_keys;
 mod traces;
-mod tracking;
 mod two_tenants;
 mod webhook_tools;

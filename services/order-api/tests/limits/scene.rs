@@ -11,7 +11,7 @@ use chassis::Chassis;
 use chrono::{DateTime, Utc};
 use domain::{ApiKey, ApiKeyId, BusinessId, Clock, Entropy, KeySegment, Mode};
 use internal_api::keys::{GoodKey, KeyVerdict, VerifyKey};
-use local_stack::Servers;
+use local_stack::{Servers, Service};
 use order_api::settings::{Fleet, Limits, OrderApiSettings, PersonalData, Public};
 use reqwest::Method;
 use reqwest::header::HeaderMap;
@@ -53,7 +53,6 @@ impl Scene {
         let (clock, entropy) = (Clock::manual(some_day()), Entropy::from_system().expect("randomness"));
         let keys = Keys::start();
         let settings = settings(&keys).await;
-        chassis::migrate(&settings.database, order_api::store::MIGRATIONS).await.expect("migrations run");
         let chassis = Chassis::new(&settings, metrics(), clock.clone(), entropy.clone()).expect("a chassis");
         let service = order_api::app::start(&settings, chassis).expect("the service starts");
         let origin = format!("http://{}", service.public.expect("a public listener"));
@@ -147,7 +146,7 @@ async fn settings(keys: &Keys) -> OrderApiSettings {
     OrderApiSettings {
         environment: Environment::Local,
         database: Database {
-            url: Secret::new(servers.create_database().await.expect("a database")),
+            url: Secret::new(servers.create_database_of(Service::OrderApi).await.expect("a database")),
             pool_size: 4,
         },
         broker: settings::Broker::new(Secret::new(servers.create_vhost().await.expect("a virtual host"))),

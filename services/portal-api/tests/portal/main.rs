@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a helper that fails fails its test")]
 
 mod accounts;
+mod answers;
 mod audit_log;
 mod client;
 mod events;

@@ -8,6 +8,13 @@ use std::time::Duration;
 use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Data};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use chrono::{DateTime, Utc};
+use domain::Paise;
+use internal_api::keys::ApiKeySummary;
+use internal_api::orders::AnyTestOrder;
+use internal_api::wallet::WalletView;
+use internal_api::webhooks::{ConnectionTest, EndpointStatus, WebhookSummary};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +30,8 @@ struct State {
     answers: HashMap<String, (u16, Value)>,
     silent: Vec<String>,
     asked: Vec<Asked>,
+    /// Calls that no real peer would take. They fail the test at its end: a panic in the server would only be a 503.
+    violations: Vec<String>,
 }
 
 /// All peers in one server; each has a path of its own in front (`/wallet/internal/…`).
@@ -30,6 +39,16 @@ struct State {
 pub(crate) struct Peers {
     pub(crate) address: SocketAddr,
     state: Arc<Mutex<State>>,
+}
+
+impl Drop for Peers {
+    fn drop(&mut self) {
+        let violations = std::mem::take(&mut self.state.lock().unwrap().violations);
+        assert!(
+            violations.is_empty() || std::thread::panicking(),
+            "the peers were called wrongly: {violations:?}"
+        );
+    }
 }
 
 impl Peers {
@@ -64,52 +83,55 @@ impl Peers {
 
     /// The answers that a business gets which has done nothing yet.
     pub(crate) fn know_new_business(&self, business: &str) {
-        self.answer(
-            format!("GET /order-api/internal/businesses/{business}/test-orders/any"),
-            200,
-            json!({ "exists": false }),
-        );
+        self.test_orders(business, false);
         self.wallet(business, 0, false);
         self.keys(business, false, false);
-        self.webhooks(business, None, "not_tested");
+        self.webhooks(business, None, ConnectionTest::NotTested);
     }
 
     pub(crate) fn has_test_order(&self, business: &str) {
-        self.answer(
-            format!("GET /order-api/internal/businesses/{business}/test-orders/any"),
-            200,
-            json!({ "exists": true }),
-        );
+        self.test_orders(business, true);
+    }
+
+    fn test_orders(&self, business: &str, exists: bool) {
+        let call = format!("GET /order-api/internal/businesses/{business}/test-orders/any");
+        self.answer(call, 200, told(&AnyTestOrder { exists }));
     }
 
     pub(crate) fn wallet(&self, business: &str, balance: i64, funded: bool) {
-        self.answer(
-            format!("GET /wallet/internal/wallets/{business}"),
-            200,
-            json!({
-                "balancePaise": balance,
-                "currency": "INR",
-                "fundedAt": funded.then_some("2026-01-01T00:00:00Z"),
-                "lowBalanceThresholdPaise": 50_000,
-            }),
-        );
+        let view = WalletView {
+            balance_paise: Paise::new(balance),
+            currency: "INR".to_owned(),
+            funded_at: funded.then(at),
+            low_balance_threshold_paise: Paise::new(50_000),
+        };
+        self.answer(format!("GET /wallet/internal/wallets/{business}"), 200, told(&view));
     }
 
     pub(crate) fn keys(&self, business: &str, test: bool, live: bool) {
-        self.answer(
-            format!("GET /key-management/internal/businesses/{business}/api-keys/summary"),
-            200,
-            json!({ "test": test, "live": live }),
-        );
+        let call = format!("GET /key-management/internal/businesses/{business}/api-keys/summary");
+        self.answer(call, 200, told(&ApiKeySummary { test, live }));
     }
 
-    pub(crate) fn webhooks(&self, business: &str, status: Option<&str>, test: &str) {
-        self.answer(
-            format!("GET /webhook-dispatcher/internal/businesses/{business}/webhooks/summary"),
-            200,
-            json!({ "status": status, "connectionTest": test }),
-        );
+    pub(crate) fn webhooks(
+        &self,
+        business: &str,
+        status: Option<EndpointStatus>,
+        connection_test: ConnectionTest,
+    ) {
+        let call = format!("GET /webhook-dispatcher/internal/businesses/{business}/webhooks/summary");
+        self.answer(call, 200, told(&WebhookSummary { status, connection_test, verified: None }));
     }
+}
+
+/// The time that peers name.
+pub(crate) fn at() -> DateTime<Utc> {
+    "2026-01-01T00:00:00Z".parse().unwrap()
+}
+
+/// A peer's answer, from the type that the peer answers with.
+pub(crate) fn told(answer: &impl Serialize) -> Value {
+    serde_json::to_value(answer).unwrap()
 }
 
 async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<State>>) -> HttpResponse {
@@ -118,11 +140,11 @@ async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<State>>) ->
         let value = request.headers().get(name).and_then(|value| value.to_str().ok());
         value.map(str::to_owned)
     };
-    assert_eq!(
-        header("authorization").as_deref(),
-        Some("Bearer local-internal-token-of-the-local-stack"),
-        "{call}"
-    );
+    if header("authorization").as_deref() != Some("Bearer local-internal-token-of-the-local-stack") {
+        state.lock().unwrap().violations.push(format!("{call} without the internal token"));
+        let refusal = json!({ "code": "internal_token_invalid", "message": "Send the internal token." });
+        return HttpResponse::Unauthorized().json(refusal);
+    }
     let (silent, answer) = {
         let mut state = state.lock().unwrap();
         state.asked.push(Asked {

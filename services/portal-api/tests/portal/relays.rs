@@ -4,143 +4,9 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::answers::{self, DELIVERY, ENDPOINT, KEY, ORDER, RECOVERY};
+use crate::peers::told;
 use crate::portal::Portal;
-
-const KEY: &str = "key_01ARZ3NDEKTSV4RRFFQ69G5FAV";
-const ORDER: &str = "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV";
-const ENDPOINT: &str = "whe_01ARZ3NDEKTSV4RRFFQ69G5FAV";
-const DELIVERY: &str = "whd_01ARZ3NDEKTSV4RRFFQ69G5FAV";
-const RECOVERY: &str = "whr_01ARZ3NDEKTSV4RRFFQ69G5FAV";
-const AT: &str = "2026-01-01T00:00:00Z";
-
-fn page(of: &Value) -> Value {
-    json!({ "data": [of], "hasMore": false })
-}
-
-fn key() -> Value {
-    json!({
-        "id": KEY, "mode": "test", "name": "Shop", "prefix": "sk_test_waybill_", "lastFour": "abcd",
-        "createdAt": AT, "lastUsedAt": null, "revokedAt": null, "expiresAt": null,
-    })
-}
-
-fn with(mut object: Value, name: &str, value: &str) -> Value {
-    object[name] = json!(value);
-    object
-}
-
-fn order() -> Value {
-    json!({
-        "id": ORDER, "serviceOrderId": ORDER, "orderReference": "shop-1", "orderSource": "business_website",
-        "trackingCode": tracking_code(), "trackingUrl": "http://t.test", "status": "created",
-        "codStatus": "not_applicable", "mode": "test", "customer": {}, "delivery": {}, "pickup": {},
-        "package": {}, "payment": {}, "notes": {}, "feeChargedPaise": 0, "driver": null, "reason": null, "personalDataErasedAt": null,
-        "codCollectedPaise": null, "codHandedOverPaise": null, "codSettledPaise": null,
-        "codDiscrepancyPaise": null, "createdAt": AT, "updatedAt": AT,
-    })
-}
-
-fn simulated() -> Value {
-    let mut order = order();
-    order["legal"] = json!(["driver.assigned"]);
-    order["simulation"] = json!({ "scenario": "delivered", "nextEvent": "driver.assigned", "nextAt": AT });
-    order
-}
-
-fn tracking_code() -> String {
-    let entropy = domain::Entropy::seeded(5);
-    domain::TrackingCode::generate(domain::Mode::Test, &entropy).to_string()
-}
-
-fn order_event() -> Value {
-    json!({
-        "type": "status",
-        "id": "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV", "event": "order.created", "sequence": 1, "status": "created",
-        "codStatus": "not_applicable", "occurredAt": AT, "recordedAt": AT, "data": {},
-    })
-}
-
-fn endpoint() -> Value {
-    json!({
-        "id": ENDPOINT, "url": "https://shop.example/hook", "events": ["order.created"], "modes": ["test"],
-        "status": "active", "lastDelivery": { "at": null, "label": "Never" },
-        "connectionTest": "not_tested", "forgedRefused": null, "nextSecret": null, "maxPerSecond": null, "parkedDeliveries": 0,
-        "trouble": null, "createdAt": AT,
-    })
-}
-
-fn delivery() -> Value {
-    json!({
-        "id": DELIVERY, "endpointId": ENDPOINT, "eventId": "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV",
-        "event": "order.created", "mode": "test", "orderReference": "shop-1", "status": "pending",
-        "attempts": 0, "nextAttemptAt": null, "createdAt": AT, "completedAt": null,
-        "lastResponseStatus": null, "lastError": null, "steppedAsideAt": null,
-    })
-}
-
-fn recovery() -> Value {
-    json!({
-        "id": RECOVERY, "endpointId": ENDPOINT, "status": "running", "since": AT, "until": AT, "total": 3,
-        "done": 1, "createdAt": AT, "endedAt": null,
-    })
-}
-
-fn findings() -> Value {
-    json!({
-        "matches": false, "stringToSign": "1.{}", "expected": "sha256=a", "received": "sha256=b",
-        "problems": [{ "code": "unexplained", "message": "No usual mistake explains it." }],
-    })
-}
-
-fn deliveries() -> Value {
-    json!({ "data": [delivery()], "hasMore": true, "continueAfter": DELIVERY })
-}
-
-fn test_result() -> Value {
-    json!({
-        "eventId": "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV", "succeeded": true, "responseStatus": 200,
-        "durationMs": 7, "error": null, "forgedRefused": true, "forgedResponseStatus": 401,
-        "forgedEventId": "evt_01ARZ3NDEKTSV4RRFFQ69G5FAW", "forgedProblem": null,
-    })
-}
-
-fn entry() -> Value {
-    json!({
-        "id": "1", "transferId": "trf_01ARZ3NDEKTSV4RRFFQ69G5FAV", "kind": "top_up", "amountPaise": 100,
-        "balanceAfterPaise": 100, "orderId": null, "orderReference": null, "reference": null, "createdAt": AT,
-    })
-}
-
-fn spend() -> Value {
-    json!({
-        "timeZone": "UTC",
-        "days": [{ "date": "2026-01-01", "feesPaise": 100, "refundsPaise": 0, "orders": 1 }],
-    })
-}
-
-fn top_up() -> Value {
-    json!({
-        "id": "top_01ARZ3NDEKTSV4RRFFQ69G5FAV", "amountPaise": 100, "status": "succeeded",
-        "provider": "sandbox", "balancePaise": 100, "createdAt": AT,
-    })
-}
-
-fn cash() -> Value {
-    json!({
-        "totals": {
-            "outstandingPaise": 1_000, "pendingPaise": 0, "withDriversPaise": 1_000, "withOperatorPaise": 0,
-            "settledRecentlyPaise": 7, "discrepancies": 1,
-            "ages": [{ "days": "0-1", "orders": 1, "amountPaise": 1_000 }],
-        },
-        "data": [{
-            "orderId": ORDER, "businessId": "biz_01ARZ3NDEKTSV4RRFFQ69G5FAV", "orderReference": "shop-1",
-            "status": "collected", "expectedPaise": 1_100, "deliveredAt": AT, "collectedPaise": 1_000,
-            "collectedAt": AT, "handedOverPaise": null, "handedOverAt": null, "settledPaise": null,
-            "settledAt": null, "dueSince": AT, "discrepant": true,
-        }],
-        "hasMore": false,
-    })
-}
 
 struct Relay {
     call: (&'static str, String),
@@ -159,76 +25,94 @@ fn relays() -> Vec<Relay> {
     let orders = "order-api";
     let path = |text: &str| text.replace("{key}", KEY).replace("{order}", ORDER);
     vec![
-        relay(("GET", "/api-keys?limit=5"), (keys, "GET /api-keys"), (page(&key()), 200)),
-        relay(("POST", "/api-keys"), (keys, "POST /api-keys"), (with(key(), "key", "sk_test_x"), 201)),
+        relay(("GET", "/api-keys?limit=5"), (keys, "GET /api-keys"), (answers::page(answers::key()), 200)),
+        relay(
+            ("POST", "/api-keys"),
+            (keys, "POST /api-keys"),
+            (told(&answers::created_key("sk_test_x")), 201),
+        ),
         relay(
             ("POST", &path("/api-keys/{key}/revoke")),
             (keys, &path("POST /api-keys/{key}/revoke")),
-            (key(), 200),
+            (told(&answers::key()), 200),
         ),
         relay(
             ("POST", &path("/api-keys/{key}/rotate")),
             (keys, &path("POST /api-keys/{key}/rotate")),
-            (with(key(), "key", "sk_test_y"), 200),
+            (told(&answers::created_key("sk_test_y")), 200),
         ),
         relay(
             ("GET", "/orders?mode=test&limit=5&status=created&orderReference=a&trackingCode=b&search=c"),
             (orders, "GET /orders"),
-            (page(&order()), 200),
+            (answers::page(answers::order()), 200),
         ),
-        relay(("GET", &path("/orders/{order}")), (orders, &path("GET /orders/{order}")), (order(), 200)),
+        relay(
+            ("GET", &path("/orders/{order}")),
+            (orders, &path("GET /orders/{order}")),
+            (told(&answers::order()), 200),
+        ),
         relay(
             ("GET", &path("/orders/{order}/events?limit=5")),
             (orders, &path("GET /orders/{order}/events")),
-            (page(&order_event()), 200),
+            (told(&answers::timeline()), 200),
         ),
         relay(
             ("POST", &path("/orders/{order}/simulate")),
             (orders, &path("POST /orders/{order}/simulate")),
-            (simulated(), 200),
+            (told(&answers::simulated()), 200),
         ),
         relay(
             ("POST", &path("/orders/{order}/cancel")),
             (orders, &path("POST /orders/{order}/cancel")),
-            (order(), 200),
+            (told(&answers::order()), 200),
         ),
         relay(
             ("GET", &path("/wallet/entries?limit=5&kind=top_up&since=a&until=b&orderId={order}")),
             ("wallet", "GET /entries"),
-            (page(&entry()), 200),
+            (answers::page(answers::entry()), 200),
         ),
         relay(
             ("GET", "/wallet/top-ups/top_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
             ("wallet", "GET /top-ups/top_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
-            (top_up(), 200),
+            (told(&answers::top_up()), 200),
         ),
-        relay(("GET", "/wallet/spend?days=2&timeZone=UTC"), ("wallet", "GET /spend"), (spend(), 200)),
-        relay(("GET", "/cod?limit=5&status=settled&discrepant=true"), ("wallet", "GET /cash"), (cash(), 200)),
-        relay(("POST", "/wallet/top-ups"), ("wallet", "POST /top-ups"), (top_up(), 201)),
+        relay(
+            ("GET", "/wallet/spend?days=2&timeZone=UTC"),
+            ("wallet", "GET /spend"),
+            (told(&answers::spend()), 200),
+        ),
+        relay(
+            ("GET", "/cod?limit=5&status=settled&discrepant=true"),
+            ("wallet", "GET /cash"),
+            (told(&answers::cash()), 200),
+        ),
+        relay(("POST", "/wallet/top-ups"), ("wallet", "POST /top-ups"), (told(&answers::top_up()), 201)),
     ]
 }
 
 fn webhook_relays() -> Vec<Relay> {
     let hooks = "webhook-dispatcher";
     let path = |text: &str| text.replace("{whe}", ENDPOINT).replace("{whd}", DELIVERY);
-    let mut details = with(delivery(), "requestBody", "{}");
-    details["attemptLog"] = json!([]);
     vec![
-        relay(("GET", "/webhook-endpoints"), (hooks, "GET /webhook-endpoints"), (page(&endpoint()), 200)),
+        relay(
+            ("GET", "/webhook-endpoints"),
+            (hooks, "GET /webhook-endpoints"),
+            (answers::page(answers::endpoint()), 200),
+        ),
         relay(
             ("POST", "/webhook-endpoints"),
             (hooks, "POST /webhook-endpoints"),
-            (with(endpoint(), "secret", "whsec_x"), 201),
+            (told(&answers::created_endpoint("whsec_x")), 201),
         ),
         relay(
             ("GET", &path("/webhook-endpoints/{whe}")),
             (hooks, &path("GET /webhook-endpoints/{whe}")),
-            (endpoint(), 200),
+            (told(&answers::endpoint()), 200),
         ),
         relay(
             ("PATCH", &path("/webhook-endpoints/{whe}")),
             (hooks, &path("PATCH /webhook-endpoints/{whe}")),
-            (endpoint(), 200),
+            (told(&answers::endpoint()), 200),
         ),
         relay(
             ("DELETE", &path("/webhook-endpoints/{whe}")),
@@ -238,7 +122,7 @@ fn webhook_relays() -> Vec<Relay> {
         relay(
             ("POST", &path("/webhook-endpoints/{whe}/test")),
             (hooks, &path("POST /webhook-endpoints/{whe}/test")),
-            (test_result(), 200),
+            (told(&answers::test_result()), 200),
         ),
         // Faults, too: they are told by who knows the filters, all in one answer.
         relay(
@@ -249,17 +133,17 @@ fn webhook_relays() -> Vec<Relay> {
                 ),
             ),
             (hooks, &path("GET /webhook-endpoints/{whe}/deliveries")),
-            (deliveries(), 200),
+            (told(&answers::deliveries()), 200),
         ),
         relay(
             ("GET", &path("/webhook-deliveries/{whd}")),
             (hooks, &path("GET /webhook-deliveries/{whd}")),
-            (details, 200),
+            (told(&answers::delivery_details()), 200),
         ),
         relay(
             ("POST", &path("/webhook-deliveries/{whd}/redeliver")),
             (hooks, &path("POST /webhook-deliveries/{whd}/redeliver")),
-            (with(delivery(), "redelivery", "queued"), 202),
+            (told(&answers::redelivered()), 202),
         ),
     ]
 }
@@ -272,13 +156,13 @@ fn tool_relays() -> Vec<Relay> {
     };
     let recovery_path = format!("/recoveries/{RECOVERY}");
     vec![
-        at("POST", "/secret/rotate", (with(endpoint(), "secret", "whsec_y"), 200)),
-        at("POST", "/secret/activate", (endpoint(), 200)),
-        at("POST", "/recover", (recovery(), 202)),
-        at("GET", "/recoveries?limit=5", (page(&recovery()), 200)),
-        at("GET", &recovery_path, (recovery(), 200)),
-        at("POST", &format!("{recovery_path}/cancel"), (recovery(), 200)),
-        at("POST", "/verify-signature", (findings(), 200)),
+        at("POST", "/secret/rotate", (told(&answers::created_endpoint("whsec_y")), 200)),
+        at("POST", "/secret/activate", (told(&answers::endpoint()), 200)),
+        at("POST", "/recover", (told(&answers::recovery()), 202)),
+        at("GET", "/recoveries?limit=5", (answers::page(answers::recovery()), 200)),
+        at("GET", &recovery_path, (told(&answers::recovery()), 200)),
+        at("POST", &format!("{recovery_path}/cancel"), (told(&answers::recovery()), 200)),
+        at("POST", "/verify-signature", (told(&answers::findings()), 200)),
     ]
 }
 
@@ -421,7 +305,11 @@ async fn a_peer_that_is_away_is_503() {
 async fn a_top_up_is_a_go_live_fact_at_once() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
-    portal.peers.answer(format!("POST /wallet/internal/wallets/{}/top-ups", owner.business), 201, top_up());
+    portal.peers.answer(
+        format!("POST /wallet/internal/wallets/{}/top-ups", owner.business),
+        201,
+        told(&answers::top_up()),
+    );
     let answer = owner.client.post("/v1/portal/wallet/top-ups", json!({ "amountPaise": 100 })).await;
     assert_eq!(answer.status, 201);
     let missing = portal.ordering(&owner.business).await["missing"].clone();
@@ -435,8 +323,8 @@ async fn a_secret_is_rotated_without_a_body_too_and_a_webhooks_body_fits_where_i
     let base =
         format!("/webhook-dispatcher/internal/businesses/{}/webhook-endpoints/{ENDPOINT}", owner.business);
     let (rotate, verify) = (format!("POST {base}/secret/rotate"), format!("POST {base}/verify-signature"));
-    portal.peers.answer(&rotate, 200, with(endpoint(), "secret", "whsec_y"));
-    portal.peers.answer(&verify, 200, findings());
+    portal.peers.answer(&rotate, 200, told(&answers::created_endpoint("whsec_y")));
+    portal.peers.answer(&verify, 200, told(&answers::findings()));
     let path = |rest: &str| format!("/v1/portal/webhook-endpoints/{ENDPOINT}/{rest}");
     assert_eq!(owner.client.press(&path("secret/rotate")).await.status, 200);
     assert_eq!(portal.peers.asked(&rotate)[0].body, Value::Null);

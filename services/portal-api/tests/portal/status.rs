@@ -1,5 +1,6 @@
 //! The overview: seven indicators and the go-live list.
 
+use internal_api::webhooks::{ConnectionTest, EndpointStatus};
 use serde_json::{Value, json};
 
 use crate::portal::Portal;
@@ -72,7 +73,7 @@ async fn the_indicators_move_as_things_happen() {
     owner.client.put("/v1/portal/subscription", json!({ "plan": "starter" })).await;
     portal.peers.keys(&business, true, false);
     portal.peers.has_test_order(&business);
-    portal.peers.webhooks(&business, Some("failing"), "failed");
+    portal.peers.webhooks(&business, Some(EndpointStatus::Failing), ConnectionTest::Failed);
     portal.peers.wallet(&business, 10_000, true);
     let status = owner.client.get(STATUS).await.body;
     let expected = [

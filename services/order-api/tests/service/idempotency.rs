@@ -1,26 +1,31 @@
 //! One order per reference and key, whatever is sent how often (`design.md` §5): replays, reuse, conflicts, scope, and
 //! failures that leave no trace. The bodies of the errors are kept here as they are told.
 
+use std::collections::BTreeSet;
+
 use demo::clients::Reply;
+use demo::eventually;
+use domain::GoLiveItem;
 use futures_util::future::try_join_all;
-use local_stack::{Service, Stack};
 use reqwest::Method;
 use serde_json::{Value, json};
-use waybill_tests::{Business, smallest_order};
+use test_kit::PATIENCE;
+
+use crate::business::Business;
+use crate::harness::{OrderApi, smallest_order, text};
 
 const FEE: i64 = 4_900;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_order_per_reference_and_key() -> anyhow::Result<()> {
-    let stack = Stack::for_tests().await?;
-    let mut business = Business::sign_up(&stack).await?;
-    locked_live_orders_leave_nothing(&stack, &mut business).await?;
-    a_hundred_at_once_are_one_order(&stack, &business).await?;
+    let service = OrderApi::start().await;
+    let business = service.business(FEE * 10);
+    locked_live_orders_leave_nothing(&service, &business).await?;
+    a_hundred_at_once_are_one_order(&service, &business).await?;
     replays_are_byte_identical(&business).await?;
     a_key_is_for_one_body_and_a_reference_for_one_key(&business).await?;
-    modes_and_businesses_do_not_meet(&stack, &business).await?;
-    failures_free_key_and_reference(&stack, &business).await?;
-    stack.shut_down().await
+    modes_and_businesses_do_not_meet(&service, &business).await?;
+    failures_free_key_and_reference(&service, &business).await
 }
 
 /// The body as told, without what differs each time.
@@ -37,17 +42,16 @@ fn told(reply: &Reply) -> String {
     format!("{} {body:#}", reply.status.as_u16())
 }
 
-async fn stored(stack: &Stack, reference: &str) -> anyhow::Result<String> {
-    let sql = format!("SELECT count(*) FROM orders WHERE order_reference = '{reference}'");
-    Ok(stack.query(Service::OrderApi, &sql).await?.trim().to_owned())
+async fn stored(service: &OrderApi, reference: &str) -> i64 {
+    service.count(&format!("orders WHERE order_reference = '{reference}'")).await
 }
 
-/// A live key is given only once all is done; here an item is undone again, and done.
-async fn locked_live_orders_leave_nothing(stack: &Stack, business: &mut Business) -> anyhow::Result<()> {
-    business.go_live(FEE * 10).await?;
-    allow_live(business, "inactive").await?;
+async fn locked_live_orders_leave_nothing(service: &OrderApi, business: &Business) -> anyhow::Result<()> {
     let live = business.live()?;
-    let refused = demo::eventually("live orders to be locked", waybill_tests::PATIENCE, || async {
+    // So that what is known of the business has to be dropped.
+    assert_eq!(live.create("unlocked", &json!({})).await?.status, 400);
+    service.set_missing(business, &[GoLiveItem::LiveAccessActive]).await;
+    let refused = eventually("live orders to be locked", PATIENCE, || async {
         // A body that is no order: read first, judged later, so that a locked business hears of the lock alone.
         let refused = live.create("locked", &json!({})).await?;
         Ok((refused.status == 403).then_some(refused))
@@ -64,23 +68,17 @@ async fn locked_live_orders_leave_nothing(stack: &Stack, business: &mut Business
     }
     "#);
     assert_eq!(live.create("locked", &smallest_order("locked")).await?.status, 403);
-    assert_eq!(stored(stack, "locked").await?, "0");
-    allow_live(business, "active").await?;
-    demo::eventually("live orders to be unlocked", waybill_tests::PATIENCE, || async {
+    assert_eq!(stored(service, "locked").await, 0);
+    service.set_missing(business, &[]).await;
+    eventually("live orders to be unlocked", PATIENCE, || async {
         let asked = live.create("locked", &json!({})).await?;
         Ok((asked.status == 400).then_some(()))
     })
     .await
 }
 
-async fn allow_live(business: &Business, access: &str) -> anyhow::Result<()> {
-    let path = format!("/businesses/{}", business.portal.business_id);
-    business.operator.call(Method::PATCH, &path, &json!({ "liveAccess": access })).await?.expect(200)?;
-    Ok(())
-}
-
-async fn a_hundred_at_once_are_one_order(stack: &Stack, business: &Business) -> anyhow::Result<()> {
-    let before = business.balance().await?;
+async fn a_hundred_at_once_are_one_order(service: &OrderApi, business: &Business) -> anyhow::Result<()> {
+    let before = business.balance();
     let live = business.live()?;
     let body = smallest_order("hundred");
     let answers = try_join_all((0..100).map(|_| live.create("hundred", &body))).await?;
@@ -89,15 +87,15 @@ async fn a_hundred_at_once_are_one_order(stack: &Stack, business: &Business) -> 
     }
     let first = answers.iter().filter(|answer| answer.header("Idempotent-Replayed").is_none()).count();
     assert!(first <= 1, "{first} answers claim to be the first");
-    assert_eq!(stored(stack, "hundred").await?, "1");
+    assert_eq!(stored(service, "hundred").await, 1);
     let id = answers[0].body["id"].as_str().unwrap_or_default();
-    assert_eq!(business.entries_of(id).await?, [("delivery_fee".to_owned(), -FEE)]);
-    assert_eq!(business.balance().await?, before - FEE);
+    assert_eq!(business.entries_of(id)?, [("delivery_fee".to_owned(), -FEE)]);
+    assert_eq!(business.balance(), before - FEE);
     Ok(())
 }
 
 async fn replays_are_byte_identical(business: &Business) -> anyhow::Result<()> {
-    let test = business.integration(&business.test_key)?;
+    let test = business.test()?;
     let placed = test.create("replay", &smallest_order("replay")).await?;
     assert_eq!((placed.status.as_u16(), placed.header("Idempotent-Replayed")), (201, None));
     assert_eq!(
@@ -117,8 +115,7 @@ async fn replays_are_byte_identical(business: &Business) -> anyhow::Result<()> {
 }
 
 async fn a_key_is_for_one_body_and_a_reference_for_one_key(business: &Business) -> anyhow::Result<()> {
-    for key in [business.test_key.as_str(), business.live_key.as_deref().unwrap_or_default()] {
-        let api = business.integration(key)?;
+    for api in [business.test()?, business.live()?] {
         let placed = api.create("held", &smallest_order("held")).await?.expect(201)?;
         let mut other_body = smallest_order("held");
         other_body["customer"]["name"] = json!("Someone Else");
@@ -156,28 +153,23 @@ async fn a_key_is_for_one_body_and_a_reference_for_one_key(business: &Business) 
     Ok(())
 }
 
-async fn modes_and_businesses_do_not_meet(stack: &Stack, business: &Business) -> anyhow::Result<()> {
-    let neighbour = Business::sign_up(stack).await?;
-    let callers = [
-        business.integration(&business.test_key)?,
-        business.live()?,
-        neighbour.integration(&neighbour.test_key)?,
-    ];
-    let mut ids = Vec::new();
+async fn modes_and_businesses_do_not_meet(service: &OrderApi, business: &Business) -> anyhow::Result<()> {
+    let neighbour = service.business(0);
+    let callers = [business.test()?, business.live()?, neighbour.test()?];
+    let mut ids = BTreeSet::new();
     for caller in &callers {
         let placed = caller.create("scope", &smallest_order("scope")).await?;
         assert_eq!(placed.header("Idempotent-Replayed"), None);
-        ids.push(placed.expect(201)?["id"].clone());
+        ids.insert(text(&placed.expect(201)?, "id"));
     }
-    ids.dedup();
     assert_eq!(ids.len(), 3);
-    assert_eq!(stored(stack, "scope").await?, "3");
+    assert_eq!(stored(service, "scope").await, 3);
     Ok(())
 }
 
-async fn failures_free_key_and_reference(stack: &Stack, business: &Business) -> anyhow::Result<()> {
+async fn failures_free_key_and_reference(service: &OrderApi, business: &Business) -> anyhow::Result<()> {
     let live = business.live()?;
-    let test = business.integration(&business.test_key)?;
+    let test = business.test()?;
     let mut faulty = smallest_order("fails");
     faulty["payment"]["deliveryFeePaise"] = json!(0);
     faulty["customer"]["phone"] = json!("12345");
@@ -209,9 +201,9 @@ async fn failures_free_key_and_reference(stack: &Stack, business: &Business) -> 
     }
     "#) };
     }
-    assert_eq!(stored(stack, "fails").await?, "0");
+    assert_eq!(stored(service, "fails").await, 0);
 
-    let balance = business.balance().await?;
+    let balance = business.balance();
     let mut dear = smallest_order("fails");
     dear["payment"]["deliveryFeePaise"] = json!(balance + 100);
     let refused = live.create("fails", &dear).await?;
@@ -225,7 +217,7 @@ async fn failures_free_key_and_reference(stack: &Stack, business: &Business) -> 
       "shortfallPaise": 100
     }
     "#);
-    assert_eq!(business.balance().await?, balance);
+    assert_eq!(business.balance(), balance);
     assert_eq!(live.call(Method::GET, "?orderReference=fails", None).await?.body["data"], json!([]));
 
     // The same key, the same reference, now with a good body; in each mode.
@@ -238,6 +230,6 @@ async fn failures_free_key_and_reference(stack: &Stack, business: &Business) -> 
             placed.text
         );
     }
-    assert_eq!(business.balance().await?, balance - FEE);
+    assert_eq!(business.balance(), balance - FEE);
     Ok(())
 }

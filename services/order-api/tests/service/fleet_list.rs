@@ -4,22 +4,27 @@
 use anyhow::Context;
 use demo::clients::Fleet;
 use demo::eventually;
-use local_stack::{Service, Stack};
+use diesel::sql_types::Text;
+use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
+use domain::Clock;
 use reqwest::Method;
 use serde_json::{Value, json};
-use waybill_tests::{Business, Gate, PATIENCE, pickup_profile, smallest_order, text};
+use test_kit::PATIENCE;
+
+use crate::business::{Business, pickup_profile};
+use crate::gate::Gate;
+use crate::harness::{OrderApi, smallest_order, text};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fleet_that_keeps_asking_misses_no_change() -> anyhow::Result<()> {
-    let stack = Stack::for_tests().await?;
-    let mut business = Business::sign_up(&stack).await?;
-    business.go_live(1_000_000).await?;
+    // The list goes by PostgreSQL's clock too.
+    let service = OrderApi::on_clock(Clock::system(), &[]).await;
+    let business = service.business(1_000_000);
     every_fault_of_a_question_is_named(&business).await?;
     pages_go_on_where_they_were_cut(&business).await?;
-    a_late_commit_stands_behind_nothing_that_was_told(&stack, &business).await?;
-    a_status_is_found_by_its_index(&stack).await?;
-    half_an_address_is_none(&business).await?;
-    stack.shut_down().await
+    a_late_commit_stands_behind_nothing_that_was_told(&service, &business).await?;
+    a_status_is_found_by_its_index(&service).await?;
+    half_an_address_is_none(&business).await
 }
 
 /// A driver is never sent to half an address: that of the profile is used, and the integrator told.
@@ -29,8 +34,8 @@ async fn half_an_address_is_none(business: &Business) -> anyhow::Result<()> {
     let placed = business.live()?.create("half", &body).await?.expect(201)?;
     assert_eq!(placed["warnings"][0]["code"], "pickup_address_replaced", "{placed}");
     let order =
-        business.live()?.call(Method::GET, &format!("/{}", text(&placed, "id")?), None).await?.expect(200)?;
-    let profile = pickup_profile();
+        business.live()?.call(Method::GET, &format!("/{}", text(&placed, "id")), None).await?.expect(200)?;
+    let profile = serde_json::to_value(pickup_profile())?;
     for field in ["addressLine1", "city", "pincode"] {
         assert_eq!(order["pickup"][field], profile[field], "{order}");
     }
@@ -39,7 +44,7 @@ async fn half_an_address_is_none(business: &Business) -> anyhow::Result<()> {
 }
 
 async fn place(business: &Business, reference: &str) -> anyhow::Result<String> {
-    text(&business.live()?.create(reference, &smallest_order(reference)).await?.expect(201)?, "id")
+    Ok(text(&business.live()?.create(reference, &smallest_order(reference)).await?.expect(201)?, "id"))
 }
 
 fn ids(page: &Value) -> Vec<&str> {
@@ -63,7 +68,7 @@ impl<'a> Poller<'a> {
         let page = self.fleet.orders(&format!("?limit=100{}", self.next)).await?.expect(200)?;
         assert_eq!(page["hasMore"], false, "one page holds all of this story");
         for order in page["data"].as_array().context("data")? {
-            self.seen.push((text(order, "id")?, text(order, "updatedAt")?));
+            self.seen.push((text(order, "id"), text(order, "updatedAt")));
         }
         let last = self.seen.last().map(|(_, updated_at)| updated_at.clone()).unwrap_or_default();
         self.next = match page["next"].as_str() {
@@ -120,7 +125,7 @@ async fn every_fault_of_a_question_is_named(business: &Business) -> anyhow::Resu
     // Where there is nothing yet, there is a place to go on from all the same.
     let idle = business.fleet.orders("?updatedAfter=2100-01-01T00:00:00Z").await?.expect(200)?;
     assert_eq!(ids(&idle), Vec::<&str>::new());
-    let next = text(&idle, "next")?;
+    let next = text(&idle, "next");
     business.fleet.orders(&format!("?startingAfter={next}")).await?.expect(200)?;
     Ok(())
 }
@@ -168,7 +173,7 @@ async fn pages_go_on_where_they_were_cut(business: &Business) -> anyhow::Result<
 
 /// One change is held in its transaction while a later one commits.
 async fn a_late_commit_stands_behind_nothing_that_was_told(
-    stack: &Stack,
+    service: &OrderApi,
     business: &Business,
 ) -> anyhow::Result<()> {
     let (late, quick) = (place(business, "late").await?, place(business, "quick").await?);
@@ -180,30 +185,30 @@ async fn a_late_commit_stands_behind_nothing_that_was_told(
     }
 
     let condition = "NEW.order_reference = 'late'";
-    let gate = Gate::close(stack, Service::OrderApi, "orders", "UPDATE", condition).await?;
+    let gate = Gate::close(service, "orders", "UPDATE", condition).await;
     let (fleet, held) = (business.fleet.clone(), late.clone());
     let reporting = tokio::spawn(async move { fleet.report(&held, "driver.assigned", 0).await });
-    gate.reached().await?;
+    gate.reached().await;
     let moved = business.fleet.report(&quick, "driver.assigned", 0).await?.expect(200)?;
     // Long enough for the quick one to be told, if it could be.
-    let sql = format!(
-        "SELECT clock_timestamp() > timestamptz '{}' + interval '1 second'",
-        text(&moved, "updatedAt")?
+    let second_has_passed = format!(
+        "generate_series(1, 1) WHERE clock_timestamp() > timestamptz '{}' + interval '1 second'",
+        text(&moved, "updatedAt")
     );
     eventually("a second to pass", PATIENCE, || async {
         for poller in [true, false] {
             Poller::new(&business.fleet, poller).poll().await?;
         }
-        Ok((stack.query(Service::OrderApi, &sql).await?.trim() == "t").then_some(()))
+        Ok((service.count(&second_has_passed).await == 1).then_some(()))
     })
     .await?;
     for poller in &mut pollers {
         poller.poll().await?;
     }
-    gate.open().await?;
+    gate.open().await;
     let moved_late = reporting.await??.expect(200)?;
     assert!(
-        text(&moved_late, "updatedAt")? < text(&moved, "updatedAt")?,
+        text(&moved_late, "updatedAt") < text(&moved, "updatedAt"),
         "the story is about this order of times"
     );
     for (poller, mark) in pollers.iter_mut().zip(marks) {
@@ -214,15 +219,19 @@ async fn a_late_commit_stands_behind_nothing_that_was_told(
 }
 
 /// Millions of orders with other statuses must not be read for a few with one.
-async fn a_status_is_found_by_its_index(stack: &Stack) -> anyhow::Result<()> {
-    let plan = stack
-        .query(
-            Service::OrderApi,
-            "SET enable_seqscan = off; SET enable_bitmapscan = off; EXPLAIN (COSTS OFF) SELECT id FROM orders \
-             WHERE mode = 'live' AND placement = 'placed' AND status = 'created' AND updated_at < now() \
-             ORDER BY updated_at, id LIMIT 20",
-        )
-        .await?;
+async fn a_status_is_found_by_its_index(service: &OrderApi) -> anyhow::Result<()> {
+    #[derive(diesel::QueryableByName)]
+    struct Line {
+        #[diesel(sql_type = Text, column_name = "QUERY PLAN")]
+        line: String,
+    }
+    let mut conn = service.connection().await;
+    conn.batch_execute("SET enable_seqscan = off; SET enable_bitmapscan = off").await?;
+    let explain = "EXPLAIN (COSTS OFF) SELECT id FROM orders
+        WHERE mode = 'live' AND placement = 'placed' AND status = 'created' AND updated_at < now()
+        ORDER BY updated_at, id LIMIT 20";
+    let lines: Vec<Line> = diesel::sql_query(explain).load(&mut conn).await?;
+    let plan: String = lines.into_iter().map(|line| line.line + "\n").collect();
     assert!(plan.contains("orders_for_fleet_by_status") && !plan.contains("Sort"), "{plan}");
     Ok(())
 }

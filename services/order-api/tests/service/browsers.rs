@@ -1,14 +1,14 @@
 //! The integration API refuses browsers (`spec.md` §1.7).
 
-use local_stack::{Service, Stack};
 use reqwest::Method;
 use reqwest::header::{HeaderName, HeaderValue};
-use waybill_tests::{Business, smallest_order};
+
+use crate::harness::{OrderApi, smallest_order};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn browsers_are_refused() -> anyhow::Result<()> {
-    let stack = Stack::for_tests().await?;
-    let business = Business::sign_up(&stack).await?;
+    let service = OrderApi::start().await;
+    let business = service.business(0);
     let api = business.integration("")?.api;
     let send = |method: Method, path: &str, headers: &[(&'static str, &'static str)]| {
         let body = smallest_order("from-a-page");
@@ -41,12 +41,11 @@ async fn browsers_are_refused() -> anyhow::Result<()> {
         let cors = refused.headers.keys().find(|name| name.as_str().starts_with("access-control-"));
         assert_eq!(cors, None);
     }
-    let stored = stack.query(Service::OrderApi, "SELECT count(*) FROM orders").await?;
-    assert_eq!(stored.trim(), "0");
+    assert_eq!(service.count("orders").await, 0);
 
     // What `fetch` of Node.js adds by itself on a server.
     let node = [("sec-fetch-mode", "cors"), ("accept-language", "*"), ("user-agent", "node")];
     let placed = send(Method::POST, "/integration/orders", &node).await?;
     assert_eq!(placed.status, 201, "{}", placed.text);
-    stack.shut_down().await
+    Ok(())
 }

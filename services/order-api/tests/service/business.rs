@@ -1,0 +1,103 @@
+//! A business as the other services know it, and its calls of the APIs.
+
+use anyhow::Context;
+use demo::clients::{Fleet, Integration};
+use domain::{ApiKey, ApiKeyId, BusinessId, GoLiveItem, KeySegment, Mode};
+use events::Body;
+use internal_api::keys::GoodKey;
+use internal_api::ordering::PickupProfile;
+use reference_shop::NewOrder;
+
+use crate::harness::{OrderApi, text};
+use crate::peers::Peers;
+
+pub(crate) struct Business {
+    pub(crate) id: BusinessId,
+    pub(crate) test_key: String,
+    pub(crate) live_key: String,
+    pub(crate) fleet: Fleet,
+    peers: Peers,
+    base: String,
+}
+
+impl OrderApi {
+    /// A business that may order for real, with this much in its wallet and a key for each mode.
+    pub(crate) fn business(&self, balance: i64) -> Business {
+        let id = BusinessId::generate(&self.clock, &self.entropy);
+        self.peers.set_ordering(id, &[], Some(pickup_profile()));
+        self.peers.set_balance(id, balance);
+        let token = self.settings.fleet.token.expose();
+        Business {
+            id,
+            test_key: self.key(id, Mode::Test),
+            live_key: self.key(id, Mode::Live),
+            fleet: Fleet::new(&self.base(), token).unwrap(),
+            peers: self.peers.clone(),
+            base: self.base(),
+        }
+    }
+
+    /// One more key.
+    pub(crate) fn key(&self, business_id: BusinessId, mode: Mode) -> String {
+        let segment = KeySegment::new(&self.settings.brand.key_segment).unwrap();
+        let key = ApiKey::generate(mode, &segment, &self.entropy);
+        let key_id = ApiKeyId::generate(&self.clock, &self.entropy);
+        self.peers.know_key(key.expose(), GoodKey { key_id, business_id, mode, expires_at: None });
+        key.expose().to_owned()
+    }
+
+    /// portal-api changes its mind about a business, and announces it.
+    pub(crate) async fn set_missing(&self, business: &Business, missing: &[GoLiveItem]) {
+        self.peers.set_ordering(business.id, missing, Some(pickup_profile()));
+        self.publish(business.id, Body::BusinessChanged {}).await;
+    }
+}
+
+impl Business {
+    /// Bare calls with a key of this business.
+    pub(crate) fn integration(&self, key: &str) -> anyhow::Result<Integration> {
+        Integration::new(&self.base, key)
+    }
+
+    /// Bare calls with the Test key.
+    pub(crate) fn test(&self) -> anyhow::Result<Integration> {
+        self.integration(&self.test_key)
+    }
+
+    /// Bare calls with the Live key.
+    pub(crate) fn live(&self) -> anyhow::Result<Integration> {
+        self.integration(&self.live_key)
+    }
+
+    pub(crate) fn balance(&self) -> i64 {
+        self.peers.balance(self.id)
+    }
+
+    /// What the wallet's statement says of an order: kind and amount of each entry.
+    pub(crate) fn entries_of(&self, order: &str) -> anyhow::Result<Vec<(String, i64)>> {
+        Ok(self.peers.entries_of(order.parse().context("the id of an order")?))
+    }
+
+    /// A live order as a shop sends it. Gives its id.
+    pub(crate) async fn place(&self, order: &NewOrder) -> anyhow::Result<String> {
+        let body = serde_json::to_value(order)?;
+        Ok(text(&self.live()?.create(&order.order_reference, &body).await?.expect(201)?, "id"))
+    }
+}
+
+pub(crate) fn pickup_profile() -> PickupProfile {
+    PickupProfile {
+        business_name: "Malabar Coffee Works".to_owned(),
+        contact_name: "Joseph Mathew".to_owned(),
+        phone: "+919800000002".to_owned(),
+        address_line1: "27, Church Street".to_owned(),
+        address_line2: None,
+        city: "Bengaluru".to_owned(),
+        state: "Karnataka".to_owned(),
+        pincode: "560001".to_owned(),
+        landmark: None,
+        latitude: None,
+        longitude: None,
+        full_address: None,
+    }
+}

@@ -1,0 +1,138 @@
+//! The service under test, on a database and a virtual host of its own, with fakes for the services that it asks.
+
+use std::net::SocketAddr;
+use std::sync::OnceLock;
+
+use chassis::Chassis;
+use chrono::DateTime;
+use demo::clients::Api;
+use diesel::sql_types::BigInt;
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use domain::{Clock, Entropy};
+use local_stack::{Servers, Service};
+use messaging::Broker;
+use order_api::settings::OrderApiSettings;
+use serde_json::{Value, json};
+use telemetry::Metrics;
+use test_kit::until;
+
+use crate::peers::Peers;
+
+/// What tracking links begin with, since the address is not known before the service listens.
+pub(crate) const PUBLIC_ORIGIN: &str = "http://orders.test";
+
+/// A running order-api, the services that it asks, and the clock that it goes by.
+pub(crate) struct OrderApi {
+    pub(crate) public: SocketAddr,
+    pub(crate) internal: SocketAddr,
+    pub(crate) peers: Peers,
+    pub(crate) clock: Clock,
+    pub(crate) entropy: Entropy,
+    pub(crate) settings: OrderApiSettings,
+    /// The line of another service to the same broker.
+    pub(crate) broker: Broker,
+}
+
+impl OrderApi {
+    pub(crate) async fn start() -> Self {
+        Self::with(&[]).await
+    }
+
+    /// With these variables, on a clock that stands still until a test moves it.
+    pub(crate) async fn with(more: &[(&str, &str)]) -> Self {
+        Self::on_clock(start_of_time(), more).await
+    }
+
+    pub(crate) async fn on_clock(clock: Clock, more: &[(&str, &str)]) -> Self {
+        let entropy = Entropy::from_system().unwrap();
+        let peers = Peers::start(clock.clone(), entropy.clone());
+        let settings = settings_for(&peers, more).await;
+        let chassis = Chassis::new(&settings, metrics(), clock.clone(), entropy.clone()).unwrap();
+        let service = order_api::app::start(&settings, chassis).unwrap();
+        let order_api = Self {
+            public: service.public.unwrap(),
+            internal: service.internal,
+            peers,
+            clock,
+            entropy,
+            broker: Broker::start(&settings.broker, "test"),
+            settings,
+        };
+        let management = Api::new(format!("http://{}", service.management)).unwrap();
+        tokio::spawn(service.run());
+        until("the service is ready", async || {
+            let asked = management.send(management.request(reqwest::Method::GET, "/health/ready")).await;
+            asked.is_ok_and(|reply| reply.status.is_success())
+        })
+        .await;
+        order_api
+    }
+
+    /// The base of the integration and fleet API.
+    pub(crate) fn base(&self) -> String {
+        format!("http://{}/v1", self.public)
+    }
+
+    pub(crate) async fn connection(&self) -> AsyncPgConnection {
+        AsyncPgConnection::establish(self.settings.database.url.expose()).await.unwrap()
+    }
+
+    /// How many rows there are of `FROM` this.
+    pub(crate) async fn count(&self, from: &str) -> i64 {
+        #[derive(diesel::QueryableByName)]
+        struct Row {
+            #[diesel(sql_type = BigInt)]
+            count: i64,
+        }
+        let query = diesel::sql_query(format!("SELECT count(*) AS count FROM {from}"));
+        query.get_result::<Row>(&mut self.connection().await).await.unwrap().count
+    }
+}
+
+/// On a database and a virtual host of its own.
+async fn settings_for(peers: &Peers, more: &[(&str, &str)]) -> OrderApiSettings {
+    let servers = Servers::for_tests().await.unwrap();
+    let mut variables = vec![
+        ("WAYBILL_DATABASE__URL".to_owned(), servers.create_database_of(Service::OrderApi).await.unwrap()),
+        ("WAYBILL_BROKER__URL".to_owned(), servers.create_vhost().await.unwrap()),
+        ("WAYBILL_PUBLIC__URL".to_owned(), PUBLIC_ORIGIN.to_owned()),
+        ("WAYBILL_LIMITS__PER_ADDRESS".to_owned(), "false".to_owned()),
+    ];
+    for listener in ["PUBLIC", "INTERNAL", "MANAGEMENT"] {
+        variables.push((format!("WAYBILL_HTTP__{listener}"), "127.0.0.1:0".to_owned()));
+    }
+    for (variable, peer) in [
+        ("WALLET", "wallet"),
+        ("KEY_MANAGEMENT", "key-management"),
+        ("PORTAL_API", "portal-api"),
+        ("WEBHOOK_DISPATCHER", "webhook-dispatcher"),
+    ] {
+        variables.push((format!("WAYBILL_PEERS__{variable}"), format!("http://{}/{peer}", peers.address)));
+    }
+    variables.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    settings::load_from(variables.into_iter().collect()).unwrap()
+}
+
+fn start_of_time() -> Clock {
+    Clock::manual(DateTime::from_timestamp(1_800_000_000, 0).unwrap())
+}
+
+/// One recorder serves all tests of this process.
+fn metrics() -> Metrics {
+    static METRICS: OnceLock<Metrics> = OnceLock::new();
+    METRICS.get_or_init(|| telemetry::install_metrics("order-api").unwrap()).clone()
+}
+
+pub(crate) fn text(value: &Value, name: &str) -> String {
+    value[name].as_str().unwrap_or_else(|| panic!("no {name} in {value}")).to_owned()
+}
+
+/// The smallest body that is an order.
+pub(crate) fn smallest_order(reference: &str) -> Value {
+    json!({
+        "orderReference": reference,
+        "customer": { "name": "Asha Rao", "phone": "+919800000001" },
+        "delivery": { "addressLine1": "12th Main Road", "city": "Bengaluru", "state": "Karnataka", "pincode": "560038" },
+        "payment": { "paymentType": "prepaid", "deliveryFeePaise": 4900 }
+    })
+}

@@ -1,0 +1,21 @@
+//! order-api, whole, on a real PostgreSQL and RabbitMQ. The other services are fakes that answer from the types of
+//! `internal-api`.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a helper that fails fails its test"
+)]
+
+mod bad_input;
+mod browsers;
+mod business;
+mod fleet_list;
+mod fleet_reports;
+mod gate;
+mod harness;
+mod idempotency;
+mod news;
+mod peers;
+mod suspension;
+mod tracking;

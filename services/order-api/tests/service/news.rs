@@ -1,0 +1,80 @@
+//! Events as the other services publish and hear them.
+
+use std::sync::{Arc, Mutex};
+
+use domain::{BusinessId, EventId};
+use events::{Body, Envelope, OrderEvent, binding};
+use messaging::{Broker, Handler, Outgoing, Queue, Rejection};
+use test_kit::until;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::harness::OrderApi;
+
+/// The order events that the service announced since it was listened to.
+#[derive(Clone)]
+pub(crate) struct Heard {
+    events: Arc<Mutex<Vec<OrderEvent>>>,
+    connected: watch::Sender<bool>,
+}
+
+impl Heard {
+    /// The events of an order, once there are so many, by their sequence.
+    pub(crate) async fn of(&self, reference: &str, count: usize) -> Vec<OrderEvent> {
+        let found = || {
+            let events = self.events.lock().unwrap();
+            let mut found: Vec<_> =
+                events.iter().filter(|event| event.order.order_reference == reference).cloned().collect();
+            found.sort_by_key(|event| event.sequence);
+            found.dedup_by_key(|event| event.sequence);
+            found
+        };
+        until(&format!("{count} events of {reference}"), async || found().len() >= count).await;
+        let found = found();
+        assert_eq!(found.len(), count, "events of {reference}");
+        found
+    }
+}
+
+impl Handler for Heard {
+    async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
+        if let Body::Order(event) = envelope.body {
+            self.events.lock().unwrap().push(*event);
+        }
+        Ok(())
+    }
+
+    async fn connected(&self) {
+        self.connected.send_replace(true);
+    }
+}
+
+impl OrderApi {
+    /// Listens to what is announced of orders from now on.
+    pub(crate) async fn listen(&self) -> Heard {
+        let (connected, mut is_connected) = watch::channel(false);
+        let heard = Heard { events: Arc::default(), connected };
+        let broker = Broker::start(&self.settings.broker, "listener");
+        let queue = Queue::per_instance("listener", &[binding::LIVE_ORDERS, binding::TEST_ORDERS]);
+        tokio::spawn(messaging::consume(broker, queue, 1, heard.clone(), CancellationToken::new()));
+        is_connected.wait_for(|connected| *connected).await.expect("the listener lives");
+        heard
+    }
+
+    /// Tells this service what another one announces.
+    pub(crate) async fn publish(&self, business_id: BusinessId, body: Body) {
+        let id = EventId::generate(&self.clock, &self.entropy);
+        let envelope = Envelope { id, business_id, occurred_at: self.clock.now(), body };
+        let message = Outgoing {
+            routing_key: envelope.routing_key().as_str().to_owned(),
+            message_id: envelope.id.to_string(),
+            body: serde_json::to_vec(&envelope).unwrap(),
+            trace: None,
+        };
+        let publisher = self.broker.publisher();
+        until("the event is published", async || {
+            publisher.publish(std::slice::from_ref(&message)).await.is_ok()
+        })
+        .await;
+    }
+}

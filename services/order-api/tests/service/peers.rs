@@ -1,0 +1,245 @@
+//! The services that order-api asks: fakes on one listener, each under a path of its own (`/wallet/internal/…`).
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use actix_web::middleware::from_fn;
+use actix_web::web::{Data, Json, Path, get, post, put, resource, scope};
+use actix_web::{App, HttpResponse, HttpServer};
+use domain::{BusinessId, Clock, Entropy, GoLiveItem, OrderId, Paise, TransferId};
+use internal_api::Page;
+use internal_api::keys::{GoodKey, KeyVerdict, VerifyKey};
+use internal_api::ordering::{OrderingContext, PickupProfile};
+use internal_api::wallet::{DebitAnswer, DebitOutcome, DebitRequest, EntryView};
+use internal_api::webhooks::OrderDeliveryView;
+use serde_json::json;
+use tokio::sync::watch;
+
+/// What the fakes know, by what they are asked with.
+struct Known {
+    keys: HashMap<String, GoodKey>,
+    ordering: HashMap<BusinessId, OrderingContext>,
+    balances: HashMap<BusinessId, Paise>,
+    debits: BTreeMap<(OrderId, i32), (DebitRequest, DebitAnswer)>,
+    entries: Vec<EntryView>,
+    clock: Clock,
+    entropy: Entropy,
+    violations: Vec<String>,
+}
+
+struct Shared {
+    known: Mutex<Known>,
+    debits: watch::Sender<Debits>,
+}
+
+/// When the fake wallet takes debits, and when it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Debits {
+    Answered,
+    /// They wait in front of the wallet.
+    HeldBefore,
+    /// They are taken, and their answers wait.
+    HeldAfter,
+}
+
+#[derive(Clone)]
+pub(crate) struct Peers {
+    pub(crate) address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+impl Drop for Peers {
+    /// A panic inside the fakes would only be a 503.
+    fn drop(&mut self) {
+        let violations = std::mem::take(&mut self.known().violations);
+        assert!(violations.is_empty() || std::thread::panicking(), "wrong calls: {violations:?}");
+    }
+}
+
+impl Peers {
+    pub(crate) fn start(clock: Clock, entropy: Entropy) -> Self {
+        let known = Known {
+            keys: HashMap::new(),
+            ordering: HashMap::new(),
+            balances: HashMap::new(),
+            debits: BTreeMap::new(),
+            entries: Vec::new(),
+            clock,
+            entropy,
+            violations: Vec::new(),
+        };
+        let shared =
+            Arc::new(Shared { known: Mutex::new(known), debits: watch::Sender::new(Debits::Answered) });
+        let (data, token) = (Data::from(shared.clone()), Data::new(settings::Internal::default()));
+        let app = move || {
+            App::new()
+                .app_data(data.clone())
+                .app_data(token.clone())
+                .wrap(from_fn(web::require_internal_token))
+                .service(resource("/key-management/internal/api-keys/verify").route(post().to(verify)))
+                .service(
+                    resource("/portal-api/internal/businesses/{business}/ordering").route(get().to(ordering)),
+                )
+                .service(
+                    scope("/wallet/internal")
+                        .service(resource("/debits/{order}/{attempt}").route(put().to(debit)))
+                        .service(resource("/debits/{order}/{attempt}/void").route(post().to(void)))
+                        .service(
+                            resource("/wallets/{business}/orders/{order}/entries").route(get().to(entries)),
+                        ),
+                )
+                .service(
+                    resource(
+                        "/webhook-dispatcher/internal/businesses/{business}/orders/{order}/webhook-deliveries",
+                    )
+                    .route(get().to(deliveries)),
+                )
+        };
+        let server = HttpServer::new(app).workers(1).disable_signals().bind("127.0.0.1:0").unwrap();
+        let address = server.addrs()[0];
+        tokio::spawn(server.run());
+        Self { address, shared }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.shared.known.lock().unwrap()
+    }
+
+    pub(crate) fn know_key(&self, text: &str, key: GoodKey) {
+        self.known().keys.insert(text.to_owned(), key);
+    }
+
+    /// key-management knows the key no longer. Gives what it knew.
+    pub(crate) fn forget_key(&self, text: &str) -> GoodKey {
+        self.known().keys.remove(text).expect("a known key")
+    }
+
+    /// What portal-api says of a business: what is missing, and where its parcels are picked up.
+    pub(crate) fn set_ordering(
+        &self,
+        business: BusinessId,
+        missing: &[GoLiveItem],
+        pickup: Option<PickupProfile>,
+    ) {
+        let context = OrderingContext { missing: missing.to_vec(), pickup };
+        self.known().ordering.insert(business, context);
+    }
+
+    pub(crate) fn set_balance(&self, business: BusinessId, paise: i64) {
+        self.known().balances.insert(business, Paise::new(paise));
+    }
+
+    pub(crate) fn balance(&self, business: BusinessId) -> i64 {
+        self.known().balances[&business].get()
+    }
+
+    /// The wallet's entries of an order: kind and amount.
+    pub(crate) fn entries_of(&self, order: OrderId) -> Vec<(String, i64)> {
+        let entries = &self.known().entries;
+        let of_order = entries.iter().filter(|entry| entry.order_id == Some(order));
+        of_order.map(|entry| (entry.kind.clone(), entry.amount_paise.get())).collect()
+    }
+
+    /// How all debits ended, by order and attempt.
+    pub(crate) fn outcomes(&self) -> Vec<DebitOutcome> {
+        self.known().debits.values().map(|(_, answer)| answer.outcome).collect()
+    }
+
+    pub(crate) fn hold_debits(&self, debits: Debits) {
+        self.shared.debits.send_replace(debits);
+    }
+}
+
+impl Known {
+    /// As the wallet decides: the first call about an attempt settles it, and a resend brings the same.
+    fn decide(
+        &mut self,
+        (order, attempt): (OrderId, i32),
+        request: DebitRequest,
+        is_void: bool,
+    ) -> DebitAnswer {
+        if let Some((first, answer)) = self.debits.get(&(order, attempt)) {
+            if *first != request {
+                self.violations.push(format!("another debit under {order}/{attempt}"));
+            }
+            return *answer;
+        }
+        let balance = self.balances.get(&request.business_id).copied().unwrap_or(Paise::ZERO);
+        let left = balance.get() - request.amount_paise.get();
+        let outcome = match (is_void, left) {
+            (true, _) => DebitOutcome::Voided,
+            (false, 0..) => DebitOutcome::Posted,
+            (false, _) => DebitOutcome::Rejected,
+        };
+        let balance_paise = if outcome == DebitOutcome::Posted { Paise::new(left) } else { balance };
+        let answer = DebitAnswer { outcome, balance_paise };
+        if outcome == DebitOutcome::Posted {
+            self.post(order, request, balance_paise);
+        }
+        self.debits.insert((order, attempt), (request, answer));
+        answer
+    }
+
+    fn post(&mut self, order: OrderId, request: DebitRequest, balance: Paise) {
+        if self.entries.iter().any(|entry| entry.order_id == Some(order)) {
+            self.violations.push(format!("{order} is paid a second time"));
+        }
+        self.balances.insert(request.business_id, balance);
+        self.entries.push(EntryView {
+            id: (self.entries.len() + 1).to_string(),
+            transfer_id: TransferId::generate(&self.clock, &self.entropy),
+            kind: "delivery_fee".to_owned(),
+            amount_paise: Paise::new(-request.amount_paise.get()),
+            balance_after_paise: balance,
+            order_id: Some(order),
+            order_reference: None,
+            reference: None,
+            created_at: self.clock.now(),
+        });
+    }
+}
+
+async fn verify(shared: Data<Shared>, asked: Json<VerifyKey>) -> Json<KeyVerdict> {
+    Json(KeyVerdict { verdict: shared.known.lock().unwrap().keys.get(&asked.key).cloned() })
+}
+
+async fn ordering(shared: Data<Shared>, business: Path<BusinessId>) -> HttpResponse {
+    match shared.known.lock().unwrap().ordering.get(&*business) {
+        Some(context) => HttpResponse::Ok().json(context),
+        None => {
+            HttpResponse::NotFound().json(json!({ "code": "business_not_found", "message": "no business" }))
+        }
+    }
+}
+
+async fn debit(
+    shared: Data<Shared>,
+    path: Path<(OrderId, i32)>,
+    request: Json<DebitRequest>,
+) -> Json<DebitAnswer> {
+    let mut debits = shared.debits.subscribe();
+    // The sender lives as long as the fakes.
+    let _held = debits.wait_for(|debits| *debits != Debits::HeldBefore).await.map(drop);
+    let answer = shared.known.lock().unwrap().decide(*path, *request, false);
+    let _held = debits.wait_for(|debits| *debits != Debits::HeldAfter).await.map(drop);
+    Json(answer)
+}
+
+async fn void(
+    shared: Data<Shared>,
+    path: Path<(OrderId, i32)>,
+    request: Json<DebitRequest>,
+) -> Json<DebitAnswer> {
+    Json(shared.known.lock().unwrap().decide(*path, *request, true))
+}
+
+async fn entries(shared: Data<Shared>, path: Path<(BusinessId, OrderId)>) -> Json<Vec<EntryView>> {
+    let known = shared.known.lock().unwrap();
+    Json(known.entries.iter().filter(|entry| entry.order_id == Some(path.1)).cloned().collect())
+}
+
+/// Nobody has an endpoint.
+async fn deliveries() -> Json<Page<OrderDeliveryView>> {
+    Json(Page { data: Vec::new(), has_more: false })
+}

@@ -1,0 +1,265 @@
+//! What peers answer, built from the types that they answer with, so that a renamed field does not compile.
+
+use std::str::FromStr;
+
+use chrono::NaiveDate;
+use domain::{CodStatus, DeliveryStatus, Entropy, EventKind, Mode, Paise, TrackingCode};
+use internal_api::Page;
+use internal_api::cash::{CashAge, CashOverview, CashTotals, CashView};
+use internal_api::keys::{ApiKeyView, CreatedApiKey};
+use internal_api::orders::{
+    OrderEventView, OrderView, SimulatedOrderView, SimulationView, TimelineEntry, TimelinePage,
+};
+use internal_api::wallet::{EntryView, SpendDay, SpendView, TopUpView};
+use internal_api::webhooks::{
+    ConnectionTest, CreatedEndpoint, DeliveriesPage, DeliveryDetails, DeliveryState, DeliveryView,
+    EndpointStatus, EndpointView, LastDelivery, RecoveryState, RecoveryView, Redelivered, Redelivery,
+    SignatureFindings, SignatureProblem, TestResult,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::peers::{at, told};
+
+pub(crate) const KEY: &str = "key_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+pub(crate) const ORDER: &str = "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+pub(crate) const ENDPOINT: &str = "whe_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+pub(crate) const DELIVERY: &str = "whd_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+pub(crate) const RECOVERY: &str = "whr_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const EVENT: &str = "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+
+/// An id from its text.
+fn id<T: FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
+    text.parse().unwrap()
+}
+
+/// The only page of a list of one.
+pub(crate) fn page<T: Serialize>(of: T) -> Value {
+    told(&Page { data: vec![of], has_more: false })
+}
+
+pub(crate) fn key() -> ApiKeyView {
+    ApiKeyView {
+        id: id(KEY),
+        mode: Mode::Test,
+        name: "Shop".to_owned(),
+        prefix: "sk_test_waybill_".to_owned(),
+        last_four: "abcd".to_owned(),
+        created_at: at(),
+        last_used_at: None,
+        revoked_at: None,
+        expires_at: None,
+    }
+}
+
+pub(crate) fn created_key(key_text: &str) -> CreatedApiKey {
+    CreatedApiKey { view: key(), key: key_text.to_owned() }
+}
+
+pub(crate) fn order() -> OrderView {
+    OrderView {
+        id: id(ORDER),
+        service_order_id: id(ORDER),
+        order_reference: "shop-1".to_owned(),
+        order_source: "business_website".to_owned(),
+        tracking_code: TrackingCode::generate(Mode::Test, &Entropy::seeded(5)),
+        tracking_url: "http://t.test".to_owned(),
+        status: DeliveryStatus::Created,
+        cod_status: CodStatus::NotApplicable,
+        mode: Mode::Test,
+        customer: json!({}),
+        delivery: json!({}),
+        pickup: json!({}),
+        package: json!({}),
+        payment: json!({}),
+        notes: json!({}),
+        fee_charged_paise: Paise::ZERO,
+        driver: Value::Null,
+        reason: None,
+        cod_collected_paise: None,
+        cod_handed_over_paise: None,
+        cod_settled_paise: None,
+        cod_discrepancy_paise: None,
+        created_at: at(),
+        updated_at: at(),
+        personal_data_erased_at: None,
+    }
+}
+
+pub(crate) fn simulated() -> SimulatedOrderView {
+    let (next_event, next_at) = (Some(EventKind::DriverAssigned), at());
+    let simulation = SimulationView { scenario: "delivered".to_owned(), next_event, next_at };
+    SimulatedOrderView {
+        order: order(),
+        legal: vec![EventKind::DriverAssigned],
+        simulation: Some(simulation),
+    }
+}
+
+pub(crate) fn timeline() -> TimelinePage {
+    let created = OrderEventView {
+        id: id(EVENT),
+        event: EventKind::OrderCreated,
+        sequence: 1,
+        status: DeliveryStatus::Created,
+        cod_status: CodStatus::NotApplicable,
+        occurred_at: at(),
+        recorded_at: at(),
+        data: json!({}),
+    };
+    TimelinePage { data: vec![TimelineEntry::Status(created)], has_more: false, incomplete: vec![] }
+}
+
+pub(crate) fn endpoint() -> EndpointView {
+    EndpointView {
+        id: id(ENDPOINT),
+        url: "https://shop.example/hook".to_owned(),
+        events: vec![EventKind::OrderCreated],
+        modes: vec![Mode::Test],
+        status: EndpointStatus::Active,
+        last_delivery: LastDelivery { at: None, label: "Never".to_owned() },
+        connection_test: ConnectionTest::NotTested,
+        forged_refused: None,
+        next_secret: None,
+        max_per_second: None,
+        parked_deliveries: 0,
+        trouble: None,
+        created_at: at(),
+    }
+}
+
+pub(crate) fn created_endpoint(secret: &str) -> CreatedEndpoint {
+    CreatedEndpoint { view: endpoint(), secret: secret.to_owned() }
+}
+
+fn delivery() -> DeliveryView {
+    DeliveryView {
+        id: id(DELIVERY),
+        endpoint_id: id(ENDPOINT),
+        event_id: id(EVENT),
+        event: EventKind::OrderCreated,
+        mode: Mode::Test,
+        order_reference: Some("shop-1".to_owned()),
+        status: DeliveryState::Pending,
+        attempts: 0,
+        next_attempt_at: None,
+        created_at: at(),
+        completed_at: None,
+        last_response_status: None,
+        last_error: None,
+        stepped_aside_at: None,
+    }
+}
+
+pub(crate) fn deliveries() -> DeliveriesPage {
+    DeliveriesPage { data: vec![delivery()], has_more: true, continue_after: Some(id(DELIVERY)) }
+}
+
+pub(crate) fn delivery_details() -> DeliveryDetails {
+    DeliveryDetails { view: delivery(), request_body: "{}".to_owned(), attempt_log: vec![] }
+}
+
+pub(crate) fn redelivered() -> Redelivered {
+    Redelivered { view: delivery(), redelivery: Redelivery::Queued }
+}
+
+pub(crate) fn recovery() -> RecoveryView {
+    RecoveryView {
+        id: id(RECOVERY),
+        endpoint_id: id(ENDPOINT),
+        status: RecoveryState::Running,
+        since: at(),
+        until: at(),
+        total: 3,
+        done: 1,
+        created_at: at(),
+        ended_at: None,
+    }
+}
+
+pub(crate) fn findings() -> SignatureFindings {
+    let message = "No usual mistake explains it.".to_owned();
+    SignatureFindings {
+        matches: false,
+        string_to_sign: "1.{}".to_owned(),
+        expected: "sha256=a".to_owned(),
+        received: "sha256=b".to_owned(),
+        problems: vec![SignatureProblem { code: "unexplained".to_owned(), message }],
+    }
+}
+
+pub(crate) fn test_result() -> TestResult {
+    TestResult {
+        event_id: id(EVENT),
+        succeeded: true,
+        response_status: Some(200),
+        duration_ms: 7,
+        error: None,
+        forged_refused: Some(true),
+        forged_event_id: Some(id("evt_01ARZ3NDEKTSV4RRFFQ69G5FAW")),
+        forged_response_status: Some(401),
+        forged_problem: None,
+    }
+}
+
+pub(crate) fn entry() -> EntryView {
+    EntryView {
+        id: "1".to_owned(),
+        transfer_id: id("trf_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        kind: "top_up".to_owned(),
+        amount_paise: Paise::new(100),
+        balance_after_paise: Paise::new(100),
+        order_id: None,
+        order_reference: None,
+        reference: None,
+        created_at: at(),
+    }
+}
+
+pub(crate) fn spend() -> SpendView {
+    let date = NaiveDate::from_ymd_opt(2026, 1, 1).unwrap();
+    let day = SpendDay { date, fees_paise: Paise::new(100), refunds_paise: Paise::ZERO, orders: 1 };
+    SpendView { time_zone: "UTC".to_owned(), days: vec![day] }
+}
+
+pub(crate) fn top_up() -> TopUpView {
+    TopUpView {
+        id: id("top_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        amount_paise: Paise::new(100),
+        status: "succeeded".to_owned(),
+        provider: "sandbox".to_owned(),
+        balance_paise: Paise::new(100),
+        created_at: at(),
+        checkout: None,
+    }
+}
+
+pub(crate) fn cash() -> CashOverview {
+    let amount = Paise::new(1_000);
+    let order = CashView {
+        order_id: id(ORDER),
+        business_id: id("biz_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        order_reference: "shop-1".to_owned(),
+        status: "collected".to_owned(),
+        expected_paise: Some(Paise::new(1_100)),
+        delivered_at: Some(at()),
+        collected_paise: Some(amount),
+        collected_at: Some(at()),
+        handed_over_paise: None,
+        handed_over_at: None,
+        settled_paise: None,
+        settled_at: None,
+        due_since: at(),
+        discrepant: true,
+    };
+    let totals = CashTotals {
+        outstanding_paise: amount,
+        pending_paise: Paise::ZERO,
+        with_drivers_paise: amount,
+        with_operator_paise: Paise::ZERO,
+        settled_recently_paise: Paise::new(7),
+        discrepancies: 1,
+        ages: vec![CashAge { days: "0-1".to_owned(), orders: 1, amount_paise: amount }],
+    };
+    CashOverview { totals, data: vec![order], has_more: false }
+}
