@@ -27,6 +27,9 @@ pub use gate::Gate;
 /// How long anything that happens by itself may take, on a machine that is busy with other tests.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Of every account.
+pub const PASSWORD: &str = "a-long-password";
+
 /// A business with its portal session, its shop and the shop's webhook endpoint.
 pub struct Business {
     pub portal: Portal,
@@ -51,8 +54,7 @@ impl Business {
     pub async fn sign_up_at(stack: &Stack, order_api: String) -> anyhow::Result<Self> {
         let unique = OrderId::generate(&Clock::system(), &Entropy::from_system()?).to_string().to_lowercase();
         let email = format!("{unique}@example.com");
-        let portal =
-            Portal::sign_up(&stack.portal_api(), "Malabar Coffee Works", &email, "a-long-password").await?;
+        let portal = Portal::sign_up(&stack.portal_api(), "Malabar Coffee Works", &email, PASSWORD).await?;
         let test_key = create_key(&portal, "test").await?;
 
         let database = Servers::for_tests().await?.create_database().await?;
