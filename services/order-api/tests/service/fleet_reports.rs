@@ -167,7 +167,7 @@ async fn a_report_from_before_its_order_is_recorded_with_a_warning(
 ) -> anyhow::Result<()> {
     let order = place(business, "early").await?;
     let read = business.live()?.call(Method::GET, &format!("/{order}"), None).await?.expect(200)?;
-    let created_at = text(&read, "createdAt")?.parse::<DateTime<Utc>>()?;
+    let created_at = text(&read, "createdAt").parse::<DateTime<Utc>>()?;
     let warning = |body: &Value| (body["warnings"][0]["field"].clone(), body["warnings"][0]["code"].clone());
     for (event, occurred_at, is_warned_of) in [
         ("driver.assigned", json!(created_at - TimeDelta::minutes(5)), false),
