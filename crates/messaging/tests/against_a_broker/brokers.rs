@@ -52,11 +52,6 @@ pub(crate) async fn ready_messages(url: &str, queue: &str) -> u32 {
     state(url, queue).await.message_count()
 }
 
-/// The number of subscriptions to a queue.
-pub(crate) async fn consumers(url: &str, queue: &str) -> u32 {
-    state(url, queue).await.consumer_count()
-}
-
 async fn state(url: &str, queue: &str) -> lapin::Queue {
     let connection = Connection::connect(url, ConnectionProperties::default()).await.unwrap();
     let channel = connection.create_channel().await.unwrap();

@@ -72,8 +72,9 @@ pub(crate) struct Consuming {
 }
 
 impl Consuming {
-    pub(crate) async fn stop(self) {
+    /// Asks for the stop at once; the future ends with the consumer.
+    pub(crate) fn stop(self) -> impl Future<Output = ()> {
         self.stop.cancel();
-        self.task.await.unwrap();
+        async { self.task.await.unwrap() }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Business {
 impl OrderApi {
     /// A business that may order for real, with this much in its wallet and a key for each mode.
     pub(crate) fn business(&self, balance: i64) -> Business {
-        let id = BusinessId::generate(&self.clock, &self.entropy);
+        let id = self.business_id();
         self.peers.set_ordering(id, &[], Some(pickup_profile()));
         self.peers.set_balance(id, balance);
         let token = self.settings.fleet.token.expose();
@@ -35,6 +35,11 @@ impl OrderApi {
             peers: self.peers.clone(),
             base: self.base(),
         }
+    }
+
+    /// Of a business that nobody knows yet.
+    pub(crate) fn business_id(&self) -> BusinessId {
+        BusinessId::generate(&self.clock, &self.entropy)
     }
 
     /// One more key.

@@ -15,6 +15,7 @@ mod fleet_reports;
 mod gate;
 mod harness;
 mod idempotency;
+mod limits;
 mod news;
 mod peers;
 mod suspension;

@@ -19,6 +19,8 @@ use tokio::sync::watch;
 /// What the fakes know, by what they are asked with.
 struct Known {
     keys: HashMap<String, GoodKey>,
+    /// What was looked up, good or bad.
+    looked_up: Vec<String>,
     ordering: HashMap<BusinessId, OrderingContext>,
     balances: HashMap<BusinessId, Paise>,
     debits: BTreeMap<(OrderId, i32), (DebitRequest, DebitAnswer)>,
@@ -61,6 +63,7 @@ impl Peers {
     pub(crate) fn start(clock: Clock, entropy: Entropy) -> Self {
         let known = Known {
             keys: HashMap::new(),
+            looked_up: Vec::new(),
             ordering: HashMap::new(),
             balances: HashMap::new(),
             debits: BTreeMap::new(),
@@ -113,6 +116,11 @@ impl Peers {
     /// key-management knows the key no longer. Gives what it knew.
     pub(crate) fn forget_key(&self, text: &str) -> GoodKey {
         self.known().keys.remove(text).expect("a known key")
+    }
+
+    /// How often key-management was asked about the key.
+    pub(crate) fn look_ups(&self, text: &str) -> usize {
+        self.known().looked_up.iter().filter(|key| *key == text).count()
     }
 
     /// What portal-api says of a business: what is missing, and where its parcels are picked up.
@@ -201,7 +209,9 @@ impl Known {
 }
 
 async fn verify(shared: Data<Shared>, asked: Json<VerifyKey>) -> Json<KeyVerdict> {
-    Json(KeyVerdict { verdict: shared.known.lock().unwrap().keys.get(&asked.key).cloned() })
+    let mut known = shared.known.lock().unwrap();
+    known.looked_up.push(asked.key.clone());
+    Json(KeyVerdict { verdict: known.keys.get(&asked.key).cloned() })
 }
 
 async fn ordering(shared: Data<Shared>, business: Path<BusinessId>) -> HttpResponse {
