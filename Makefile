@@ -15,7 +15,7 @@ NEXTEST := $(or $(shell command -v cargo-nextest),$(TOOLS)/nextest/bin/cargo-nex
 DENY_OPTIONS := --all-features --config .deny.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-pages test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-deploy try-deploy alerts images fmt audit packages toolchain programs browser prometheus shellcheck
+.PHONY: help run reset test test-unit test-long test-restore test-pages test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-deploy try-deploy alerts images fmt audit packages toolchain programs browser prometheus shellcheck
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -45,16 +45,16 @@ test-pages: programs $(PAGES) browser ## The portal's pages in a real browser, o
 test-api: programs $(SCHEMATHESIS) ## Schemathesis, over the API as it describes itself, on a stack of its own
 	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh
 
-openapi: toolchain $(NODE_MODULES) ## Write proto-docs/openapi/ anew, from the code, and the pages' types from it
-	cargo run --quiet --package order-api -- openapi > target/order-api.json
+openapi: programs $(NODE_MODULES) ## Write proto-docs/openapi/ anew, from the code, and the pages' types from it
+	$(PROGRAMS)/order-api openapi > target/order-api.json
 	mv target/order-api.json proto-docs/openapi/order-api.json
-	cargo run --quiet --package portal-api -- openapi > target/portal-api.json
+	$(PROGRAMS)/portal-api openapi > target/portal-api.json
 	mv target/portal-api.json proto-docs/openapi/portal-api.json
 	npm --prefix $(WEB) run api
 
-asyncapi: toolchain ## Write proto-docs/asyncapi/ anew, from the code
+asyncapi: programs ## Write proto-docs/asyncapi/ anew, from the code
 	mkdir -p proto-docs/asyncapi
-	cargo run --quiet --package waybill-tests --bin asyncapi > target/events.json
+	$(PROGRAMS)/asyncapi > target/events.json
 	mv target/events.json proto-docs/asyncapi/events.json
 
 settings: programs ## Write proto-docs/SETTINGS.md anew, from the code
@@ -64,12 +64,12 @@ settings: programs ## Write proto-docs/SETTINGS.md anew, from the code
 test-faults: programs ## Kills on and on, towards a thousand, and holds a model against the databases; KILLS=n for fewer
 	$(PROGRAMS)/test-faults $(if $(KILLS),--kills $(KILLS))
 
-test-monitoring: programs prometheus ## Metrics, alerts and dashboards: a real Prometheus scrapes a stack of its own
-	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --package waybill-tests -E 'test(/^monitoring/)' 
+test-monitoring: tests $(NEXTEST) prometheus ## Metrics, alerts and dashboards: a real Prometheus scrapes a stack of its own
+	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace -E 'test(/^monitoring/)'
 
 test-upgrade: programs ## A roll-out and a roll-back of all services under load, next to the programs of the latest recorded release
 	sh tests/releases/build-former.sh
-	$(PROGRAMS)/local-stack with-servers -- cargo test --package waybill-tests --test rolling_upgrade
+	$(PROGRAMS)/local-stack with-servers -- cargo test --workspace --test rolling_upgrade
 
 mutants: packages toolchain $(MUTANTS) ## Changes what decides about money and states, and sees whether a test notices; takes half an hour
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)
@@ -136,6 +136,18 @@ $(DEPLOY_PYTHON): deploy/tools/requirements.txt
 programs: packages toolchain
 	cargo build --workspace --bins
 
+# Programs and tests have the same features, so nothing is compiled twice.
+tests: packages toolchain
+	cargo build --workspace --bins --tests
+
+# Where there is no ready-made program for the platform, it is compiled.
+$(TOOLS)/nextest/bin/cargo-nextest: tests/requirements.txt
+	@sh crates/local-stack/install-system-packages.sh python
+	python3 -m venv $(TOOLS)/nextest
+	$(TOOLS)/nextest/bin/pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes --requirement $< || \
+		cargo install --locked --root $(TOOLS)/nextest cargo-nextest@0.9.143
+	@touch $@
+
 # Exactly what the lock file says.
 $(NODE_MODULES): $(WEB)/package.json $(WEB)/package-lock.json
 	@sh crates/local-stack/install-system-packages.sh node
@@ -151,6 +163,9 @@ prometheus:
 
 shellcheck:
 	@sh crates/local-stack/install-system-packages.sh shellcheck
+
+python:
+	@sh crates/local-stack/install-system-packages.sh python
 
 browser:
 	@sh crates/local-stack/install-system-packages.sh browser

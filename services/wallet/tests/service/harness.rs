@@ -13,7 +13,9 @@ use messaging::{Broker, Handler, Queue, Rejection};
 use serde_json::json;
 use settings::{Environment, Internal, Peers, Secret, Telemetry};
 use test_kit::Service;
+use test_kit::until;
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 use wallet::{Payments, Reconciliation, Settings, WalletRules};
@@ -31,6 +33,15 @@ pub(crate) struct Harness {
     pub(crate) clock: Clock,
     pub(crate) entropy: Entropy,
     announced: mpsc::UnboundedReceiver<Envelope>,
+    running: JoinHandle<anyhow::Result<()>>,
+}
+
+/// What [`serve`] started.
+struct Instance {
+    internal: Url,
+    management: Url,
+    wallet: WalletClient,
+    running: JoinHandle<anyhow::Result<()>>,
 }
 
 impl Harness {
@@ -73,14 +84,28 @@ impl Harness {
     }
 
     fn over(settings: Settings, announced: mpsc::UnboundedReceiver<Envelope>) -> Self {
-        let (internal, management, wallet) = serve(&settings);
+        let Instance { internal, management, wallet, running } = serve(&settings);
         let (clock, entropy) = (Clock::system(), Entropy::from_system().expect("randomness"));
-        Self { wallet, settings, internal, management, clock, entropy, announced }
+        Self { wallet, settings, internal, management, clock, entropy, announced, running }
+    }
+
+    /// Ends the service. When this returns, its statements have ended, too.
+    pub(crate) async fn stop(&mut self) {
+        self.running.abort();
+        let others = "SELECT count(*) FROM pg_stat_activity
+                      WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        until("the service has left the database", async || self.number(others).await == 0).await;
+    }
+
+    /// Starts the service again, after [`Harness::stop`].
+    pub(crate) fn start_again(&mut self) {
+        let Instance { internal, management, wallet, running } = serve(&self.settings);
+        (self.internal, self.management, self.wallet, self.running) = (internal, management, wallet, running);
     }
 
     /// A client of a second instance over the same database and broker.
     pub(crate) fn second_instance(&self) -> WalletClient {
-        serve(&self.settings).2
+        serve(&self.settings).wallet
     }
 
     pub(crate) fn business(&self) -> BusinessId {
@@ -200,15 +225,15 @@ async fn settings() -> Settings {
     }
 }
 
-fn serve(settings: &Settings) -> (Url, Url, WalletClient) {
+fn serve(settings: &Settings) -> Instance {
     let entropy = Entropy::from_system().expect("randomness");
     let chassis =
         Chassis::new(settings, test_kit::metrics("wallet"), Clock::system(), entropy).expect("a chassis");
     let service = wallet::start(settings, chassis).expect("the service starts");
     let (internal, management) = (test_kit::url(service.internal), test_kit::url(service.management));
-    tokio::spawn(service.run());
+    let running = tokio::spawn(service.run());
     let wallet = client(&internal, &settings.internal.token);
-    (internal, management, wallet)
+    Instance { internal, management, wallet, running }
 }
 
 pub(crate) fn client(internal: &Url, token: &Secret) -> WalletClient {

@@ -43,7 +43,8 @@ fn no_migration_is_left_out_here() {
 
 #[tokio::test]
 async fn the_migrations_can_be_undone() {
-    let (harness, _) = with_a_posted_debit().await;
+    let (mut harness, _) = with_a_posted_debit().await;
+    harness.stop().await;
     for (_, down) in MIGRATIONS.iter().rev() {
         harness.script(down).await.unwrap();
     }
@@ -51,6 +52,7 @@ async fn the_migrations_can_be_undone() {
         harness.script(up).await.unwrap();
     }
     assert_eq!(harness.number("SELECT count(*) FROM entries").await, 0);
+    harness.start_again();
     // What was undone and done again works as before.
     let business = harness.funded(1_000).await;
     harness.debit(business, harness.order(), 1, 100).await.unwrap();
@@ -60,13 +62,15 @@ async fn the_migrations_can_be_undone() {
 /// A database of the first version, with money in it, becomes one of this version.
 #[tokio::test]
 async fn books_of_the_first_version_are_taken_over() {
-    let (harness, business) = with_a_posted_debit().await;
+    let (mut harness, business) = with_a_posted_debit().await;
+    harness.stop().await;
     for (_, down) in MIGRATIONS[1..].iter().rev() {
         harness.script(down).await.unwrap();
     }
     for (up, _) in &MIGRATIONS[1..] {
         harness.script(up).await.unwrap();
     }
+    harness.start_again();
     assert_eq!(harness.balance(business).await, 900);
     harness.debit(business, harness.order(), 1, 100).await.unwrap();
     assert_sound(&harness).await;

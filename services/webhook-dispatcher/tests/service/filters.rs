@@ -28,6 +28,9 @@ async fn the_log_is_filtered_by_all_that_an_owner_asks_for() {
     let endpoint = harness.endpoint(&receiver).await;
     let (live, test) = (harness.new_order(Mode::Live), harness.new_order(Mode::Test));
     harness.publish_created(&test).await;
+    until("the first is in the log", async || harness.deliveries(&endpoint).await.len() == 1).await;
+    // The log is in the order of time.
+    harness.clock.advance(TimeDelta::milliseconds(1));
     harness.publish_created(&live).await;
     until("the first two are over", async || {
         let log = harness.deliveries(&endpoint).await;
