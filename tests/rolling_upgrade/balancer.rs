@@ -22,8 +22,6 @@ use crate::failures::Failures;
 
 /// How often instances are asked whether they are ready.
 const ASK_EVERY: Duration = Duration::from_millis(100);
-/// An instance that was ready is left out after so many answers in a row that it is not. Kubernetes waits longer.
-const UNREADY_AFTER: u32 = 3;
 /// Longer than any caller keeps a connection that it does not use, so that none is closed as a call is sent on it.
 const KEEP_ALIVE: Duration = Duration::from_secs(120);
 /// Calls of each kind, and pieces of other work, that a state of the roll-out must outlast.
@@ -63,16 +61,7 @@ struct Member {
     origins: Origins,
     takes_calls: bool,
     is_ready: bool,
-    /// Answers in a row that it is not ready.
-    unready: u32,
     answered: BTreeMap<&'static str, u64>,
-}
-
-impl Member {
-    fn note(&mut self, ready: bool) {
-        self.unready = if ready { 0 } else { self.unready + 1 };
-        self.is_ready = ready || (self.is_ready && self.unready < UNREADY_AFTER);
-    }
 }
 
 #[derive(Default)]
@@ -128,8 +117,7 @@ impl Balancer {
 
     /// From now on the instance gets calls whenever it is ready.
     pub(crate) fn join(&self, name: &'static str, origins: Origins) {
-        let (takes_calls, is_ready, unready) = (true, false, 0);
-        let member = Member { origins, takes_calls, is_ready, unready, answered: BTreeMap::new() };
+        let member = Member { origins, takes_calls: true, is_ready: false, answered: BTreeMap::new() };
         self.shared.state().members.insert(name, member);
     }
 
@@ -260,7 +248,7 @@ async fn ask_around(shared: Shared) {
             let ready = shared.http.request(Method::GET, &format!("{management}/health/ready"));
             let ready = shared.http.send(ready).await.is_ok_and(|reply| reply.status == 200);
             if let Some(member) = shared.state().members.get_mut(name) {
-                member.note(ready);
+                member.is_ready = ready;
             }
             shared.state().has_begun |= ready;
         }

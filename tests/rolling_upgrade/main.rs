@@ -36,34 +36,39 @@ type Balancers = BTreeMap<Service, Balancer>;
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn services_are_rolled_out_and_back_under_load() -> anyhow::Result<()> {
     let failures = Failures::default();
-    let ended = roll_out_and_back(&failures).await;
-    // A call that failed is the cause of the other errors.
-    ended.or_else(|error| failures.are_none().and(Err(error)))
+    let release = Release::latest()?;
+    let balancers = balancers(&failures)?;
+    let stack = stack_of_former_programs(&release, &balancers).await?;
+    // A panic keeps the logs of the stack; an error does not.
+    if let Err(error) = roll_out_and_back(&stack, &balancers, &release, &failures).await {
+        panic!("{error:?}");
+    }
+    stack.shut_down().await
 }
 
-async fn roll_out_and_back(failures: &Failures) -> anyhow::Result<()> {
-    let release = Release::latest()?;
-    let balancers = balancers(failures)?;
-    let stack = stack_of_former_programs(&release, &balancers).await?;
-    for (service, balancer) in &balancers {
-        balancer.join(FORMER, Origins::of_stack(&stack, *service));
+async fn roll_out_and_back(
+    stack: &Stack,
+    balancers: &Balancers,
+    release: &Release,
+    failures: &Failures,
+) -> anyhow::Result<()> {
+    for (service, balancer) in balancers {
+        balancer.join(FORMER, Origins::of_stack(stack, *service));
         balancer.is_ready(FORMER).await?;
     }
     let portal_api = balancers[&Service::PortalApi].public_origin();
     let order_api = format!("{}/v1", balancers[&Service::OrderApi].public_origin());
-    let mut business = Business::sign_up_at(&stack, order_api, &portal_api).await?;
+    let mut business = Business::sign_up_at(stack, order_api, &portal_api).await?;
     business.go_live(FUNDS).await?;
 
     let traffic = Traffic::start(&business, &portal_api, failures).await?;
-    let rollouts = begin(&stack, &balancers, &release).await?;
-    out(&stack, &business, &rollouts).await?;
+    let rollouts = begin(stack, balancers, release).await?;
+    out(stack, &business, &rollouts).await?;
     back(&rollouts).await?;
     let told = traffic.end().await;
     failures.are_none()?;
-    verify::all(&stack, &business, &rollouts, &told).await?;
-    failures.are_none()?;
-    drop(rollouts);
-    stack.shut_down().await
+    verify::all(stack, &business, &rollouts, &told).await?;
+    failures.are_none()
 }
 
 fn balancers(failures: &Failures) -> anyhow::Result<Balancers> {

@@ -17,9 +17,9 @@ use orders::Client;
 pub(crate) use orders::{COD_PAISE, End, Placed};
 
 /// Clients that order with the Live key, and with the Test key; users of the portal.
-const LIVE: usize = 2;
-const TEST: usize = 1;
-const OFFICES: usize = 1;
+const LIVE: usize = 3;
+const TEST: usize = 2;
+const OFFICES: usize = 2;
 
 pub(crate) struct Traffic {
     enough: Arc<AtomicBool>,
