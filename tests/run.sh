@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the Rust tests and the portal's browser tests side by side on one pair of servers. Whatever fails, the rest is run, and
-# one summary ends the run. `make test` calls it within `local-stack with-servers`: run.sh <programs> <nextest> [<package>]
+# Runs the Rust tests and then the portal's browser tests, on one pair of servers. Whatever fails, the rest is run, and one summary
+# ends the run. Each keeps two cores busy: next to each other they only make the browser wait. `make test` calls it within `local-stack with-servers`: run.sh <programs> <nextest> [<package>]
 set -u
 programs=$1 nextest=$2 package=${3:-}
 target=${CARGO_TARGET_DIR:-target}
@@ -14,16 +14,15 @@ run_pages() {
         "$programs/with-business" -- npm --silent --prefix services/portal-web test -- \
             --reporter=default --reporter=junit --outputFile.junit="$results/pages.xml"
         echo $? >"$results/pages.status"
-    } 2>&1 | sed 's/^/pages: /'
+    } 2>&1 | sed -u 's/^/pages: /'
 }
 
-# The browser's tests wait for pages as a person would, so they come first where there is too little processor for both.
 # A change in a package can break what depends on it, and the stories, which run the programs.
 run_rust() {
     set -- --workspace
     [ -z "$package" ] || set -- "$@" --filterset "rdeps($package) + package(waybill-tests)"
     {
-        nice -n 10 "$nextest" nextest run "$@"
+        "$nextest" nextest run "$@"
         echo $? >"$results/rust.status"
     } 2>&1 | tee "$results/rust.log"
     cp "$target/nextest/default/junit.xml" "$results/rust.xml"
@@ -35,9 +34,8 @@ portal-web)
     exec python3 tests/report.py "$results" "$begun" pages
     ;;
 '' | portal-api)
-    run_pages &
     run_rust
-    wait
+    run_pages
     exec python3 tests/report.py "$results" "$begun" rust pages
     ;;
 *)

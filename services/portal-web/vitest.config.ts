@@ -4,8 +4,9 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
-    // One browser and one stack serve all of them; two cores do not carry more.
-    fileParallelism: false,
+    // All files share one stack; two cores do not carry more than two browsers.
+    maxWorkers: 2,
+    minWorkers: 1,
     maxConcurrency: 2,
     testTimeout: 120_000,
     hookTimeout: 60_000,
