@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs the Rust tests and then the portal's browser tests, on one pair of servers. Whatever fails, the rest is run, and one summary
-# ends the run. Each keeps two cores busy: next to each other they only make the browser wait. `make test` calls it within `local-stack with-servers`: run.sh <programs> <nextest> [<package>]
+# ends the run. Each keeps two cores busy: next to each other they only make the browser wait.
+# `make test` calls it within `local-stack with-servers`: run.sh <programs> <nextest> [<package>]
 set -u
 programs=$1 nextest=$2 package=${3:-}
 target=${CARGO_TARGET_DIR:-target}

@@ -14,7 +14,10 @@ export async function openBrowser(): Promise<Browser> {
   const executablePath = PLACES.find((place) => existsSync(place));
   if (!executablePath) throw new Error("there is no Chromium: `make test-pages` installs it");
   // In containers there is neither a sandbox nor much shared memory, and nowhere a graphics card.
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] });
+  return chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+  });
 }
 
 /** A browser window of its own, and what went wrong in it. */
