@@ -13,11 +13,8 @@ const PATIENCE_MS = 15_000;
 export async function openBrowser(): Promise<Browser> {
   const executablePath = PLACES.find((place) => existsSync(place));
   if (!executablePath) throw new Error("there is no Chromium: `make test-pages` installs it");
-  // In containers there is neither a sandbox nor much shared memory, and nowhere a graphics card.
-  return chromium.launch({
-    executablePath,
-    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
-  });
+  // In containers there is neither a sandbox nor much shared memory.
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }
 
 /** A browser window of its own, and what went wrong in it. */

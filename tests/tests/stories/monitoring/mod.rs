@@ -23,6 +23,8 @@ use waybill_tests::{Business, PATIENCE};
 /// Panels that have nothing to show while all is well, or where nothing else is scraped.
 const MAY_BE_EMPTY: &[&str] =
     &["Errors by route", "Part of the requests that fail", "Findings of reconciliation", "Spans"];
+/// Alerts about slow calls. On a machine that is busy with other tests they may be pending: their rates span minutes.
+const OF_SPEED: &[&str] = &["WaybillOrdersSlow", "WaybillWebhooksSlow"];
 /// What Grafana puts in for a scrape interval of a second.
 const RATE_INTERVAL: &str = "10s";
 
@@ -93,7 +95,7 @@ async fn every_service_is_up(prometheus: &Prometheus) -> anyhow::Result<()> {
     .await
 }
 
-/// A pending alert fires once its `for:` is over, so it is no more welcome than one that fires.
+/// A pending alert fires once its `for:` is over, so it counts as one that fires; see [`OF_SPEED`] for the exception.
 async fn every_alert_is_evaluated_and_inactive(prometheus: &Prometheus) -> anyhow::Result<()> {
     let mut written = 0;
     for file in files("deploy/alerts", "yaml")? {
@@ -106,7 +108,9 @@ async fn every_alert_is_evaluated_and_inactive(prometheus: &Prometheus) -> anyho
         ensure!(failed.is_none(), "an alert cannot be evaluated: {failed:?}");
         let firing = alerts.iter().find(|alert| alert["state"] == "firing");
         ensure!(firing.is_none(), "an alert fires though all is well: {firing:?}");
-        let not_yet = |alert: &&Value| alert["health"] != "ok" || alert["state"] != "inactive";
+        let of_speed = |alert: &Value| alert["name"].as_str().is_some_and(|name| OF_SPEED.contains(&name));
+        let not_yet =
+            |alert: &&Value| alert["health"] != "ok" || (alert["state"] != "inactive" && !of_speed(alert));
         let active: Vec<_> = alerts.iter().filter(not_yet).map(|alert| alert.to_string()).collect();
         let is_done = alerts.len() == written && active.is_empty();
         waited_for.set(format!("{} of {written}, and {active:?}", alerts.len() - active.len()));
