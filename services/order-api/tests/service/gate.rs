@@ -5,7 +5,7 @@ use test_kit::until;
 
 use crate::harness::OrderApi;
 
-/// A closed gate before a write. Whoever comes to it waits inside its statement.
+/// A closed gate before a write. A statement that reaches it waits.
 pub(crate) struct Gate<'a> {
     service: &'a OrderApi,
     conn: AsyncPgConnection,

@@ -1,4 +1,4 @@
-//! The tracking page and its JSON: readable by whoever holds the code, without a script, and free of personal data.
+//! The tracking page and its JSON: readable by everyone who has the code, without a script, and free of personal data.
 
 use demo::clients::{Api, Fleet, Reply};
 use reference_shop::NewOrder;
