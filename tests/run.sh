@@ -9,6 +9,8 @@ results=$PWD/$target/test-results
 rm -rf "$results" "$target/nextest/default/junit.xml"
 mkdir -p "$results"
 begun=$(date +%s)
+# A failed test prints its error, not the fifty frames that led to it.
+export RUST_LIB_BACKTRACE=0
 
 run_pages() {
     {

@@ -25,6 +25,8 @@ const TICK: Duration = Duration::from_secs(2);
 const TURN_LEASE: TimeDelta = TimeDelta::seconds(60);
 /// Each look is bounded by the database's and the peer's deadlines, well below the lease.
 const KEEP_TURN_EVERY: Duration = Duration::from_secs(15);
+/// When a turn failed, the next one begins after this time: most often order-api was away for a moment.
+const RETRY_AFTER: TimeDelta = TimeDelta::seconds(15);
 /// A turn ends after this time, wherever it is; the next one goes on from there.
 const TURN_MAX: Duration = Duration::from_secs(240);
 /// What is new is looked at in whole, unless so much came that a turn would not end.
@@ -115,9 +117,14 @@ impl Worker {
         let mut turn = Turn { worker: self, began, started, kept: started, cursors, tally };
         let outcome = turn.take().await;
         let interval = TimeDelta::seconds(self.settings.interval_seconds.into());
-        // Lost, it is another's to say when the next one is.
-        if !matches!(outcome, Err(TurnError::Lost)) {
-            database.read(async |conn| progress::keep_turn(conn, &self.name, began + interval).await).await?;
+        let next_at = match outcome {
+            Ok(()) => Some(began + interval),
+            // Another instance decides when the next turn is.
+            Err(TurnError::Lost) => None,
+            Err(_) => Some(self.examiner.clock.now() + RETRY_AFTER.min(interval)),
+        };
+        if let Some(next_at) = next_at {
+            database.read(async |conn| progress::keep_turn(conn, &self.name, next_at).await).await?;
         }
         outcome.map(Some)
     }

@@ -124,3 +124,23 @@ async fn a_turn_without_order_api_proves_the_books_and_is_not_completed() {
     until("a turn to be completed", async || scene.completed().await > 0).await;
     assert_eq!(scene.open_in_all().await, 1);
 }
+
+#[tokio::test]
+async fn a_failed_turn_is_followed_by_one_soon_and_not_after_the_whole_interval() {
+    let scene = Scene::start().await;
+    until("the first turn to be completed", async || scene.completed().await > 0).await;
+    let first = scene.completed().await;
+    scene.orders.be_away(true);
+    scene.sql("UPDATE reconciliation_runs SET next_at = now()").await;
+    // While a turn runs, its lease ends later than this.
+    let soon = "SELECT count(*) FROM reconciliation_runs
+        WHERE next_at BETWEEN now() AND now() + interval '15 seconds'";
+    until("the failed turn to set the time of the next one", async || scene.harness.number(soon).await == 1)
+        .await;
+
+    scene.orders.be_away(false);
+    scene.sql("UPDATE reconciliation_runs SET next_at = now()").await;
+    until("a turn to be completed", async || scene.completed().await > first).await;
+    let late = "SELECT count(*) FROM reconciliation_runs WHERE next_at > now() + interval '1 hour'";
+    until("the next turn to be after the interval", async || scene.harness.number(late).await == 1).await;
+}
