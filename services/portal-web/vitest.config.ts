@@ -4,6 +4,9 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
+    globalSetup: "tests/support/chromium.ts",
+    // Files need no worker of their own: what they share keeps nothing of one file that matters to another.
+    isolate: false,
     // All files share one stack; two cores do not carry more than two browsers.
     maxWorkers: 2,
     minWorkers: 1,

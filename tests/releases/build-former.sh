@@ -3,6 +3,8 @@
 # so on. Compiled crates of other people are shared with the rest of the target folder where cargo knows `build-dir` (1.91); an
 # older cargo compiles them once more. Ends with an error, and never silently, when the release cannot be built.
 set -eu
+# Nobody reads what Clippy says of a former release.
+unset RUSTC_WORKSPACE_WRAPPER
 
 here=$(dirname "$0")
 programs="key-management wallet portal-api order-api webhook-dispatcher"

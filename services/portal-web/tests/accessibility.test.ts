@@ -158,24 +158,28 @@ async function findings({ page }: Visitor, stops: Stop[], size: string): Promise
       await page.getByRole("main").getByRole("button", { name: opener }).first().click();
       const dialog = page.getByRole("dialog");
       await dialog.waitFor();
-      await lookAt(`${stop.name}-${String(opener).replace(/\W+/g, "-").toLowerCase()}`);
+      // The page behind it was looked at before.
+      await lookAt(`${stop.name}-${String(opener).replace(/\W+/g, "-").toLowerCase()}`, "[role=dialog]");
       await page.keyboard.press("Escape");
       await dialog.waitFor({ state: "hidden" });
     }
   }
   return found;
 
-  async function lookAt(name: string) {
+  async function lookAt(name: string, within?: string) {
     await settled(page);
     await screenshot(page, `${size}-${scheme}-${name}`);
-    for (const finding of await seriousFindings(page)) found.push(`${name}, ${scheme}: ${finding}`);
+    for (const finding of await seriousFindings(page, { within }))
+      found.push(`${name}, ${scheme}: ${finding}`);
     const pixels = await overhang(page);
     if (pixels > 0) found.push(`${name}: ${pixels} pixels wider than the window`);
     // The next look begins where this one ends: each switch serves both.
     scheme = scheme === "light" ? "dark" : "light";
     await light(page, scheme);
     await screenshot(page, `${size}-${scheme}-${name}`);
-    const ofColours = await seriousFindings(page, COLOUR_RULES);
+    // A phone shows them in the colours of the desk.
+    if (size === "phone") return;
+    const ofColours = await seriousFindings(page, { within, rules: COLOUR_RULES });
     for (const finding of ofColours) found.push(`${name}, ${scheme}: ${finding}`);
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { operator, placeOrder } from "../support/api";
@@ -73,9 +73,7 @@ test("the statement is downloaded as CSV, with the rows that are shown", async (
     page.waitForEvent("download"),
     page.getByRole("link", { name: "Download CSV" }).click(),
   ]);
-  const lines = readFileSync(await download.path(), "utf8")
-    .trim()
-    .split(/\r?\n/);
+  const lines = (await text(await download.createReadStream())).trim().split(/\r?\n/);
   expect(lines).toHaveLength(3);
   for (const reference of ["paid-1", "paid-2"]) {
     const line = lines.find((one) => one.includes(reference));

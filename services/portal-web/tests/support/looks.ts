@@ -8,15 +8,20 @@ export const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 /** A script that does nothing. */
 const NOTHING = "0";
 
-/** In words: rule, impact and the elements, for whoever reads the failure. By all rules, or by these. */
-export async function seriousFindings(page: Page, rules?: string[]): Promise<string[]> {
+/** In words: rule, impact and the elements, for whoever reads the failure. Of the whole page and by all rules, or of less. */
+export async function seriousFindings(
+  page: Page,
+  only: { within?: string; rules?: string[] } = {},
+): Promise<string[]> {
   // A page that has axe already, as when a dialog has opened in it, need not read its half megabyte again.
   const hasAxe = await page.evaluate(() => "axe" in window);
   // Its other mode opens a page of its own each time, for frames from elsewhere: there are none.
   const axe = new AxeBuilder(hasAxe ? { page, axeSource: NOTHING } : { page }).setLegacyMode();
   // What is in order need not be described.
   axe.options({ resultTypes: ["violations"] });
-  const { violations } = await (rules ? axe.withRules(rules) : axe).analyze();
+  if (only.within) axe.include(only.within);
+  if (only.rules) axe.withRules(only.rules);
+  const { violations } = await axe.analyze();
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .map(
