@@ -28,7 +28,7 @@ use traffic::Traffic;
 
 /// What the business pays in before it goes live.
 const FUNDS: i64 = 1_000_000_000;
-/// The order that order-api still holds when it is told to stop.
+/// The order that order-api is still placing when it gets the stop signal.
 const HELD: &str = "held-1";
 
 type Balancers = BTreeMap<Service, Balancer>;
@@ -138,7 +138,7 @@ async fn back(rollouts: &[Rollout<'_>]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// It answers the call that it still holds when it is told to stop.
+/// It answers the call that is under way when it gets the stop signal.
 async fn former_order_api_leaves(
     stack: &Stack,
     business: &Business,

@@ -1,4 +1,4 @@
-//! A service that is told to stop answers what it holds and loses nothing: rolling restarts under a steady stream of
+//! A service that gets the stop signal answers the calls it holds and loses nothing: rolling restarts under a steady stream of
 //! orders.
 
 use std::sync::Arc;

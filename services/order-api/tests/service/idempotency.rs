@@ -52,7 +52,7 @@ async fn locked_live_orders_leave_nothing(service: &OrderApi, business: &Busines
     assert_eq!(live.create("unlocked", &json!({})).await?.status, 400);
     service.set_missing(business, &[GoLiveItem::LiveAccessActive]).await;
     let refused = eventually("live orders to be locked", PATIENCE, || async {
-        // A body that is no order: read first, judged later, so that a locked business hears of the lock alone.
+        // The body is no order: that is reported only once the business may order, so a locked one gets 403.
         let refused = live.create("locked", &json!({})).await?;
         Ok((refused.status == 403).then_some(refused))
     })

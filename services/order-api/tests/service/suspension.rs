@@ -1,5 +1,5 @@
-//! A business is locked while a live order of it is being paid: the order is either placed and charged once, or its business
-//! hears of the lock and is never charged for that attempt.
+//! A business is locked while one of its live orders is being paid: the order is either placed and charged once, or refused
+//! with 403 and never charged for that attempt.
 
 use demo::clients::Reply;
 use demo::eventually;

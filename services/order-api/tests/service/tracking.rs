@@ -9,7 +9,7 @@ use crate::business::Business;
 use crate::harness::{OrderApi, PUBLIC_ORIGIN, smallest_order, text};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_holds_the_code_sees_where_the_parcel_is() -> anyhow::Result<()> {
+async fn anyone_with_the_code_sees_where_the_parcel_is() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
     let business = service.business(100_000);
     let customer = Customer(Api::new(format!("http://{}", service.public))?);
@@ -73,7 +73,7 @@ async fn a_live_parcel_shows_its_steps_and_nobodys_data(
     }
     assert_eq!(recorded.len(), 3);
 
-    // All of it stands in the page as it is sent.
+    // The page works without a script: it has all of this when it arrives.
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
     assert!(page.text.contains("<h1 id=\"headline\">Your parcel is picked up</h1>"), "{}", page.text);
     assert!(stages.iter().all(|stage| page.text.contains(stage["label"].as_str().unwrap_or("no label"))));

@@ -144,7 +144,7 @@ async fn the_others_are_told_of_what_decides_and_of_nothing_else() {
         assert_eq!(operator.patch(&path, change.clone()).await.status, 200);
         assert_eq!(operator.patch(&path, change).await.status, 200, "the same again changes nothing");
         told += 1;
-        until("a change is told", async || heard.changes(&owner.business) >= told).await;
+        until("the change to be announced", async || heard.changes(&owner.business) >= told).await;
     }
     for _ in 0..2 {
         owner.client.put("/v1/portal/pickup-profile", complete_profile()).await;

@@ -19,7 +19,7 @@ use waybill_tests::{Business, PATIENCE, smallest_order};
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 /// The span of the caller.
 const CALLER: &str = "b7ad6b7169203331";
-/// What the platform gives a service that is told to stop.
+/// How long the platform waits between the stop signal and the kill.
 const STOP_MAX: Duration = Duration::from_secs(25);
 
 #[tokio::test(flavor = "multi_thread")]
