@@ -106,12 +106,12 @@ async fn check_and_change(
     app.database
         .transaction(async |conn| {
             let now = app.clock.now();
-            attempts::take_back(conn, counted).await?;
             let old = Some(credentials.password_hash.as_str());
             if !users::set_password(conn, business, user, old, &hash).await? {
                 // Changed by somebody else meanwhile: what was typed is the current one no more.
                 return Err(ChangePasswordError::Wrong);
             }
+            attempts::take_back(conn, counted).await?;
             sessions::revoke_all(conn, (business, user), None, now).await?;
             let act = Act::new(Action::PasswordChanged)
                 .on(Target::new(TargetKind::User, user).labelled(&credentials.email));

@@ -34,6 +34,12 @@ pub(crate) enum LogInError {
     Store(#[from] StoreError),
 }
 
+impl From<diesel::result::Error> for LogInError {
+    fn from(error: diesel::result::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
 /// Counts the attempt, checks the password, and opens a session. Attempts that succeed are not counted.
 pub(crate) async fn log_in(app: &App, request: LogIn) -> Result<Opened, LogInError> {
     let now = app.clock.now();
@@ -86,9 +92,13 @@ async fn open(
     counted: &[Attempt],
 ) -> Result<Opened, LogInError> {
     let account = Subject::account(&request.email);
-    let opened: Result<Opened, StoreError> = app
+    let opened: Result<Opened, LogInError> = app
         .database
         .transaction(async |conn| {
+            // Changed meanwhile: whoever knows only the old password gets no session that outlives it.
+            if !users::lock_unchanged(conn, &credentials).await? {
+                return Err(LogInError::InvalidCredentials);
+            }
             attempts::take_back(conn, counted).await?;
             attempts::forget(conn, account).await?;
             let holder = Holder {

@@ -125,7 +125,8 @@ pub(crate) async fn find_for_update(
     let row = businesses::table
         .find(id.to_string())
         .select(BusinessRow::as_select())
-        .for_update()
+        // What refers to the business can still be written meanwhile.
+        .for_no_key_update()
         .first(conn)
         .await
         .optional()?;

@@ -117,6 +117,24 @@ pub(crate) async fn credentials_of(
     row.map(read_credentials).transpose()
 }
 
+/// Locks the user until the transaction ends; false when the password is not the one that was checked any more, or the user is
+/// gone. Comes before the user's attempts and sessions in every transaction, so that no two wait for each other.
+pub(crate) async fn lock_unchanged(
+    conn: &mut AsyncPgConnection,
+    checked: &Credentials,
+) -> Result<bool, StoreError> {
+    let locked: Option<String> = users::table
+        .find(checked.user.to_string())
+        .filter(users::business_id.eq(checked.business.to_string()))
+        .filter(users::password_hash.eq(&checked.password_hash))
+        .select(users::id)
+        .for_no_key_update()
+        .first(conn)
+        .await
+        .optional()?;
+    Ok(locked.is_some())
+}
+
 fn read_credentials(row: CredentialsRow) -> Result<Credentials, StoreError> {
     let (id, business, business_name, email, role, password_hash) = row;
     Ok(Credentials {

@@ -10,6 +10,7 @@ mod client;
 mod events;
 mod go_live;
 mod limits;
+mod log_in_races;
 mod mail_folder;
 mod mails;
 mod money;

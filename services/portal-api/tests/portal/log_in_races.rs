@@ -1,0 +1,65 @@
+//! Log-ins next to other log-ins and next to a new password.
+
+use diesel::sql_types::BigInt;
+use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+use postgres::Database;
+use serde_json::json;
+use test_kit::until;
+
+use crate::portal::Portal;
+
+#[derive(diesel::QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+async fn log_in(portal: &Portal, password: &str) -> u16 {
+    let body = json!({ "email": "owner@shop.example", "password": password });
+    portal.stranger().post("/v1/portal/session", body).await.status
+}
+
+/// Ends the transaction once so many statements of others wait for locks.
+async fn commit_when_awaited(portal: &Portal, transaction: &mut AsyncPgConnection, waiters: i64) {
+    let database = Database::new(&portal.settings.database).unwrap();
+    let mut looking = database.connection().await.unwrap();
+    until("the others to wait for a lock", async || {
+        let waiting = "SELECT count(*) AS count FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        let waiting: Count = diesel::sql_query(waiting).get_result(&mut looking).await.unwrap();
+        waiting.count == waiters
+    })
+    .await;
+    transaction.batch_execute("COMMIT").await.unwrap();
+}
+
+/// Each takes its own attempt back and forgets those of the account, and so meets the attempt of the other.
+#[tokio::test]
+async fn two_log_ins_of_one_user_at_once_both_succeed() {
+    let portal = Portal::start().await;
+    portal.owner("owner@shop.example").await;
+    assert_eq!(log_in(&portal, "wrong").await, 401);
+    let database = Database::new(&portal.settings.database).unwrap();
+    let mut holding = database.connection().await.unwrap();
+    // The failed attempt is the first that each of them forgets.
+    holding.batch_execute("BEGIN; SELECT FROM attempts FOR UPDATE").await.unwrap();
+    let (one, other, ()) = tokio::join!(
+        log_in(&portal, "correct horse"),
+        log_in(&portal, "correct horse"),
+        commit_when_awaited(&portal, &mut holding, 2)
+    );
+    assert_eq!((one, other), (200, 200));
+}
+
+#[tokio::test]
+async fn a_password_that_changed_during_the_log_in_opens_nothing() {
+    let portal = Portal::start().await;
+    portal.owner("owner@shop.example").await;
+    let database = Database::new(&portal.settings.database).unwrap();
+    let mut changing = database.connection().await.unwrap();
+    changing.batch_execute("BEGIN; UPDATE users SET password_hash = 'another'").await.unwrap();
+    // The old password is checked before this commits, and the session is opened afterwards.
+    let (status, ()) =
+        tokio::join!(log_in(&portal, "correct horse"), commit_when_awaited(&portal, &mut changing, 1));
+    assert_eq!(status, 401);
+}
