@@ -25,7 +25,7 @@ WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 .DEFAULT_GOAL := help
 .PHONY: help run reset test test-unit test-long test-restore test-pages test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-deploy try-deploy alerts images fmt audit packages toolchain programs browser prometheus shellcheck
 
-help: ## This list
+help: ## This list; times are those of two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 
 run: programs $(PAGES) ## Start everything on this machine, play the main job, stay up until Ctrl-C
@@ -34,10 +34,10 @@ run: programs $(PAGES) ## Start everything on this machine, play the main job, s
 reset: toolchain ## Forget the data of `make run`
 	@cargo run --quiet --package local-stack -- reset
 
-test: tests $(PAGES) $(NEXTEST) browser prometheus python ## All tests on servers of their own, the pages in a real browser; P=wallet: what a change there can break
+test: tests $(PAGES) $(NEXTEST) browser prometheus python ## All tests on servers of their own, the pages in a real browser; P=wallet: what a change there can break; 10 min
 	$(PROGRAMS)/local-stack with-servers -- sh tests/run.sh $(PROGRAMS) $(NEXTEST) $(P)
 
-test-unit: tests $(NEXTEST) ## The tests that need no servers
+test-unit: tests $(NEXTEST) ## The tests that need no servers; UNITMIN
 	$(NEXTEST) nextest run --workspace --profile unit
 	cargo test --quiet --doc --package webhook-signature
 
@@ -47,7 +47,7 @@ test-long: test-restore test-upgrade test-api mutants ## What `make test` leaves
 test-restore: tests $(NEXTEST) ## Restores from dumps, and the tests of the test servers themselves
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
 
-test-pages: programs $(PAGES) browser ## The portal's pages in a real browser, on a stack of their own
+test-pages: programs $(PAGES) browser ## The portal's pages in a real browser, on a stack of their own; 4 min
 	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
 
 test-api: programs $(SCHEMATHESIS) ## Schemathesis, over the API as it describes itself, on a stack of its own
@@ -72,21 +72,21 @@ settings: programs ## Write proto-docs/SETTINGS.md anew, from the code
 test-faults: programs ## Kills on and on, towards a thousand, and holds a model against the databases; KILLS=n for fewer
 	$(PROGRAMS)/test-faults $(if $(KILLS),--kills $(KILLS))
 
-test-monitoring: tests $(NEXTEST) prometheus ## Metrics, alerts and dashboards: a real Prometheus scrapes a stack of its own
+test-monitoring: tests $(NEXTEST) prometheus ## Metrics, alerts and dashboards: a real Prometheus scrapes a stack of its own; 20 s
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace -E 'test(/^monitoring/)'
 
-test-upgrade: programs ## A roll-out and a roll-back of all services under load, next to the programs of the latest recorded release
+test-upgrade: programs ## A roll-out and a roll-back of all services under load, next to the programs of the latest recorded release; 8 min with the build of that release
 	sh tests/releases/build-former.sh
 	$(PROGRAMS)/local-stack with-servers -- cargo test --workspace --test rolling_upgrade
 
-mutants: packages toolchain $(MUTANTS) ## Changes what decides about money and states, and sees whether a test notices; takes half an hour
+mutants: packages toolchain $(MUTANTS) ## Changes what decides about money and states, and sees whether a test notices; 30 min
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)
 
 bench: packages toolchain ## Everything beside a baseline of the same run, into proto-docs/BENCHMARKS.md; ONLY=footprint, orders, debits, live-orders, webhooks, webhooks-drain or costs; ORDERS=5000000 adds a grown table, ONLY=webhooks-grown makes ten million deliveries
 	cargo build --release --workspace --bins
 	cargo bench --package waybill-tests --bench beside_pgbench -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
-lint: packages toolchain shellcheck $(NODE_MODULES) ## Formatting, ShellCheck, clippy, biome and the pages' types; warnings are failures
+lint: packages toolchain shellcheck $(NODE_MODULES) ## Formatting, ShellCheck, clippy, biome and the pages' types; warnings are failures; 30 s
 	cargo fmt --all --check
 	git ls-files -z .ci '*.sh' | xargs -0 shellcheck
 	clippy-driver --version
@@ -94,7 +94,7 @@ lint: packages toolchain shellcheck $(NODE_MODULES) ## Formatting, ShellCheck, c
 	! grep '^warning' $(WARNINGS)
 	npm --prefix $(WEB) run check
 
-lint-deploy: $(DEPLOY_PYTHON) ## What deploy/ holds, against Kubernetes' schemas and our own rules; DEFINITIONS=<folder> adds the operators'
+lint-deploy: $(DEPLOY_PYTHON) ## What deploy/ holds, against Kubernetes' schemas and our own rules; DEFINITIONS=<folder> adds the operators'; 20 s
 	$(DEPLOY_PYTHON) deploy/tools/lint.py $(if $(DEFINITIONS),--definitions $(DEFINITIONS))
 	cd deploy/tools && $(abspath $(DEPLOY_PYTHON)) -m unittest --quiet test_lint
 

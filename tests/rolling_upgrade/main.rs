@@ -144,6 +144,8 @@ async fn former_order_api_leaves(
     business: &Business,
     rollout: &Rollout<'_>,
 ) -> anyhow::Result<()> {
+    // Other calls would wait behind the held one, and the balancer for them.
+    rollout.former_gets_no_calls().await?;
     let held = format!("NEW.order_reference = '{HELD}'");
     let gate = Gate::close(stack, Service::OrderApi, "orders", "INSERT", &held).await?;
     let direct = Integration::new(&stack.order_api(), &business.test_key)?;

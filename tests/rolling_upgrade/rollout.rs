@@ -83,9 +83,13 @@ impl<'a> Rollout<'a> {
         self.both_serve(NEW).await
     }
 
+    pub(crate) async fn former_gets_no_calls(&self) -> anyhow::Result<()> {
+        self.balancer.leave(FORMER).await
+    }
+
     /// No new calls, then the signal. Afterwards the new program serves alone.
     pub(crate) async fn former_leaves(&self) -> anyhow::Result<()> {
-        self.balancer.leave(FORMER).await?;
+        self.former_gets_no_calls().await?;
         let told = Instant::now();
         self.stack.stop(self.service).await?;
         self.ended_well(FORMER, told, &self.stack.log(self.service))?;
