@@ -37,7 +37,7 @@ reset: toolchain ## Forget the data of `make run`
 test: tests $(PAGES) $(NEXTEST) browser prometheus python ## All tests on servers of their own, the pages in a real browser; P=wallet: what a change there can break; 10 min
 	$(PROGRAMS)/local-stack with-servers -- sh tests/run.sh $(PROGRAMS) $(NEXTEST) $(P)
 
-test-unit: tests $(NEXTEST) ## The tests that need no servers; UNITMIN
+test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
 	$(NEXTEST) nextest run --workspace --profile unit
 	cargo test --quiet --doc --package webhook-signature
 
@@ -47,7 +47,7 @@ test-long: test-restore test-upgrade test-api mutants ## What `make test` leaves
 test-restore: tests $(NEXTEST) ## Restores from dumps, and the tests of the test servers themselves
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
 
-test-pages: programs $(PAGES) browser ## The portal's pages in a real browser, on a stack of their own; 4 min
+test-pages: programs $(PAGES) browser ## The portal's pages in a real browser, on a stack of their own; 3 min
 	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
 
 test-api: programs $(SCHEMATHESIS) ## Schemathesis, over the API as it describes itself, on a stack of its own

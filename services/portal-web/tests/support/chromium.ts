@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
 
-const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/** The first of these that there is. */
+const PLACES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -13,7 +14,7 @@ declare module "vitest" {
 }
 
 export default async function start(project: TestProject) {
-  const executablePath = PLACES.find((place) => existsSync(place));
+  const executablePath = PLACES.map((name) => `/usr/bin/${name}`).find((path) => existsSync(path));
   if (!executablePath) throw new Error("there is no Chromium: `make test-pages` installs it");
   // In containers there is neither a sandbox nor much shared memory.
   const args = ["--no-sandbox", "--disable-dev-shm-usage"];
