@@ -90,6 +90,7 @@ lint: packages toolchain shellcheck $(NODE_MODULES) ## Formatting, ShellCheck, c
 	cargo fmt --all --check
 	git ls-files -z .ci '*.sh' | xargs -0 shellcheck
 	clippy-driver --version
+	mkdir -p $(dir $(WARNINGS))
 	bash -o pipefail -c 'cargo build --workspace --all-targets 2>&1 | tee $(WARNINGS)'
 	! grep '^warning' $(WARNINGS)
 	npm --prefix $(WEB) run check
