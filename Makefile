@@ -14,12 +14,12 @@ PAGES := $(WEB)/dist/index.html
 NEXTEST := $(or $(shell command -v cargo-nextest),$(TOOLS)/nextest/bin/cargo-nextest)
 DENY_OPTIONS := --all-features --config .deny.toml
 
-# Clippy compiles our crates where it is installed: `make lint` and the tests then share one pass. An empty value would be another
-# compiler to cargo, so without Clippy there is none.
+# Where Clippy is installed it compiles our crates, so that `make lint` and the tests share one pass. Without Clippy the variable
+# stays unset: cargo treats an empty value as another compiler and would compile everything again.
 ifneq (,$(shell PATH='$(PATH)' clippy-driver --version 2>/dev/null))
 export RUSTC_WORKSPACE_WRAPPER := clippy-driver
 endif
-# Clippy's warnings, which cargo tells again as often as it is asked.
+# Cargo repeats the warnings of crates that need no new compilation, so this file always holds all of them.
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help

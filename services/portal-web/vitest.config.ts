@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
     globalSetup: "tests/support/chromium.ts",
-    // Files need no worker of their own: what they share keeps nothing of one file that matters to another.
+    // The shared modules keep no state that could leak from one file to the next, so workers are reused.
     isolate: false,
     // All files share one stack; two cores do not carry more than two browsers.
     maxWorkers: 2,

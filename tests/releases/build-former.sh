@@ -3,7 +3,7 @@
 # so on. Compiled crates of other people are shared with the rest of the target folder where cargo knows `build-dir` (1.91); an
 # older cargo compiles them once more. Ends with an error, and never silently, when the release cannot be built.
 set -eu
-# Nobody reads what Clippy says of a former release.
+# Clippy need not check a former release.
 unset RUSTC_WORKSPACE_WRAPPER
 
 here=$(dirname "$0")

@@ -144,7 +144,7 @@ async fn former_order_api_leaves(
     business: &Business,
     rollout: &Rollout<'_>,
 ) -> anyhow::Result<()> {
-    // Other calls would wait behind the held one, and the balancer for them.
+    // Otherwise other calls would wait behind the held order, and the balancer would wait for those calls.
     rollout.former_gets_no_calls().await?;
     let held = format!("NEW.order_reference = '{HELD}'");
     let gate = Gate::close(stack, Service::OrderApi, "orders", "INSERT", &held).await?;

@@ -95,7 +95,7 @@ async fn open(
     let opened: Result<Opened, LogInError> = app
         .database
         .transaction(async |conn| {
-            // Changed meanwhile: whoever knows only the old password gets no session that outlives it.
+            // The password was changed after it was checked: the old one must not open a session.
             if !users::lock_unchanged(conn, &credentials).await? {
                 return Err(LogInError::InvalidCredentials);
             }

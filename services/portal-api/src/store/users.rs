@@ -117,8 +117,8 @@ pub(crate) async fn credentials_of(
     row.map(read_credentials).transpose()
 }
 
-/// Locks the user until the transaction ends; false when the password is not the one that was checked any more, or the user is
-/// gone. Comes before the user's attempts and sessions in every transaction, so that no two wait for each other.
+/// Locks the user until the transaction ends. False when the password has changed since it was checked, or the user is gone.
+/// Every transaction locks the user before the user's attempts and sessions, so that no two deadlock.
 pub(crate) async fn lock_unchanged(
     conn: &mut AsyncPgConnection,
     checked: &Credentials,

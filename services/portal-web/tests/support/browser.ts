@@ -9,7 +9,7 @@ export const PHONE = { width: 390, height: 844 };
 /** Long enough for two busy cores, and short enough that a failure is heard of soon. */
 const PATIENCE_MS = 15_000;
 
-/** The Chromium of all files, as if it were this one's alone: closing it closes what was opened by this. */
+/** A connection to the Chromium that all test files share. Closing it closes only the pages that it opened. */
 export function openBrowser(): Promise<Browser> {
   return chromium.connect(inject("chromium"));
 }

@@ -8,7 +8,10 @@ export const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 /** A script that does nothing. */
 const NOTHING = "0";
 
-/** In words: rule, impact and the elements, for whoever reads the failure. Of the whole page and by all rules, or of less. */
+/**
+ * The serious findings of axe, each as rule, impact and elements. `within` limits them to a part of the page, `rules` to
+ * some rules.
+ */
 export async function seriousFindings(
   page: Page,
   only: { within?: string; rules?: string[] } = {},

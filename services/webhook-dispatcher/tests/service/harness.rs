@@ -1,7 +1,5 @@
 //! Starts the service with a database and a virtual host of its own, and publishes events as order-api's outbox would.
 
-use std::time::Duration;
-
 use chassis::Chassis;
 use chrono::{DateTime, Utc};
 use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
@@ -21,7 +19,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use settings::{Brand, Environment, Internal, Secret, Telemetry};
 use telemetry::TraceContext;
-use test_kit::Service;
+use test_kit::{Service, until};
 use tokio::task::JoinHandle;
 use url::Url;
 use webhook_dispatcher::{RetrySchedule, Secrets, Settings, Webhooks};
@@ -148,13 +146,9 @@ impl Harness {
             }),
         };
         let messages: Vec<_> = envelopes.iter().map(outgoing).collect();
-        let sent = async {
-            // The broker may just be coming back.
-            while self.publisher.publish(&messages).await.is_err() {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(30), sent).await.expect("published in time");
+        // The broker may just be coming back.
+        until("the broker to take the events", async || self.publisher.publish(&messages).await.is_ok())
+            .await;
     }
 
     /// Publishes the order's first event.

@@ -1,7 +1,5 @@
 //! Failed attempts are repeated by the schedule, and told in words.
 
-use std::time::Duration;
-
 use chrono::TimeDelta;
 use domain::{Clock, Mode};
 use internal_api::webhooks::{DeliveryState, EndpointStatus};
@@ -217,7 +215,8 @@ async fn raw_server(answer: &'static [u8], stays: bool) -> u16 {
                 let _read = stream.read(&mut buffer).await;
                 let _written = stream.write_all(answer).await;
                 if stays {
-                    tokio::time::sleep(Duration::from_secs(20)).await;
+                    // Until the other side gives up.
+                    let _closed = stream.read(&mut buffer).await;
                 }
             });
         }
