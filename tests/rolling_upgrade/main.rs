@@ -147,14 +147,14 @@ async fn former_order_api_leaves(
     // Otherwise other calls would wait behind the held order, and the balancer would wait for those calls.
     rollout.former_gets_no_calls().await?;
     let held = format!("NEW.order_reference = '{HELD}'");
-    let gate = Gate::close(stack, Service::OrderApi, "orders", "INSERT", &held).await?;
+    let gate = Gate::close(stack.database_url(Service::OrderApi), "orders", "INSERT", &held).await;
     let direct = Integration::new(&stack.order_api(), &business.test_key)?;
     let asking = tokio::spawn(async move { direct.create("key-held-1", &smallest_order(HELD)).await });
-    gate.reached().await?;
+    gate.reached().await;
     let answering = async {
         says(&stack.log(Service::OrderApi), r#""message":"stopping""#).await?;
         ensure!(!asking.is_finished(), "it waits at the gate");
-        gate.open().await?;
+        gate.open().await;
         text(&asking.await??.expect(201)?, "id")
     };
     let (left, answered) = tokio::join!(rollout.former_leaves(), answering);

@@ -2,7 +2,6 @@
 
 pub mod asyncapi;
 pub mod faults;
-mod gate;
 pub mod restoring;
 pub mod settings_table;
 
@@ -22,7 +21,7 @@ use serde_json::{Value, json};
 use settings::Secret;
 use url::Url;
 
-pub use gate::Gate;
+pub use test_kit::{Gate, smallest_order};
 
 /// How long anything that happens by itself may take, on a machine that is busy with other tests.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -233,15 +232,5 @@ pub fn pickup_profile() -> Value {
         "city": "Bengaluru",
         "state": "Karnataka",
         "pincode": "560001"
-    })
-}
-
-/// The smallest body that is an order (`design.md` §5, required body fields).
-pub fn smallest_order(reference: &str) -> Value {
-    json!({
-        "orderReference": reference,
-        "customer": { "name": "Asha Rao", "phone": "+919800000001" },
-        "delivery": { "addressLine1": "12th Main Road", "city": "Bengaluru", "state": "Karnataka", "pincode": "560038" },
-        "payment": { "paymentType": "prepaid", "deliveryFeePaise": 4900 }
     })
 }

@@ -5,8 +5,10 @@
 
 mod calls;
 mod directory;
+mod gate;
 mod http;
 mod metrics;
+mod orders;
 mod own_broker;
 mod program;
 mod servers;
@@ -16,8 +18,10 @@ pub use local_stack::Service;
 
 pub use calls::{faulty_fields, peer, refusal, refused};
 pub use directory::Directory;
+pub use gate::Gate;
 pub use http::{client, is_ready, serve, url};
 pub use metrics::metrics;
+pub use orders::smallest_order;
 pub use own_broker::OwnBroker;
 pub use program::{Program, service_command};
 pub use servers::{

@@ -89,11 +89,11 @@ async fn order_api_dies_before_the_debit(stack: &Stack, business: &Business) -> 
 
 async fn the_wallet_dies_during_the_debit(stack: &Stack, business: &Business) -> anyhow::Result<()> {
     let before = business.balance().await?;
-    let gate = Gate::close(stack, Service::Wallet, "debits", "INSERT", "TRUE").await?;
+    let gate = Gate::close(stack.database_url(Service::Wallet), "debits", "INSERT", "TRUE").await;
     let asking = send(business, "step-2")?;
-    gate.reached().await?;
+    gate.reached().await;
     stack.kill(Service::Wallet).await?;
-    gate.open().await?;
+    gate.open().await;
     stack.wait_ready().await?;
     // Either the first request outlived the crash, or it was told to come again.
     if let Ok(reply) = asking.await? {
@@ -107,13 +107,15 @@ async fn the_wallet_dies_during_the_debit(stack: &Stack, business: &Business) ->
 
 async fn order_api_dies_after_the_debit(stack: &Stack, business: &Business) -> anyhow::Result<()> {
     let before = business.balance().await?;
-    let gate = Gate::close(stack, Service::OrderApi, "orders", "UPDATE", "NEW.placement = 'placed'").await?;
+    let gate =
+        Gate::close(stack.database_url(Service::OrderApi), "orders", "UPDATE", "NEW.placement = 'placed'")
+            .await;
     let asking = send(business, "step-3")?;
-    gate.reached().await?;
+    gate.reached().await;
     assert_eq!(debits(stack, "step-3").await?, "posted");
     stack.kill(Service::OrderApi).await?;
     assert!(asking.await?.is_err(), "nobody answered");
-    gate.open().await?;
+    gate.open().await;
     stack.wait_ready().await?;
 
     wait_for_placement(stack, "step-3", "placed").await?;
@@ -126,12 +128,12 @@ async fn order_api_dies_after_the_debit(stack: &Stack, business: &Business) -> a
 
 async fn the_client_goes_away_during_the_debit(stack: &Stack, business: &Business) -> anyhow::Result<()> {
     let before = business.balance().await?;
-    let gate = Gate::close(stack, Service::Wallet, "debits", "INSERT", "TRUE").await?;
+    let gate = Gate::close(stack.database_url(Service::Wallet), "debits", "INSERT", "TRUE").await;
     let asking = send(business, "step-4")?;
-    gate.reached().await?;
+    gate.reached().await;
     asking.abort();
     assert!(asking.await.is_err(), "the client is gone");
-    gate.open().await?;
+    gate.open().await;
     wait_for_placement(stack, "step-4", "placed").await?;
     assert_eq!(business.balance().await?, before - FEE);
     Ok(())

@@ -51,7 +51,7 @@ fn request(service: Service) -> (&'static str, &'static str, Method, &'static st
 
 async fn answers_what_it_holds(stack: &Stack, business: &Business, service: Service) -> anyhow::Result<()> {
     let (table, write, method, path, body, status) = request(service);
-    let gate = Gate::close(stack, service, table, write, "TRUE").await?;
+    let gate = Gate::close(stack.database_url(service), table, write, "TRUE").await;
     let (portal, test) = (business.portal.clone(), business.integration(&business.test_key)?);
     let asking = tokio::spawn(async move {
         match service {
@@ -59,7 +59,7 @@ async fn answers_what_it_holds(stack: &Stack, business: &Business, service: Serv
             _ => portal.call(method, path, Some(&body)).await,
         }
     });
-    gate.reached().await?;
+    gate.reached().await;
     let before = stops_told(stack, service, "stopping")?;
     let answering = async {
         eventually("the stop to begin", PATIENCE, || async {
@@ -67,7 +67,7 @@ async fn answers_what_it_holds(stack: &Stack, business: &Business, service: Serv
         })
         .await?;
         ensure!(!asking.is_finished(), "it waits at the gate");
-        gate.open().await?;
+        gate.open().await;
         asking.await??.expect(status)
     };
     let (stopped, answered) = tokio::join!(ends_in_time(stack, service), answering);

@@ -6,10 +6,10 @@ use demo::eventually;
 use events::{ApiKeyRevoked, Body};
 use reqwest::Method;
 use serde_json::{Value, json};
-use test_kit::PATIENCE;
+use test_kit::{PATIENCE, smallest_order};
 
 use crate::business::Business;
-use crate::harness::{OrderApi, smallest_order};
+use crate::harness::OrderApi;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bad_orders_are_refused_and_leave_nothing() -> anyhow::Result<()> {

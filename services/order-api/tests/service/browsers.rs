@@ -3,7 +3,9 @@
 use reqwest::Method;
 use reqwest::header::{HeaderName, HeaderValue};
 
-use crate::harness::{OrderApi, smallest_order};
+use test_kit::smallest_order;
+
+use crate::harness::OrderApi;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn browsers_are_refused() -> anyhow::Result<()> {

@@ -9,11 +9,10 @@ use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use domain::Clock;
 use reqwest::Method;
 use serde_json::{Value, json};
-use test_kit::PATIENCE;
+use test_kit::{Gate, PATIENCE, smallest_order};
 
 use crate::business::{Business, pickup_profile};
-use crate::gate::Gate;
-use crate::harness::{OrderApi, smallest_order, text};
+use crate::harness::{OrderApi, text};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fleet_that_keeps_asking_misses_no_change() -> anyhow::Result<()> {
@@ -185,7 +184,7 @@ async fn a_late_commit_stands_behind_nothing_that_was_told(
     }
 
     let condition = "NEW.order_reference = 'late'";
-    let gate = Gate::close(service, "orders", "UPDATE", condition).await;
+    let gate = Gate::close(service.settings.database.url.expose(), "orders", "UPDATE", condition).await;
     let (fleet, held) = (business.fleet.clone(), late.clone());
     let reporting = tokio::spawn(async move { fleet.report(&held, "driver.assigned", 0).await });
     gate.reached().await;

@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::business::Business;
-use crate::harness::{OrderApi, smallest_order, text};
+use test_kit::smallest_order;
+
+use crate::harness::{OrderApi, text};
 use crate::news::Heard;
 
 const AT: &str = "2026-01-31T09:30:00Z";

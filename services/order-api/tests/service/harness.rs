@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 
 use chassis::Chassis;
 use chrono::DateTime;
-use demo::clients::Api;
 use diesel::sql_types::BigInt;
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{Clock, Entropy};
@@ -58,13 +57,9 @@ impl OrderApi {
             broker: Broker::start(&settings.broker, "test"),
             settings,
         };
-        let management = Api::new(format!("http://{}", service.management)).unwrap();
+        let management = test_kit::url(service.management);
         tokio::spawn(service.run());
-        until("the service is ready", async || {
-            let asked = management.send(management.request(reqwest::Method::GET, "/health/ready")).await;
-            asked.is_ok_and(|reply| reply.status.is_success())
-        })
-        .await;
+        until("the service is ready", async || test_kit::is_ready(&management).await).await;
         order_api
     }
 
@@ -125,14 +120,4 @@ fn metrics() -> Metrics {
 
 pub(crate) fn text(value: &Value, name: &str) -> String {
     value[name].as_str().unwrap_or_else(|| panic!("no {name} in {value}")).to_owned()
-}
-
-/// The smallest body that is an order.
-pub(crate) fn smallest_order(reference: &str) -> Value {
-    json!({
-        "orderReference": reference,
-        "customer": { "name": "Asha Rao", "phone": "+919800000001" },
-        "delivery": { "addressLine1": "12th Main Road", "city": "Bengaluru", "state": "Karnataka", "pincode": "560038" },
-        "payment": { "paymentType": "prepaid", "deliveryFeePaise": 4900 }
-    })
 }

@@ -9,10 +9,10 @@ use domain::GoLiveItem;
 use futures_util::future::try_join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
-use test_kit::PATIENCE;
+use test_kit::{PATIENCE, smallest_order};
 
 use crate::business::Business;
-use crate::harness::{OrderApi, smallest_order, text};
+use crate::harness::{OrderApi, text};
 
 const FEE: i64 = 4_900;
 

@@ -9,7 +9,9 @@ use domain::Mode;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::harness::{OrderApi, smallest_order};
+use test_kit::smallest_order;
+
+use crate::harness::OrderApi;
 
 /// Headers that belong to a refusal.
 const HEADERS: [&str; 3] = ["retry-after", "ratelimit-policy", "ratelimit"];

@@ -12,7 +12,6 @@ mod browsers;
 mod business;
 mod fleet_list;
 mod fleet_reports;
-mod gate;
 mod harness;
 mod idempotency;
 mod limits;

@@ -6,11 +6,11 @@ use demo::eventually;
 use domain::GoLiveItem;
 use internal_api::wallet::DebitOutcome::{Posted, Voided};
 use serde_json::json;
-use test_kit::{PATIENCE, until};
+use test_kit::{PATIENCE, smallest_order, until};
 use tokio::task::JoinHandle;
 
 use crate::business::Business;
-use crate::harness::{OrderApi, smallest_order};
+use crate::harness::OrderApi;
 use crate::peers::Debits;
 
 const FEE: i64 = 4_900;

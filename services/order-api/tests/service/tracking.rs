@@ -6,7 +6,9 @@ use reqwest::{Method, header};
 use serde_json::{Value, json};
 
 use crate::business::Business;
-use crate::harness::{OrderApi, PUBLIC_ORIGIN, smallest_order, text};
+use test_kit::smallest_order;
+
+use crate::harness::{OrderApi, PUBLIC_ORIGIN, text};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn anyone_with_the_code_sees_where_the_parcel_is() -> anyhow::Result<()> {

@@ -1,79 +1,21 @@
 //! The program itself: it migrates, serves, keeps secrets to itself, and stops in good order.
 
-use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Command;
 
 use diesel::sql_types::{Nullable, Text};
 use diesel_async::RunQueryDsl;
-use serde_json::{Value, json};
+use serde_json::json;
+use test_kit::{Program, service_command};
 
 use crate::client::Client;
-use crate::portal::{OPERATOR_TOKEN, Portal, eventually, is_ready, sign_up_body};
+use crate::portal::{OPERATOR_TOKEN, Portal, sign_up_body};
 use crate::profile::complete_profile;
 
-/// A running program, killed at the end of the test whatever happens.
-struct Program {
-    child: Child,
-    public: SocketAddr,
-    log: BufReader<ChildStdout>,
-    /// What it has written so far.
-    written: String,
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        // It may have ended already, as it should.
-        let _ended = self.child.kill();
-        let _reaped = self.child.wait();
-    }
-}
-
-impl Program {
-    async fn serve(portal: &Portal) -> Self {
-        let mut child = command(portal, "serve").spawn().unwrap();
-        let log = BufReader::new(child.stdout.take().unwrap());
-        let public = SocketAddr::from(([127, 0, 0, 1], 0));
-        let mut program = Self { child, public, log, written: String::new() };
-        program.public = program.next_address();
-        let (_internal, management) = (program.next_address(), program.next_address());
-        eventually("the program is ready", async || is_ready(management).await).await;
-        program
-    }
-
-    /// The address in the next log line that tells of a listener.
-    fn next_address(&mut self) -> SocketAddr {
-        loop {
-            let mut line = String::new();
-            assert_ne!(self.log.read_line(&mut line).unwrap(), 0, "it ended early: {}", self.written);
-            self.written.push_str(&line);
-            let line: Value = serde_json::from_str(&line).unwrap();
-            if line["message"] == "listening" {
-                return line["address"].as_str().unwrap().parse().unwrap();
-            }
-        }
-    }
-
-    /// Asks it to stop; its exit and all that it wrote.
-    fn stop(mut self) -> (bool, String) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
-        while self.log.read_line(&mut self.written).unwrap() > 0 {}
-        (self.child.wait().unwrap().success(), self.written.clone())
-    }
-}
-
+/// The program in debug, where it logs most.
 fn command(portal: &Portal, argument: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_portal-api"));
-    command
-        .arg(argument)
-        .env("WAYBILL_DATABASE__URL", portal.settings.database.url.expose())
-        .env("WAYBILL_BROKER__URL", portal.settings.broker.url.expose())
-        .env("WAYBILL_HTTP__PUBLIC", "127.0.0.1:0")
-        .env("WAYBILL_HTTP__INTERNAL", "127.0.0.1:0")
-        .env("WAYBILL_HTTP__MANAGEMENT", "127.0.0.1:0")
-        .env("WAYBILL_TELEMETRY__FILTER", "debug")
-        .stdout(Stdio::piped());
+    let program = env!("CARGO_BIN_EXE_portal-api");
+    let mut command = service_command(program, argument, &portal.settings.database, &portal.settings.broker);
+    command.env("WAYBILL_HTTP__PUBLIC", "127.0.0.1:0").env("WAYBILL_TELEMETRY__FILTER", "debug");
     command
 }
 
@@ -83,24 +25,25 @@ async fn the_program_serves_keeps_secrets_and_stops_in_good_order() {
     assert!(command(&portal, "migrate").status().unwrap().success(), "migrating twice changes nothing");
     assert!(!command(&portal, "dance").status().unwrap().success());
 
-    let program = Program::serve(&portal).await;
-    let mut owner = Client::new(program.public);
+    let program = Program::start(&mut command(&portal, "serve"));
+    let public = program.next_address().socket_addrs(|| None).unwrap()[0];
+    program.serves().await;
+    let mut owner = Client::new(public);
     let created = owner.post("/v1/portal/accounts", sign_up_body("Owner@Shop.example")).await;
     assert_eq!(created.status, 201, "{created:?}");
     let token = created.header("set-cookie").split(['=', ';']).nth(1).unwrap().to_owned();
     assert_eq!(owner.put("/v1/portal/pickup-profile", complete_profile()).await.status, 200);
     let wrong = json!({ "email": "owner@shop.example", "password": "battery staple" });
     assert_eq!(owner.post("/v1/portal/session", wrong).await.status, 401);
-    let mut operator = Client::new(program.public).with_bearer(OPERATOR_TOKEN);
+    let mut operator = Client::new(public).with_bearer(OPERATOR_TOKEN);
     assert_eq!(operator.get("/v1/operator/businesses").await.status, 200);
-    let mut console = Client::new(program.public);
+    let mut console = Client::new(public);
     let opened = console.post("/v1/operator/session", json!({ "token": OPERATOR_TOKEN })).await;
     let console_token = opened.header("set-cookie").split(['=', ';']).nth(1).unwrap().to_owned();
     let mut stream = owner.open("/v1/portal/orders/stream").await;
     assert!(stream.chunk().await.unwrap().is_some());
 
-    let (success, written) = program.stop();
-    assert!(success, "{written}");
+    let written = program.stop();
     while stream.chunk().await.expect("the open stream was ended, not cut off").is_some() {}
     assert!(written.contains("a business signed up") && written.contains("stopped"), "{written}");
 
