@@ -140,7 +140,7 @@ pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Resul
     chassis.worker("quiet-keys", |stop| forget_quiet_keys(limits, stop));
     chassis.consume("verdict-news", VerdictNews::queue(), NEWS_AT_ONCE, VerdictNews(Arc::clone(&app)));
 
-    let description = Description::new(&settings.brand, &settings.public.url)?;
+    let description = Description::new(&settings.brand, &settings.public.url);
     let description = actix::Data::new(description);
     let (data, token) = (actix::Data::from(app), actix::Data::new(settings.internal.clone()));
     let public = {

@@ -1,10 +1,8 @@
 //! Speaking to a PostgreSQL as its owner.
 
-use std::path::PathBuf;
-
 use anyhow::{Context, ensure};
 
-use crate::psql;
+use crate::sql::Session;
 
 /// The role that owns the server. The services' roles own nothing but their database.
 pub(super) const ADMIN: &str = "waybill_admin";
@@ -12,7 +10,6 @@ pub(super) const ADMIN: &str = "waybill_admin";
 /// How to speak to a server as its owner, from any process.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Admin {
-    pub(super) psql: PathBuf,
     pub(super) port: u16,
     pub(super) password: String,
 }
@@ -25,43 +22,48 @@ impl Admin {
     /// As [`super::Postgres::create_database`]. Role and database share the name.
     pub(crate) async fn create_database(&self, name: &str, password: &str) -> anyhow::Result<String> {
         plain(&[name, password])?;
-        let sql = format!(
-            "SELECT 'CREATE ROLE {name} LOGIN' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{name}') \\gexec\n\
-             ALTER ROLE {name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD '{password}';\n\
-             SELECT 'CREATE DATABASE {name} OWNER {name}'\n\
-             WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = '{name}') \\gexec\n\
-             REVOKE CONNECT, TEMPORARY ON DATABASE {name} FROM PUBLIC;\n"
-        );
-        self.run(&sql).await.with_context(|| format!("creating the database {name}"))?;
+        let creating = async |session: &Session| {
+            if !is_there(session, &format!("pg_roles WHERE rolname = '{name}'")).await? {
+                session.query(&format!("CREATE ROLE {name}")).await?;
+            }
+            let role = format!("{name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD '{password}'");
+            session.query(&format!("ALTER ROLE {role}")).await?;
+            if !is_there(session, &format!("pg_database WHERE datname = '{name}'")).await? {
+                session.query(&format!("CREATE DATABASE {name} OWNER {name}")).await?;
+            }
+            close_to_others(session, name).await
+        };
+        self.within_session(creating).await.with_context(|| format!("creating the database {name}"))?;
         Ok(self.url(name, password, name))
     }
 
     /// Makes a database as a copy of the template, and answers whether there is such a template.
     pub(crate) async fn copy_database(&self, template: &str, name: &str, role: &str) -> anyhow::Result<bool> {
         plain(&[template, name, role])?;
-        let sql = format!(
-            "SELECT 'CREATE DATABASE {name} TEMPLATE {template} OWNER {role}'\n\
-             WHERE EXISTS (SELECT FROM pg_database WHERE datname = '{template}') \\gexec\n\
-             SELECT 'REVOKE CONNECT, TEMPORARY ON DATABASE {name} FROM PUBLIC'\n\
-             WHERE EXISTS (SELECT FROM pg_database WHERE datname = '{name}') \\gexec\n\
-             SELECT count(*) FROM pg_database WHERE datname = '{name}';\n"
-        );
-        let copies = self.run(&sql).await.with_context(|| format!("copying {template}"))?;
-        Ok(copies.trim() == "1")
+        let copying = async |session: &Session| {
+            let is_template_there =
+                is_there(session, &format!("pg_database WHERE datname = '{template}'")).await?;
+            if is_template_there {
+                session.query(&format!("CREATE DATABASE {name} TEMPLATE {template} OWNER {role}")).await?;
+                close_to_others(session, name).await?;
+            }
+            Ok(is_template_there)
+        };
+        self.within_session(copying).await.with_context(|| format!("copying {template}"))
     }
 
     /// Turns a database into a template that nobody can connect to, under another name.
     pub(crate) async fn make_template(&self, database: &str, template: &str) -> anyhow::Result<()> {
         plain(&[database, template])?;
-        let sql = format!(
-            "ALTER DATABASE {database} ALLOW_CONNECTIONS false;\n\
-             ALTER DATABASE {database} RENAME TO {template};\n"
-        );
-        self.run(&sql).await.map(drop)
+        self.within_session(async |session| {
+            session.query(&format!("ALTER DATABASE {database} ALLOW_CONNECTIONS false")).await?;
+            session.query(&format!("ALTER DATABASE {database} RENAME TO {template}")).await.map(drop)
+        })
+        .await
     }
 
     pub(crate) async fn databases(&self) -> anyhow::Result<Vec<String>> {
-        let names = self.run("SELECT datname FROM pg_database;").await.context("listing the databases")?;
+        let names = self.query("SELECT datname FROM pg_database").await.context("listing the databases")?;
         Ok(names.lines().map(str::to_owned).collect())
     }
 
@@ -75,23 +77,46 @@ impl Admin {
         if names.is_empty() {
             return Ok(());
         }
-        let drop = |name: &String| format!("DROP DATABASE IF EXISTS {name} WITH (FORCE);\n");
-        let sql: String = names.iter().map(drop).collect();
-        self.run(&sql).await.map(std::mem::drop).context("dropping databases")
+        self.within_session(async |session| {
+            for name in names {
+                session.query(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await?;
+            }
+            Ok(())
+        })
+        .await
+        .context("dropping databases")
     }
 
     /// The databases every server comes with are nobody's business either.
     pub(super) async fn close_to_others(&self) -> anyhow::Result<()> {
-        self.run("REVOKE CONNECT ON DATABASE postgres, template1 FROM PUBLIC;").await.map(drop)
+        self.query("REVOKE CONNECT ON DATABASE postgres, template1 FROM PUBLIC").await.map(drop)
     }
 
     pub(super) async fn answers(&self) -> bool {
-        self.run("SELECT 1;").await.is_ok()
+        self.query("SELECT 1").await.is_ok()
     }
 
-    async fn run(&self, sql: &str) -> anyhow::Result<String> {
-        psql::run(&self.psql, &self.url(ADMIN, &self.password, "postgres"), sql).await
+    async fn query(&self, sql: &str) -> anyhow::Result<String> {
+        self.within_session(async |session| session.query(sql).await).await
     }
+
+    async fn within_session<T>(
+        &self,
+        work: impl AsyncFnOnce(&Session) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let session = Session::open(&self.url(ADMIN, &self.password, "postgres")).await?;
+        let done = Box::pin(work(&session)).await;
+        session.close().await;
+        done
+    }
+}
+
+async fn is_there(session: &Session, what: &str) -> anyhow::Result<bool> {
+    Ok(!session.query(&format!("SELECT 1 FROM {what}")).await?.is_empty())
+}
+
+async fn close_to_others(session: &Session, database: &str) -> anyhow::Result<()> {
+    session.query(&format!("REVOKE CONNECT, TEMPORARY ON DATABASE {database} FROM PUBLIC")).await.map(drop)
 }
 
 /// Names and passwords go into SQL as they are.

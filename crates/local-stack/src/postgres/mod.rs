@@ -10,7 +10,6 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 pub(crate) use admin::Admin;
-pub(crate) use programs::newest_psql;
 pub use programs::postgres_program;
 
 use crate::account::Account;
@@ -57,8 +56,7 @@ impl Postgres {
         data::wait_for_predecessor(&cluster).await?;
         let farewell =
             Farewell { signal: Signal::INT, grace: Duration::from_secs(20), at_once: Signal::QUIT };
-        let admin =
-            Admin { psql: programs.join("psql"), port: options.port, password: options.password.clone() };
+        let admin = Admin { port: options.port, password: options.password.clone() };
         let server = Supervised::start("postgres", server, farewell, listener)?;
         server.first_ready(READY_LIMIT, async || admin.answers().await).await?;
         admin.close_to_others().await?;

@@ -23,11 +23,6 @@ pub(super) fn for_data(data: &Path) -> anyhow::Result<PathBuf> {
     newest(installed)
 }
 
-/// The client that speaks to every server we start.
-pub(crate) fn newest_psql() -> anyhow::Result<PathBuf> {
-    Ok(newest(installed())?.join("psql"))
-}
-
 /// A program of the newest PostgreSQL, such as `pgbench`.
 ///
 /// # Errors

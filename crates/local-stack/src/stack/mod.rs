@@ -28,8 +28,8 @@ use crate::launch::Launch;
 use crate::part::Service;
 use crate::places;
 use crate::postgres::Postgres;
-use crate::psql;
 use crate::rabbitmq::RabbitMq;
+use crate::sql;
 use crate::test_servers::{Servers, remove_when_we_end};
 use file::StackFile;
 use kept::Kept;
@@ -164,7 +164,7 @@ impl Stack {
     /// # Errors
     /// When the server refuses a statement or cannot be reached.
     pub async fn query(&self, service: Service, sql: &str) -> anyhow::Result<String> {
-        psql::query(self.database_url(service), sql).await
+        sql::query(self.database_url(service), sql).await
     }
 
     /// Runs a service's program to its end beside the service itself, with the same environment and these arguments:

@@ -11,7 +11,7 @@ use domain::{Clock, Entropy};
 use local_stack::{Servers, Service};
 use messaging::Broker;
 use order_api::settings::OrderApiSettings;
-use serde_json::{Value, json};
+use serde_json::Value;
 use telemetry::Metrics;
 use test_kit::until;
 

@@ -10,7 +10,6 @@ use portal_api::settings::PortalSettings;
 use serde_json::{Value, json};
 use test_kit::Service;
 /// What `process.rs` calls it.
-use test_kit::until;
 use test_kit::{metrics, until};
 use web::Tasks;
 

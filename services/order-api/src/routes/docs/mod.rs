@@ -4,6 +4,8 @@
 mod fields;
 mod page;
 
+use std::sync::OnceLock;
+
 use actix_web::HttpResponse;
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
@@ -12,20 +14,41 @@ use actix_web::web::Data;
 use anyhow::Context;
 use settings::Brand;
 use url::Url;
+use web::ApiError;
 
 use super::openapi;
 
-/// Both, rendered once at the start: they say the same for as long as the service runs.
+/// Rendered when it is first asked for, which no start waits for. It says the same for as long as the service runs.
 pub struct Description {
+    brand: Brand,
+    public_url: Url,
+    rendered: OnceLock<Rendered>,
+}
+
+pub(super) struct Rendered {
     document: String,
-    page: String,
+    pub(super) page: String,
     policy: String,
 }
 
 impl Description {
+    pub fn new(brand: &Brand, public_url: &Url) -> Self {
+        Self { brand: brand.clone(), public_url: public_url.clone(), rendered: OnceLock::new() }
+    }
+
+    fn rendered(&self) -> Result<&Rendered, ApiError> {
+        if let Some(rendered) = self.rendered.get() {
+            return Ok(rendered);
+        }
+        let rendered = Rendered::new(&self.brand, &self.public_url).map_err(ApiError::internal)?;
+        Ok(self.rendered.get_or_init(|| rendered))
+    }
+}
+
+impl Rendered {
     /// # Errors
     /// When the document or its page cannot be made, which tests rule out.
-    pub fn new(brand: &Brand, public_url: &Url) -> anyhow::Result<Self> {
+    pub(super) fn new(brand: &Brand, public_url: &Url) -> anyhow::Result<Self> {
         let document = openapi::document(brand, public_url)?;
         let page = page::render(&brand.name, &document).context("the page of the API's description")?;
         let policy = format!(
@@ -35,30 +58,28 @@ impl Description {
         );
         Ok(Self { document: document.pretty(), page, policy })
     }
-
-    #[cfg(test)]
-    pub(super) fn page(&self) -> &str {
-        &self.page
-    }
 }
 
 /// It changes with a release alone.
 const KEPT: &str = "public, max-age=300";
 
-pub(super) async fn json(description: Data<Description>) -> HttpResponse {
-    HttpResponse::Ok()
+pub(super) async fn json(description: Data<Description>) -> Result<HttpResponse, ApiError> {
+    let answer = HttpResponse::Ok()
         .content_type("application/json")
         .insert_header((CACHE_CONTROL, KEPT))
         .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .body(description.document.clone())
+        .body(description.rendered()?.document.clone());
+    Ok(answer)
 }
 
-pub(super) async fn page(description: Data<Description>) -> HttpResponse {
-    HttpResponse::Ok()
+pub(super) async fn page(description: Data<Description>) -> Result<HttpResponse, ApiError> {
+    let rendered = description.rendered()?;
+    let answer = HttpResponse::Ok()
         .content_type("text/html; charset=utf-8")
-        .insert_header((CONTENT_SECURITY_POLICY, description.policy.as_str()))
+        .insert_header((CONTENT_SECURITY_POLICY, rendered.policy.as_str()))
         .insert_header((REFERRER_POLICY, "no-referrer"))
         .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .insert_header((CACHE_CONTROL, KEPT))
-        .body(description.page.clone())
+        .body(rendered.page.clone());
+    Ok(answer)
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::routes::docs::Description;
+use crate::routes::docs::Rendered;
 
 const KEPT: &str = include_str!("../../../../../proto-docs/openapi/order-api.json");
 /// The shape of a document, by the OpenAPI Initiative (Apache-2.0): spec.openapis.org/oas/3.1/schema/2022-10-07.
@@ -259,8 +259,8 @@ fn bodies_of_the_examples_are_orders_and_what_is_no_order_is_none() {
 #[test]
 fn the_page_shows_every_operation_in_the_operator_s_name() {
     let brand = Brand { name: "Acme <Söhne>".into(), ..Brand::default() };
-    let description = Description::new(&brand, &Url::parse("https://go.acme.example/").unwrap()).unwrap();
-    let page = description.page();
+    let rendered = Rendered::new(&brand, &Url::parse("https://go.acme.example/").unwrap()).unwrap();
+    let page = rendered.page;
     assert!(page.contains("<title>Acme &#60;Söhne&#62; API</title>"), "{}", &page[..400]);
     each(&as_value(&made())["paths"], &mut |value| {
         if let Some(id) = value.get("operationId").filter(|_| value.get("responses").is_some()) {
