@@ -37,12 +37,12 @@ reset: toolchain ## Forget the data of `make run`
 test: tests $(PAGES) $(NEXTEST) browser prometheus python ## All tests on servers of their own, the pages in a real browser; P=wallet: what a change there can break; 10 min
 	$(PROGRAMS)/local-stack with-servers -- sh tests/run.sh $(PROGRAMS) $(NEXTEST) $(P)
 
-test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
+test-unit: tests $(NEXTEST) prometheus ## The tests that need no servers; 30 s
 	$(NEXTEST) nextest run --workspace --profile unit
 	cargo test --quiet --doc --package webhook-signature
 
-test-long: test-restore test-upgrade test-api mutants ## What `make test` leaves out: restores, a rolling upgrade, Schemathesis, mutants, a thousand kills
-	$(MAKE) test-faults
+test-long: ## What `make test` leaves out: restores, a rolling upgrade, Schemathesis, mutants, a thousand kills; hours
+	$(MAKE) --keep-going test-restore test-upgrade test-api mutants test-faults
 
 test-restore: tests $(NEXTEST) ## Restores from dumps, and the tests of the test servers themselves
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long

@@ -16,11 +16,19 @@ def skipped_by_filter(log):
     return int(found[-1]) if found else 0
 
 
+def written(file):
+    """The cases in a JUnit file; none when its runner died before it had written it."""
+    try:
+        return list(ElementTree.parse(file).iter("testcase"))
+    except (FileNotFoundError, ElementTree.ParseError):
+        return []
+
+
 def read(folder, part):
     """The cases of a part as (seconds, name, outcome)."""
     file = folder / f"{part}.xml"
     cases = []
-    for case in ElementTree.parse(file).iter("testcase") if file.exists() else ():
+    for case in written(file):
         kinds = {child.tag for child in case}
         outcome = "failed" if kinds & {"failure", "error"} else "skipped" if "skipped" in kinds else "passed"
         cases.append((float(case.get("time", 0)), f"{case.get('classname')} {case.get('name')}", outcome))

@@ -4,8 +4,8 @@
 # `make test` calls it within `local-stack with-servers`: run.sh <programs> <nextest> [<package>]
 set -u
 programs=$1 nextest=$2 package=${3:-}
-target=${CARGO_TARGET_DIR:-target}
-results=$PWD/$target/test-results
+target=$(realpath "${CARGO_TARGET_DIR:-target}")
+results=$target/test-results
 rm -rf "$results" "$target/nextest/default/junit.xml"
 mkdir -p "$results"
 begun=$(date +%s)

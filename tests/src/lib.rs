@@ -21,10 +21,7 @@ use serde_json::{Value, json};
 use settings::Secret;
 use url::Url;
 
-pub use test_kit::{Gate, smallest_order};
-
-/// How long anything that happens by itself may take, on a machine that is busy with other tests.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub use test_kit::{Gate, PATIENCE, smallest_order};
 
 /// The password of every business's owner.
 pub const PASSWORD: &str = "a-long-password";

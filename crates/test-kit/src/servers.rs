@@ -1,8 +1,8 @@
 //! Sections of settings: databases and virtual hosts of one test's own, and addresses of nobody.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
 
-use local_stack::{Servers, Service, TestServers};
+use local_stack::{Servers, Service, TestServers, free_port};
 use settings::{Broker, Database, Http, Secret};
 
 /// A fresh database on the shared server, with the tables of a service.
@@ -39,10 +39,9 @@ pub fn listeners() -> Http {
     Http { public: None, internal: free, management: free }
 }
 
-/// An address that was free a moment ago, at which nobody listens.
+/// An address at which nobody listens: its port is claimed until the test ends.
 pub fn nowhere() -> SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-    listener.local_addr().expect("its address")
+    SocketAddr::from((Ipv4Addr::LOCALHOST, free_port().expect("a port")))
 }
 
 /// The URL of a database that cannot be reached.

@@ -14,10 +14,14 @@ use web::{ApiError, BodyDeadline, JsonBody, RequestEdge, ServeOptions, listen, r
 
 fn routes(config: &mut ServiceConfig) {
     config
-        .app_data(BodyDeadline(Duration::from_millis(300)))
         .app_data(actix::Data::new(Internal { token: Secret::new("the-token") }))
         .service(
             resource("/echo")
+                .route(post().to(|body: JsonBody| async move { HttpResponse::Ok().json(body.0) })),
+        )
+        .service(
+            resource("/hurried")
+                .app_data(BodyDeadline(Duration::from_millis(300)))
                 .route(post().to(|body: JsonBody| async move { HttpResponse::Ok().json(body.0) })),
         )
         .service(resource("/fail").route(get().to(|| async {
@@ -70,7 +74,10 @@ async fn every_answer_has_a_request_id_and_every_error_a_body() {
         (post("{"), 400, Some("malformed_json")),
         // A body that never comes whole is not waited for, and its connection is closed.
         (
-            post("{}").replace("Length: 2", "Length: 5000").replace("close", "keep-alive"),
+            post("{}")
+                .replace("/echo", "/hurried")
+                .replace("Length: 2", "Length: 5000")
+                .replace("close", "keep-alive"),
             408,
             Some("request_timeout"),
         ),

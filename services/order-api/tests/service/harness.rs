@@ -1,7 +1,6 @@
 //! The service under test, on a database and a virtual host of its own, with fakes for the services that it asks.
 
 use std::net::SocketAddr;
-use std::sync::OnceLock;
 
 use chassis::Chassis;
 use chrono::DateTime;
@@ -12,8 +11,7 @@ use local_stack::{Servers, Service};
 use messaging::Broker;
 use order_api::settings::OrderApiSettings;
 use serde_json::Value;
-use telemetry::Metrics;
-use test_kit::until;
+use test_kit::{metrics, until};
 
 use crate::peers::Peers;
 
@@ -46,7 +44,7 @@ impl OrderApi {
         let entropy = Entropy::from_system().unwrap();
         let peers = Peers::start(clock.clone(), entropy.clone());
         let settings = settings_for(&peers, more).await;
-        let chassis = Chassis::new(&settings, metrics(), clock.clone(), entropy.clone()).unwrap();
+        let chassis = Chassis::new(&settings, metrics("order-api"), clock.clone(), entropy.clone()).unwrap();
         let service = order_api::app::start(&settings, chassis).unwrap();
         let order_api = Self {
             public: service.public.unwrap(),
@@ -110,12 +108,6 @@ async fn settings_for(peers: &Peers, more: &[(&str, &str)]) -> OrderApiSettings 
 
 fn start_of_time() -> Clock {
     Clock::manual(DateTime::from_timestamp(1_800_000_000, 0).unwrap())
-}
-
-/// One recorder serves all tests of this process.
-fn metrics() -> Metrics {
-    static METRICS: OnceLock<Metrics> = OnceLock::new();
-    METRICS.get_or_init(|| telemetry::install_metrics("order-api").unwrap()).clone()
 }
 
 pub(crate) fn text(value: &Value, name: &str) -> String {

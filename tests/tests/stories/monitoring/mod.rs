@@ -1,5 +1,5 @@
 //! A real Prometheus scrapes a running stack: the metrics are those that `proto-docs/METRICS.md` lists, every alert can be
-//! evaluated and is inactive while all is well, every panel's query has an answer, and what goes wrong raises its alert.
+//! evaluated and is inactive while all is well (two about speed may be pending), every panel's query has an answer, and what goes wrong raises its alert.
 
 mod exposition;
 mod prometheus;
