@@ -23,7 +23,7 @@ endif
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-unit test-long test-restore test-pages test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-deploy try-deploy alerts images fmt audit packages toolchain programs browser prometheus shellcheck
+.PHONY: help run reset test test-unit test-long test-restore test-pages test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-deploy try-deploy alerts images fmt audit packages toolchain programs
 
 help: ## This list; times are those of two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -34,10 +34,10 @@ run: programs $(PAGES) ## Start everything on this machine, play the main job, s
 reset: toolchain ## Forget the data of `make run`
 	@cargo run --quiet --package local-stack -- reset
 
-test: tests $(PAGES) $(NEXTEST) browser prometheus python ## All tests on servers of their own, the pages in a real browser; P=wallet: what a change there can break; 10 min
+test: tests $(PAGES) $(NEXTEST) ## All tests on servers of their own, the pages in a real browser; P=wallet: what a change there can break; 10 min
 	$(PROGRAMS)/local-stack with-servers -- sh tests/run.sh $(PROGRAMS) $(NEXTEST) $(P)
 
-test-unit: tests $(NEXTEST) prometheus ## The tests that need no servers; 30 s
+test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
 	$(NEXTEST) nextest run --workspace --profile unit
 	cargo test --quiet --doc --package webhook-signature
 
@@ -47,7 +47,7 @@ test-long: ## What `make test` leaves out: restores, a rolling upgrade, Schemath
 test-restore: tests $(NEXTEST) ## Restores from dumps, and the tests of the test servers themselves
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
 
-test-pages: programs $(PAGES) browser ## The portal's pages in a real browser, on a stack of their own; 3 min
+test-pages: programs $(PAGES) ## The portal's pages in a real browser, on a stack of their own; 3 min
 	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
 
 test-api: programs $(SCHEMATHESIS) ## Schemathesis, over the API as it describes itself, on a stack of its own
@@ -72,7 +72,7 @@ settings: programs ## Write proto-docs/SETTINGS.md anew, from the code
 test-faults: programs ## Kills on and on, towards a thousand, and holds a model against the databases; KILLS=n for fewer
 	$(PROGRAMS)/test-faults $(if $(KILLS),--kills $(KILLS))
 
-test-monitoring: tests $(NEXTEST) prometheus ## Metrics, alerts and dashboards: a real Prometheus scrapes a stack of its own; 20 s
+test-monitoring: tests $(NEXTEST) ## Metrics, alerts and dashboards: a real Prometheus scrapes a stack of its own; 20 s
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace -E 'test(/^monitoring/)'
 
 test-upgrade: programs ## A roll-out and a roll-back of all services under load, next to the programs of the latest recorded release; 8 min with the build of that release
@@ -86,7 +86,7 @@ bench: packages toolchain ## Everything beside a baseline of the same run, into 
 	cargo build --release --workspace --bins
 	cargo bench --package waybill-tests --bench beside_pgbench -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
-lint: packages toolchain shellcheck $(NODE_MODULES) ## Formatting, ShellCheck, clippy, biome and the pages' types; warnings are failures; 30 s
+lint: packages toolchain $(NODE_MODULES) ## Formatting, ShellCheck, clippy, biome and the pages' types; warnings are failures; 30 s
 	cargo fmt --all --check
 	git ls-files -z .ci '*.sh' | xargs -0 shellcheck
 	clippy-driver --version
@@ -169,20 +169,16 @@ $(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dis
 	npm --prefix $(WEB) run build
 	@touch $@
 
-prometheus:
-	@sh crates/local-stack/install-system-packages.sh prometheus
-
-shellcheck:
-	@sh crates/local-stack/install-system-packages.sh shellcheck
-
-python:
-	@sh crates/local-stack/install-system-packages.sh python
-
-browser:
-	@sh crates/local-stack/install-system-packages.sh browser
+# What a target needs of the system's packages, installed in one go.
+NEEDS := build servers
+run: NEEDS := build node servers
+test: NEEDS := browser build node prometheus python servers
+test-pages: NEEDS := browser build node servers
+test-unit test-monitoring: NEEDS := build prometheus python servers
+lint: NEEDS := build node servers shellcheck
 
 packages:
-	@sh crates/local-stack/install-system-packages.sh build servers
+	@sh crates/local-stack/install-system-packages.sh $(NEEDS)
 
 toolchain:
 	@command -v cargo >/dev/null || { \

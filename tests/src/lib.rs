@@ -6,7 +6,6 @@ pub mod restoring;
 pub mod settings_table;
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use demo::clients::{Fleet, Integration, Operator, Portal};
