@@ -1,7 +1,5 @@
 //! Finding deliveries in the log, and what was sent in each attempt.
 
-use std::time::Duration;
-
 use chrono::{SecondsFormat, TimeDelta};
 use diesel_async::SimpleAsyncConnection;
 use domain::{Clock, EventKind, Mode};
@@ -10,7 +8,7 @@ use serde_json::{Value, json};
 use test_kit::{faulty_fields, refusal, until};
 
 use crate::harness::{DeliveriesQuery, Harness, retries, some_day};
-use crate::receiver::{Receiver, reply};
+use crate::receiver::{Latch, Receiver, reply};
 
 async fn page(harness: &Harness, endpoint: &CreatedEndpoint, query: DeliveriesQuery) -> DeliveriesPage {
     let id = endpoint.view.id.to_string();
@@ -245,15 +243,24 @@ async fn the_latest_answer_is_shown_and_found() {
 
 #[tokio::test]
 async fn each_attempt_shows_the_request_as_it_was_sent() {
-    let harness = Harness::start().await;
+    // The second attempt is made when its owner wants it.
+    let adjust = |settings: &mut webhook_dispatcher::Settings| {
+        settings.webhooks.retry_seconds = retries("3600");
+    };
+    let harness = Harness::start_with(adjust, Clock::system()).await;
     let (first, second) = (Receiver::start(|_, _| reply(500)), Receiver::kind());
     let endpoint = harness.endpoint(&first).await;
     harness.publish_created(&harness.new_order(Mode::Live)).await;
-    until("the first attempt failed", async || first.count() >= 1).await;
+    until("the first attempt failed", async || {
+        harness.deliveries(&endpoint).await.first().is_some_and(|one| one.attempts == 1)
+    })
+    .await;
     harness.patch(&endpoint, json!({ "url": format!("{}?token=of-the-owner", second.url()) })).await;
+    let delivery = harness.deliveries(&endpoint).await.remove(0);
+    let again = harness.hooks.redeliver(harness.business, &delivery.id.to_string()).await;
+    assert_eq!(again.expect("it is sent again").redelivery, Redelivery::BroughtForward);
     until("it arrives elsewhere", async || harness.succeeded(&endpoint).await).await;
 
-    let delivery = harness.deliveries(&endpoint).await.remove(0);
     let details = harness.details(&delivery).await;
     let (before, last) = (details.attempt_log.first().unwrap(), details.attempt_log.last().unwrap());
     assert_eq!((before.method.as_str(), before.url.as_deref()), ("POST", Some(first.url().as_str())));
@@ -272,10 +279,13 @@ async fn each_attempt_shows_the_request_as_it_was_sent() {
 
 #[tokio::test]
 async fn who_asks_for_a_delivery_that_is_on_its_way_is_told_so() {
-    let harness = Harness::start().await;
-    let receiver = Receiver::start(|received, _| {
-        let mut reply = reply(if received.sequence() == 1 { 500 } else { 200 });
-        reply.after = Duration::from_millis(if received.sequence() == 1 { 1_500 } else { 0 });
+    let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.timeout_seconds = 600.0;
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let latch = Latch::closed();
+    let first = latch.clone();
+    let receiver = Receiver::start(move |received, _| {
+        let mut reply = reply(200);
+        reply.held = (received.sequence() == 1).then(|| first.clone());
         reply
     });
     let endpoint = harness.endpoint(&receiver).await;
@@ -294,4 +304,6 @@ async fn who_asks_for_a_delivery_that_is_on_its_way_is_told_so() {
     };
     assert_eq!(ask(EventKind::OrderCreated).await, Redelivery::UnderWay);
     assert_eq!(ask(EventKind::DriverAssigned).await, Redelivery::WaitsItsTurn);
+    latch.open();
+    until("both arrive", async || receiver.sequences(&order.reference) == [1, 2]).await;
 }

@@ -186,6 +186,13 @@ impl Harness {
         self.connection().await.batch_execute(&fill).await.unwrap();
     }
 
+    /// How many rows there are in a table, or `table WHERE condition`.
+    pub(crate) async fn count(&self, from: &str) -> i64 {
+        use diesel_async::RunQueryDsl;
+        let count = diesel::dsl::sql::<diesel::sql_types::BigInt>(&format!("(SELECT count(*) FROM {from})"));
+        diesel::select(count).first(&mut self.connection().await).await.expect("a number")
+    }
+
     pub(crate) async fn connection(&self) -> AsyncPgConnection {
         AsyncPgConnection::establish(self.settings.database.url.expose()).await.expect("a connection")
     }

@@ -9,8 +9,9 @@ use internal_api::webhooks::{CreatedEndpoint, DeliveryState, EndpointStatus};
 use serde_json::json;
 use test_kit::{refusal, until};
 
-use crate::harness::{Harness, LIFE, TestOrder, retries};
-use crate::receiver::{Receiver, reply};
+use crate::harness::{Harness, LIFE, TestOrder, retries, some_day};
+use crate::receiver::{Latch, Receiver, reply};
+use crate::witness::Witness;
 
 /// Works or fails as the test wants.
 #[derive(Clone, Default)]
@@ -28,12 +29,16 @@ impl Switch {
 }
 
 async fn harness(adjust: impl FnOnce(&mut webhook_dispatcher::Webhooks)) -> Harness {
+    harness_on(Clock::system(), adjust).await
+}
+
+async fn harness_on(clock: Clock, adjust: impl FnOnce(&mut webhook_dispatcher::Webhooks)) -> Harness {
     let adjust = |settings: &mut webhook_dispatcher::Settings| {
         settings.webhooks.sweep_seconds = 0.2;
         settings.webhooks.retry_seconds = retries(&["0.2"; 40].join(","));
         adjust(&mut settings.webhooks);
     };
-    Harness::start_with(adjust, Clock::system()).await
+    Harness::start_with(adjust, clock).await
 }
 
 fn life(harness: &Harness, order: &TestOrder, length: usize) -> Vec<Envelope> {
@@ -134,7 +139,8 @@ async fn nobody_passes_while_the_endpoint_is_down() {
 
 #[tokio::test]
 async fn an_owner_s_test_that_is_received_ends_the_pause() {
-    let harness = harness(|_| {}).await;
+    // The pause does not end by itself: the clock stands still.
+    let harness = harness_on(Clock::manual(some_day()), |_| {}).await;
     let switch = Switch::default();
     let receiver = switch.receiver();
     let endpoint = harness.endpoint(&receiver).await;
@@ -144,6 +150,11 @@ async fn an_owner_s_test_that_is_received_ends_the_pause() {
     let resting =
         async || harness.view(&endpoint).await.trouble.is_some_and(|one| one.resting_until.is_some());
     until("it is left alone", resting).await;
+    // No attempt from before may fail after the test.
+    until("all have come", async || harness.deliveries(&endpoint).await.len() == 20).await;
+    Witness::start(&harness).await.sees_a_look(&harness).await;
+    let leased = "deliveries WHERE lease_token IS NOT NULL";
+    until("nothing is under way", async || harness.count(leased).await == 0).await;
     switch.turn(true);
     let id = endpoint.view.id.to_string();
     assert!(harness.hooks.test(harness.business, &id).await.expect("a test").succeeded);
@@ -256,24 +267,31 @@ async fn a_business_with_many_endpoints_takes_no_more_turns_than_another() {
     let harness = harness(|webhooks| {
         webhooks.concurrency = 4;
         webhooks.per_endpoint = 4;
+        webhooks.timeout_seconds = 600.0;
     })
     .await;
-    let slow = Receiver::start(|_, _| {
+    let latch = Latch::closed();
+    let held = latch.clone();
+    let many = Receiver::start(move |_, _| {
         let mut reply = reply(200);
-        reply.after = std::time::Duration::from_millis(100);
+        reply.held = Some(held.clone());
         reply
     });
     for _ in 0..4 {
-        harness.endpoint(&slow).await;
+        harness.endpoint(&many).await;
     }
-    let mut orders: Vec<_> =
+    let orders: Vec<_> =
         (0..30).map(|_| harness.envelope(&harness.new_order(Mode::Live), 1, LIFE[0])).collect();
     let other = TestOrder { business: harness.new_business(), ..harness.new_order(Mode::Live) };
-    let quick = Receiver::kind();
-    harness.hooks.create(other.business, &json!({"url": quick.url()})).await.expect("an endpoint");
-    orders.push(harness.envelope(&other, 1, LIFE[0]));
+    let one = Receiver::kind();
+    harness.hooks.create(other.business, &json!({"url": one.url()})).await.expect("an endpoint");
     harness.publish(&orders).await;
-    until("the other has its one", async || quick.count() == 1).await;
-    assert!(slow.count() < 60, "{} of 120 came before", slow.count());
-    until("all arrive", async || slow.count() == 120).await;
+    until("every place is taken", async || many.count() >= 4).await;
+    harness.publish_created(&other).await;
+    until("all wait", async || harness.count("deliveries").await == 121).await;
+    latch.open();
+    until("all arrive", async || (many.count(), one.count()) == (120, 1)).await;
+    let at = one.received().remove(0).at;
+    let before = many.received().iter().filter(|received| received.at < at).count();
+    assert!(before < 60, "{before} of 120 came before");
 }

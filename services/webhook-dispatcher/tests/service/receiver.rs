@@ -8,6 +8,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Data, PayloadConfig, to};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
 use serde_json::Value;
+use tokio::sync::watch;
 
 /// One request as it arrived.
 #[derive(Clone, Debug)]
@@ -49,10 +50,33 @@ pub(crate) struct Reply {
     pub headers: Vec<(&'static str, String)>,
     pub body: Vec<u8>,
     pub after: Duration,
+    /// Nothing is answered before this is open.
+    pub held: Option<Latch>,
 }
 
 pub(crate) fn reply(status: u16) -> Reply {
-    Reply { status, headers: Vec::new(), body: br#"{"received":true}"#.to_vec(), after: Duration::ZERO }
+    let body = br#"{"received":true}"#.to_vec();
+    Reply { status, headers: Vec::new(), body, after: Duration::ZERO, held: None }
+}
+
+/// Holds answers back until the test opens it. Clones are the same latch.
+#[derive(Clone, Debug)]
+pub(crate) struct Latch(watch::Sender<bool>);
+
+impl Latch {
+    pub(crate) fn closed() -> Self {
+        Self(watch::Sender::new(false))
+    }
+
+    pub(crate) fn open(&self) {
+        self.0.send_replace(true);
+    }
+
+    async fn opened(&self) {
+        let mut changes = self.0.subscribe();
+        // Its sender is alive: it is ours.
+        let _open = changes.wait_for(|open| *open).await;
+    }
 }
 
 /// Decides by the request and by how many came before it.
@@ -141,6 +165,9 @@ async fn receive(shared: Data<Shared>, request: HttpRequest, body: Bytes) -> Htt
         all.len() - 1
     };
     let reply = (shared.behaviour)(&received, before);
+    if let Some(latch) = &reply.held {
+        latch.opened().await;
+    }
     tokio::time::sleep(reply.after).await;
     let mut response = HttpResponse::build(StatusCode::from_u16(reply.status).expect("a status"));
     for (name, value) in reply.headers {

@@ -57,15 +57,7 @@ async fn publish_lives(harness: &Harness, orders: &[TestOrder], events: i64) {
 }
 
 async fn all_are(harness: &Harness, state: &str, count: i64) -> bool {
-    counted(harness, &format!("deliveries WHERE state = '{state}'")).await == count
-}
-
-async fn counted(harness: &Harness, from: &str) -> i64 {
-    use diesel_async::RunQueryDsl;
-    let sql = format!("(SELECT count(*) FROM {from})");
-    let mut conn = harness.connection().await;
-    let counted = diesel::dsl::sql::<diesel::sql_types::BigInt>(&sql);
-    diesel::select(counted).first::<i64>(&mut conn).await.unwrap()
+    harness.count(&format!("deliveries WHERE state = '{state}'")).await == count
 }
 
 /// As after an outage that outlasted all retries. The endpoint rests meanwhile: one that fails so much would be left alone.
@@ -144,7 +136,7 @@ async fn what_waits_for_its_next_attempt_is_sent_at_once() {
     until("the first has failed", async || receiver.count() == 1).await;
     until("its outcome is written", async || {
         let failed = "deliveries WHERE attempts = 1 AND lease_token IS NULL AND due_at IS NOT NULL";
-        counted(&harness, failed).await == 1
+        harness.count(failed).await == 1
     })
     .await;
     well.store(true, Ordering::SeqCst);
@@ -210,8 +202,7 @@ async fn one_job_runs_at_a_time_and_can_be_cancelled() {
     let second = harness.hooks.recover(business, &id, &json!({"since": text(since)})).await;
     let refused = refusal(second);
     assert_eq!((refused.status, refused.code.as_str()), (409, "webhook_recovery_under_way"));
-    until("it is put off", async || counted(&harness, "recoveries WHERE due_at > created_at").await == 1)
-        .await;
+    until("it is put off", async || harness.count("recoveries WHERE due_at > created_at").await == 1).await;
     assert_eq!(
         (look(&harness, &job).await.done, look(&harness, &job).await.status),
         (0, RecoveryState::Running)

@@ -3,12 +3,16 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel::dsl::sql;
+use diesel::sql_types::{Nullable, Timestamptz};
 use diesel_async::RunQueryDsl;
 use domain::{Clock, Mode};
 use test_kit::until;
 
-use crate::harness::{Harness, LIFE};
-use crate::receiver::{Receiver, reply};
+use crate::harness::{Harness, LIFE, some_day};
+use crate::receiver::{Latch, Receiver, reply};
+use crate::witness::Witness;
 
 #[tokio::test]
 async fn a_crash_in_the_middle_loses_nothing_and_keeps_the_order() {
@@ -65,21 +69,28 @@ async fn events_wait_in_the_broker_while_the_service_is_away() {
 /// A sender that was thought dead comes back: what it has to say is not heard any more.
 #[tokio::test]
 async fn an_outcome_is_written_by_whoever_holds_the_lease() {
-    let harness = Harness::start().await;
-    let receiver = Receiver::start(|_, before| {
+    let adjust = |settings: &mut webhook_dispatcher::Settings| {
+        // One at a time: nothing is sent again before the first attempt's outcome was handed in.
+        settings.webhooks.concurrency = 1;
+        settings.webhooks.per_endpoint = 1;
+        settings.webhooks.timeout_seconds = 600.0;
+    };
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let latch = Latch::closed();
+    let first = latch.clone();
+    let receiver = Receiver::start(move |_, before| {
         let mut reply = reply(if before == 0 { 500 } else { 200 });
-        reply.after = Duration::from_millis(if before == 0 { 1_500 } else { 0 });
+        reply.held = (before == 0).then(|| first.clone());
         reply
     });
     let endpoint = harness.endpoint(&receiver).await;
     harness.publish_created(&harness.new_order(Mode::Live)).await;
     until("the first attempt is under way", async || receiver.count() == 1).await;
-    // Another sender takes the delivery over, and gives it back.
+    // Another sender takes the delivery over, and its lease ends as well.
     let mut conn = harness.connection().await;
-    let taken = diesel::sql_query(
-        "UPDATE deliveries SET lease_token = lease_token + 1, lease_until = now() + interval '2 s'",
-    );
+    let taken = diesel::sql_query("UPDATE deliveries SET lease_token = lease_token + 1, lease_until = now()");
     assert_eq!(taken.execute(&mut conn).await.unwrap(), 1);
+    latch.open();
     until("it is sent again", async || receiver.count() == 2).await;
     until("that attempt counts", async || harness.succeeded(&endpoint).await).await;
     let delivery = harness.deliveries(&endpoint).await.remove(0);
@@ -89,19 +100,40 @@ async fn an_outcome_is_written_by_whoever_holds_the_lease() {
     assert_eq!(statuses, [Some(200)]);
 }
 
-/// An attempt that takes longer than a lease runs is not taken over while its sender lives.
+/// When the last of the leases ends.
+async fn lease_end(harness: &Harness) -> Option<DateTime<Utc>> {
+    let end = sql::<Nullable<Timestamptz>>("(SELECT max(lease_until) FROM deliveries)");
+    diesel::select(end).first(&mut harness.connection().await).await.unwrap()
+}
+
+/// An attempt that takes longer than a lease runs is not taken over while its sender lives. With a clock that only the test
+/// moves: no lease ends while the machine is busy.
 #[tokio::test]
 async fn a_slow_answer_is_waited_for_and_not_asked_for_twice() {
-    let harness =
-        Harness::start_with(|settings| settings.webhooks.timeout_seconds = 20.0, Clock::system()).await;
+    let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.timeout_seconds = 600.0;
+    let harness = Harness::start_with(adjust, Clock::manual(some_day())).await;
     let (_, second) = crate::harness::run(&harness.settings, &harness.clock, &harness.entropy);
-    let receiver = Receiver::start(|_, _| {
+    let latch = Latch::closed();
+    let held = latch.clone();
+    let receiver = Receiver::start(move |_, _| {
         let mut reply = reply(200);
-        reply.after = Duration::from_secs(9);
+        reply.held = Some(held.clone());
         reply
     });
     let endpoint = harness.endpoint(&receiver).await;
     harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("it is under way", async || receiver.count() == 1).await;
+    let first_end = lease_end(&harness).await.expect("a lease");
+    for _ in 0..2 {
+        let end = lease_end(&harness).await;
+        // Less than a lease.
+        harness.clock.advance(TimeDelta::seconds(3));
+        until("the lease is renewed", async || lease_end(&harness).await > end).await;
+    }
+    assert!(harness.clock.now() > first_end, "without renewals it would be due");
+    Witness::start(&harness).await.sees_a_look(&harness).await;
+    assert_eq!(receiver.count(), 1);
+    latch.open();
     until("it succeeds", async || harness.succeeded(&endpoint).await).await;
     assert_eq!(receiver.count(), 1);
     second.abort();
