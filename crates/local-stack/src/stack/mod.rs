@@ -193,6 +193,14 @@ impl Stack {
         postgres.create_database(name, &password).await
     }
 
+    /// Of the stack's own PostgreSQL, to the maintenance database, as the role that owns the server.
+    ///
+    /// # Errors
+    /// When the stack's servers are shared with other tests.
+    pub fn admin_url(&self) -> anyhow::Result<String> {
+        Ok(self.postgres.as_ref().context("the stack has no PostgreSQL of its own")?.admin_url())
+    }
+
     /// AMQP URL of the stack's virtual host.
     pub fn broker_url(&self) -> &str {
         &self.backends.broker

@@ -14,7 +14,7 @@ macro_rules! migration {
 }
 
 /// The migrations of this service, in their order.
-const MIGRATIONS: [(&str, &str); 18] = [
+const MIGRATIONS: [(&str, &str); 19] = [
     migration!("2026-01-20-000200_ledger"),
     migration!("2026-11-21-000210_payments"),
     migration!("2026-11-21-000220_cash"),
@@ -33,6 +33,7 @@ const MIGRATIONS: [(&str, &str); 18] = [
     migration!("2026-11-22-000507_transfers_one_top_up"),
     migration!("2026-11-22-000508_keys_with_the_business"),
     migration!("2026-11-22-000509_references_hold"),
+    migration!("2026-11-22-000510_top_up_check_by_business"),
 ];
 
 #[test]

@@ -11,12 +11,14 @@ use postgres::{StoreError, statement};
 use super::corrupt;
 use crate::domain::erased_body;
 
+const BEGIN: &str = "
+    INSERT INTO order_streams (order_id, business_id, next_sequence)
+    VALUES ($1, $2, 1)
+    ON CONFLICT DO NOTHING";
+
 const MARK: &str = "
-    INSERT INTO order_streams AS stream (order_id, business_id, next_sequence, personal_data_erased_at)
-    VALUES ($1, $2, 1, $3)
-    ON CONFLICT (order_id) DO UPDATE
-    SET personal_data_erased_at = coalesce(stream.personal_data_erased_at, excluded.personal_data_erased_at)
-    WHERE stream.business_id = excluded.business_id";
+    UPDATE order_streams SET personal_data_erased_at = coalesce(personal_data_erased_at, $3)
+    WHERE order_id = $1 AND business_id = $2";
 
 /// Remembers that the order was erased, for what may still come of it, and locks it until the transaction ends. False when
 /// the order is another business's.
@@ -26,6 +28,12 @@ pub(crate) async fn mark_erased(
     order: OrderId,
     at: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
+    // Two statements: the second also finds a stream that another transaction has begun meanwhile.
+    statement(BEGIN)
+        .bind::<Text, _>(order.to_string())
+        .bind::<Text, _>(business.to_string())
+        .execute(conn)
+        .await?;
     let marked = statement(MARK)
         .bind::<Text, _>(order.to_string())
         .bind::<Text, _>(business.to_string())

@@ -100,8 +100,8 @@ pub(crate) async fn begin_streams(
 const ADVANCE: &str = "
     INSERT INTO order_streams AS stream (order_id, business_id, next_sequence)
     SELECT * FROM unnest($1, $2, $3)
-    ON CONFLICT (order_id) DO UPDATE SET next_sequence = excluded.next_sequence
-    WHERE stream.business_id = excluded.business_id AND stream.next_sequence < excluded.next_sequence";
+    ON CONFLICT (order_id, business_id) DO UPDATE SET next_sequence = excluded.next_sequence
+    WHERE stream.next_sequence < excluded.next_sequence";
 
 /// Wants the streams' locks.
 pub(crate) async fn advance_streams(

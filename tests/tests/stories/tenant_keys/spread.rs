@@ -1,87 +1,242 @@
-//! The tables that grow, partitioned by hash of the business with the keys, indexes, references and triggers that the migrations
-//! made: it can be done as they stand, and what is asked for a business is looked for in one partition. What is asked of all
-//! businesses at once looks into each, and is listed with the rest, so that it is known.
+//! The services at work on tables that are partitioned by hash of the business, with the keys, indexes, references and triggers
+//! that the migrations made. Their own statements run there, upserts included, and look for rows in the business's partition
+//! alone. The statements that look into others' partitions too are in `listed`, each with its reason.
+
+mod listed;
+mod plans;
 
 use std::collections::BTreeSet;
 
 use anyhow::Context;
-use local_stack::{Service, Stack};
+use demo::clients::{COD_DELIVERY, Fleet, PREPAID_DELIVERY};
+use demo::eventually;
+use local_stack::{Service, Stack, StackOptions};
+use reference_shop::NewOrder;
+use reqwest::Method;
+use serde_json::json;
+use waybill_tests::{Business, PATIENCE, assert_in_order, smallest_order, text};
+
+use super::keys;
+use listed::{SPREAD, Spread};
 
 const SHAPE: &str = include_str!("spread/shape.sql");
-/// As many as `shape.sql` makes.
-const PARTITIONS: usize = 8;
-const BUSINESSES: usize = 50;
-const ROWS: usize = 2_000;
-/// One in the middle, of a live order.
-const ROW: usize = ROWS / 2 + 1;
 
-/// As services' sessions have it.
-const PLANNER: &str = "SET search_path = spread; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;";
-
-struct Database {
-    service: Service,
-    /// Which tables.
-    tables: &'static str,
-    fill: &'static str,
-    /// Each under a comment with its name, and `[one]` or `[each]`.
-    queries: &'static str,
-}
-
-macro_rules! database {
-    ($service:expr, $name:literal) => {
-        Database {
-            service: $service,
-            tables: include_str!(concat!("spread/", $name, ".sql")),
-            fill: include_str!(concat!("spread/", $name, ".fill.sql")),
-            queries: include_str!(concat!("spread/", $name, ".queries.sql")),
-        }
-    };
-}
-
-const DATABASES: [Database; 3] = [
-    database!(Service::OrderApi, "order-api"),
-    database!(Service::Wallet, "wallet"),
-    database!(Service::WebhookDispatcher, "webhook-dispatcher"),
-];
-
-#[tokio::test]
-async fn what_is_asked_for_a_business_is_looked_for_in_one_partition() -> anyhow::Result<()> {
-    let stack = Stack::for_tests().await?;
-    for Database { service, tables, fill, queries } in DATABASES {
-        stack.query(service, &format!("{tables}{SHAPE}")).await?;
-        stack.query(service, &format!("{PLANNER}{}; ANALYZE", filled_in(fill))).await?;
-        for query in filled_in(queries).split("-- ").skip(1) {
-            let (name, sql) = query.split_once('\n').context("a query stands under its name")?;
-            let explain = format!(
-                "{PLANNER} BEGIN; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) {}; ROLLBACK",
-                sql.trim().trim_end_matches(';')
-            );
-            let plan = stack.query(service, &explain).await?;
-            let touched = partitions(&plan).len();
-            let as_said = if name.ends_with("[one]") { touched <= 1 } else { touched == PARTITIONS };
-            assert!(as_said, "{}: {name}: {touched} partitions\n{plan}", service.name());
-        }
+#[tokio::test(flavor = "multi_thread")]
+async fn the_services_work_on_tables_that_are_spread_by_business() -> anyhow::Result<()> {
+    let stack = stack().await?;
+    for spread in &SPREAD {
+        partition(&stack, spread).await?;
     }
+    stack.wait_ready().await?;
+    let (mut business, own) = sign_up(&stack).await?;
+    business.go_live(1_000_000).await?;
+    orders_are_placed_read_and_cancelled(&stack, &business).await?;
+    the_fleet_delivers(&business).await?;
+    money_and_webhooks_are_looked_up(&business).await?;
+    missed_webhooks_are_sent_again(&business).await?;
+    an_order_is_erased(&stack, &business).await?;
+
+    let mut faults = Vec::new();
+    for spread in &SPREAD {
+        let name = spread.service.name();
+        faults.extend(
+            faults_of(&stack, spread, &own).await?.into_iter().map(|fault| format!("{name}: {fault}")),
+        );
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
     stack.shut_down().await
 }
 
-fn filled_in(sql: &str) -> String {
-    let id = |prefix: &str, number: usize| format!("{prefix}_{number:0>26}");
-    let of_row = sql.replace("{rows}", &ROWS.to_string()).replace("{businesses}", &BUSINESSES.to_string());
-    of_row
-        .replace("{row}", &ROW.to_string())
-        .replace("{business}", &id("biz", ROW % BUSINESSES))
-        .replace("{endpoint}", &id("whe", ROW % BUSINESSES))
-        .replace("{order}", &id("ord", ROW))
-        .replace("{event}", &id("evt", ROW))
-        .replace("{delivery}", &id("whd", ROW))
-        .replace("{transfer}", &id("trf", ROW))
+/// With a PostgreSQL of its own, whose log says how statements were run, and with workers that soon come to their next round.
+async fn stack() -> anyhow::Result<Stack> {
+    let mut options = StackOptions::with_own_test_servers(&Stack::test_directory()?);
+    for (service, variable) in [
+        (Service::OrderApi, "WAYBILL_PERSONAL_DATA__INTERVAL_SECONDS"),
+        (Service::Wallet, "WAYBILL_RECONCILIATION__INTERVAL_SECONDS"),
+        (Service::WebhookDispatcher, "WAYBILL_WEBHOOKS__SWEEP_SECONDS"),
+    ] {
+        options = options.variable(service, variable, "1");
+    }
+    Stack::start_for_test(options).await
 }
 
-/// The numbers of the partitions that were looked into, whichever the table.
-fn partitions(plan: &str) -> BTreeSet<&str> {
-    let lines = plan.lines().filter(|line| !line.contains("(never executed)"));
-    let words = lines.flat_map(|line| line.split(|c: char| c.is_whitespace() || c == ':'));
-    let numbers = words.filter_map(|word| word.rsplit_once("_p").map(|(_, number)| number));
-    numbers.filter(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).collect()
+/// Partitions the tables while the service is down, and has it find them first.
+async fn partition(stack: &Stack, Spread { service, tables, .. }: &Spread) -> anyhow::Result<()> {
+    let list = |names: Vec<&str>| Vec::from_iter(names.iter().map(|name| format!("('{name}')"))).join(", ");
+    let named = format!(
+        "CREATE SCHEMA spread;
+         CREATE TABLE spread.tables (table_name) AS VALUES {};
+         CREATE TABLE spread.exceptions (name) AS VALUES {};",
+        list(tables.to_vec()),
+        list(keys::exceptions(*service).into_iter().collect()),
+    );
+    stack.stop(*service).await?;
+    stack.query(*service, &format!("{named}{SHAPE}")).await?;
+    stack.query(*service, "ALTER ROLE CURRENT_USER SET search_path = spread, public").await?;
+    plans::log_plans(stack, *service).await?;
+    stack.bring_up(*service).await
+}
+
+/// A business, and the partitions of its rows and of those that signed up before it. A partition of nobody's comes before its
+/// own: a look-up that ends at the first row that it finds is then seen to look there.
+async fn sign_up(stack: &Stack) -> anyhow::Result<(Business, BTreeSet<u32>)> {
+    let mut own = BTreeSet::new();
+    loop {
+        let business = Business::sign_up(stack).await?;
+        let sql =
+            format!("SELECT tableoid::regclass FROM spread.endpoints WHERE id = '{}'", business.endpoint_id);
+        let found = plans::look(stack, Service::WebhookDispatcher, &sql).await?;
+        let partition = plans::partition(&found).with_context(|| format!("a partition, not {found:?}"))?;
+        own.insert(partition);
+        if (0..partition).any(|other| !own.contains(&other)) {
+            return Ok((business, own));
+        }
+    }
+}
+
+/// What the log says that should not be, and what it does not say that should.
+async fn faults_of(stack: &Stack, spread: &Spread, own: &BTreeSet<u32>) -> anyhow::Result<BTreeSet<String>> {
+    let Spread { service, tables, upserts, .. } = spread;
+    // Workers come to it. What they do not come to is a fault, with its name.
+    let _came = eventually("what is listed to run", PATIENCE, || async {
+        let seen = Seen::read(stack, spread, own).ok();
+        Ok(seen.filter(|seen| seen.unseen.is_empty()).map(drop))
+    })
+    .await;
+    stack.stop(*service).await?;
+    let Seen { mut faults, unseen, ran } = Seen::read(stack, spread, own)?;
+    faults.extend(plans::errors(stack, *service)?);
+    faults.extend(unseen.iter().map(|part| format!("never looked into others' partitions: {part}")));
+    let upserts = BTreeSet::from_iter(upserts.iter().map(|upsert| (*upsert).to_owned()));
+    faults.extend(
+        ran.symmetric_difference(&upserts).map(|upsert| format!("not listed, or never ran: {upsert}")),
+    );
+    for table in *tables {
+        let rows = plans::look(stack, *service, &format!("SELECT count(*) FROM public.{table}")).await?;
+        if rows != "0" {
+            faults.insert(format!("{rows} rows in {table} as the migrations made it"));
+        }
+    }
+    Ok(faults)
+}
+
+/// What the log says so far.
+struct Seen {
+    faults: BTreeSet<String>,
+    /// What is listed and did not look into others' partitions.
+    unseen: BTreeSet<&'static str>,
+    /// The upserts.
+    ran: BTreeSet<String>,
+}
+
+impl Seen {
+    fn read(stack: &Stack, spread: &Spread, own: &BTreeSet<u32>) -> anyhow::Result<Self> {
+        let everywhere = || spread.everywhere.iter().map(|(part, _why)| *part);
+        let mut seen = Self { faults: BTreeSet::new(), unseen: everywhere().collect(), ran: BTreeSet::new() };
+        for plan in plans::plans(stack, spread.service)? {
+            let upserts = plan.upserts().filter(|(table, _)| spread.tables.contains(table));
+            seen.ran.extend(upserts.map(|(table, resolution)| format!("{table}: {resolution}")));
+            let partitions = plan.partitions();
+            if partitions.is_subset(own) {
+                continue;
+            }
+            let listed: BTreeSet<&str> = everywhere().filter(|part| plan.sql.contains(part)).collect();
+            if listed.is_empty() {
+                seen.faults.insert(format!("looks into {} partitions: {}", partitions.len(), plan.sql));
+            }
+            seen.unseen.retain(|part| !listed.contains(part));
+        }
+        Ok(seen)
+    }
+}
+
+async fn orders_are_placed_read_and_cancelled(stack: &Stack, business: &Business) -> anyhow::Result<()> {
+    let (live, test) = (business.live()?, business.integration(&business.test_key)?);
+    for (reference, key) in [("by-live-key", &live), ("by-test-key", &test)] {
+        let placed = key.create(reference, &smallest_order(reference)).await?.expect(201)?;
+        let again = key.create(reference, &smallest_order(reference)).await?;
+        assert_eq!(again.header("Idempotent-Replayed"), Some("true"), "{reference}");
+        let taken = key.create("another-key", &smallest_order(reference)).await?;
+        assert_eq!(taken.code(), "order_reference_exists", "{reference}");
+        let id = text(&placed, "id")?;
+        if reference == "by-test-key" {
+            for event in ["driver.assigned", "auto", "auto"] {
+                let event = json!({ "event": event });
+                key.call(Method::POST, &format!("/{id}/simulate"), Some(&event)).await?.expect(200)?;
+            }
+        }
+        key.call(Method::POST, &format!("/{id}/cancel"), None).await?.expect(200)?;
+        let code = text(&placed, "trackingCode")?;
+        let page = format!("{}/track/{code}", stack.order_api_origin());
+        reqwest::get(page).await?.error_for_status()?;
+        for path in ["".to_owned(), format!("?orderReference={reference}"), format!("/{id}")] {
+            key.call(Method::GET, &path, None).await?.expect(200)?;
+        }
+        let webhooks = if reference == "by-live-key" { 2 } else { 3 };
+        assert_in_order(&business.webhooks_of(reference, webhooks).await?);
+        key.call(Method::GET, &format!("/{id}/events"), None).await?.expect(200)?;
+    }
+    Ok(())
+}
+
+async fn money_and_webhooks_are_looked_up(business: &Business) -> anyhow::Result<()> {
+    let endpoint = format!("/webhook-endpoints/{}", business.endpoint_id);
+    for path in ["/wallet", "/wallet/entries", "/wallet/spend", "/cod", "/webhook-endpoints", &*endpoint] {
+        business.portal.get(path).await?;
+    }
+    let deliveries = business.portal.get(&format!("{endpoint}/deliveries")).await?;
+    let delivery = text(&deliveries["data"][0], "id")?;
+    business.portal.get(&format!("/webhook-deliveries/{delivery}")).await?;
+    business.portal.post(&format!("{endpoint}/test"), &json!({})).await?.expect(200)?;
+    let again = format!("/webhook-deliveries/{delivery}/redeliver");
+    assert!(business.portal.post(&again, &json!({})).await?.status.is_success());
+    Ok(())
+}
+
+/// A repeated report is known again.
+async fn the_fleet_delivers(business: &Business) -> anyhow::Result<()> {
+    for (order, events) in [
+        (NewOrder::sample_prepaid("spread-prepaid"), &PREPAID_DELIVERY[..]),
+        (NewOrder::sample("spread-cash"), &COD_DELIVERY[..]),
+    ] {
+        let (reference, cash) = (order.order_reference.clone(), order.payment.cod_amount_paise);
+        let id = business.place(order).await?;
+        for event in events {
+            let report = Fleet::progress(&id, event, cash);
+            for _time in ["first", "repeated"] {
+                business.fleet.send(&id, &report).await?.expect(200)?;
+            }
+        }
+        assert_in_order(&business.webhooks_of(&reference, 1 + events.len()).await?);
+        assert_eq!(business.entries_of(&id).await?.len(), 1, "the fee of {reference}");
+    }
+    business.fleet.orders("?limit=100").await?.expect(200)?;
+    let settled = eventually("the cash to be known", PATIENCE, || async {
+        let cash = business.portal.get("/cod?status=settled").await?;
+        Ok(cash["data"][0]["orderReference"].as_str().map(str::to_owned))
+    });
+    assert_eq!(settled.await?, "spread-cash");
+    Ok(())
+}
+
+async fn missed_webhooks_are_sent_again(business: &Business) -> anyhow::Result<()> {
+    let endpoint = format!("/webhook-endpoints/{}", business.endpoint_id);
+    let since = json!({ "since": business.portal.get(&endpoint).await?["createdAt"] });
+    let begun = business.portal.post(&format!("{endpoint}/recover"), &since).await?.expect(202)?;
+    let job = format!("{endpoint}/recoveries/{}", text(&begun, "id")?);
+    eventually("the recovery to end", PATIENCE, || async {
+        Ok((business.portal.get(&job).await?["status"] == "completed").then_some(()))
+    })
+    .await
+}
+
+async fn an_order_is_erased(stack: &Stack, business: &Business) -> anyhow::Result<()> {
+    let found = business.live()?.call(Method::GET, "?orderReference=spread-cash", None).await?.expect(200)?;
+    let erase = format!("/orders/{}/erase-personal-data", text(&found["data"][0], "id")?);
+    business.portal.call(Method::POST, &erase, None).await?.expect(200)?;
+    eventually("the order's webhooks to be erased", PATIENCE, || async {
+        let sql = "SELECT count(*) FROM spread.order_streams WHERE personal_data_erased_at IS NOT NULL";
+        Ok((plans::look(stack, Service::WebhookDispatcher, sql).await? == "1").then_some(()))
+    })
+    .await
 }

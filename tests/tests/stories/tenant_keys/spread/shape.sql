@@ -1,48 +1,71 @@
 -- The tables named in `spread.tables`, anew and partitioned by hash of the business: the real columns, checks, keys, indexes,
--- references and triggers, as the migrations made them. A unique index without the business becomes a plain one: keys.rs says what holds its
--- rule then.
+-- references and triggers, as the migrations made them. A table that is partitioned already has its partitions partitioned.
+-- The rules named in `spread.exceptions` do not hold the business: there they are indexes that are not unique.
+-- So that definitions name their schema.
+SET search_path = pg_catalog;
 DO $$
 DECLARE
-    partitions CONSTANT INTEGER := 8;
-    name TEXT;
-    definition TEXT;
-    is_key BOOLEAN;
-    columns TEXT;
+    tables CONSTANT OID[] := ARRAY(SELECT format('public.%I', table_name)::regclass FROM spread.tables);
+    hashed CONSTANT TEXT := 'PARTITION BY HASH (business_id)';
+    source RECORD;
+    part RECORD;
+    rule RECORD;
+    parents TEXT[];
+    parent TEXT;
 BEGIN
-    FOR name IN SELECT table_name FROM spread.tables ORDER BY place LOOP
-        EXECUTE format('CREATE TABLE spread.%I (LIKE public.%I INCLUDING ALL EXCLUDING INDEXES) PARTITION BY HASH (business_id)',
-            name, name);
-        FOR number IN 0 .. partitions - 1 LOOP
-            EXECUTE format('CREATE TABLE spread.%I PARTITION OF spread.%I FOR VALUES WITH (MODULUS %s, REMAINDER %s)',
-                name || '_p' || number, name, partitions, number);
-        END LOOP;
-        FOR definition, is_key, columns IN
-            SELECT pg_get_indexdef(indexrelid), indisprimary,
-                substring(pg_get_indexdef(indexrelid) FROM 'btree (\(.*\))')
-            FROM pg_index WHERE indrelid = format('public.%I', name)::regclass
+    FOR source IN SELECT oid, relname AS name, pg_get_partkeydef(oid) AS key FROM pg_class WHERE oid = ANY (tables) LOOP
+        EXECUTE format('CREATE TABLE spread.%I (LIKE public.%1$I INCLUDING ALL EXCLUDING INDEXES) %s',
+            source.name, coalesce('PARTITION BY ' || source.key, hashed));
+        parents := CASE WHEN source.key IS NULL THEN ARRAY[source.name] ELSE '{}' END;
+        FOR part IN
+            SELECT relname AS name, pg_get_expr(relpartbound, oid) AS bound
+            FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = source.oid
         LOOP
-            IF is_key THEN
-                EXECUTE format('ALTER TABLE spread.%I ADD PRIMARY KEY %s', name, columns);
+            EXECUTE format('CREATE TABLE spread.%I PARTITION OF spread.%I %s %s', part.name, source.name, part.bound, hashed);
+            parents := parents || part.name::text;
+        END LOOP;
+        FOREACH parent IN ARRAY parents LOOP
+            FOR number IN 0 .. 7 LOOP
+                EXECUTE format('CREATE TABLE spread.%I PARTITION OF spread.%I FOR VALUES WITH (MODULUS 8, REMAINDER %s)',
+                    parent || '_p' || number, parent, number);
+            END LOOP;
+        END LOOP;
+        FOR rule IN
+            SELECT regexp_replace(pg_get_indexdef(indexrelid), ' ON (ONLY )?public\.', ' ON spread.') AS definition,
+                'ADD CONSTRAINT ' || quote_ident(conname) || ' ' || pg_get_constraintdef(pg_constraint.oid) AS addition,
+                pg_class.relname IN (SELECT name FROM spread.exceptions) AS is_exception
+            FROM pg_index
+            JOIN pg_class ON pg_class.oid = indexrelid
+            LEFT JOIN pg_constraint ON conindid = indexrelid AND contype IN ('p', 'u')
+            WHERE indrelid = source.oid
+        LOOP
+            IF rule.is_exception THEN
+                EXECUTE replace(rule.definition, 'CREATE UNIQUE INDEX', 'CREATE INDEX');
+            ELSIF rule.addition IS NOT NULL THEN
+                EXECUTE format('ALTER TABLE spread.%I %s', source.name, rule.addition);
             ELSE
-                IF columns NOT LIKE '%business_id%' THEN
-                    definition := replace(definition, 'CREATE UNIQUE INDEX', 'CREATE INDEX');
-                END IF;
-                EXECUTE regexp_replace(definition, ' ON (ONLY )?public\.', ' ON spread.');
+                EXECUTE rule.definition;
             END IF;
         END LOOP;
-        FOR definition IN
-            SELECT pg_get_constraintdef(oid) FROM pg_constraint
-            WHERE conrelid = format('public.%I', name)::regclass AND contype = 'f'
-        LOOP
-            EXECUTE format('ALTER TABLE spread.%I ADD %s', name, replace(definition, 'REFERENCES ', 'REFERENCES spread.'));
-        END LOOP;
     END LOOP;
-    -- What triggers check, they check here too; their functions find the tables by the search path.
-    FOR definition IN
-        SELECT pg_get_triggerdef(pg_trigger.oid) FROM pg_trigger
-        JOIN spread.tables ON tgrelid = format('public.%I', table_name)::regclass
-        WHERE NOT tgisinternal
+    -- References of these tables, and those of other tables to them.
+    FOR rule IN
+        SELECT conrelid::regclass AS owner, relname, conname, conrelid = ANY (tables) AS is_ours,
+            CASE WHEN confrelid = ANY (tables)
+                THEN replace(pg_get_constraintdef(pg_constraint.oid), 'REFERENCES public.', 'REFERENCES spread.')
+                ELSE pg_get_constraintdef(pg_constraint.oid)
+            END AS definition
+        FROM pg_constraint JOIN pg_class ON pg_class.oid = conrelid
+        WHERE contype = 'f' AND conparentid = 0 AND (conrelid = ANY (tables) OR confrelid = ANY (tables))
     LOOP
-        EXECUTE replace(definition, ' ON public.', ' ON spread.');
+        IF NOT rule.is_ours THEN
+            EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', rule.owner, rule.conname);
+        END IF;
+        EXECUTE format('ALTER TABLE %I.%I ADD CONSTRAINT %I %s',
+            CASE WHEN rule.is_ours THEN 'spread' ELSE 'public' END, rule.relname, rule.conname, rule.definition);
+    END LOOP;
+    -- Their functions find the tables by the search path.
+    FOR rule IN SELECT pg_get_triggerdef(oid) AS definition FROM pg_trigger WHERE tgrelid = ANY (tables) AND NOT tgisinternal LOOP
+        EXECUTE replace(rule.definition, ' ON public.', ' ON spread.');
     END LOOP;
 END $$;

@@ -1,0 +1,111 @@
+//! What is partitioned, and what is known of the statements that run on it.
+
+use local_stack::Service;
+
+pub(super) struct Spread {
+    pub(super) service: Service,
+    pub(super) tables: &'static [&'static str],
+    /// Inserts that allow for a row that is there already: `table: what then`. Each runs.
+    pub(super) upserts: &'static [&'static str],
+    /// Statements that look into others' partitions too, by a part of their text, and why. Each runs.
+    pub(super) everywhere: &'static [(&'static str, &'static str)],
+}
+
+const BOOKS: &str = "Reconciliation reads the books of all businesses, a portion at a time.";
+const ORDER: &str =
+    "Whose order it is must be found by the order alone: another business's is told from a new one.";
+const ALERTS: &str = "Metrics count the rows of all businesses.";
+const WORKER: &str = "A worker looks for what is due, whichever the business.";
+const BATCH: &str = "A batch for several businesses: PostgreSQL prunes by a value, not by an array.";
+const ENDPOINT: &str = "Senders work for all businesses, and know their queues by endpoint.";
+
+pub(super) const SPREAD: [Spread; 3] = [
+    Spread {
+        service: Service::OrderApi,
+        tables: &["orders", "order_events", "fleet_reports", "simulations"],
+        upserts: &["fleet_reports: NOTHING", "orders: NOTHING", "simulations: UPDATE"],
+        everywhere: &[
+            ("fleet_reports.event_id = $1", "The fleet's ids are its own, and used once."),
+            (
+                "(orders.id = $1) AND orders.mode = 'live') AND orders.placement =",
+                "The fleet names the order alone.",
+            ),
+            (
+                "orders.mode = 'live' AND orders.placement = 'placed') AND (orders.updated_at <",
+                "The fleet lists all orders.",
+            ),
+            ("orders.tracking_code = $1", "The tracking page has the code alone."),
+            ("min(orders.pending_since)", ALERTS),
+            ("(orders.pending_since < $1)) ORDER BY", WORKER),
+            ("orders.personal_data_erased_at IS NULL AND (orders.status IN", WORKER),
+            ("simulations.next_at <= $1", WORKER),
+            ("FROM orders WHERE (orders.id = ANY($1))", BOOKS),
+        ],
+    },
+    Spread {
+        service: Service::Wallet,
+        tables: &["wallets", "transfers", "entries", "debits", "cash"],
+        upserts: &["cash: NOTHING", "wallets: NOTHING"],
+        everywhere: &[
+            ("AS wrong (subject, detail)", BOOKS),
+            ("AS chunk", BOOKS),
+            ("(debits.order_id > $1)", BOOKS),
+            ("(transfers.id > $1)", BOOKS),
+            ("(cash.order_id > $1)", BOOKS),
+            ("(cash.order_id = ANY($1))", BOOKS),
+            ("(transfers.order_id = ANY($1))", BOOKS),
+            ("(debits.order_id = ANY($1))", ORDER),
+            (
+                "EXISTS ( SELECT FROM new_",
+                "Triggers check what a batch wrote for several businesses, transfer by transfer.",
+            ),
+            ("AS age, count(*) AS orders", "What all businesses are owed, for the operator."),
+            ("FROM cash WHERE business_id = ANY($1)", BATCH),
+            ("FROM wallets WHERE (wallets.business_id = ANY($1))", BATCH),
+        ],
+    },
+    Spread {
+        service: Service::WebhookDispatcher,
+        tables: &[
+            "endpoints",
+            "endpoint_health",
+            "endpoint_notices",
+            "order_streams",
+            "parked_events",
+            "events",
+            "deliveries",
+            "attempts",
+            "recoveries",
+        ],
+        upserts: &[
+            "events: NOTHING",
+            "order_streams: NOTHING",
+            "order_streams: UPDATE",
+            "recoveries: NOTHING",
+        ],
+        everywhere: &[
+            ("(business_id, endpoint_id, id) < ($1, $2, $3)", "A page's bounds are compared as rows."),
+            ("FROM order_streams WHERE order_id = ANY ($1) ORDER BY", ORDER),
+            ("FROM attempts_default", WORKER),
+            ("WITH portion AS", WORKER),
+            ("next_secret_from <= $1", WORKER),
+            ("FROM recoveries AS job", WORKER),
+            ("AS stuck", WORKER),
+            ("AS left_over", WORKER),
+            ("UPDATE deliveries SET state = 'parked'", WORKER),
+            ("parked_fate = 'replay'", WORKER),
+            ("parked_fate = 'discard'", WORKER),
+            ("parked_fate IS NOT NULL AND NOT EXISTS", WORKER),
+            ("health.failing_since <= health.last_delivery_at", WORKER),
+            ("min(parked_events.parked_at)", ALERTS),
+            ("secret_key_id <> ALL ($1)", ALERTS),
+            ("count(*) FILTER (WHERE tripped_until", ALERTS),
+            ("WITH RECURSIVE queues", ENDPOINT),
+            ("ON news.endpoint_id = health.endpoint_id", ENDPOINT),
+            ("WHERE health.endpoint_id = news.endpoint_id", ENDPOINT),
+            ("AS queue (endpoint_id, order_id)", ENDPOINT),
+            ("WHERE endpoint_id = $1 AND due_at > $2", ENDPOINT),
+            ("WITH stored AS", ENDPOINT),
+        ],
+    },
+];
