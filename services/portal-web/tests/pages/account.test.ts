@@ -100,7 +100,9 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
 
   await page.reload();
   await rowsOf(page, "People", 2);
+  const changed = page.waitForResponse((answer) => answer.request().method() === "PATCH");
   await page.getByLabel(`Role of ${email}`).selectOption({ label: "Developer" });
+  await changed;
   await viewer.page.goto("/api-keys");
   await viewer.page.getByRole("button", { name: "Create key" }).waitFor();
   await page.getByRole("button", { name: `Remove ${email}` }).click();

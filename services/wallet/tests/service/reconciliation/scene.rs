@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use domain::{BusinessId, OrderId, TransferId};
+use test_kit::until;
 use wallet::Settings;
 
 use super::fake_orders::FakeOrders;
@@ -34,11 +35,25 @@ impl Scene {
         Self::start_with(|_| {}).await
     }
 
+    /// Without a worker, whose turns would meet what the test does to the tables: tests run the command instead.
     pub(super) async fn start_with(change: impl FnOnce(&mut Settings)) -> Self {
+        let scene = Self::with_turns(change).await;
+        // The worker takes its first turn soon after the start.
+        let call_off = "UPDATE reconciliation_runs SET next_at = 'infinity' WHERE holder IS NULL OR completed_at IS NOT NULL";
+        until("no turn to be under way or due", async || {
+            scene.sql(call_off).await;
+            scene.harness.number("SELECT count(*) FROM reconciliation_runs WHERE next_at = 'infinity'").await
+                == 1
+        })
+        .await;
+        scene
+    }
+
+    /// With a worker that takes a turn a day.
+    pub(super) async fn with_turns(change: impl FnOnce(&mut Settings)) -> Self {
         let orders = FakeOrders::start();
         let harness = Harness::start_with(|settings| {
             orders.settings(settings);
-            // Most tests run the command, and no worker beside it.
             settings.reconciliation.interval_seconds = 86_400;
             change(settings);
         })

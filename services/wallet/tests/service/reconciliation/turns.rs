@@ -7,7 +7,7 @@ use super::scene::Scene;
 use test_kit::until;
 
 async fn scene() -> Scene {
-    Scene::start_with(|settings| {
+    Scene::with_turns(|settings| {
         settings.reconciliation.interval_seconds = 1;
         settings.reconciliation.chunk_rows = 2;
         settings.reconciliation.sweep_rows = 6;
@@ -127,7 +127,7 @@ async fn a_turn_without_order_api_proves_the_books_and_is_not_completed() {
 
 #[tokio::test]
 async fn a_failed_turn_is_followed_by_one_soon_and_not_after_the_whole_interval() {
-    let scene = Scene::start().await;
+    let scene = Scene::with_turns(|_| {}).await;
     until("the first turn to be completed", async || scene.completed().await > 0).await;
     let first = scene.completed().await;
     scene.orders.be_away(true);
