@@ -222,6 +222,39 @@ async fn when_the_server_is_killed_no_outcome_is_a_lie() {
     batcher.submit(job(100_000)).await.unwrap();
 }
 
+/// From then on a commit takes longer than anybody waits.
+const SLOW_COMMITS: &str = "
+    CREATE FUNCTION sleep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(3600); RETURN NULL; END';
+    CREATE CONSTRAINT TRIGGER slow_commit AFTER INSERT ON counted
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION sleep();";
+
+/// The jobs are applied and the server was asked to commit them; its connection ends before it says what came of that.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_without_an_answer_is_no_promise() {
+    let (batcher, runs, url) = start(BatcherOptions::default()).await;
+    query(&url, SLOW_COMMITS).await.unwrap();
+    let submitting = {
+        let batcher = batcher.clone();
+        tokio::spawn(async move { batcher.submit(job(1)).await })
+    };
+    let committing = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'";
+    until("it is being committed", async || {
+        query(&url, &format!("SELECT count(*) {committing}")).await.unwrap() == "1"
+    })
+    .await;
+    query(&url, &format!("SELECT pg_terminate_backend(pid) {committing}")).await.unwrap();
+    assert!(submitting.await.unwrap().unwrap_err().is_unavailable());
+    assert_eq!(
+        AtomicUsize::load(&runs, Ordering::Relaxed),
+        1,
+        "it may have committed, so it is not tried again"
+    );
+
+    query(&url, "DROP TRIGGER slow_commit ON counted").await.unwrap();
+    assert_eq!(batcher.submit(job(2)).await.unwrap(), 3);
+    assert_eq!(query(&url, "SELECT string_agg(id::text, ',') FROM counted").await.unwrap(), "2");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 

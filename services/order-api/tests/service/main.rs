@@ -18,4 +18,5 @@ mod limits;
 mod news;
 mod peers;
 mod suspension;
+mod tenants;
 mod tracking;

@@ -35,6 +35,10 @@ async fn the_program_serves_keeps_secrets_and_stops_in_good_order() {
     assert_eq!(owner.put("/v1/portal/pickup-profile", complete_profile()).await.status, 200);
     let wrong = json!({ "email": "owner@shop.example", "password": "battery staple" });
     assert_eq!(owner.post("/v1/portal/session", wrong).await.status, 401);
+    let right = json!({ "email": "owner@shop.example", "password": "correct horse" });
+    let logged_in = Client::new(public).post("/v1/portal/session", right).await;
+    assert_eq!(logged_in.status, 200, "{logged_in:?}");
+    let next_token = logged_in.header("set-cookie").split(['=', ';']).nth(1).unwrap().to_owned();
     let mut operator = Client::new(public).with_bearer(OPERATOR_TOKEN);
     assert_eq!(operator.get("/v1/operator/businesses").await.status, 200);
     let mut console = Client::new(public);
@@ -49,8 +53,8 @@ async fn the_program_serves_keeps_secrets_and_stops_in_good_order() {
 
     let kept = everything_kept(&portal).await;
     assert!(kept.contains("Corner Shop"), "the tables were read");
-    for secret in ["correct horse", "battery staple", token.as_str(), console_token.as_str(), OPERATOR_TOKEN]
-    {
+    let tokens = [token.as_str(), next_token.as_str(), console_token.as_str(), OPERATOR_TOKEN];
+    for secret in ["correct horse", "battery staple"].into_iter().chain(tokens) {
         assert!(!written.contains(secret), "in the log: {secret}");
         // Binary columns read as hexadecimal.
         let hexadecimal: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
