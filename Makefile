@@ -44,13 +44,13 @@ test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
 test-long: ## What `make test` leaves out: restores, a rolling upgrade, Schemathesis, mutants, a thousand kills; hours
 	$(MAKE) --keep-going test-restore test-upgrade test-api mutants test-faults
 
-test-restore: tests $(NEXTEST) ## Restores from dumps, and the tests of the test servers themselves
+test-restore: tests $(NEXTEST) ## Restores from dumps, and the tests of the test servers themselves; 30 s
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
 
 test-pages: programs $(PAGES) ## The portal's pages in a real browser, on a stack of their own; 3 min
 	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
 
-test-api: programs $(SCHEMATHESIS) ## Schemathesis, over the API as it describes itself, on a stack of its own
+test-api: programs $(SCHEMATHESIS) ## Schemathesis, over the API as it describes itself, on a stack of its own; 2 min
 	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh
 
 openapi: programs $(NODE_MODULES) ## Write proto-docs/openapi/ anew, from the code, and the pages' types from it
