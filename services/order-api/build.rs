@@ -1,4 +1,5 @@
-//! A migration that is added or taken away is noticed: the macro that embeds them tells cargo of those alone that it found.
+//! Makes cargo compile the service again when a migration is added or removed. The macro that embeds migrations names only
+//! the files that it found.
 
 fn main() {
     println!("cargo:rerun-if-changed=migrations");

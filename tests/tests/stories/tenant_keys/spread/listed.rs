@@ -12,8 +12,7 @@ pub(super) struct Spread {
 }
 
 const BOOKS: &str = "Reconciliation reads the books of all businesses, a portion at a time.";
-const ORDER: &str =
-    "Whose order it is must be found by the order alone: another business's is told from a new one.";
+const ORDER: &str = "The order is looked for in every business: another business's order is no new one.";
 const ALERTS: &str = "Metrics count the rows of all businesses.";
 const WORKER: &str = "A worker looks for what is due, whichever the business.";
 const BATCH: &str = "A batch for several businesses: PostgreSQL prunes by a value, not by an array.";
