@@ -47,9 +47,11 @@ export async function visit(
   return { page, context, faults };
 }
 
-/** Kept for looking at when a folder is named, and never in git. */
+/** Where screenshots are kept for looking at, never in git: only when it is named. */
+const folder = process.env.SCREENSHOTS;
+export const keepsScreenshots = folder !== undefined;
+
 export async function screenshot(page: Page, name: string): Promise<void> {
-  const folder = process.env.SCREENSHOTS;
   if (!folder) return;
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
