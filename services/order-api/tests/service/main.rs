@@ -17,6 +17,7 @@ mod idempotency;
 mod limits;
 mod news;
 mod peers;
+mod recovery;
 mod suspension;
 mod tenants;
 mod tracking;

@@ -1,0 +1,52 @@
+//! Orders that were left between their intent and their end, while the wallet refuses one of them.
+
+use chrono::TimeDelta;
+use test_kit::{metrics, smallest_order, until};
+
+use crate::business::Business;
+use crate::harness::OrderApi;
+use crate::peers::Debits;
+
+const BALANCE: i64 = 49_000;
+
+/// Begins a live order whose debit gets no answer.
+async fn leave_behind(service: &OrderApi, business: &Business, pending: i64) -> anyhow::Result<()> {
+    let live = business.live()?;
+    tokio::spawn(async move { live.create("left-behind", &smallest_order("left-behind")).await });
+    until("the order waits for its payment", async || count(service, "pending_payment").await == pending)
+        .await;
+    Ok(())
+}
+
+async fn count(service: &OrderApi, placement: &str) -> i64 {
+    service.count(&format!("orders WHERE placement = '{placement}'")).await
+}
+
+async fn until_refused(orders: usize) {
+    let line = format!("orders_recovery_refused{{service=\"order-api\"}} {orders}\n");
+    until(&line, async || metrics("order-api").render().contains(&line)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_the_wallet_refuses_stops_no_other() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let (refused, other) = (service.business(BALANCE), service.business(BALANCE));
+    service.peers.hold_debits(Debits::HeldBefore);
+    service.peers.refuse_voids_of(refused.id, true);
+    // Recovery begins with the oldest.
+    leave_behind(&service, &refused, 1).await?;
+    service.clock.advance(TimeDelta::seconds(1));
+    leave_behind(&service, &other, 2).await?;
+    until_refused(0).await;
+
+    service.clock.advance(TimeDelta::seconds(7));
+    until("the other order is given up", async || count(&service, "released").await == 1).await;
+    assert_eq!(count(&service, "pending_payment").await, 1);
+    until_refused(1).await;
+
+    service.peers.refuse_voids_of(refused.id, false);
+    service.clock.advance(TimeDelta::seconds(61));
+    until("the refused order is given up, too", async || count(&service, "released").await == 2).await;
+    until_refused(0).await;
+    Ok(())
+}
