@@ -10,6 +10,7 @@
 mod bad_input;
 mod browsers;
 mod business;
+mod erasures;
 mod fleet_list;
 mod fleet_reports;
 mod harness;

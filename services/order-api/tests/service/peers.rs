@@ -160,7 +160,11 @@ impl Peers {
     /// Whether the wallet refuses to call off debits of this business.
     pub(crate) fn refuse_voids_of(&self, business: BusinessId, refused: bool) {
         let voids_refused = &mut self.known().voids_refused;
-        if refused { voids_refused.insert(business) } else { voids_refused.remove(&business) };
+        if refused {
+            voids_refused.insert(business)
+        } else {
+            voids_refused.remove(&business)
+        };
     }
 
     pub(crate) fn hold_debits(&self, debits: Debits) {
@@ -245,11 +249,7 @@ async fn debit(
     Json(answer)
 }
 
-async fn void(
-    shared: Data<Shared>,
-    path: Path<(OrderId, i32)>,
-    request: Json<DebitRequest>,
-) -> HttpResponse {
+async fn void(shared: Data<Shared>, path: Path<(OrderId, i32)>, request: Json<DebitRequest>) -> HttpResponse {
     let mut known = shared.known.lock().unwrap();
     if known.voids_refused.contains(&request.business_id) {
         return HttpResponse::Conflict().json(json!({ "code": "debit_differs", "message": "another debit" }));

@@ -57,8 +57,8 @@ pub(crate) use secrets::{
     write_secrets,
 };
 pub(crate) use streams::{
-    OrderPlace, Stream, advance_streams, begin_streams, lock_streams, park, parked_overview, parked_places,
-    take_parked,
+    OrderPlace, Stream, advance_streams, begin_streams, forget_erasures, lock_streams, park, parked_overview,
+    parked_places, take_parked,
 };
 pub(crate) use stuck::step_aside;
 pub(crate) use subscribers::{Subscriber, subscribers};

@@ -145,6 +145,34 @@ async fn an_erasure_that_overtakes_the_events_or_dies_half_way_is_done_all_the_s
 }
 
 #[tokio::test]
+async fn an_order_that_is_placed_after_it_was_erased_is_complete_again() {
+    let harness = Harness::start().await;
+    let receiver = Receiver::kind();
+    harness.endpoint(&receiver).await;
+    let (taken_over, overtaken) = (harness.new_order(Mode::Live), harness.new_order(Mode::Live));
+    let overtaken_first = harness.envelope(&overtaken, 1, EventKind::OrderCreated);
+    harness.publish(&[erasure(&harness, &taken_over), erasure(&harness, &overtaken)]).await;
+    until("both are erased", async || {
+        harness.count("order_streams WHERE personal_data_erased_at IS NOT NULL").await == 2
+    })
+    .await;
+
+    harness.publish(&[overtaken_first, telling(&harness, &overtaken, 2, EventKind::DriverAssigned)]).await;
+    harness.publish_created(&taken_over).await;
+    harness.publish(&[telling(&harness, &taken_over, 2, EventKind::DriverAssigned)]).await;
+    for (order, is_complete) in [(&taken_over, true), (&overtaken, false)] {
+        until("both arrive", async || receiver.sequences(&order.reference) == [1, 2]).await;
+        let received = receiver.received();
+        let second = received.iter().find(|received| {
+            received.json()["order"]["orderReference"] == order.reference.as_str() && received.sequence() == 2
+        });
+        let event = second.expect("the second event").json();
+        assert_eq!(event["data"]["driver"]["name"] == NAME, is_complete, "{event}");
+        assert_eq!(event["data"]["reason"].is_string(), is_complete, "{event}");
+    }
+}
+
+#[tokio::test]
 async fn nobody_erases_another_business_s_order() {
     let harness = Harness::start().await;
     let receiver = Receiver::kind();

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{Clock, Entropy, EventId, OrderId, WebhookDeliveryId};
+use domain::{BusinessId, Clock, Entropy, EventId, EventKind, OrderId, WebhookDeliveryId};
 use events::Body;
 use futures_util::try_join;
 use postgres::{Apply, StoreError};
@@ -35,14 +35,16 @@ impl Apply<Incoming, Result<Handed, Refused>> for AcceptBatch {
         let ids: Vec<EventId> = jobs.iter().map(|job| job.envelope.id).collect();
         let subjects: BTreeSet<Subject> = jobs.iter().filter_map(|job| Subject::of(&job.envelope)).collect();
         // Sent together, so that the server is waited for once.
-        let (mut unseen, streams, mut subscribers) = try_join!(
+        let (mut unseen, mut streams, mut subscribers) = try_join!(
             outbox::first_times(conn, CONSUMER, &ids, now),
             store::lock_streams(conn, jobs.iter().filter_map(order_of)),
             store::subscribers(conn, &subjects),
         )?;
         // One that is in the batch twice counts once.
-        let fresh = jobs.iter().filter(|job| unseen.remove(&job.envelope.id));
-        let fresh: Vec<Cow<'_, Incoming>> = fresh.map(|job| without_what_was_erased(job, &streams)).collect();
+        let fresh: Vec<_> = jobs.iter().filter(|job| unseen.remove(&job.envelope.id)).collect();
+        store::forget_erasures(conn, &begun_anew(&fresh, &mut streams)).await?;
+        let fresh: Vec<Cow<'_, Incoming>> =
+            fresh.into_iter().map(|job| without_what_was_erased(job, &streams)).collect();
         let changes = put_in_order(conn, &fresh, &streams).await?;
         let due = due(conn, &changes.due).await?;
         // Some have waited since before this batch.
@@ -57,6 +59,22 @@ impl Apply<Incoming, Result<Handed, Refused>> for AcceptBatch {
         };
         Ok(ids.iter().map(outcome).collect())
     }
+}
+
+/// Orders that were erased before they were placed: a retry took them over, and they are complete again. Of an order that
+/// was placed, even an erasure that overtakes the first event is later than that.
+fn begun_anew(fresh: &[&Incoming], streams: &mut BTreeMap<OrderId, Stream>) -> Vec<(OrderId, BusinessId)> {
+    let mut anew = Vec::new();
+    for Incoming { envelope, .. } in fresh {
+        let Body::Order(event) = &envelope.body else { continue };
+        let Some(stream) = streams.get_mut(&event.order.id) else { continue };
+        let is_first = event.event == EventKind::OrderCreated && stream.business_id == envelope.business_id;
+        if is_first && stream.erased_at.is_some_and(|at| at < envelope.recorded_at()) {
+            stream.erased_at = None;
+            anew.push((event.order.id, stream.business_id));
+        }
+    }
+    anew
 }
 
 /// What was on its way while its order was erased.
