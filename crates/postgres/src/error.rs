@@ -70,7 +70,7 @@ fn is_unavailable(error: &Error) -> bool {
 }
 
 /// Diesel keeps the server's message and drops its SQLSTATE, so the conditions that pass by themselves are told by
-/// how their messages begin. Servers speak English to us: `lc_messages` stays at its default in every image we ship.
+/// how their messages begin. Servers speak English to our roles (`lc_messages`), which is looked at when a service starts.
 fn is_passing(message: &str) -> bool {
     const PASSING: &[&str] = &[
         // 57014 query_canceled, 55P03 lock_not_available, 40P01 deadlock_detected
