@@ -12,9 +12,10 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 use crate::connect::Live;
+use crate::declare::Maker;
 use crate::link::Link;
 use crate::message::{Outgoing, short};
-use crate::{BrokerError, declare, spans};
+use crate::{BrokerError, declare, spans, topology};
 
 /// How long the broker has to confirm a batch.
 const CONFIRM: Duration = Duration::from_secs(5);
@@ -41,6 +42,7 @@ impl Publisher {
         for result in [CONFIRMED, FAILED] {
             counter!("broker_published_total", "result" => result).increment(0);
         }
+        counter!("broker_unroutable_total").increment(0);
         Self { link, open: Arc::default() }
     }
 
@@ -68,9 +70,10 @@ impl Publisher {
     /// Publishes persistent messages in the given order and waits for the confirms of all, together, for at most 5 s.
     ///
     /// # Errors
-    /// When any message was not confirmed. Nothing is then known of the others: all are to be published again.
+    /// [`BrokerError::Unroutable`] when a message came back that a shared queue should take; the others are confirmed.
+    /// Otherwise when any message was not confirmed; nothing is then known of the others: all are to be published again.
     pub async fn publish(&self, messages: &[Outgoing]) -> Result<(), BrokerError> {
-        self.send(messages, BasicPublishOptions::default()).await
+        self.send(messages, |message| topology::is_taken(&message.routing_key)).await
     }
 
     /// Publishes a message that is of no use unless a queue takes it.
@@ -78,15 +81,19 @@ impl Publisher {
     /// # Errors
     /// As [`Publisher::publish`], and when no queue is bound to its routing key.
     pub(crate) async fn publish_to_queue(&self, message: Outgoing) -> Result<(), BrokerError> {
-        self.send(&[message], BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() }).await
+        self.send(&[message], |_| true).await
     }
 
-    async fn send(&self, messages: &[Outgoing], options: BasicPublishOptions) -> Result<(), BrokerError> {
+    async fn send(
+        &self,
+        messages: &[Outgoing],
+        is_mandatory: impl Fn(&Outgoing) -> bool,
+    ) -> Result<(), BrokerError> {
         if messages.is_empty() {
             return Ok(());
         }
         let started = Instant::now();
-        let outcome = timeout(CONFIRM, self.confirmed(messages, options)).await.unwrap_or_else(|_| {
+        let outcome = timeout(CONFIRM, self.confirmed(messages, is_mandatory)).await.unwrap_or_else(|_| {
             // Whatever is stuck in this connection must not pile up.
             if let Some(live) = self.link.current() {
                 live.doubt();
@@ -94,19 +101,37 @@ impl Publisher {
             Err(BrokerError::Unavailable("no confirm in time".into()))
         });
         histogram!("broker_publish_seconds").record(started.elapsed());
-        let result = if outcome.is_ok() { CONFIRMED } else { FAILED };
-        counter!("broker_published_total", "result" => result).increment(messages.len() as u64);
-        if outcome.is_err() {
+        self.count(messages.len(), &outcome);
+        let begin_anew = match &outcome {
+            Ok(()) => false,
+            // Who makes the queues makes them once more.
+            Err(BrokerError::Unroutable(_)) => self.link.maker() == Maker::Us,
             // What is still unconfirmed on this channel is nobody's business any more.
+            Err(_) => true,
+        };
+        if begin_anew {
             *self.open.lock().await = None;
         }
         outcome
     }
 
+    fn count(&self, messages: usize, outcome: &Result<(), BrokerError>) {
+        let failed = match outcome {
+            Ok(()) => 0,
+            Err(BrokerError::Unroutable(returned)) => {
+                counter!("broker_unroutable_total").increment(returned.len() as u64);
+                returned.len()
+            }
+            Err(_) => messages,
+        };
+        counter!("broker_published_total", "result" => CONFIRMED).increment((messages - failed) as u64);
+        counter!("broker_published_total", "result" => FAILED).increment(failed as u64);
+    }
+
     async fn confirmed(
         &self,
         messages: &[Outgoing],
-        options: BasicPublishOptions,
+        is_mandatory: impl Fn(&Outgoing) -> bool,
     ) -> Result<(), BrokerError> {
         let channel = self.channel().await?;
         // The messages enter the channel in order, as each future is first polled in order.
@@ -117,7 +142,7 @@ impl Publisher {
             let sent = channel.basic_publish(
                 EXCHANGE.into(),
                 short(&message.routing_key),
-                options,
+                BasicPublishOptions { mandatory: is_mandatory(message), ..BasicPublishOptions::default() },
                 &message.body,
                 message.properties(trace.as_ref()),
             );
@@ -129,16 +154,15 @@ impl Publisher {
             }
             confirmation
         });
-        for confirmation in try_join_all(confirmations).await? {
+        let mut returned = Vec::new();
+        for (index, confirmation) in try_join_all(confirmations).await?.into_iter().enumerate() {
             match confirmation {
                 Confirmation::Ack(None) => {}
-                // What comes back was to reach a queue, and none is bound.
-                Confirmation::Ack(Some(_)) | Confirmation::Nack(_) | Confirmation::NotRequested => {
-                    return Err(BrokerError::Refused);
-                }
+                Confirmation::Ack(Some(_)) => returned.push(index),
+                Confirmation::Nack(_) | Confirmation::NotRequested => return Err(BrokerError::Refused),
             }
         }
-        Ok(())
+        if returned.is_empty() { Ok(()) } else { Err(BrokerError::Unroutable(returned)) }
     }
 
     async fn channel(&self) -> Result<Channel, BrokerError> {

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use messaging::topology;
+use events::{Body, binding};
+use messaging::{BrokerError, topology};
 use test_kit::vhost;
 
-use crate::brokers::{Events, broker, outgoing, ready_messages};
+use crate::brokers::{Events, broker, outgoing, ready_messages, unbind};
 use crate::recorder::Recorder;
 
 #[tokio::test]
@@ -42,6 +43,28 @@ async fn concurrent_publishers_share_a_channel() {
     });
     futures_util::future::try_join_all(publishes).await.unwrap();
     assert_eq!(ready_messages(&url, topology::facts().name()).await, 1_000);
+    broker.close().await;
+}
+
+#[tokio::test]
+async fn what_no_queue_takes_comes_back_and_the_rest_is_kept() {
+    let url = vhost().await;
+    let (broker, events, facts) = (broker(&url), Events::new(), topology::facts());
+    let publisher = broker.publisher();
+    publisher.connected().await.unwrap();
+    publisher.publish(&[outgoing(&events.funded())]).await.unwrap();
+    unbind(&url, facts.name(), binding::WALLET_FUNDED).await;
+
+    // The last is for instances alone, of which there are none.
+    let batch =
+        [events.event(Body::FirstTestOrder {}), events.funded(), events.event(Body::BusinessChanged {})]
+            .map(|event| outgoing(&event));
+    let error = publisher.publish(&batch).await.unwrap_err();
+    assert!(matches!(&error, BrokerError::Unroutable(returned) if *returned == [1]), "{error}");
+    assert_eq!(ready_messages(&url, facts.name()).await, 2);
+    // Who makes the queues binds them anew.
+    publisher.publish(&batch[1..]).await.unwrap();
+    assert_eq!(ready_messages(&url, facts.name()).await, 3);
     broker.close().await;
 }
 

@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use domain::Clock;
+use events::binding;
+use messaging::{Broker, topology};
 use outbox::{Doorbell, Relay};
+use settings::Secret;
 use test_kit::{OwnBroker, until, vhost};
 use tracing::Instrument;
 
-use crate::servers::{Events, Recorder, Running, broker, database, waiting};
+use crate::servers::{Events, Recorder, Running, bind, broker, database, waiting};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_relays_share_the_work_and_send_each_event_once() {
@@ -70,6 +73,40 @@ async fn an_event_arrives_in_the_trace_of_the_request_that_caused_it() {
     relay.stop().await;
     listening.stop().await;
     broker.close().await;
+}
+
+/// More than a batch of them, so that they would fill every batch.
+#[tokio::test(flavor = "multi_thread")]
+async fn events_that_no_queue_takes_stay_and_the_others_pass_them_by() {
+    let (database, url) = database().await;
+    let (events, recorder, vhost) = (Events::new(), Recorder::default(), vhost().await);
+    let (maker, doorbell) = (broker(&vhost), Doorbell::default());
+    let listening = recorder.listen(&maker);
+    let making = Running::relay(&database, &maker, &doorbell, Clock::system());
+    let first = events.commit(&database, 1).await.unwrap();
+    until("the queues are made", async || recorder.has_all(&first)).await;
+    making.stop().await;
+    let facts = topology::facts();
+    bind(&vhost, facts.name(), binding::WALLET_FUNDED, false).await;
+
+    // A service that makes no queues does not make this one good.
+    let platform = settings::Broker { declare: false, ..settings::Broker::new(Secret::new(vhost.as_str())) };
+    let user = Broker::start(&platform, "test");
+    let relay = Running::relay(&database, &user, &doorbell, Clock::system());
+    let nowhere = events.commit(&database, 600).await.unwrap();
+    let others = events.commit_all(&database, vec![events.first_test_order()]).await.unwrap();
+    until("the other has arrived", async || recorder.has_all(&others)).await;
+    assert_eq!(waiting(&url).await, 600);
+    let later = events.commit_all(&database, vec![events.first_test_order()]).await.unwrap();
+    until("a later one has arrived", async || recorder.has_all(&later)).await;
+
+    bind(&vhost, facts.name(), binding::WALLET_FUNDED, true).await;
+    until("all have arrived", async || recorder.has_all(&nowhere)).await;
+    until("the outbox is empty", async || waiting(&url).await == 0).await;
+    relay.stop().await;
+    listening.stop().await;
+    user.close().await;
+    maker.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
