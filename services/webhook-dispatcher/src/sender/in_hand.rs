@@ -43,10 +43,16 @@ struct Held {
     under_way: bool,
 }
 
-/// Keeps a delivery in hand until it is dropped.
+/// Keeps a delivery in hand until it is dropped, unless it was taken anew meanwhile.
 pub(crate) struct Hold {
     in_hand: InHand,
-    delivery: WebhookDeliveryId,
+    lease: Lease,
+}
+
+impl Hold {
+    pub(crate) fn lease(&self) -> Lease {
+        self.lease
+    }
 }
 
 impl InHand {
@@ -56,7 +62,7 @@ impl InHand {
 
     pub(crate) fn take(&self, lease: Lease, endpoint: EndpointId) -> Hold {
         self.lock().insert(lease, endpoint);
-        Hold { in_hand: self.clone(), delivery: lease.delivery }
+        Hold { in_hand: self.clone(), lease }
     }
 
     /// The same, unless so many are in hand already, of this endpoint or in all.
@@ -72,7 +78,7 @@ impl InHand {
             return None;
         }
         all.insert(lease, endpoint);
-        Some(Hold { in_hand: self.clone(), delivery: lease.delivery })
+        Some(Hold { in_hand: self.clone(), lease })
     }
 
     pub(crate) fn leases(&self) -> Vec<Lease> {
@@ -127,27 +133,37 @@ impl InHand {
 impl All {
     fn insert(&mut self, lease: Lease, endpoint: EndpointId) {
         // Taken anew with another token while it is in hand: it counts once.
-        self.remove(lease.delivery);
+        if let Some(Held { lease: before, .. }) = self.held.get(&lease.delivery).copied() {
+            self.remove(before);
+        }
         self.held.insert(lease.delivery, Held { endpoint, lease, under_way: true });
         *self.by_endpoint.entry(endpoint).or_default() += 1;
     }
 
     /// As [`All::leave_endpoint`].
-    fn remove(&mut self, delivery: WebhookDeliveryId) -> bool {
-        let awaited = self.leave_endpoint(delivery);
-        if self.held.remove(&delivery).is_some() {
+    fn remove(&mut self, lease: Lease) -> bool {
+        if !self.is_held(lease) {
+            return false;
+        }
+        let awaited = self.leave_endpoint(lease);
+        if self.held.remove(&lease.delivery).is_some() {
             self.unwritten -= 1;
         }
         awaited
     }
 
-    fn received(&mut self, delivery: WebhookDeliveryId) -> bool {
-        self.unwritten < UNWRITTEN_MAX && self.leave_endpoint(delivery)
+    fn received(&mut self, lease: Lease) -> bool {
+        self.unwritten < UNWRITTEN_MAX && self.is_held(lease) && self.leave_endpoint(lease)
+    }
+
+    /// Not once it was taken anew: what an earlier hold says is not of the later one.
+    fn is_held(&self, lease: Lease) -> bool {
+        self.held.get(&lease.delivery).is_some_and(|held| held.lease.token == lease.token)
     }
 
     /// From now on it is unwritten. True when somebody waits for its place.
-    fn leave_endpoint(&mut self, delivery: WebhookDeliveryId) -> bool {
-        let Some(held) = self.held.get_mut(&delivery) else { return false };
+    fn leave_endpoint(&mut self, lease: Lease) -> bool {
+        let Some(held) = self.held.get_mut(&lease.delivery) else { return false };
         if !std::mem::take(&mut held.under_way) {
             return false;
         }
@@ -165,7 +181,7 @@ impl All {
 impl Hold {
     /// The endpoint has it, and may be sent another. The delivery stays in hand until its outcome is written.
     pub(crate) fn received(&self) {
-        if self.in_hand.lock().received(self.delivery) {
+        if self.in_hand.lock().received(self.lease) {
             self.in_hand.bell.notify_one();
         }
     }
@@ -173,7 +189,7 @@ impl Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        if self.in_hand.lock().remove(self.delivery) {
+        if self.in_hand.lock().remove(self.lease) {
             self.in_hand.bell.notify_one();
         }
     }
@@ -218,6 +234,23 @@ mod tests {
         drop(third);
         assert!(rung(), "a failure gives its place back, too");
         assert_eq!((in_hand.by_endpoint(), in_hand.len()), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn the_end_of_an_earlier_hold_is_not_the_end_of_the_later_one() {
+        let (clock, entropy, in_hand) = (Clock::system(), Entropy::seeded(1), InHand::new(Arc::default()));
+        let endpoint = EndpointId::generate(&clock, &entropy);
+        let first_lease = lease(&clock, &entropy);
+        let second_lease = Lease { token: 2, ..first_lease };
+        let first = in_hand.take(first_lease, endpoint);
+        let second = in_hand.take(second_lease, endpoint);
+        first.received();
+        drop(first);
+        let tokens = || in_hand.leases().iter().map(|lease| lease.token).collect::<Vec<_>>();
+        assert_eq!((tokens(), in_hand.by_endpoint(), in_hand.len()), (vec![2], vec![(endpoint, 1)], 1));
+        drop(second);
+        assert_eq!((tokens(), in_hand.by_endpoint(), in_hand.len()), (Vec::new(), Vec::new(), 0));
+        assert_eq!(in_hand.lock().unwritten, 0);
     }
 
     #[test]
