@@ -173,7 +173,7 @@ $(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dis
 NEEDS := build servers
 run: NEEDS := build node servers
 test: NEEDS := browser build node prometheus python servers
-test-pages: NEEDS := browser build node servers
+test-pages: NEEDS := browser build node python servers
 test-unit test-monitoring: NEEDS := build prometheus python servers
 lint: NEEDS := build node servers shellcheck
 
