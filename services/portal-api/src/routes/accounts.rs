@@ -34,7 +34,7 @@ pub(super) async fn sign_up(
     let wanted = SignUp { business_name, email, password, address, browser, request };
     let opened = sign_up::sign_up(&app, wanted).await.map_err(errors::sign_up)?;
     Ok(HttpResponse::Created()
-        .cookie(session_cookie::PORTAL.carry(&app, &opened.token))
+        .cookie(session_cookie::PORTAL.carry(&app, &opened.token, opened.session.expires_at))
         .json(SessionView::of(&opened.session)))
 }
 

@@ -171,7 +171,7 @@ pub(super) async fn accept(
     let wanted = Accept { token, password, browser, request };
     let opened = accept_invitation::accept(&app, wanted).await.map_err(errors::accept_invitation)?;
     Ok(HttpResponse::Created()
-        .cookie(session_cookie::PORTAL.carry(&app, &opened.token))
+        .cookie(session_cookie::PORTAL.carry(&app, &opened.token, opened.session.expires_at))
         .json(SessionView::of(&opened.session)))
 }
 

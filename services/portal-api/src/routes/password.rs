@@ -35,7 +35,9 @@ pub(super) async fn change(
     let (address, browser) = (counted_address(&app, &request), browser(&app, &request));
     let wanted = ChangePassword { current, new, address, browser };
     let opened = change_password(&app, &session, &author.0, wanted).await.map_err(errors::change_password)?;
-    Ok(HttpResponse::NoContent().cookie(session_cookie::PORTAL.carry(&app, &opened.token)).finish())
+    Ok(HttpResponse::NoContent()
+        .cookie(session_cookie::PORTAL.carry(&app, &opened.token, opened.session.expires_at))
+        .finish())
 }
 
 fn parse(body: &Value, session: &Session) -> Result<(Password, Password), ApiError> {

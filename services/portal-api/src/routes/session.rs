@@ -12,8 +12,9 @@ use web::{ApiError, FaultList, Fields, JsonBody};
 use super::accounts::{email, password_text};
 use super::address::counted_address;
 use super::author::{browser, request_id};
+use super::guard::{self, InUse};
 use super::openapi::bodies;
-use super::{errors, guard, session_cookie};
+use super::{errors, session_cookie};
 use crate::app::App;
 use crate::commands::log_in::{self, LogIn};
 use crate::commands::log_out;
@@ -66,7 +67,7 @@ pub(super) async fn log_in(
     let wanted = LogIn { email, password, address, browser, request };
     let opened = log_in::log_in(&app, wanted).await.map_err(errors::log_in)?;
     Ok(HttpResponse::Ok()
-        .cookie(session_cookie::PORTAL.carry(&app, &opened.token))
+        .cookie(session_cookie::PORTAL.carry(&app, &opened.token, opened.session.expires_at))
         .json(SessionView::of(&opened.session)))
 }
 
@@ -79,8 +80,13 @@ pub(super) async fn log_in(
     responses((status = 200, description = "The session.", body = SessionView)),
 )]
 pub(super) async fn who_am_i(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let session = guard::open_session(&app, &request).await?.ok_or_else(errors::not_logged_in)?;
-    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(SessionView::of(&session)))
+    let InUse { session, renewed } =
+        guard::open_session(&app, &request).await?.ok_or_else(errors::not_logged_in)?;
+    let mut answer = HttpResponse::Ok();
+    if let Some(cookie) = renewed {
+        answer.cookie(cookie);
+    }
+    Ok(answer.insert_header((header::CACHE_CONTROL, "no-store")).json(SessionView::of(&session)))
 }
 
 /// Also for somebody who is not logged in any more: what they want is so already.
