@@ -122,6 +122,10 @@ pub struct WebhookOutcomeView {
     pub event_id: EventId,
     pub event: EventKind,
     pub endpoint_id: EndpointId,
+    /// As in the delivery log. An order-api of the former release does not say it.
+    #[serde(default)]
+    pub status: Option<DeliveryState>,
+    /// The same as `status`, by its former name.
     pub state: DeliveryState,
     pub attempts: i32,
     pub last_attempt_at: Option<DateTime<Utc>>,

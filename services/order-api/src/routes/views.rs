@@ -113,6 +113,7 @@ fn webhook_view(sent: OrderDeliveryView) -> WebhookOutcomeView {
         event_id: sent.event_id,
         event: sent.event,
         endpoint_id: sent.endpoint_id,
+        status: Some(sent.state),
         state: sent.state,
         attempts: sent.attempts,
         last_attempt_at: sent.last_attempt_at,

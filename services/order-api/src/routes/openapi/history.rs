@@ -93,7 +93,8 @@ fn money_entry() -> Json {
 }
 
 fn webhook_entry() -> Json {
-    let states = DeliveryState::VARIANTS.iter().map(|state| (*state).into());
+    let states =
+        |description| words(DeliveryState::VARIANTS.iter().map(|state| (*state).into()), description);
     record(
         "What became of a webhook. It stands where the webhook came to be; its outcome changes in place.",
         [
@@ -102,7 +103,8 @@ fn webhook_entry() -> Json {
             ("eventId", id(EventId::PREFIX, "The event that it tells of.")),
             ("event", event_kind(order_kinds(), "The event's kind.")),
             ("endpointId", id(EndpointId::PREFIX, "Where it goes.")),
-            ("state", words(states, "How it stands.")),
+            ("status", states("How it stands, as in the delivery log.")),
+            ("state", states("The same as `status`, by its former name.").with("deprecated", true)),
             ("attempts", object! { "type": "integer", "description": "How often it was tried." }),
             ("lastAttemptAt", nullable(time("When it was tried last."))),
             (
