@@ -5,7 +5,7 @@ use strum::VariantArray;
 
 use super::ordered::{Json, object};
 use super::schema::{
-    boolean, id, list, nullable, paise, record, reference, string, time, with_required, words,
+    boolean, id, list, nullable, open_words, paise, record, reference, string, time, with_required, words,
 };
 use super::{history, refusals};
 
@@ -51,8 +51,9 @@ pub(super) fn tracking_url() -> Json {
     object! { "type": "string", "format": "uri", "description": "A page that shows the customer where the parcel is." }
 }
 
+/// Of an answer: kinds may be added.
 pub(super) fn event_kind(kinds: impl IntoIterator<Item = EventKind>, description: &str) -> Json {
-    words(kinds.into_iter().map(EventKind::as_str), description)
+    open_words(kinds.into_iter().map(EventKind::as_str), description)
 }
 
 /// What can happen to a delivery and its cash.

@@ -15,6 +15,7 @@ mod shared;
 #[cfg(test)]
 mod tests;
 mod tracking;
+mod webhook_events;
 mod webhooks;
 
 use std::collections::BTreeMap;
@@ -162,7 +163,7 @@ fn schemas() -> Json {
         order_body::schema::schemas(),
         integration::schemas(),
         components::schemas(),
-        webhooks::schemas(),
+        webhook_events::schemas(),
         fleet::schemas(),
     ];
     Json::object(all.into_iter().flatten().map(|(name, schema)| (name.to_owned(), schema)))

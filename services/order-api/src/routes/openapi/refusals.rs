@@ -5,10 +5,11 @@ use strum::VariantArray;
 
 use super::components::{event_kind, order_id, progress_kinds, tracking_code, tracking_url};
 use super::ordered::{Json, object};
-use super::schema::{id, list, paise, record, reference, string, with_required, words};
+use super::schema::{id, list, open_words, paise, record, reference, string, with_required, words};
 
 pub(super) fn schemas() -> [(&'static str, Json); 5] {
-    let items = words(GoLiveItem::VARIANTS.iter().map(|item| item.as_str()), "An item of the go-live list.");
+    let items =
+        open_words(GoLiveItem::VARIANTS.iter().map(|item| item.as_str()), "An item of the go-live list.");
     [
         ("Error", error()),
         ("Problem", problem()),
@@ -102,7 +103,7 @@ fn fault() -> Json {
             ),
             (
                 "code",
-                words(
+                open_words(
                     [
                         "required",
                         "invalid_type",

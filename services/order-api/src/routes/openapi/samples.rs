@@ -135,7 +135,7 @@ impl Samples {
             .collect()
     }
 
-    fn event_id(&self, sequence: i64) -> EventId {
+    pub(super) fn event_id(&self, sequence: i64) -> EventId {
         self.id(EventId::generate, 10 + sequence.unsigned_abs())
     }
 
