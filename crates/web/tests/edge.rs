@@ -72,6 +72,8 @@ async fn every_answer_has_a_request_id_and_every_error_a_body() {
         (post("{\"a\":1}"), 200, None),
         (post("{\"a\":1,\"a\":2}"), 400, Some("malformed_json")),
         (post("{"), 400, Some("malformed_json")),
+        // For the handler to judge, which knows the field.
+        (post("{\"a\":1e400}"), 200, None),
         // A body that never comes whole is not waited for, and its connection is closed.
         (
             post("{}")
@@ -124,6 +126,7 @@ async fn what_http_itself_refuses_gets_an_error_body_too() {
     let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
     let (address, handle) = (listener.address, listener.handle);
     let serving = tokio::spawn(listener.server);
+    let long = format!("/{}", "a".repeat(70_000));
     let many = (0..200).fold(String::new(), |headers, n| headers + &format!("X-{n}: 1\r\n"));
     for (request, status, code) in [
         ("GET /fail HTTP/1.1\r\nHost: x\r\nX-A: a\0b\r\n\r\n", 400, "malformed_request"),
@@ -140,6 +143,7 @@ async fn what_http_itself_refuses_gets_an_error_body_too() {
             "malformed_request",
         ),
         (&format!("GET /fail HTTP/1.1\r\nHost: x\r\n{many}\r\n"), 431, "headers_too_large"),
+        (&format!("GET {long} HTTP/1.1\r\nHost: x\r\n\r\n"), 414, "uri_too_long"),
     ] {
         let (head, body) = exchange(address, request).await.unwrap();
         assert!(head.starts_with(&format!("http/1.1 {status}")), "{request:?}\n{head}");

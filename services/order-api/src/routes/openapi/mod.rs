@@ -149,6 +149,7 @@ fn elsewhere() -> Vec<(String, Json)> {
         ("MethodNotAllowed", wrong_method),
         ("NotHttp", ApiError::malformed_request()),
         ("NotUnderstood", ApiError::from_status(StatusCode::BAD_REQUEST)),
+        ("UriTooLong", ApiError::from_status(StatusCode::URI_TOO_LONG)),
         ("HeadersTooLarge", ApiError::from_status(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)),
     ];
     let described = errors.into_iter().map(|(name, error)| {
