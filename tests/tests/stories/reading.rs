@@ -79,6 +79,8 @@ async fn filters_find_one_and_wrong_values_are_refused(
     for query in [
         "?orderReference=a%20b%26c%3D%C3%BC".to_owned(),
         format!("?trackingCode={code}"),
+        // As people type it, and as the tracking page takes it.
+        format!("?trackingCode=%20{}", code.to_lowercase()),
         format!("?trackingCode={code}&status=created"),
     ] {
         assert_eq!(found(&get(&test, &query).await?.expect(200)?), [json!(id)], "{query}");

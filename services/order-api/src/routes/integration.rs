@@ -2,7 +2,7 @@
 
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
-use domain::{EventKind, Mode, OrderId};
+use domain::{EventKind, Mode, OrderId, TrackingCode};
 use internal_api::orders::OrderView;
 use internal_api::{Page, PageQuery};
 use serde_json::Value;
@@ -122,7 +122,8 @@ pub(super) fn order_query(fields: &mut QueryFields, mode: Option<Mode>) -> Order
         filter: OrderFilter {
             mode,
             order_reference: fields.text("orderReference", order_body::REFERENCE),
-            tracking_code: fields.parsed("trackingCode", "a tracking code"),
+            tracking_code: fields
+                .parsed_by("trackingCode", "a tracking code", |text| TrackingCode::typed(text).ok()),
             status: fields.parsed("status", DELIVERY_STATUSES),
             among: None,
         },
