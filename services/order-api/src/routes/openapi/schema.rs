@@ -76,6 +76,12 @@ pub(in crate::routes) fn optional_text(rule: TextRule, description: &str) -> Jso
     }
 }
 
+/// As the parser takes it: white space around it, and spaces within, are ignored.
+pub(in crate::routes) fn pincode_pattern() -> String {
+    let space = &CLASSES.space;
+    format!("^[{space}]*[1-9]([ \\u00a0]*[0-9]){{5}}[{space}]*$")
+}
+
 /// A text of a form of its own, or none: null, empty, or nothing to see.
 pub(in crate::routes) fn optional_form(form: Json, max: usize, description: &str) -> Json {
     let Classes { space, invisible } = &*CLASSES;

@@ -229,6 +229,8 @@ fn bodies_of_the_examples_are_orders_and_what_is_no_order_is_none() {
         ("/customer/name", Value::Null, false),
         ("/customer", Value::Null, false),
         ("/delivery/pincode", json!("560 038"), true),
+        ("/delivery/pincode", json!("\t5 6 0\u{a0}0 3 8\n"), true),
+        ("/delivery/pincode", json!("560\t038"), false),
         ("/delivery/pincode", json!("056003"), false),
         ("/payment/deliveryFeePaise", json!(0), false),
         ("/payment/deliveryFeePaise", json!(1.5), false),

@@ -9,11 +9,9 @@ use super::{
 use crate::routes::openapi::ordered::{Json, object};
 use crate::routes::openapi::schema::{
     integer, nullable, optional_form, optional_integer, optional_number, optional_paise, optional_text,
-    reference, text, with_required, words,
+    pincode_pattern, reference, text, with_required, words,
 };
 
-/// As the parser forgives it, with a space in the middle.
-const PINCODE_PATTERN: &str = "^[1-9][0-9]{2} ?[0-9]{3}$";
 const EMAIL_MAX: usize = 254;
 const PHONE_MAX: usize = 40;
 
@@ -85,9 +83,9 @@ fn customer() -> Json {
 fn delivery() -> Json {
     let pincode = object! {
         "type": "string",
-        "description": "India's six-digit PIN code; a space after the third digit is forgiven.",
+        "description": "India's six-digit PIN code; spaces are ignored.",
         "maxLength": PINCODE.max,
-        "pattern": PINCODE_PATTERN,
+        "pattern": pincode_pattern(),
         "examples": ["560038"],
     };
     let required = ["addressLine1", "city", "state", "pincode"];
@@ -117,7 +115,7 @@ fn coordinates() -> [(&'static str, Json); 2] {
 }
 
 fn pickup() -> Json {
-    let pincode = object! { "pattern": PINCODE_PATTERN };
+    let pincode = object! { "pattern": pincode_pattern() };
     let phone = object! { "format": "phone" };
     let [latitude, longitude] = coordinates();
     with_required(
