@@ -74,7 +74,9 @@ impl Rule {
     pub(crate) fn fault(&self, value: &str, is_production: bool) -> Option<String> {
         match self {
             Self::Nothing => None,
-            Self::Url(rule) => (!rule.allows(value)).then(|| rule.to_string()),
+            Self::Url(rule) if !rule.allows(value) => Some(rule.to_string()),
+            Self::Url(rule) => (is_production && rule.is_open(value))
+                .then(|| "must begin with https:// in production: keys and passwords go over it".into()),
             Self::Secret { .. } if value.trim().is_empty() => Some("is empty".into()),
             Self::Secret { .. } if value.trim().chars().any(char::is_control) => {
                 Some("must be one line, without control characters".into())
@@ -107,6 +109,16 @@ impl UrlRule {
             && url.fragment().is_none()
             && (!self.is_origin || matches!(&url[Position::BeforePath..], "" | "/"));
         is_reachable && (!is_web || is_plain)
+    }
+}
+
+impl UrlRule {
+    /// Whether what browsers and integrators send there can be read on its way.
+    fn is_open(&self, text: &str) -> bool {
+        self.is_origin
+            && Url::parse(text).is_ok_and(|url| {
+                url.scheme() == "http" && !url.host_str().is_some_and(crate::is_this_machine)
+            })
     }
 }
 
@@ -146,7 +158,9 @@ mod tests {
             assert!(!is_taken(&web, bad), "{bad}");
         }
         let origin = UrlRule { is_origin: true, ..web };
-        assert!(is_taken(&origin, "https://h:8443") && is_taken(&origin, "http://h/"));
+        assert!(is_taken(&origin, "https://h:8443") && is_taken(&origin, "http://127.0.0.1:8084/"));
+        let open = |is_production| Rule::Url(origin.clone()).fault("http://h/", is_production);
+        assert!(open(false).is_none() && open(true).unwrap().contains("https:// in production"));
         assert!(!is_taken(&origin, "https://h/path") && !is_taken(&origin, "https://h/?"));
     }
 
