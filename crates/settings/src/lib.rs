@@ -26,7 +26,7 @@ pub use certificates::Certificates;
 pub use database_url::{DatabaseUrl, Encryption};
 pub use describe::{Setting, describe};
 pub use faults::Faults;
-pub use load::{Settings, SettingsError, load, load_from, search_path, unknown_variables};
+pub use load::{Settings, SettingsError, check, load, load_from, search_path, unknown_variables};
 pub use rules::origin;
 pub use secret::Secret;
 pub use sections::{Brand, Broker, Database, Environment, Http, Internal, LogFormat, Peers, Telemetry};
