@@ -222,6 +222,9 @@ pub struct OrderPayment {
     /// Where that cash is. `None` from an order-api that does not say it yet.
     #[serde(default)]
     pub cod_status: Option<CodStatus>,
+    /// Whether the customer has the parcel. `None` from an order-api that does not say it yet.
+    #[serde(default)]
+    pub delivered: Option<bool>,
     /// The delivery ended before its pickup, so the fee goes back.
     pub refund_due: bool,
     /// The last change of any kind.
