@@ -147,10 +147,14 @@ mod tests {
 
     /// What is told of a server that answers so.
     async fn failure(scheme: &str, bytes: Option<Vec<u8>>) -> Failure {
+        failure_at(scheme, server(bytes).await).await
+    }
+
+    async fn failure_at(scheme: &str, port: u16) -> Failure {
         let policy = Policy { allow_http: true, allowed_ranges: "127.0.0.0/8".parse().unwrap() };
         let names = hostile(policy);
         let exchange = Exchange::new(names, &Brand::default(), Duration::from_secs(20), 1).unwrap();
-        let url = format!("{scheme}://127.0.0.1:{}/hook", server(bytes).await);
+        let url = format!("{scheme}://127.0.0.1:{port}/hook");
         let (_, failure) = exchange.post(&url, HeaderMap::new(), b"{}".to_vec()).await;
         failure.expect("it is no good answer")
     }
@@ -171,6 +175,9 @@ mod tests {
         ] {
             assert_eq!(failure(scheme, bytes).await, expected, "{scheme}");
         }
+        // A port where nothing listens is no failed handshake.
+        let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+        assert_eq!(failure_at("https", free).await, Failure::ConnectionRefused);
         let Failure::Tls(told) = failure("https", Some(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec())).await
         else {
             panic!("no failure of TLS")
