@@ -8,7 +8,7 @@ use serde_json::json;
 use web::ApiError;
 
 use crate::commands::MoveError;
-use crate::commands::create_order::CreateError;
+use crate::commands::create_order::{CreateError, InvalidOrder};
 use crate::commands::erase_personal_data::EraseError;
 use crate::commands::record_progress::ReportError;
 use crate::commands::simulate_progress::SimulateError;
@@ -35,7 +35,7 @@ pub(super) fn from_create(error: CreateError, tracking_url: impl Fn(&Claim) -> S
             "This Idempotency-Key was used for another request. Use one key per order, and send the same body when you retry.",
         ),
         CreateError::Locked { missing } => locked(&missing),
-        CreateError::Invalid(faults) => ApiError::invalid(faults),
+        CreateError::Invalid(invalid) => invalid_order(invalid),
         CreateError::ReferenceExists(claim) => reference_exists(&claim, tracking_url(&claim)),
         CreateError::OrderInProgress => ApiError::new(
             StatusCode::CONFLICT,
@@ -59,6 +59,11 @@ pub(super) fn from_create(error: CreateError, tracking_url: impl Fn(&Claim) -> S
         CreateError::Peer(error) => error.into(),
         CreateError::Store(error) => from_store(error),
     }
+}
+
+fn invalid_order(invalid: InvalidOrder) -> ApiError {
+    let error = ApiError::invalid(invalid.faults);
+    if invalid.warnings.is_empty() { error } else { error.with("warnings", json!(invalid.warnings)) }
 }
 
 fn locked(missing: &[GoLiveItem]) -> ApiError {

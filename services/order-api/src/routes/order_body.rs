@@ -6,8 +6,9 @@ mod tests;
 
 use domain::{Paise, PaymentType};
 use serde_json::Value;
-use web::{Fault, FaultList, Fields, TextRule};
+use web::{FaultList, Fields, TextRule};
 
+use crate::commands::create_order::InvalidOrder;
 use crate::domain::{Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place, Warnings};
 
 pub(super) const REFERENCE: TextRule = TextRule::code(128);
@@ -34,33 +35,32 @@ const PLACE_FIELDS: [&str; 9] = [
     "fullAddress",
 ];
 
-/// The draft, or every fault.
-pub(super) fn read(body: &Value) -> Result<OrderDraft, Vec<Fault>> {
+/// The draft, or every fault with the warnings: a fault can follow from a name that is misspelt.
+pub(super) fn read(body: &Value) -> Result<OrderDraft, InvalidOrder> {
     let faults = FaultList::default();
-    match read_fields(body, &faults) {
-        Some(draft) if faults.is_empty() => Ok(draft),
-        _ => Err(faults.into_faults()),
+    let mut warnings = Warnings::default();
+    match read_fields(body, &faults, &mut warnings) {
+        Some(draft) if faults.is_empty() => Ok(OrderDraft { warnings, ..draft }),
+        _ => Err(InvalidOrder { faults: faults.into_faults(), warnings: warnings.listed() }),
     }
 }
 
 /// `None` only with a fault noted. Sections are all read before the first missing one gives up.
-fn read_fields(body: &Value, faults: &FaultList) -> Option<OrderDraft> {
+fn read_fields(body: &Value, faults: &FaultList, warnings: &mut Warnings) -> Option<OrderDraft> {
     let fields = Fields::of_body(body, faults)?;
-    let mut warnings = Warnings::default();
     warn_of_unknown(
         &fields,
         &["orderReference", "orderSource", "customer", "delivery", "pickup", "package", "payment", "notes"],
-        &mut warnings,
+        warnings,
     );
     let order_reference = fields.required_text("orderReference", REFERENCE);
     let order_source = fields.optional_text("orderSource", SOURCE);
-    let customer =
-        fields.required_object("customer").and_then(|customer| read_customer(&customer, &mut warnings));
-    let delivery = fields.required_object("delivery").map(|delivery| read_delivery(&delivery, &mut warnings));
-    let pickup = fields.optional_object("pickup").map(|pickup| read_pickup(&pickup, &mut warnings));
-    let package = fields.optional_object("package").map(|package| read_package(&package, &mut warnings));
-    let payment = fields.required_object("payment").and_then(|payment| read_payment(&payment, &mut warnings));
-    let notes = fields.optional_object("notes").map(|notes| read_notes(&notes, &mut warnings));
+    let customer = fields.required_object("customer").and_then(|customer| read_customer(&customer, warnings));
+    let delivery = fields.required_object("delivery").map(|delivery| read_delivery(&delivery, warnings));
+    let pickup = fields.optional_object("pickup").map(|pickup| read_pickup(&pickup, warnings));
+    let package = fields.optional_object("package").map(|package| read_package(&package, warnings));
+    let payment = fields.required_object("payment").and_then(|payment| read_payment(&payment, warnings));
+    let notes = fields.optional_object("notes").map(|notes| read_notes(&notes, warnings));
     Some(OrderDraft {
         order_reference: order_reference?,
         order_source: order_source.unwrap_or_else(|| "business_website".into()),
@@ -70,13 +70,13 @@ fn read_fields(body: &Value, faults: &FaultList) -> Option<OrderDraft> {
         package: package.unwrap_or_default(),
         payment: payment?,
         notes: notes.unwrap_or_default(),
-        warnings,
+        warnings: Warnings::default(),
     })
 }
 
 fn warn_of_unknown(fields: &Fields<'_>, known: &[&str], warnings: &mut Warnings) {
     for field in fields.unknown(known) {
-        warnings.add_unknown(&field);
+        warnings.add_unknown(&field, known);
     }
 }
 
@@ -178,7 +178,7 @@ fn read_payment(fields: &Fields<'_>, warnings: &mut Warnings) -> Option<Payment>
     if fields.value("currency").is_some_and(|currency| currency != "INR") {
         fields.fault("currency", "invalid_value", "payment.currency must be \"INR\".");
     }
-    check_amounts(fields, payment_type, cod_amount, prepaid_amount, warnings);
+    check_amounts(fields, payment_type, cod_amount, prepaid_amount);
     Some(Payment {
         payment_type: payment_type?,
         order_value_paise: order_value.map(Paise::new),
@@ -195,8 +195,15 @@ fn check_amounts(
     payment_type: Option<PaymentType>,
     cod_amount: Option<i64>,
     prepaid_amount: Option<i64>,
-    warnings: &mut Warnings,
 ) {
+    if payment_type == Some(PaymentType::Cod) && fields.value("codAmountPaise").is_none() {
+        fields.fault(
+            "codAmountPaise",
+            "cod_amount_required",
+            "payment.codAmountPaise is required with paymentType cod: it is the cash that the driver collects. Send 0 to \
+             collect nothing.",
+        );
+    }
     match payment_type {
         Some(PaymentType::Cod) if prepaid_amount.is_some_and(|amount| amount != 0) => {
             fields.fault(
@@ -208,11 +215,6 @@ fn check_amounts(
         Some(PaymentType::Prepaid) if cod_amount.is_some_and(|amount| amount != 0) => {
             fields.fault("codAmountPaise", "invalid_value", "payment.codAmountPaise must be 0 for prepaid.");
         }
-        Some(PaymentType::Cod) if fields.value("codAmountPaise").is_none() => warnings.add(
-            "payment.codAmountPaise",
-            "cod_amount_missing",
-            "payment.codAmountPaise is missing: the driver will collect nothing.",
-        ),
         _ => {}
     }
 }

@@ -34,7 +34,14 @@ pub struct CreateOrder {
     pub idempotency_key: String,
     pub fingerprint: Fingerprint,
     /// The faults count only once a replay and a locked business are ruled out (`design.md` §5, order of checks).
-    pub draft: Result<OrderDraft, Vec<Fault>>,
+    pub draft: Result<OrderDraft, InvalidOrder>,
+}
+
+/// A body that is no order: every fault, and what else in it may not be what was meant.
+#[derive(Clone, Debug)]
+pub struct InvalidOrder {
+    pub faults: Vec<Fault>,
+    pub warnings: Vec<Warning>,
 }
 
 /// A placed order's 201.
@@ -54,7 +61,7 @@ pub enum CreateError {
     #[error("live orders are locked")]
     Locked { missing: Vec<GoLiveItem> },
     #[error("the request is not valid")]
-    Invalid(Vec<Fault>),
+    Invalid(InvalidOrder),
     #[error("the reference has an order")]
     ReferenceExists(Box<Claim>),
     #[error("another request for this reference is being paid")]
@@ -139,7 +146,7 @@ async fn judge(app: &App, request: &mut CreateOrder) -> Result<(), CreateError> 
     let context = live_access(app, &request.caller).await?;
     match &mut request.draft {
         Ok(draft) => fill_pickup(app, &request.caller, context, draft).await,
-        Err(faults) => Err(CreateError::Invalid(faults.clone())),
+        Err(invalid) => Err(CreateError::Invalid(invalid.clone())),
     }
 }
 
@@ -217,7 +224,7 @@ enum Attempt {
 
 /// Stores the order and drives it to its end.
 async fn place_new(app: &App, request: &CreateOrder, deadline: Instant) -> Result<Attempt, CreateError> {
-    let draft = request.draft.as_ref().map_err(|faults| CreateError::Invalid(faults.clone()))?;
+    let draft = request.draft.as_ref().map_err(|invalid| CreateError::Invalid(invalid.clone()))?;
     let new = new_order(app, request, draft)?;
     let placement = match request.caller.mode {
         Mode::Test => Placement::Placed,

@@ -118,6 +118,11 @@ fn create_errors(samples: &Samples) -> Vec<ApiError> {
         body["payment"]["deliveryFeePaise"] = Value::Null;
         body
     };
+    let misspelt_cash = {
+        let mut body: Value = serde_json::from_str(&samples::smallest_body().to_string()).unwrap_or_default();
+        body["payment"] = json!({ "paymentType": "cod", "deliveryFeePaise": 4900, "codAmount": 154_800 });
+        body
+    };
     let invalid = |body: &Value| order_body::read(body).err().map(CreateError::Invalid).map(refused);
     let mut bad_key = HeaderMap::new();
     bad_key.insert(HeaderName::from_static("idempotency-key"), HeaderValue::from_static("a\tb"));
@@ -128,6 +133,7 @@ fn create_errors(samples: &Samples) -> Vec<ApiError> {
     let mut all: Vec<ApiError> = keys.collect();
     all.extend(invalid(&no_fee));
     all.extend(invalid(&bad_body));
+    all.extend(invalid(&misspelt_cash));
     all.extend([
         refused(CreateError::InsufficientBalance { balance: Paise::new(1_500), required: Paise::new(4_900) }),
         refused(CreateError::Locked { missing: open.to_vec() }),

@@ -20,12 +20,19 @@ pub(super) fn schemas() -> [(&'static str, Json); 5] {
 }
 
 /// What any error says, and what some add.
-fn fields() -> [(&'static str, Json); 13] {
+fn fields() -> [(&'static str, Json); 14] {
     [
         ("message", string("What is wrong and what to do, in a sentence for people.")),
         ("code", string("For programs; stays the same.")),
         ("requestId", id("req_", "Names this request in our logs. Send it along when you ask for help.")),
         ("errors", list(reference("Fault"), "Every fault of the request at once (400).")),
+        (
+            "warnings",
+            list(
+                reference("Warning"),
+                "What else may not be what was meant (400), such as a field whose name is misspelt.",
+            ),
+        ),
         (
             "missing",
             list(reference("GoLiveItem"), "What is open before live orders (403 `live_api_locked`)."),
@@ -61,6 +68,7 @@ fn problem() -> Json {
                 code,
                 request,
                 errors,
+                warnings,
                 missing,
                 order,
                 balance,
@@ -80,6 +88,7 @@ fn problem() -> Json {
                 code,
                 request,
                 errors,
+                warnings,
                 missing,
                 order,
                 balance,
@@ -112,6 +121,7 @@ fn fault() -> Json {
                         "too_long",
                         "out_of_range",
                         "unknown_parameter",
+                        "cod_amount_required",
                     ],
                     "For programs.",
                 ),

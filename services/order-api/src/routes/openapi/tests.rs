@@ -243,6 +243,9 @@ fn bodies_of_the_examples_are_orders_and_what_is_no_order_is_none() {
         assert_eq!(order_body::read(&body).is_ok(), is_good, "parser: {body}");
     }
     for (name, value, is_good) in [
+        ("payment", json!({ "paymentType": "cod", "deliveryFeePaise": 1 }), false),
+        ("payment", json!({ "paymentType": "cod", "deliveryFeePaise": 1, "codAmountPaise": null }), false),
+        ("payment", json!({ "paymentType": "cod", "deliveryFeePaise": 1, "codAmountPaise": 0 }), true),
         ("pickup", json!({ "phone": "", "pincode": " ", "addressLine2": "\u{200b}" }), true),
         ("pickup", json!({ "pincode": "12" }), false),
         ("pickup", Value::Null, true),

@@ -34,7 +34,7 @@ pub(in crate::routes) fn schemas() -> Vec<(&'static str, Json)> {
 fn order() -> Json {
     with_required(
         "One confirmed order, to be delivered. Optional fields are sent as null or left out; unknown fields are \
-         ignored, with a warning in the answer.",
+         ignored, with a warning in the answer that names the nearest known field.",
         &["orderReference", "customer", "delivery", "payment"],
         [
             (
@@ -199,29 +199,38 @@ fn prepaid_payment() -> Json {
     payment_of(
         "prepaid",
         "The customer has paid you.",
+        &["paymentType", "deliveryFeePaise"],
         zero("Nothing is collected at the door: 0."),
         optional_paise(collected),
     )
 }
 
 fn cod_payment() -> Json {
-    let cash = "The exact cash that the driver must collect, with the delivery fee if your checkout total includes it.";
+    let cash = "The exact cash that the driver must collect, with the delivery fee if your checkout total includes it; 0 \
+                for none.";
     payment_of(
         "cod",
         "The customer pays cash at the door.",
-        optional_paise(cash),
+        &["paymentType", "deliveryFeePaise", "codAmountPaise"],
+        integer(0, Paise::REQUEST_MAX.get(), cash),
         zero("Nothing was paid before: 0."),
     )
 }
 
-fn payment_of(kind: &str, description: &str, cod_amount: Json, prepaid_amount: Json) -> Json {
+fn payment_of(
+    kind: &str,
+    description: &str,
+    required: &[&str],
+    cod_amount: Json,
+    prepaid_amount: Json,
+) -> Json {
     let currency = object! {
         "type": ["string", "null"], "description": "Always `INR`.", "enum": [Json::from("INR"), Json::Null],
     };
     let fee = "The delivery fee that you decided on; a live order takes it from your wallet.";
     with_required(
         description,
-        &["paymentType", "deliveryFeePaise"],
+        required,
         [
             ("paymentType", words([kind], "How the customer pays you.")),
             ("deliveryFeePaise", integer(1, Paise::REQUEST_MAX.get(), fee)),
