@@ -131,8 +131,10 @@ impl QueryFields {
             }
             told.push(name);
             let name: String = name.chars().take(NAME_SHOWN_MAX).collect();
-            let message =
-                format!("{name} is no parameter of this list. There are: {}.", self.known.join(", "));
+            let message = match self.known.as_slice() {
+                [] => format!("{name} is no parameter of this call, which takes none."),
+                known => format!("{name} is no parameter of this list. There are: {}.", known.join(", ")),
+            };
             self.faults.add(name, "unknown_parameter", message);
         }
         if self.faults.is_empty() { Ok(()) } else { Err(ApiError::invalid(self.faults)) }
@@ -173,6 +175,14 @@ pub fn read_query<T>(request: &HttpRequest, read: impl FnOnce(&mut QueryFields) 
     let mut fields = QueryFields::of(request)?;
     let found = read(&mut fields);
     fields.finish().map(|()| found)
+}
+
+/// For a call that takes no parameters: `?dryRun=true` must not place an order.
+///
+/// # Errors
+/// 400 that names each parameter.
+pub fn no_query(request: &HttpRequest) -> Result<(), ApiError> {
+    if request.query_string().is_empty() { Ok(()) } else { read_query(request, |_| ()) }
 }
 
 /// [`QueryFields::page`], where a page is all that can be asked for.
@@ -217,6 +227,16 @@ mod tests {
         assert_eq!((mode, reference.as_deref()), (Some(Mode::Live), Some("a b")));
         let (_, _, reference) = read("orderReference=%EF%BF%BD%25%C3%A9").unwrap();
         assert_eq!(reference.as_deref(), Some("\u{fffd}%é"), "a character that was meant");
+    }
+
+    #[test]
+    fn a_call_without_parameters_takes_none() {
+        let read = |uri: &str| no_query(&TestRequest::with_uri(uri).to_http_request());
+        assert_eq!(read("/orders"), Ok(()));
+        assert_eq!(read("/orders?"), Ok(()));
+        let body = read("/orders?dryRun=true").unwrap_err().body("");
+        let fault = &body["errors"][0];
+        assert_eq!((fault["field"].as_str(), fault["code"].as_str()), (Some("dryRun"), Some("unknown_parameter")));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use actix_web::web::{Data, Payload};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse};
 use domain::{BusinessId, Mode, OrderId, RequestId};
 use internal_api::keys::GoodKey;
-use web::{ApiError, read_json};
+use web::{ApiError, no_query, read_json};
 
 use super::{authenticate, errors, order_body, quota};
 use crate::app::App;
@@ -96,6 +96,7 @@ async fn read(
     caller: GoodKey,
     request_id: RequestId,
 ) -> Result<CreateOrder, ApiError> {
+    no_query(request)?;
     let idempotency_key = idempotency_key(request.headers())?;
     let body = read_json(request, payload).await?;
     let (fingerprint, draft) = (Fingerprint::of(&body), order_body::read(&body));

@@ -7,7 +7,7 @@ use domain::{EventKind, OrderId, Paise};
 use events::{Driver, ProgressData};
 use internal_api::Page;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, TextRule, read_json, read_query};
+use web::{ApiError, FaultList, Fields, TextRule, no_query, read_json, read_query};
 
 use super::fleet_page::{FleetCursor, FleetPage};
 use super::views::{ReportedOrderView, reported_view};
@@ -35,6 +35,7 @@ pub(super) async fn report(
     payload: Payload,
 ) -> Result<Json<ReportedOrderView>, ApiError> {
     authenticate::fleet(&app, &request)?;
+    no_query(&request)?;
     let body = read_json(&request, payload).await?;
     let order_id = integration::parse_id(&id)?;
     let faults = FaultList::default();

@@ -6,7 +6,7 @@ use domain::{EventKind, Mode, OrderId, TrackingCode};
 use internal_api::orders::OrderView;
 use internal_api::{Page, PageQuery};
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, QueryFields, TextRule, read_optional_json, read_query};
+use web::{ApiError, FaultList, Fields, QueryFields, TextRule, no_query, read_optional_json, read_query};
 
 use super::{authenticate, errors, order_body, views};
 use crate::app::App;
@@ -35,6 +35,7 @@ pub(super) async fn get(
     id: Path<String>,
 ) -> Result<Json<OrderView>, ApiError> {
     let caller = authenticate::business(&app, &request).await?;
+    no_query(&request)?;
     let order = find(&app, caller.business_id, Some(caller.mode), &id).await?;
     Ok(Json(views::order_view(&app.ambient, order)))
 }
@@ -47,6 +48,7 @@ pub(super) async fn cancel(
     payload: Payload,
 ) -> Result<Json<OrderView>, ApiError> {
     let caller = authenticate::business(&app, &request).await?;
+    no_query(&request)?;
     let id = parse_id(&id)?;
     let reason = cancel_reason(&read_optional_json(&request, payload).await?)?;
     call_off(&app, caller.business_id, caller.mode, id, reason).await

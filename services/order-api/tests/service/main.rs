@@ -17,6 +17,7 @@ mod harness;
 mod idempotency;
 mod limits;
 mod news;
+mod parameters;
 mod peers;
 mod recovery;
 mod suspension;

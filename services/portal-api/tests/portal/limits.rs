@@ -142,6 +142,39 @@ async fn operator_tokens_that_are_tried_are_counted_and_the_good_one_is_served()
     assert_eq!(operator.get(path).await.status, 200);
 }
 
+/// Every call of the API's description with a parameter that none of them has.
+#[tokio::test]
+async fn an_unknown_parameter_is_refused_by_every_call() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let document = include_str!("../../../../proto-docs/openapi/portal-api.json");
+    let document: Value = serde_json::from_str(document).unwrap();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        // Payment providers call with whatever they like. Two lists leave their query to other services.
+        let is_call = path.starts_with("/v1/portal/") || path.starts_with("/v1/operator/");
+        if !is_call || path.ends_with("/wallet/spend") || path.ends_with("/deliveries") {
+            continue;
+        }
+        let parts: Vec<_> = path.split('/').map(|part| if part.starts_with('{') { "x" } else { part }).collect();
+        let called = format!("{}?dryRun=true", parts.join("/"));
+        for method in ["get", "post", "put", "patch", "delete"] {
+            if methods.get(method).is_none() {
+                continue;
+            }
+            let mut caller = match path.starts_with("/v1/operator/") {
+                true => portal.operator(),
+                false => owner.client.clone(),
+            };
+            let answer = caller.call(&method.to_uppercase(), &called).await;
+            // A list of something that is not there may say so first.
+            let is_refused = answer.faulty_fields().contains(&"dryRun") || answer.status == 404;
+            assert!(is_refused && answer.status != 500, "{method} {called}: {answer:?}");
+        }
+    }
+    let written = owner.client.call("POST", "/v1/portal/webhook-endpoints?dryRun=true").await;
+    assert_eq!((written.status, written.faulty_fields()), (400, vec!["dryRun"]));
+}
+
 #[tokio::test]
 async fn a_question_to_a_list_is_told_all_that_is_wrong_with_it() {
     let portal = Portal::start().await;
