@@ -236,7 +236,10 @@ mod tests {
         assert_eq!(read("/orders?"), Ok(()));
         let body = read("/orders?dryRun=true").unwrap_err().body("");
         let fault = &body["errors"][0];
-        assert_eq!((fault["field"].as_str(), fault["code"].as_str()), (Some("dryRun"), Some("unknown_parameter")));
+        assert_eq!(
+            (fault["field"].as_str(), fault["code"].as_str()),
+            (Some("dryRun"), Some("unknown_parameter"))
+        );
     }
 
     #[test]

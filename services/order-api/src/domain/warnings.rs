@@ -89,7 +89,8 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let meant = Some(name).filter(|name| name.len() <= Warnings::NAME_MAX).map(plain)?;
     let likeness = |known: &str| strsim::jaro_winkler(&meant, &plain(known));
     // The first of equals: `addressLine1` rather than `addressLine2` for `address`.
-    let best = known.iter().rev().map(|known| (likeness(known), *known)).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let best =
+        known.iter().rev().map(|known| (likeness(known), *known)).max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(best).filter(|(likeness, _)| *likeness >= LIKENESS_MIN).map(|(_, known)| known)
 }
 

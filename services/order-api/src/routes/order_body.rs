@@ -45,6 +45,12 @@ pub(super) fn read(body: &Value) -> Result<OrderDraft, InvalidOrder> {
     }
 }
 
+/// The reference alone, of a body that may not be an order otherwise.
+pub(super) fn reference(body: &Value) -> Option<String> {
+    let reference = REFERENCE.check(body.get("orderReference")?.as_str()?);
+    reference.ok().flatten().map(str::to_owned)
+}
+
 /// `None` only with a fault noted. Sections are all read before the first missing one gives up.
 fn read_fields(body: &Value, faults: &FaultList, warnings: &mut Warnings) -> Option<OrderDraft> {
     let fields = Fields::of_body(body, faults)?;
@@ -67,6 +73,7 @@ fn read_fields(body: &Value, faults: &FaultList, warnings: &mut Warnings) -> Opt
         customer: customer?,
         delivery: delivery?,
         pickup,
+        pickup_is_filled: false,
         package: package.unwrap_or_default(),
         payment: payment?,
         notes: notes.unwrap_or_default(),

@@ -154,7 +154,8 @@ pub async fn lock(
 /// `updated_at` stays: nothing happened to the delivery.
 const ERASE: &str = "
     UPDATE orders
-    SET details = erased.details, driver = NULL, reason = NULL, fingerprint = $5, personal_data_erased_at = $4
+    SET details = erased.details, driver = NULL, reason = NULL, fingerprint = $5, meaning = NULL,
+        personal_data_erased_at = $4
     FROM unnest($1, $2, $3) AS erased (id, business_id, details)
     WHERE orders.id = erased.id AND orders.business_id = erased.business_id
         AND orders.personal_data_erased_at IS NULL";

@@ -43,6 +43,15 @@ pub async fn find(
     row.map(Order::try_from).transpose()
 }
 
+/// Whether a business has ever placed a live order.
+pub async fn has_live(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<bool, StoreError> {
+    let live = orders::table
+        .filter(orders::business_id.eq(business.to_string()))
+        .filter(orders::mode.eq(Mode::Live.as_str()))
+        .filter(placed());
+    Ok(diesel::select(diesel::dsl::exists(live)).get_result(conn).await?)
+}
+
 /// A business's orders, newest first, beginning after `after`.
 pub async fn list(
     conn: &mut AsyncPgConnection,

@@ -123,7 +123,8 @@ async fn cash_without_an_amount(business: &Business) -> anyhow::Result<()> {
     for api in [business.test()?, business.live()?] {
         let refused = api.create("cash", &body).await?;
         assert_eq!((refused.status.as_u16(), refused.code()), (400, "invalid_request"), "{}", refused.text);
-        let told = |list: &str| (refused.body[list][0]["field"].clone(), refused.body[list][0]["code"].clone());
+        let told =
+            |list: &str| (refused.body[list][0]["field"].clone(), refused.body[list][0]["code"].clone());
         assert_eq!(told("errors"), (json!("payment.codAmountPaise"), json!("cod_amount_required")));
         assert_eq!(told("warnings"), (json!("payment.codAmount"), json!("unknown_field")));
         let hint = refused.body["warnings"][0]["message"].as_str().unwrap_or_default();

@@ -14,7 +14,8 @@ async fn a_parameter_that_a_call_does_not_know_is_refused() -> anyhow::Result<()
     let order = business.test()?.create("first", &smallest_order("first")).await?.expect(201)?;
     let api = business.integration("")?.api;
     let origin = format!("http://{}", service.public);
-    let document: Value = serde_json::from_str(include_str!("../../../../proto-docs/openapi/order-api.json"))?;
+    let document: Value =
+        serde_json::from_str(include_str!("../../../../proto-docs/openapi/order-api.json"))?;
     let paths = document["paths"].as_object().cloned().unwrap_or_default();
     let mut called = 0;
     for (path, methods) in &paths {

@@ -51,6 +51,7 @@ fn takes_none(request: &ServiceRequest) -> bool {
     let path = request.match_info().as_str();
     let Some(pattern) = request.resource_map().match_pattern(path) else { return false };
     let is_call = pattern.starts_with("/v1/portal/") || pattern.starts_with("/v1/operator/");
-    let reads = matches!(*request.method(), Method::GET | Method::HEAD) && READERS.contains(&pattern.as_str());
+    let reads =
+        matches!(*request.method(), Method::GET | Method::HEAD) && READERS.contains(&pattern.as_str());
     is_call && !reads
 }

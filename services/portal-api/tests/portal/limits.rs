@@ -155,7 +155,8 @@ async fn an_unknown_parameter_is_refused_by_every_call() {
         if !is_call || path.ends_with("/wallet/spend") || path.ends_with("/deliveries") {
             continue;
         }
-        let parts: Vec<_> = path.split('/').map(|part| if part.starts_with('{') { "x" } else { part }).collect();
+        let parts: Vec<_> =
+            path.split('/').map(|part| if part.starts_with('{') { "x" } else { part }).collect();
         let called = format!("{}?dryRun=true", parts.join("/"));
         for method in ["get", "post", "put", "patch", "delete"] {
             if methods.get(method).is_none() {

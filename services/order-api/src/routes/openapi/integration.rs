@@ -1,7 +1,7 @@
 //! What a business's back end can do.
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
-use domain::{EventKind, GoLiveItem, Mode, Paise};
+use domain::{DeliveryStatus, EventKind, GoLiveItem, Mode, Paise};
 use serde_json::{Value, json};
 use web::ApiError;
 
@@ -13,8 +13,9 @@ use super::samples::{self, CANCEL_REASON, IDEMPOTENCY_KEY, Samples};
 use super::schema::{nullable, optional_text, text, with_required, words};
 use super::shared;
 use crate::commands::MoveError;
-use crate::commands::create_order::CreateError;
+use crate::commands::create_order::{CreateError, ReusedKey};
 use crate::commands::simulate_progress::{SimulateError, Simulated};
+use crate::domain::Claim;
 use crate::queries::Timeline;
 use crate::routes::{create_order, errors, integration, order_body, quota, simulate, views};
 
@@ -109,8 +110,13 @@ fn idempotency_key() -> Json {
 }
 
 fn create_errors(samples: &Samples) -> Vec<ApiError> {
-    let refused =
-        |error| errors::from_create(error, |claim| samples.ambient.tracking_url(&claim.tracking_code));
+    let tracking_url = |claim: &Claim| samples.ambient.tracking_url(&claim.tracking_code);
+    let refused = |error| errors::from_create(error, &samples.brand, tracking_url);
+    let reused = ReusedKey {
+        claim: samples.claim(),
+        differences: vec!["customer.name".to_owned(), "payment.deliveryFeePaise".to_owned()],
+    };
+    let cancelled = Claim { status: DeliveryStatus::Cancelled, ..samples.claim() };
     let bad_body =
         json!({ "orderReference": "1001", "payment": { "paymentType": "cash", "deliveryFeePaise": "49" } });
     let no_fee = {
@@ -136,10 +142,12 @@ fn create_errors(samples: &Samples) -> Vec<ApiError> {
     all.extend(invalid(&misspelt_cash));
     all.extend([
         refused(CreateError::InsufficientBalance { balance: Paise::new(1_500), required: Paise::new(4_900) }),
-        refused(CreateError::Locked { missing: open.to_vec() }),
+        refused(CreateError::Locked { missing: open.to_vec(), was_live: false }),
+        refused(CreateError::Locked { missing: vec![GoLiveItem::LiveAccessActive], was_live: true }),
         refused(CreateError::ReferenceExists(Box::new(samples.claim()))),
+        refused(CreateError::ReferenceExists(Box::new(cancelled))),
         refused(CreateError::OrderInProgress),
-        refused(CreateError::KeyReused),
+        refused(CreateError::KeyReused(Box::new(reused))),
         refused(CreateError::KeyInProgress),
         refused(CreateError::Unknown),
     ]);

@@ -41,7 +41,7 @@ const INTRODUCTION: &str = include_str!("introduction.md");
 /// # Errors
 /// When an example cannot be made, which a test rules out.
 pub(super) fn document(brand: &Brand, public_url: &Url) -> anyhow::Result<Json> {
-    let samples = Samples::new(public_url)?;
+    let samples = Samples::new(brand, public_url)?;
     let mut operations = integration::operations(&samples)?;
     operations.extend(fleet::operations(&samples));
     operations.extend(tracking::operations(&samples));

@@ -20,7 +20,7 @@ pub(super) fn schemas() -> [(&'static str, Json); 5] {
 }
 
 /// What any error says, and what some add.
-fn fields() -> [(&'static str, Json); 14] {
+fn fields() -> [(&'static str, Json); 15] {
     [
         ("message", string("What is wrong and what to do, in a sentence for people.")),
         ("code", string("For programs; stays the same.")),
@@ -38,6 +38,14 @@ fn fields() -> [(&'static str, Json); 14] {
             list(reference("GoLiveItem"), "What is open before live orders (403 `live_api_locked`)."),
         ),
         ("order", reference("ExistingOrder")),
+        (
+            "differences",
+            list(
+                string("Dotted path of a field."),
+                "Where the request differs from the order that holds its key, as far as the order tells (422 \
+                 `idempotency_key_reused`).",
+            ),
+        ),
         ("balancePaise", paise("What the wallet holds (402).")),
         ("requiredPaise", paise("What the delivery costs (402).")),
         ("shortfallPaise", paise("What is missing (402).")),
@@ -71,6 +79,7 @@ fn problem() -> Json {
                 warnings,
                 missing,
                 order,
+                differences,
                 balance,
                 required,
                 shortfall,
@@ -91,6 +100,7 @@ fn problem() -> Json {
                 warnings,
                 missing,
                 order,
+                differences,
                 balance,
                 required,
                 shortfall,
@@ -133,7 +143,7 @@ fn fault() -> Json {
 
 fn existing_order() -> Json {
     record(
-        "The order that holds the reference (409 `order_reference_exists`).",
+        "The order that holds the reference (409 `order_reference_exists`) or the key (422 `idempotency_key_reused`).",
         [
             ("id", order_id()),
             ("serviceOrderId", id(OrderId::PREFIX, "The same value as `id`.")),

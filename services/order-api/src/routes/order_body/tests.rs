@@ -339,7 +339,8 @@ fn a_refusal_names_the_field_that_a_misspelt_one_is_nearest_to() {
     body["payment"]["codAmount"] = json!(94_900);
     let InvalidOrder { faults, warnings } = read(&body).unwrap_err();
     assert_eq!((faults.len(), faults[0].code), (1, "cod_amount_required"));
-    let message = "payment.codAmount is not a field of an order and was ignored. Did you mean `codAmountPaise`?";
+    let message =
+        "payment.codAmount is not a field of an order and was ignored. Did you mean `codAmountPaise`?";
     assert_eq!((warnings.len(), &*warnings[0].message), (1, message));
 }
 
