@@ -174,6 +174,16 @@ impl Order {
     pub fn cod_discrepancy(&self) -> Option<Paise> {
         self.cash.discrepancy(self.cod_amount)
     }
+
+    /// By how much the cash that was reported is above what was to be collected; negative when it is below.
+    pub fn cod_difference(&self) -> Option<Paise> {
+        self.cod_discrepancy().and_then(|reported| reported.checked_sub(self.cod_amount))
+    }
+
+    /// What the wallet gives back, by an event that is on its way or was handled.
+    pub fn refunded(&self) -> Paise {
+        if self.mode == Mode::Live && self.state.refund_due() { self.delivery_fee } else { Paise::ZERO }
+    }
 }
 
 #[cfg(test)]
@@ -233,7 +243,18 @@ mod tests {
         let mut order = placed(25_000);
         order.cash.note(EventKind::CodCollected, Some(Paise::new(24_000)));
         assert_eq!(order.cod_discrepancy(), Some(Paise::new(24_000)));
+        assert_eq!(order.cod_difference(), Some(Paise::new(-1_000)));
         order.cash.note(EventKind::CodCollected, Some(Paise::new(25_000)));
-        assert_eq!(order.cod_discrepancy(), None);
+        assert_eq!((order.cod_discrepancy(), order.cod_difference()), (None, None));
+    }
+
+    #[test]
+    fn a_live_order_that_ends_before_its_pickup_gives_its_fee_back() {
+        let mut order = placed(25_000);
+        assert_eq!(order.refunded(), Paise::ZERO);
+        order.state = order.state.apply(EventKind::OrderCancelled).unwrap().to;
+        assert_eq!((order.refunded(), order.state.cod), (Paise::new(4_900), CodStatus::NotApplicable));
+        order.mode = Mode::Test;
+        assert_eq!(order.refunded(), Paise::ZERO);
     }
 }

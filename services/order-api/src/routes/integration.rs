@@ -2,6 +2,7 @@
 
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
+use chrono::{DateTime, Utc};
 use domain::{EventKind, Mode, OrderId, TrackingCode};
 use internal_api::orders::OrderView;
 use internal_api::{Page, PageQuery};
@@ -21,7 +22,7 @@ pub(super) const REASON: TextRule = TextRule::lines(1_000);
 pub(super) const DELIVERY_STATUSES: &str = "created, driver_assigned, picked_up, out_for_delivery, delivered, failed, \
      cancelled or returned";
 
-/// `GET /v1/integration/orders?orderReference=&trackingCode=&status=&limit=&startingAfter=`
+/// `GET /v1/integration/orders?orderReference=&trackingCode=&status=&updatedAfter=&limit=&startingAfter=`
 pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<Json<Page<OrderView>>, ApiError> {
     let caller = authenticate::business(&app, &request).await?;
     let query = read_query(&request, |fields| order_query(fields, Some(caller.mode)))?;
@@ -117,7 +118,7 @@ pub(super) struct OrderQuery {
     pub(super) filter: OrderFilter,
 }
 
-/// `orderReference`, `trackingCode`, `status`, and the page.
+/// `orderReference`, `trackingCode`, `status`, `updatedAfter`, and the page.
 pub(super) fn order_query(fields: &mut QueryFields, mode: Option<Mode>) -> OrderQuery {
     OrderQuery {
         page: fields.page(),
@@ -127,9 +128,17 @@ pub(super) fn order_query(fields: &mut QueryFields, mode: Option<Mode>) -> Order
             tracking_code: fields
                 .parsed_by("trackingCode", "a tracking code", |text| TrackingCode::typed(text).ok()),
             status: fields.parsed("status", DELIVERY_STATUSES),
+            updated_after: updated_after(fields),
             among: None,
         },
     }
+}
+
+/// `updatedAfter`
+pub(super) fn updated_after(fields: &mut QueryFields) -> Option<DateTime<Utc>> {
+    let wanted = "a time as RFC 3339 writes it, such as 2026-01-31T09:30:00Z";
+    let parse = |text: &str| DateTime::parse_from_rfc3339(text).ok().map(|time| time.with_timezone(&Utc));
+    fields.parsed_by("updatedAfter", wanted, parse)
 }
 
 /// A page of a business's orders.

@@ -123,11 +123,11 @@ impl TryFrom<Row> for Erasable {
             business_id: row.business_id.parse().map_err(|error| corrupt("orders.business_id", error))?,
             mode: row.mode.parse().map_err(|error| corrupt("orders.mode", error))?,
             placement: row.placement.parse().map_err(|error| corrupt("orders.placement", error))?,
-            state: DeliveryState {
-                status: row.status.parse().map_err(|error| corrupt("orders.status", error))?,
-                cod: row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
-                picked_up: row.picked_up,
-            },
+            state: DeliveryState::stored(
+                row.status.parse().map_err(|error| corrupt("orders.status", error))?,
+                row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
+                row.picked_up,
+            ),
             details: row.details.into(),
             updated_at: row.updated_at,
         })

@@ -20,6 +20,7 @@ pub struct OrderFilter {
     pub order_reference: Option<String>,
     pub tracking_code: Option<TrackingCode>,
     pub status: Option<DeliveryStatus>,
+    pub updated_after: Option<DateTime<Utc>>,
     /// Those that a search found.
     pub among: Option<Vec<OrderId>>,
 }
@@ -73,6 +74,9 @@ pub async fn list(
     }
     if let Some(status) = filter.status {
         query = query.filter(orders::status.eq(status.as_str()));
+    }
+    if let Some(time) = filter.updated_after {
+        query = query.filter(orders::updated_at.gt(time));
     }
     if let Some(among) = &filter.among {
         query = query.filter(orders::id.eq_any(among.iter().map(OrderId::to_string).collect::<Vec<_>>()));

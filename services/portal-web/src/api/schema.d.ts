@@ -1892,6 +1892,7 @@ export interface components {
         /** @description An order, in the one shape that the integration API and the portal share. The details are those of `spec.md` §2.1. */
         OrderView: {
             codCollectedPaise?: components["schemas"]["Paise"] | null;
+            codDifferencePaise?: components["schemas"]["Paise"] | null;
             codDiscrepancyPaise?: components["schemas"]["Paise"] | null;
             codHandedOverPaise?: components["schemas"]["Paise"] | null;
             codSettledPaise?: components["schemas"]["Paise"] | null;
@@ -1903,6 +1904,7 @@ export interface components {
             driver?: components["schemas"]["DriverView"] | null;
             /** @description What the live order took from the wallet; 0 for a test order. */
             feeChargedPaise: components["schemas"]["Paise"];
+            refundedPaise?: components["schemas"]["Paise"];
             id: components["schemas"]["OrderId"];
             mode: components["schemas"]["Mode"];
             notes?: components["schemas"]["Notes"] | null;
@@ -2133,6 +2135,7 @@ export interface components {
         Page_OrderView: {
             data: {
                 codCollectedPaise?: components["schemas"]["Paise"] | null;
+                codDifferencePaise?: components["schemas"]["Paise"] | null;
                 codDiscrepancyPaise?: components["schemas"]["Paise"] | null;
                 codHandedOverPaise?: components["schemas"]["Paise"] | null;
                 codSettledPaise?: components["schemas"]["Paise"] | null;
@@ -2144,6 +2147,7 @@ export interface components {
                 driver?: components["schemas"]["DriverView"] | null;
                 /** @description What the live order took from the wallet; 0 for a test order. */
                 feeChargedPaise: components["schemas"]["Paise"];
+                refundedPaise?: components["schemas"]["Paise"];
                 id: components["schemas"]["OrderId"];
                 mode: components["schemas"]["Mode"];
                 notes?: components["schemas"]["Notes"] | null;

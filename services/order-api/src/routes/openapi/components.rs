@@ -134,6 +134,13 @@ fn order<const N: usize>(description: &str, more: [(&str, Json); N]) -> Json {
         ("payment", reference("Payment")),
         ("notes", reference("Notes")),
         ("feeChargedPaise", paise("What a live order took from the wallet; 0 for a test order.")),
+        (
+            "refundedPaise",
+            paise(
+                "What goes back to the wallet: the whole fee of a live order that was cancelled, or failed, before its \
+                 pickup; else 0.",
+            ),
+        ),
         ("driver", nullable(reference("Driver"))),
         ("reason", nullable(string("Why the delivery failed, was cancelled or returned."))),
         ("codCollectedPaise", nullable(paise("The cash that the driver reported, once it is collected."))),
@@ -141,7 +148,15 @@ fn order<const N: usize>(description: &str, more: [(&str, Json); N]) -> Json {
         ("codSettledPaise", nullable(paise("The cash that was settled with you, once it is."))),
         (
             "codDiscrepancyPaise",
-            nullable(paise("The latest of these amounts that is not what was to be collected.")),
+            nullable(paise(
+                "The latest of these amounts that is not what was to be collected; the difference is in `codDifferencePaise`.",
+            )),
+        ),
+        (
+            "codDifferencePaise",
+            nullable(paise(
+                "That amount less the cash that was to be collected: negative when cash is missing.",
+            )),
         ),
         ("createdAt", time("When the order was created.")),
         ("updatedAt", time("When it last changed.")),
@@ -174,7 +189,7 @@ fn reported_order() -> Json {
     record("An order after a report, and the warnings about the report.", fields)
 }
 
-fn fleet_order() -> [(&'static str, Json); 17] {
+fn fleet_order() -> [(&'static str, Json); 18] {
     [
         ("id", order_id()),
         ("orderReference", string("The business's id of the order.")),
@@ -183,6 +198,7 @@ fn fleet_order() -> [(&'static str, Json); 17] {
         ("codStatus", reference("CodStatus")),
         ("codAmountPaise", paise("The cash to collect; 0 for none.")),
         ("codDiscrepancyPaise", nullable(paise("A reported amount that is not the one to collect."))),
+        ("codDifferencePaise", nullable(paise("That amount less the one to collect."))),
         ("customer", reference("Customer")),
         ("delivery", reference("Address")),
         ("pickup", nullable(reference("Pickup"))),

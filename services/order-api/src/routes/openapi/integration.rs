@@ -183,6 +183,7 @@ fn links() -> Json {
 fn list(samples: &Samples) -> Operation {
     let order = views::order_view(&samples.ambient, samples.order(Mode::Live, &[EventKind::DriverAssigned]));
     let found = object! { "data": [Json::of(&order)], "hasMore": false };
+    let changed = object! { "type": "string", "format": "date-time" };
     let mut parameters = vec![
         in_query(
             "orderReference",
@@ -195,6 +196,7 @@ fn list(samples: &Samples) -> Operation {
             tracking_code().with("format", "tracking-code"),
         ),
         status_filter(),
+        in_query("updatedAfter", "Only orders that changed after this time.", changed),
     ];
     let cursor =
         object! { "type": "string", "format": "order-id", "description": "The `id` of the last order." };
@@ -208,7 +210,8 @@ fn list(samples: &Samples) -> Operation {
         id: "listOrders",
         summary: "List orders",
         description: "Your orders in the key's mode, newest first. Use it to look up an order by your own reference or by its \
-                      tracking code, not to poll: webhooks tell you of every change.",
+                      tracking code, not to poll: webhooks tell you of every change. To find what they may have missed, ask with \
+                      `updatedAfter` set to some minutes before you last asked.",
         parameters,
         body: None,
         answers: vec![(200, success("The orders.", HEADERS, "OrderList", [("page", "One order", found)]))],
