@@ -11,7 +11,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::commands::Intake;
 use crate::consumers::{Erasures, WebhookEvents};
-use crate::domain::RetrySchedule;
+use crate::domain::{Places, RetrySchedule};
 use crate::secrets::SecretBox;
 use crate::sender::{self, Exchange, Express, InHand, Loads, Names, Recorder, Sender, Taken};
 use crate::settings::{Patience, Settings};
@@ -68,7 +68,7 @@ impl App {
         let (express, taken) = Express::new(
             (in_hand.clone(), loads.clone()),
             (clock.clone(), entropy.clone()),
-            webhooks.concurrency,
+            Places::of(webhooks.concurrency),
         );
         let app = Self {
             sender: Sender::new(exchange, &settings.brand, secrets.clone(), clock.clone())?,

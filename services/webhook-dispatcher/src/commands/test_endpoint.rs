@@ -64,7 +64,7 @@ pub(crate) async fn test_endpoint(
     let event = WebhookEvent::of_test(business, &app.clock, &app.entropy)?;
     let delivery = WebhookDeliveryId::generate(&app.clock, &app.entropy);
     let token = i64::from_le_bytes(app.entropy.bytes());
-    let _hold = app.in_hand.take(Lease { delivery, business, token }, endpoint);
+    let _hold = app.in_hand.take(Lease { delivery, business, token }, endpoint, event.mode);
     let (url, secrets) = prepare(app, &event, endpoint, delivery, token).await?;
 
     let webhook = Webhook {

@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use domain::{EndpointId, WebhookDeliveryId};
+use domain::{BusinessId, EndpointId, Mode, WebhookDeliveryId};
 use tokio::sync::Notify;
 
+use crate::domain::{Places, Shares};
 use crate::store::Lease;
 
 /// How long a lease runs unless it is renewed. Renewed every quarter of it while the attempt lasts, so that a process that
@@ -19,7 +20,7 @@ const UNWRITTEN_MAX: usize = 64;
 #[derive(Clone)]
 pub(crate) struct InHand {
     all: Arc<Mutex<All>>,
-    /// Rung when an endpoint that had no place left has one.
+    /// Rung when one that had no place left has one: an endpoint, a business, or test mode.
     bell: Arc<Notify>,
 }
 
@@ -27,10 +28,13 @@ pub(crate) struct InHand {
 struct All {
     held: HashMap<WebhookDeliveryId, Held>,
     by_endpoint: HashMap<EndpointId, i64>,
+    shares: Shares,
     /// Of those held, how many have been received.
     unwritten: usize,
     /// Those that had no place left at the latest look at what is due.
     full: HashSet<EndpointId>,
+    full_businesses: HashSet<(BusinessId, Mode)>,
+    test_is_full: bool,
     /// When the leases of all that was in hand were last extended.
     renewed_at: Option<Instant>,
 }
@@ -38,6 +42,7 @@ struct All {
 #[derive(Clone, Copy)]
 struct Held {
     endpoint: EndpointId,
+    mode: Mode,
     lease: Lease,
     /// Its endpoint has not answered yet.
     under_way: bool,
@@ -60,24 +65,26 @@ impl InHand {
         Self { all: Arc::default(), bell }
     }
 
-    pub(crate) fn take(&self, lease: Lease, endpoint: EndpointId) -> Hold {
-        self.lock().insert(lease, endpoint);
+    pub(crate) fn take(&self, lease: Lease, endpoint: EndpointId, mode: Mode) -> Hold {
+        self.lock().insert(lease, endpoint, mode);
         Hold { in_hand: self.clone(), lease }
     }
 
-    /// The same, unless so many are in hand already, of this endpoint or in all.
+    /// The same, unless so many are in hand already, of this endpoint or in all, or its business has its share.
     pub(crate) fn take_within(
         &self,
-        (of_endpoint, in_all): (i64, usize),
+        (of_endpoint, in_all): (i64, Places),
         lease: Lease,
         endpoint: EndpointId,
+        mode: Mode,
     ) -> Option<Hold> {
         let mut all = self.lock();
         let busy = all.by_endpoint.get(&endpoint).copied().unwrap_or_default();
-        if busy >= of_endpoint || all.held.len() >= in_all {
+        let free = all.shares.free(in_all, all.held.len());
+        if busy >= of_endpoint || !all.shares.may_take(lease.business, mode, free) {
             return None;
         }
-        all.insert(lease, endpoint);
+        all.insert(lease, endpoint, mode);
         Some(Hold { in_hand: self.clone(), lease })
     }
 
@@ -116,9 +123,32 @@ impl InHand {
         }
     }
 
-    /// Whether somebody waits for its place.
-    pub(crate) fn is_full(&self, endpoint: EndpointId) -> bool {
-        self.lock().full.contains(&endpoint)
+    /// What each business holds, and what is left of these. From then on it rings as soon as one that has its share holds
+    /// less.
+    pub(crate) fn shares(&self, places: Places) -> (Vec<(BusinessId, Places)>, Places) {
+        let mut all = self.lock();
+        let free = all.shares.free(places, all.held.len());
+        let held: Vec<_> = all.shares.held().collect();
+        let full = |(business, _): &(BusinessId, Places)| {
+            let full = |mode: &Mode| !all.shares.may_take(*business, *mode, free);
+            [Mode::Live, Mode::Test]
+                .into_iter()
+                .filter(full)
+                .map(|mode| (*business, mode))
+                .collect::<Vec<_>>()
+        };
+        let full_businesses = held.iter().flat_map(full).collect();
+        all.full_businesses = full_businesses;
+        all.test_is_full = free.test <= 0;
+        (held, free)
+    }
+
+    /// Whether it waits for a place: its endpoint, its business, or test mode as a whole has none left.
+    pub(crate) fn is_full(&self, endpoint: EndpointId, business: BusinessId, mode: Mode) -> bool {
+        let all = self.lock();
+        all.full.contains(&endpoint)
+            || all.full_businesses.contains(&(business, mode))
+            || (mode == Mode::Test && all.test_is_full)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -131,12 +161,13 @@ impl InHand {
 }
 
 impl All {
-    fn insert(&mut self, lease: Lease, endpoint: EndpointId) {
+    fn insert(&mut self, lease: Lease, endpoint: EndpointId, mode: Mode) {
         // Taken anew with another token while it is in hand: it counts once.
         if let Some(Held { lease: before, .. }) = self.held.get(&lease.delivery).copied() {
             self.remove(before);
         }
-        self.held.insert(lease.delivery, Held { endpoint, lease, under_way: true });
+        self.held.insert(lease.delivery, Held { endpoint, mode, lease, under_way: true });
+        self.shares.add(lease.business, mode);
         *self.by_endpoint.entry(endpoint).or_default() += 1;
     }
 
@@ -174,7 +205,11 @@ impl All {
                 self.by_endpoint.remove(&held.endpoint);
             }
         }
-        self.full.remove(&held.endpoint)
+        let (business, mode) = (held.lease.business, held.mode);
+        self.shares.remove(business, mode);
+        let of_business = [Mode::Live, Mode::Test].map(|mode| self.full_businesses.remove(&(business, mode)));
+        let of_test = mode == Mode::Test && std::mem::take(&mut self.test_is_full);
+        self.full.remove(&held.endpoint) || of_business.contains(&true) || of_test
     }
 }
 
@@ -213,7 +248,7 @@ mod tests {
         let (clock, entropy, bell) = (Clock::system(), Entropy::seeded(1), Arc::new(Notify::new()));
         let in_hand = InHand::new(bell.clone());
         let endpoint = EndpointId::generate(&clock, &entropy);
-        let take = || in_hand.take(lease(&clock, &entropy), endpoint);
+        let take = || in_hand.take(lease(&clock, &entropy), endpoint, Mode::Live);
         let rung = || bell.notified().now_or_never().is_some();
         let (one, other, third) = (take(), take(), take());
         assert_eq!(in_hand.by_endpoint(), [(endpoint, 3)]);
@@ -242,8 +277,8 @@ mod tests {
         let endpoint = EndpointId::generate(&clock, &entropy);
         let first_lease = lease(&clock, &entropy);
         let second_lease = Lease { token: 2, ..first_lease };
-        let first = in_hand.take(first_lease, endpoint);
-        let second = in_hand.take(second_lease, endpoint);
+        let first = in_hand.take(first_lease, endpoint, Mode::Live);
+        let second = in_hand.take(second_lease, endpoint, Mode::Live);
         first.received();
         drop(first);
         let tokens = || in_hand.leases().iter().map(|lease| lease.token).collect::<Vec<_>>();
@@ -257,12 +292,31 @@ mod tests {
     fn what_is_received_and_not_written_is_bounded() {
         let (clock, entropy, in_hand) = (Clock::system(), Entropy::seeded(1), InHand::new(Arc::default()));
         let endpoint = EndpointId::generate(&clock, &entropy);
-        let take = |_| in_hand.take(lease(&clock, &entropy), endpoint);
+        let take = |_| in_hand.take(lease(&clock, &entropy), endpoint, Mode::Live);
         let mut holds: Vec<Hold> = (0..UNWRITTEN_MAX + 2).map(take).collect();
         holds.iter().for_each(Hold::received);
         assert_eq!(in_hand.by_endpoint(), [(endpoint, 2)], "the last two keep their places");
         holds.remove(0);
         holds.iter().for_each(Hold::received);
         assert_eq!((in_hand.by_endpoint(), in_hand.len()), (vec![(endpoint, 1)], UNWRITTEN_MAX + 1));
+    }
+
+    #[test]
+    fn a_business_that_has_its_share_rings_when_it_holds_less() {
+        let (clock, entropy, bell) = (Clock::system(), Entropy::seeded(1), Arc::new(Notify::new()));
+        let in_hand = InHand::new(bell.clone());
+        let endpoint = EndpointId::generate(&clock, &entropy);
+        let first = lease(&clock, &entropy);
+        let business = first.business;
+        let take = |mode| in_hand.take(Lease { business, ..lease(&clock, &entropy) }, endpoint, mode);
+        let rung = || bell.notified().now_or_never().is_some();
+        let holds = [take(Mode::Test), take(Mode::Live)];
+        let (held, free) = in_hand.shares(Places { all: 8, test: 2 });
+        assert_eq!((held, free), (vec![(business, Places { all: 2, test: 1 })], Places { all: 6, test: 1 }));
+        assert!(in_hand.is_full(endpoint, business, Mode::Test));
+        assert!(!in_hand.is_full(endpoint, business, Mode::Live));
+        drop(holds);
+        assert!(rung());
+        assert!(!in_hand.is_full(endpoint, business, Mode::Test));
     }
 }

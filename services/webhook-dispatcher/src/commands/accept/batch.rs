@@ -132,7 +132,9 @@ impl AcceptBatch {
         let handed_out = store::hand_out(conn, &events, &deliveries, now).await?;
         let stands = |planned: &Planned<'_>, standing| handed_out.get(&planned.id) == Some(&standing);
         let due = planned.iter().filter(|planned| planned.subscriber.open && stands(planned, Standing::Due));
-        let due = due.map(|planned| planned.subscriber.endpoint).collect();
+        let due =
+            due.map(|planned| (planned.subscriber.endpoint, planned.event.business_id, planned.event.mode));
+        let due = due.collect();
         let taken = planned.into_iter().filter(|planned| stands(planned, Standing::Leased));
         Ok(Handed { taken: taken.filter_map(Planned::into_taken).collect(), due })
     }
@@ -152,7 +154,7 @@ impl AcceptBatch {
         trace: Option<&'a TraceContext>,
         subscriber: &'a Subscriber,
     ) -> Planned<'a> {
-        let reservation = self.express.reserve(id, event.business_id, subscriber);
+        let reservation = self.express.reserve(id, (event.business_id, event.mode), subscriber);
         Planned { id, event, trace, subscriber, reservation }
     }
 }

@@ -5,7 +5,7 @@ mod batch;
 
 use std::collections::BTreeSet;
 
-use domain::{Clock, EndpointId, Entropy};
+use domain::{BusinessId, Clock, EndpointId, Entropy, Mode};
 use postgres::{Batcher, BatcherOptions, Database, StoreError};
 
 use crate::app::App;
@@ -39,7 +39,7 @@ struct Handed {
     /// To be sent at once.
     taken: Vec<Taken>,
     /// Others are due for these.
-    due: BTreeSet<EndpointId>,
+    due: BTreeSet<(EndpointId, BusinessId, Mode)>,
 }
 
 impl Intake {
@@ -55,7 +55,7 @@ pub(crate) async fn accept(app: &App, incoming: Incoming) -> Result<(), AcceptEr
     let Handed { taken, due } = app.intake.0.submit(incoming).await??;
     app.express.send(taken);
     // One that is full rings when it has a place again, and what is committed by then is seen.
-    if due.iter().any(|endpoint| !app.in_hand.is_full(*endpoint)) {
+    if due.iter().any(|(endpoint, business, mode)| !app.in_hand.is_full(*endpoint, *business, *mode)) {
         app.bell.notify_one();
     }
     Ok(())
