@@ -191,7 +191,7 @@ pub(super) fn too_many_streams() -> ApiError {
     ApiError::new(
         StatusCode::TOO_MANY_REQUESTS,
         "too_many_streams",
-        "Too many pages of this business follow its orders already. Close one.",
+        "Too many pages of yours, or of this business, follow its orders already. Close one.",
     )
     .retry_after(15)
 }

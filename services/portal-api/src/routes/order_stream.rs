@@ -31,7 +31,7 @@ pub(super) async fn stream(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let mode = web::read_query(&request, orders::mode)?;
-    let live = app.live_orders.open(session.business).ok_or_else(errors::too_many_streams)?;
+    let live = app.live_orders.open(session.business, session.user).ok_or_else(errors::too_many_streams)?;
     // A browser that comes back says what it heard last; what it missed since is not kept here.
     let returns = request.headers().contains_key("last-event-id");
     let page = Page {

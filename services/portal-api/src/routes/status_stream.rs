@@ -31,7 +31,8 @@ const CHANGED: &[u8] = b"event: changed\ndata: {}\n\n";
     responses((status = 200, description = "`event: changed` with `{}` when something that the overview shows may have changed, at most once a second; the first one at once.", body = String, content_type = "text/event-stream")),
 )]
 pub(super) async fn stream(app: Data<App>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
-    let changes = app.status_changes.open(session.business).ok_or_else(errors::too_many_streams)?;
+    let changes =
+        app.status_changes.open(session.business, session.user).ok_or_else(errors::too_many_streams)?;
     let now = Instant::now();
     let page = Page {
         connection: Connection::of(app, session),

@@ -11,6 +11,7 @@ mod names;
 mod pace;
 mod recorder;
 mod signed;
+mod test_places;
 
 pub(crate) use attempt::{OUTCOMES, Sender, Webhook};
 pub(crate) use dispatch::{dispatch, renew_leases};
@@ -20,3 +21,4 @@ pub(crate) use in_hand::{InHand, LEASE};
 pub(crate) use loads::Loads;
 pub(crate) use names::Names;
 pub(crate) use recorder::Recorder;
+pub(crate) use test_places::{NoPlace, TestPlaces};
