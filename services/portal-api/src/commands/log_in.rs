@@ -5,8 +5,8 @@ use domain::RequestId;
 use postgres::StoreError;
 
 use super::start_session::{Browser, Holder, Opened, start_session};
-use super::write_audit;
 use super::write_audit::note_act;
+use super::{again_after_deadlock, write_audit};
 use crate::app::App;
 use crate::domain::{Act, Action, Author, CallerAddress, Email, Password, Subject, Target, TargetKind};
 use crate::passwords::PasswordError;
@@ -50,8 +50,17 @@ pub(crate) async fn log_in(app: &App, request: LogIn) -> Result<Opened, LogInErr
         Allowed::After(wait) => return Err(LogInError::TooMany { wait }),
         Allowed::Yes(counted) => counted,
     };
-    match check(app, &request).await {
-        Ok(credentials) => open(app, &request, credentials, &counted).await,
+    let opened = match check(app, &request).await {
+        Ok(credentials) => {
+            let is_deadlock =
+                |error: &LogInError| matches!(error, LogInError::Store(error) if error.is_deadlock());
+            again_after_deadlock(async || open(app, &request, &credentials, &counted).await, is_deadlock)
+                .await
+        }
+        Err(error) => Err(error),
+    };
+    match opened {
+        Ok(opened) => Ok(opened),
         Err(LogInError::InvalidCredentials) => Err(LogInError::InvalidCredentials),
         Err(ours) => {
             // A fault of ours is no failed attempt of theirs.
@@ -88,7 +97,7 @@ fn note_failure(app: &App, tried: &Credentials, request: Option<RequestId>) {
 async fn open(
     app: &App,
     request: &LogIn,
-    credentials: Credentials,
+    credentials: &Credentials,
     counted: &[Attempt],
 ) -> Result<Opened, LogInError> {
     let account = Subject::account(&request.email);
@@ -96,7 +105,7 @@ async fn open(
         .database
         .transaction(async |conn| {
             // The password was changed after it was checked: the old one must not open a session.
-            if !users::lock_unchanged(conn, &credentials).await? {
+            if !users::lock_unchanged(conn, credentials).await? {
                 return Err(LogInError::InvalidCredentials);
             }
             attempts::take_back(conn, counted).await?;

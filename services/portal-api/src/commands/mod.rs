@@ -33,6 +33,26 @@ use crate::domain::Role;
 use crate::mail::Letter;
 use crate::store::users;
 
+/// How often a transaction is tried that is undone for another's sake.
+const TRIES: usize = 3;
+
+/// Runs it again when it was undone in a deadlock. The user is locked before anything else of theirs, so that only what
+/// touches two users at once, such as a log-in in a browser that somebody else left open, meets one.
+async fn again_after_deadlock<T, E>(
+    run: impl AsyncFn() -> Result<T, E>,
+    is_deadlock: impl Fn(&E) -> bool,
+) -> Result<T, E> {
+    for _ in 1..TRIES {
+        match run().await {
+            Err(error) if is_deadlock(&error) => {
+                tracing::info!("a transaction was undone in a deadlock and is tried again");
+            }
+            outcome => return outcome,
+        }
+    }
+    run().await
+}
+
 /// Tells the other services, with the change itself, that something that decides about a business has changed.
 async fn announce(conn: &mut AsyncPgConnection, app: &App, business: BusinessId) -> Result<(), StoreError> {
     let now = app.clock.now();

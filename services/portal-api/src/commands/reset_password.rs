@@ -154,7 +154,7 @@ pub(crate) async fn reset_password(
     let changed: Result<(), ResetError> = app
         .database
         .transaction(async |conn| {
-            if !password_resets::use_up(conn, token).await? {
+            if !password_resets::use_up(conn, reset, token).await? {
                 return Err(ResetError::Invalid);
             }
             let (business, user) = (reset.business, reset.user);

@@ -8,6 +8,7 @@ use postgres::StoreError;
 
 use super::schema::{businesses, sessions, users};
 use super::stored;
+use super::users::lock as lock_user;
 use crate::domain::{Session, SessionToken, oldest_session_start};
 
 /// A session, as its user sees it in the list.
@@ -207,6 +208,7 @@ pub(crate) async fn revoke_all(
     kept: Option<SessionId>,
     now: DateTime<Utc>,
 ) -> Result<usize, StoreError> {
+    lock_user(conn, business, user).await?;
     let kept = kept.map(|kept| kept.to_string()).unwrap_or_default();
     let open = sessions::table
         .filter(sessions::user_id.eq(user.to_string()))
@@ -248,6 +250,7 @@ pub(crate) async fn forget_user(
     conn: &mut AsyncPgConnection,
     (business, user): (BusinessId, UserId),
 ) -> Result<(), StoreError> {
+    lock_user(conn, business, user).await?;
     let own = sessions::table
         .filter(sessions::user_id.eq(user.to_string()))
         .filter(sessions::business_id.eq(business.to_string()));
