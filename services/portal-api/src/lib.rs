@@ -20,6 +20,7 @@ mod routes;
 pub mod settings;
 mod status_changes;
 mod store;
+mod turns;
 
 pub use app::start;
 pub use reconcile::command::main as reconcile;

@@ -5,6 +5,7 @@ pub(crate) mod change_business;
 pub(crate) mod change_password;
 pub(crate) mod change_user;
 pub(crate) mod confirm_go_live;
+mod counted;
 pub(crate) mod invite;
 pub(crate) mod log_in;
 pub(crate) mod log_out;
@@ -20,6 +21,7 @@ mod start_session;
 pub(crate) mod tell_pages;
 pub(crate) mod write_audit;
 
+pub(crate) use counted::Origin;
 pub(crate) use start_session::Browser;
 use write_audit::write_audit;
 

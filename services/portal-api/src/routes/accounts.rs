@@ -5,11 +5,11 @@ use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
 use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
 
-use super::address::counted_address;
+use super::address::address;
 use super::author::{browser, request_id};
 use super::openapi::bodies;
 use super::session::SessionView;
-use super::{errors, session_cookie};
+use super::{browser_cookie, errors, session_cookie};
 use crate::app::App;
 use crate::commands::sign_up::{self, SignUp};
 use crate::domain::{Email, Password, Unfit};
@@ -29,12 +29,13 @@ pub(super) async fn sign_up(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (business_name, email, password) = parse(&body.0)?;
-    let address = counted_address(&app, &request);
+    let address = address(&app, &request);
     let (browser, request) = (browser(&app, &request), request_id(&request));
     let wanted = SignUp { business_name, email, password, address, browser, request };
     let opened = sign_up::sign_up(&app, wanted).await.map_err(errors::sign_up)?;
     Ok(HttpResponse::Created()
         .cookie(session_cookie::PORTAL.carry(&app, &opened.token, opened.session.expires_at))
+        .cookie(browser_cookie::carry(&app, &opened.browser))
         .json(SessionView::of(&opened.session)))
 }
 

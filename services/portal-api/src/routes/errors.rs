@@ -68,7 +68,7 @@ pub(super) fn log_in(error: LogInError) -> ApiError {
             "invalid_credentials",
             "The e-mail or the password is wrong.",
         ),
-        LogInError::TooMany { wait } => too_many("too_many_log_ins", "Too many log-ins failed.", wait),
+        LogInError::TooMany { wait } => too_many("too_many_log_ins", "There were too many log-ins.", wait),
         LogInError::Password(error) => password(error),
         LogInError::Store(error) => store(error),
     }

@@ -14,7 +14,7 @@ use super::author::{ByUser, browser, request_id};
 use super::lists::Wanted;
 use super::openapi::{bodies, params};
 use super::session::SessionView;
-use super::{errors, session_cookie};
+use super::{browser_cookie, errors, session_cookie};
 use crate::app::App;
 use crate::commands::accept_invitation::{self, Accept};
 use crate::commands::invite;
@@ -172,6 +172,7 @@ pub(super) async fn accept(
     let opened = accept_invitation::accept(&app, wanted).await.map_err(errors::accept_invitation)?;
     Ok(HttpResponse::Created()
         .cookie(session_cookie::PORTAL.carry(&app, &opened.token, opened.session.expires_at))
+        .cookie(browser_cookie::carry(&app, &opened.browser))
         .json(SessionView::of(&opened.session)))
 }
 

@@ -6,6 +6,7 @@ mod address;
 mod api_keys;
 mod audit_log;
 mod author;
+mod browser_cookie;
 mod cash;
 pub(crate) mod config;
 mod errors;
