@@ -98,6 +98,10 @@ async fn join(
     businesses::find_for_update(conn, business).await?.ok_or(AcceptError::Invalid)?;
     // Somebody else may have used or withdrawn it since, or it was replaced.
     invitations::remove(conn, business, invitation.id).await?.ok_or(AcceptError::Invalid)?;
+    // Only an owner's word lets somebody in, and the inviter may be none any more.
+    if !users::is_owner(conn, business, invitation.invited_by).await? {
+        return Err(AcceptError::Invalid);
+    }
     if users::count(conn, business).await? >= USERS_MAX {
         return Err(AcceptError::TooManyUsers);
     }

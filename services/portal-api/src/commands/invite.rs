@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use domain::{BusinessId, InvitationId};
 use postgres::StoreError;
 
-use super::write_audit;
+use super::{is_still_owner, write_audit};
 use crate::app::App;
 use crate::domain::{Act, Action, Author, Email, LinkToken, Role, Session, Subject, Target, TargetKind};
 use crate::mail::Letter;
@@ -19,6 +19,8 @@ const OPEN_MAX: i64 = 50;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InviteError {
+    #[error("the author is no owner any more")]
+    NotOwner,
     #[error("they belong to the business already")]
     AlreadyMember,
     #[error("too many invitations are open")]
@@ -62,6 +64,9 @@ pub(crate) async fn invite(
         .database
         .transaction(async |conn| {
             businesses::find_for_update(conn, business).await?.ok_or(InviteError::UnknownBusiness)?;
+            if !is_still_owner(conn, business, author).await? {
+                return Err(InviteError::NotOwner);
+            }
             if users::find_by_email(conn, business, &invitation.email).await?.is_some() {
                 return Err(InviteError::AlreadyMember);
             }

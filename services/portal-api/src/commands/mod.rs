@@ -31,7 +31,7 @@ use events::{Body, Envelope};
 use postgres::StoreError;
 
 use crate::app::App;
-use crate::domain::Role;
+use crate::domain::{Actor, Author, Role};
 use crate::mail::Letter;
 use crate::store::users;
 
@@ -61,6 +61,19 @@ async fn announce(conn: &mut AsyncPgConnection, app: &App, business: BusinessId)
     let id = EventId::generate(&app.clock, &app.entropy);
     let changed = Envelope { id, business_id: business, occurred_at: now, body: Body::BusinessChanged {} };
     outbox::enqueue(conn, &[changed], now).await
+}
+
+/// Whether the author may act for the business as its owner. The guard asked before the business was locked, and the author
+/// may have been demoted or removed since: ask again with its row locked.
+async fn is_still_owner(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    author: &Author,
+) -> Result<bool, StoreError> {
+    match author.actor {
+        Actor::User { id, .. } => users::is_owner(conn, business, id).await,
+        Actor::Operator | Actor::System => Ok(true),
+    }
 }
 
 /// Mails the other owners of a business that somebody is one from now on: nobody takes a business over unnoticed.

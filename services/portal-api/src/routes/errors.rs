@@ -131,6 +131,7 @@ pub(super) fn reset_password(error: ResetError) -> ApiError {
 
 pub(super) fn change_user(error: ChangeUserError) -> ApiError {
     match error {
+        ChangeUserError::NotOwner => role_insufficient(Role::Owner),
         ChangeUserError::Unknown => user_not_found(),
         ChangeUserError::LastOwner => ApiError::new(
             StatusCode::CONFLICT,
@@ -143,6 +144,7 @@ pub(super) fn change_user(error: ChangeUserError) -> ApiError {
 
 pub(super) fn invite(error: InviteError) -> ApiError {
     match error {
+        InviteError::NotOwner => role_insufficient(Role::Owner),
         InviteError::AlreadyMember => ApiError::new(
             StatusCode::CONFLICT,
             "already_member",

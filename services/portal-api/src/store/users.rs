@@ -201,6 +201,15 @@ pub(crate) async fn find(
     row.map(User::try_from).transpose()
 }
 
+/// Whether somebody belongs to the business and is an owner of it.
+pub(crate) async fn is_owner(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    user: UserId,
+) -> Result<bool, StoreError> {
+    Ok(find(conn, business, user).await?.is_some_and(|user| user.role == Role::Owner))
+}
+
 /// Somebody of the business, by e-mail.
 pub(crate) async fn find_by_email(
     conn: &mut AsyncPgConnection,

@@ -20,7 +20,7 @@ async fn log_in(portal: &Portal, password: &str) -> u16 {
 }
 
 /// Ends the transaction once so many statements of others wait for locks.
-async fn commit_when_awaited(portal: &Portal, transaction: &mut AsyncPgConnection, waiters: i64) {
+pub(crate) async fn commit_when_awaited(portal: &Portal, transaction: &mut AsyncPgConnection, waiters: i64) {
     let database = Database::new(&portal.settings.database).unwrap();
     let mut looking = database.connection().await.unwrap();
     until("the others to wait for a lock", async || {
