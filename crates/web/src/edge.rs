@@ -74,6 +74,7 @@ pub async fn edge(
         headers.insert(REQUEST_ID, value);
     }
     allow_head(headers);
+    guard_content(headers);
     if wants_head_only {
         outcome = outcome.map(without_stream);
     }
@@ -86,6 +87,14 @@ fn keep(headers: &mut HeaderMap, beside: &HeaderMap) {
     let inner: Vec<_> = beside.iter().filter(|(name, _)| !headers.contains_key(*name)).collect();
     for (name, value) in inner {
         headers.append(name.clone(), value.clone());
+    }
+}
+
+/// No browser guesses the type of an answer, and no cache keeps one whose route does not say that it may.
+fn guard_content(headers: &mut HeaderMap) {
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
 }
 
@@ -145,7 +154,7 @@ fn wants_problem(headers: &HeaderMap) -> bool {
 
 fn callers_context(request: &ServiceRequest) -> Option<TraceContext> {
     let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    Some(TraceContext { traceparent: text("traceparent")?, tracestate: text("tracestate") })
+    Some(TraceContext::received(text("traceparent")?, text("tracestate")))
 }
 
 /// Callers make methods up; in metrics and traces those are all one.

@@ -151,7 +151,8 @@ fn explain(edge: &RequestEdge, bare: &str, status: StatusCode) -> Vec<u8> {
     }
     let length = body.len();
     answer.push_str(&format!(
-        "content-type: application/json\r\nrequest-id: {id}\r\ncontent-length: {length}\r\n\r\n{body}"
+        "content-type: application/json\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n\
+         request-id: {id}\r\ncontent-length: {length}\r\n\r\n{body}"
     ));
     let labels =
         [("method", String::new()), ("route", "unreadable".into()), ("status", status.as_str().to_owned())];

@@ -34,6 +34,9 @@ fn routes(config: &mut ServiceConfig) {
                 .route(get().to(|| async { HttpResponse::Ok().json([1, 2, 3]) }))
                 .route(post().to(|body: JsonBody| async move { HttpResponse::Ok().json(body.0) })),
         )
+        .service(resource("/kept").route(get().to(|| async {
+            HttpResponse::Ok().insert_header(("cache-control", "public, max-age=300")).finish()
+        })))
         .service(resource("/stream").route(get().to(|| async {
             HttpResponse::Ok()
                 .streaming(futures_util::stream::pending::<Result<actix::Bytes, std::io::Error>>())
@@ -109,9 +112,13 @@ async fn every_answer_has_a_request_id_and_every_error_a_body() {
         let (head, body) = exchange(address, &request).await.unwrap();
         assert!(head.starts_with(&format!("http/1.1 {status}")), "{request}\n{head}");
         assert!(head.contains("\r\nrequest-id: req_"), "{head}");
+        assert_eq!(header(&head, "x-content-type-options"), Some("nosniff"), "{request}");
+        assert_eq!(header(&head, "cache-control"), Some("no-store"), "{request}");
         assert_eq!(body["code"].as_str(), code, "{request}\n{body}");
         assert_eq!(body["message"].is_string() && body["requestId"].is_string(), code.is_some(), "{body}");
     }
+    let (head, _) = exchange(address, &format!("GET /kept HTTP/1.1\r\n{end}\r\n")).await.unwrap();
+    assert_eq!(header(&head, "cache-control"), Some("public, max-age=300"), "a route's own word counts");
     let problem = format!("GET /fail HTTP/1.1\r\n{end}Accept: application/problem+json\r\n\r\n");
     let (head, body) = exchange(address, &problem).await.unwrap();
     assert!(head.contains("content-type: application/problem+json"), "{head}");

@@ -61,6 +61,11 @@ fn check_origin(request: &ServiceRequest) -> Result<(), ApiError> {
             return Err(foreign());
         }
     }
+    // A browser may leave `Origin` out; it never says this of a page of ours.
+    let fetched_by = request.headers().get_all("sec-fetch-site");
+    if fetched_by.into_iter().any(|site| site.as_bytes() == b"cross-site") {
+        return Err(foreign());
+    }
     Ok(())
 }
 

@@ -154,6 +154,15 @@ async fn foreign_pages_may_not_write() {
         let path = format!("/v1/operator/businesses/{}", owner.business);
         assert_eq!(operator.patch(&path, change).await.status, 403);
     }
+    let mut page = owner.client.clone().with_header("sec-fetch-site", "cross-site");
+    let refused = page.put(path, json!({ "plan": "starter" })).await;
+    assert_eq!((refused.status, refused.code()), (403, "foreign_origin"), "without an Origin, too");
+    assert_eq!(page.delete(SESSION).await.code(), "foreign_origin");
+    assert_eq!(page.get(SESSION).await.status, 200, "a link may lead here");
+    for site in ["same-origin", "none"] {
+        let mut page = owner.client.clone().with_header("sec-fetch-site", site);
+        assert_eq!(page.put(path, json!({ "plan": "starter" })).await.status, 200, "{site}");
+    }
     let mut page = owner.client.clone();
     assert_eq!(page.get(SESSION).await.status, 200, "no foreign page has logged anybody out");
 }
