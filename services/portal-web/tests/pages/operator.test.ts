@@ -92,6 +92,30 @@ test("a suspended business orders nothing live, until the suspension is lifted",
   await visitor.context.close();
 });
 
+test("a change that failed is told in its own question alone", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await logInAsOperator(page);
+  await openBusiness(page, business.email, business.name);
+  await page.route(/\/v1\/operator\/businesses\/[^/]+$/, (route) =>
+    route.request().method() === "PATCH"
+      ? route.fulfill({ status: 409, json: { message: "Not now." } })
+      : route.continue(),
+  );
+  await page.getByRole("button", { name: "Suspend" }).click();
+  const question = page.getByRole("dialog");
+  await question.getByRole("button", { name: "Suspend" }).click();
+  await question.getByText("Not now.").waitFor();
+  await question.getByRole("button", { name: "Cancel" }).click();
+  await question.waitFor({ state: "hidden" });
+  expect(await page.getByText("Not now.").count()).toBe(0);
+  await page.getByRole("button", { name: "Withdraw" }).click();
+  await page.getByRole("dialog", { name: "Withdraw live access?" }).waitFor();
+  expect(await page.getByText("Not now.").count()).toBe(0);
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
 test("a wallet is credited once per reference, and its owner sees it", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
