@@ -23,6 +23,7 @@ use crate::peers::Peers;
 use crate::routes;
 use crate::routes::config::PortalConfig;
 use crate::routes::pages::PageHeaders;
+use crate::session_watch::{SessionWatch, keep_checking};
 use crate::settings::{Limits, Pages as PagesSettings, PortalSettings};
 use crate::status_changes::StatusChanges;
 
@@ -44,6 +45,7 @@ pub(crate) struct App {
     pub(crate) peers: Peers,
     pub(crate) live_orders: Arc<LiveOrders>,
     pub(crate) status_changes: Arc<StatusChanges>,
+    pub(crate) session_watch: Arc<SessionWatch>,
     pub(crate) tasks: Tasks,
     later: Arc<Semaphore>,
     pub(crate) origins: Origins,
@@ -72,6 +74,7 @@ impl App {
             peers: Peers::new(&settings.peers, &settings.internal)?,
             live_orders: Arc::new(LiveOrders::new(settings.limits.streams_per_business)),
             status_changes: Arc::new(StatusChanges::new(settings.limits.streams_per_business)),
+            session_watch: Arc::default(),
             tasks: chassis.tasks.clone(),
             later: Arc::new(Semaphore::new(LATER_MAX)),
             origins: Origins::new(settings.public.url.clone()),
@@ -138,6 +141,7 @@ pub fn start(settings: &PortalSettings, mut chassis: Chassis) -> anyhow::Result<
     if let Some(transport) = Transport::new(&settings.mail, &settings.public.url)? {
         chassis.worker("send-mails", |stop| keep_sending(app.clone(), transport, stop));
     }
+    chassis.worker("check-sessions", |stop| keep_checking(app.clone(), stop));
     chassis.worker("prune", |stop| keep_pruning(app.clone(), stop));
     chassis.listen_public(routes::public(Data::new(app.clone())))?;
     chassis.start(routes::internal(Data::new(app), settings.internal.clone()))

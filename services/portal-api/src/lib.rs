@@ -17,6 +17,7 @@ mod peers;
 mod queries;
 mod reconcile;
 mod routes;
+mod session_watch;
 pub mod settings;
 mod status_changes;
 mod store;

@@ -162,16 +162,6 @@ pub(super) async fn open_session(
     read.map_err(errors::store)
 }
 
-/// Whether the session of a stream has not ended meanwhile. While the database is away nobody is logged out.
-pub(super) async fn is_still_open(app: &App, session: &Session) -> bool {
-    let now = app.clock.now();
-    let open = app.database.read(async |conn| sessions::is_open(conn, session, now).await).await;
-    open.unwrap_or_else(|error| {
-        tracing::warn!(%error, "a stream's session could not be checked");
-        true
-    })
-}
-
 /// Lets nobody through without the operator's token or the cookie that stands for it.
 pub(super) async fn require_operator(
     request: ServiceRequest,

@@ -35,7 +35,7 @@ pub(super) async fn stream(
     // A browser that comes back says what it heard last; what it missed since is not kept here.
     let returns = request.headers().contains_key("last-event-id");
     let page = Page {
-        connection: Connection::of(app, session),
+        connection: Connection::of(&app, &session),
         mode,
         live,
         greeting: Some(if returns { RELOAD } else { b": connected\n\n" }),
@@ -58,7 +58,7 @@ impl Page {
         }
         loop {
             tokio::select! {
-                () = self.connection.due() => return self.connection.beat().await,
+                beat = self.connection.beat() => return beat,
                 notice = self.live.next() => match notice? {
                     Notice::Reload => return Some(Bytes::from_static(RELOAD)),
                     Notice::Order(order) if self.mode.is_none_or(|mode| mode == order.mode) => {

@@ -101,19 +101,22 @@ pub(crate) async fn find(
     row.map(Session::try_from).transpose()
 }
 
-/// Whether a session that was found before has not ended meanwhile.
-pub(crate) async fn is_open(
+/// Which of these sessions, found before, have not ended meanwhile. Serves all businesses.
+pub(crate) async fn open_of(
     conn: &mut AsyncPgConnection,
-    session: &Session,
+    known: &[(BusinessId, SessionId)],
     now: DateTime<Utc>,
-) -> Result<bool, StoreError> {
-    let open = sessions::table
-        .find(session.id.to_string())
-        .filter(sessions::business_id.eq(session.business.to_string()))
+) -> Result<Vec<SessionId>, StoreError> {
+    let open: Vec<String> = sessions::table
+        .filter(sessions::id.eq_any(known.iter().map(|(_, session)| session.to_string())))
+        .filter(sessions::business_id.eq_any(known.iter().map(|(business, _)| business.to_string())))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(now))
-        .filter(sessions::created_at.gt(oldest_session_start(now)));
-    Ok(diesel::select(diesel::dsl::exists(open)).get_result(conn).await?)
+        .filter(sessions::created_at.gt(oldest_session_start(now)))
+        .select(sessions::id)
+        .load(conn)
+        .await?;
+    open.iter().map(|id| stored("sessions.id", id)).collect()
 }
 
 /// Moves the end of a session that is being used. A session that ended meanwhile stays ended.
