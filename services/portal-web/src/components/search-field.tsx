@@ -20,10 +20,15 @@ export function SearchField({ label, hasVisibleLabel, value = "", onChange, ...i
   const [text, setText] = useState(value);
   const apply = (next: string) => onChange(next.trim() || undefined);
   const applySoon = useDebouncedCallback(apply, TYPING_PAUSE_MS);
-  useEffect(() => setText(value), [value]);
+  const applyNow = (next: string) => {
+    applySoon.cancel();
+    apply(next);
+  };
+  // A space at the end is part of what is being typed, though not of what is searched for.
+  useEffect(() => setText((typed) => (typed.trim() === value ? typed : value)), [value]);
   const clear = () => {
     setText("");
-    apply("");
+    applyNow("");
   };
   return (
     <TextInput
@@ -38,7 +43,7 @@ export function SearchField({ label, hasVisibleLabel, value = "", onChange, ...i
         applySoon(event.currentTarget.value);
       }}
       onKeyDown={(event) => {
-        if (event.key === "Enter") apply(event.currentTarget.value);
+        if (event.key === "Enter") applyNow(event.currentTarget.value);
       }}
     />
   );
