@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use actix_web::web::Data;
+use anyhow::Context as _;
 use chassis::{Chassis, Running};
 use domain::{Clock, Entropy};
 use messaging::topology;
@@ -14,7 +15,7 @@ use web::{FailureLimits, Tasks};
 
 use crate::commands::prune::keep_pruning;
 use crate::consumers::{FactsConsumer, NewsConsumer, WarningsConsumer};
-use crate::domain::{Links, Origins, Role};
+use crate::domain::{Links, Origins, Place, Role};
 use crate::live_orders::LiveOrders;
 use crate::mail::{Mailbox, Transport, keep_sending};
 use crate::pages::Pages;
@@ -65,6 +66,7 @@ pub(crate) struct App {
 
 impl App {
     fn new(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<Self> {
+        let zone = settings.region.zone().context("WAYBILL_REGION__TIME_ZONE is no time zone")?;
         Ok(Self {
             database: chassis.database.clone(),
             clock: chassis.clock.clone(),
@@ -83,6 +85,7 @@ impl App {
                 settings.mail.is_enabled(),
                 settings.brand.clone(),
                 Links::new(settings.public.url.clone()),
+                Place { locale: settings.region.locale, zone },
             ),
             limits: settings.limits.clone(),
             failures: Arc::new(FailureLimits::new(
@@ -95,6 +98,7 @@ impl App {
             secure_cookies: settings.environment != Environment::Local,
             config: Arc::new(PortalConfig {
                 brand: settings.brand.clone(),
+                region: settings.region.clone(),
                 api_url: settings.public.api_url.clone(),
                 mail_enabled: settings.mail.is_enabled(),
                 roles: &[Role::Owner, Role::Developer, Role::Viewer],

@@ -16,6 +16,7 @@ mod passwords;
 mod peers;
 mod queries;
 mod reconcile;
+mod region_settings;
 mod routes;
 mod session_watch;
 pub mod settings;

@@ -13,6 +13,7 @@ use settings::{
 use url::Url;
 
 pub use crate::mail_settings::{MailEncryption, MailSettings, MailTransport};
+pub use crate::region_settings::{Locale, Region};
 
 /// All of it (`WAYBILL_…`).
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -43,6 +44,8 @@ pub struct PortalSettings {
     pub brand: Brand,
     #[serde(default)]
     pub pages: Pages,
+    #[serde(default)]
+    pub region: Region,
 }
 
 /// How browsers reach the portal (`WAYBILL_PUBLIC__…`).
@@ -164,6 +167,7 @@ impl Settings for PortalSettings {
         self.sections().check(faults);
         self.brand.check(faults);
         self.pages.check(faults);
+        self.region.check(faults);
         if self.http.public.is_none() {
             faults.add("WAYBILL_HTTP__PUBLIC", "is missing: the portal has a public listener");
         }
@@ -269,6 +273,7 @@ mod tests {
             ("WAYBILL_BRAND__ACCENT_COLOR", "#12345g"),
             ("WAYBILL_PAGES__PAYMENT_ORIGINS", "https://pay.example; script-src *"),
             ("WAYBILL_PAGES__PAYMENT_ORIGINS", "https://pay.example,http://pay.example"),
+            ("WAYBILL_REGION__TIME_ZONE", "Bengaluru"),
         ] {
             let text = load(&[(name, bad)]).unwrap_err().to_string();
             assert!(text.contains(name), "{bad}: {text}");

@@ -17,7 +17,7 @@ pub(crate) use letters::Letter;
 pub(crate) use sender::keep_sending;
 pub(crate) use transport::Transport;
 
-use crate::domain::Links;
+use crate::domain::{Links, Place};
 use crate::store::mails::{self, NewMail};
 
 /// Mails of one business that wait at once; more are left out, and told of in the log.
@@ -32,12 +32,13 @@ pub(crate) struct Mailbox {
     enabled: bool,
     brand: Arc<Brand>,
     links: Links,
+    place: Place,
     bell: Arc<Notify>,
 }
 
 impl Mailbox {
-    pub(crate) fn new(enabled: bool, brand: Brand, links: Links) -> Self {
-        Self { enabled, brand: Arc::new(brand), links, bell: Arc::new(Notify::new()) }
+    pub(crate) fn new(enabled: bool, brand: Brand, links: Links, place: Place) -> Self {
+        Self { enabled, brand: Arc::new(brand), links, place, bell: Arc::new(Notify::new()) }
     }
 
     pub(crate) fn is_enabled(&self) -> bool {
@@ -57,7 +58,7 @@ impl Mailbox {
             return Ok(());
         }
         let written = letter
-            .write(&self.brand, &self.links)
+            .write(&self.brand, &self.links, self.place)
             .map_err(|error| StoreError::Corrupt(format!("a mail cannot be written: {error}")))?;
         let mail = NewMail {
             business,

@@ -1,4 +1,5 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import { setPlace } from "../format/place";
 import { answer, api } from "./client";
 import type { PortalConfig } from "./types";
 
@@ -9,13 +10,19 @@ const UNKNOWN: PortalConfig = {
   keySegment: "waybill",
   apiBaseUrl: "https://delivery.example/v1",
   currency: "INR",
+  locale: "en-IN",
+  timeZone: "Asia/Kolkata",
   mail: { enabled: false },
   roles: ["owner", "developer", "viewer"],
 };
 
 export const configQuery = queryOptions({
   queryKey: ["config"],
-  queryFn: () => answer(api.GET("/v1/portal/config")),
+  queryFn: async () => {
+    const config = await answer(api.GET("/v1/portal/config"));
+    setPlace(config);
+    return config;
+  },
   staleTime: Number.POSITIVE_INFINITY,
 });
 

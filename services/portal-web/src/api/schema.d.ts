@@ -1461,9 +1461,13 @@ export interface components {
             headerPrefix: string;
             /** @description The `waybill` of `sk_test_waybill_…`. */
             keySegment: string;
+            /** @description How amounts and dates are written. */
+            locale: components["schemas"]["Locale"];
             mail: components["schemas"]["MailView"];
             /** @description The roles that a user of a business can have, the one that may most first. */
             roles: components["schemas"]["Role"][];
+            /** @description The zone that times are shown in, by its IANA name. */
+            timeZone: string;
         };
         /** @enum {string} */
         ConnectionTest: "not_tested" | "passed" | "failed";
@@ -1800,6 +1804,8 @@ export interface components {
             /** Format: password */
             password: string;
         };
+        /** @enum {string} */
+        Locale: "en-IN" | "en-GB" | "en-US";
         MailView: {
             /** @description Whether this portal sends mails; without them the operator hands out reset links. */
             enabled: boolean;

@@ -197,3 +197,21 @@ async function joinBy(page: Page, link: string): Promise<void> {
   await page.getByRole("button", { name: "Join" }).click();
   await heading(page, "Overview");
 }
+
+test("times are those of the operator's region, wherever the browser is", async () => {
+  const visitor = await visit(browser, { timezoneId: "America/New_York", locale: "de-DE" });
+  const { page } = visitor;
+  await newBusiness(visitor, "Far away");
+  await page.goto("/account");
+  const time = page.getByRole("table", { name: "Log-ins" }).locator("time").first();
+  const [shown, at] = [await time.getAttribute("title"), await time.getAttribute("datetime")];
+  const expected = new Intl.DateTimeFormat("en-IN", {
+    dateStyle: "medium",
+    timeStyle: "short",
+    timeZone: "Asia/Kolkata",
+  }).format(new Date(String(at)));
+  // Spaces differ from one version of the words' tables to the next.
+  expect(shown?.replace(/\s/g, " ")).toContain(expected.replace(/\s/g, " "));
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});

@@ -24,14 +24,19 @@ export interface Visitor {
 
 export async function visit(
   browser: Browser,
-  options: { viewport?: typeof DESKTOP; colorScheme?: "light" | "dark" } = {},
+  options: {
+    viewport?: typeof DESKTOP;
+    colorScheme?: "light" | "dark";
+    timezoneId?: string;
+    locale?: string;
+  } = {},
 ): Promise<Visitor> {
   const context = await browser.newContext({
     baseURL: stack.portal,
     viewport: options.viewport ?? DESKTOP,
     colorScheme: options.colorScheme ?? "light",
-    timezoneId: "Asia/Kolkata",
-    locale: "en-IN",
+    timezoneId: options.timezoneId ?? "Asia/Kolkata",
+    locale: options.locale ?? "en-IN",
     permissions: ["clipboard-read", "clipboard-write"],
   });
   context.setDefaultTimeout(PATIENCE_MS);
