@@ -16,6 +16,7 @@ mod fleet_list;
 mod fleet_reports;
 mod harness;
 mod idempotency;
+mod intents;
 mod limits;
 mod news;
 mod parameters;

@@ -35,7 +35,7 @@ pub(super) const SPREAD: [Spread; 3] = [
             ),
             ("orders.tracking_code = $1", "The tracking page has the code alone."),
             ("min(orders.pending_since)", ALERTS),
-            ("(orders.pending_since < $1)) ORDER BY", WORKER),
+            ("(orders.pending_since < $1)", WORKER),
             ("orders.personal_data_erased_at IS NULL AND (orders.status IN", WORKER),
             ("simulations.next_at <= $1", WORKER),
             ("FROM orders WHERE (orders.id = ANY($1))", BOOKS),
