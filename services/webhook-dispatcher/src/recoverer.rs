@@ -61,6 +61,7 @@ async fn step(app: &App) -> Result<Step, StoreError> {
             return Ok(Step::NothingDue);
         };
         let (business, id) = (due.recovery.business_id, due.recovery.id);
+        store::count_portion(conn, &due).await?;
         let end = if due.endpoint_deleted {
             RecoveryState::Cancelled
         } else if due.room <= 0 {

@@ -45,8 +45,8 @@ pub(crate) use personal_data::{erase_bodies, erase_parked, forget_answers, mark_
 pub(crate) use queues::advance;
 pub(crate) use record::{Outcome, Recorded, Then, record};
 pub(crate) use recoveries::{
-    begin_recovery, end_recovery, find_recovery, list_recoveries, lock_due_recovery, put_off_recovery,
-    recover_portion,
+    begin_recovery, count_portion, end_recovery, find_recovery, list_recoveries, lock_due_recovery,
+    put_off_recovery, recover_portion,
 };
 pub(crate) use retention::{
     add_partition, attempts_without_day, drop_partition, drop_strays, partitions, prune_deliveries,

@@ -135,6 +135,7 @@ diesel::table! {
         due_at -> Nullable<Timestamptz>,
         created_at -> Timestamptz,
         ended_at -> Nullable<Timestamptz>,
+        counted_id -> Nullable<Text>,
     }
 }
 

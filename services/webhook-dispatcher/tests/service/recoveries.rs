@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use diesel_async::SimpleAsyncConnection;
-use domain::{Clock, EventKind, Mode};
+use domain::{Clock, EventKind, Mode, WebhookDeliveryId};
 use internal_api::PageQuery;
 use internal_api::webhooks::{CreatedEndpoint, DeliveryState, RecoveryState, RecoveryView};
 use serde_json::json;
@@ -222,6 +222,39 @@ async fn one_job_runs_at_a_time_and_can_be_cancelled() {
     until("it has arrived", async || all_are(&harness, "succeeded", 1).await).await;
     let over = refusal(harness.hooks.cancel_recovery(business, &id, &next.id.to_string()).await);
     assert_eq!((over.status, over.code.as_str()), (409, "webhook_recovery_completed"));
+}
+
+/// To count them all at once would take longer than a statement may.
+#[tokio::test]
+async fn a_job_of_very_many_begins_at_once_and_counts_them_by_and_by() {
+    let harness = start().await;
+    let receiver = Receiver::kind();
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.patch(&endpoint, json!({"status": "paused"})).await;
+    let since = harness.clock.now() - TimeDelta::minutes(1);
+    let now = WebhookDeliveryId::generate(&harness.clock, &harness.entropy).to_string();
+    let fill = format!(
+        "INSERT INTO events (event_id, business_id, kind, mode, body, occurred_at)
+         SELECT 'evt_' || lpad(n::text, 26, '0'), '{business}', 'wallet.low_balance', 'live', '', now()
+         FROM generate_series(1, 25000) AS n;
+         INSERT INTO deliveries (id, event_id, endpoint_id, business_id, kind, in_turn, state, attempts,
+             earlier_attempts, created_at, completed_at)
+         SELECT '{time}' || lpad(n::text, 16, '0'), 'evt_' || lpad(n::text, 26, '0'), '{endpoint}', '{business}',
+             'wallet.low_balance', false, 'failed', 1, 0, now(), now()
+         FROM generate_series(1, 25000) AS n",
+        business = harness.business,
+        endpoint = endpoint.view.id,
+        time = &now[..now.len() - 16],
+    );
+    harness.connection().await.batch_execute(&fill).await.unwrap();
+    let passed = harness.clock.now() + TimeDelta::milliseconds(1);
+    until("the next millisecond", async || harness.clock.now() > passed).await;
+
+    let job = recover(&harness, &endpoint, since).await;
+    assert_eq!(job.total, 10_000, "one portion of them");
+    until("all are counted", async || look(&harness, &job).await.total == 25_000).await;
+    assert_eq!(harness.count("recoveries WHERE counted_id IS NULL").await, 1);
+    assert_eq!(look(&harness, &job).await.status, RecoveryState::Running);
 }
 
 #[tokio::test]
