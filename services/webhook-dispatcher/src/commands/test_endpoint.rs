@@ -91,6 +91,7 @@ pub(crate) async fn test_endpoint(
         delivery,
         business_id: business,
         endpoint,
+        order: None,
         order_in_turn: None,
         token,
         number: 1,

@@ -21,7 +21,7 @@ mod webhook_event;
 pub use addresses::AddressRanges;
 pub(crate) use addresses::{Policy, Refused};
 pub(crate) use breaker::{Breaker, Sample};
-pub(crate) use delivery::{Attempt, Delivery, LatestAttempt, OrderDelivery};
+pub(crate) use delivery::{Attempt, Delivery, LatestAttempt, NO_HEADERS, OrderDelivery};
 pub(crate) use endpoint::{
     ENDPOINTS_MAX, Endpoint, EndpointFacts, Told, Trouble, last_delivery, status, summary,
 };

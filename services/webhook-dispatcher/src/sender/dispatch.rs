@@ -54,6 +54,11 @@ pub(crate) async fn dispatch(app: App, mut express: UnboundedReceiver<Taken>, st
         }
         wait(&app, (&mut express, &mut pace), &mut sending, next, &stop).await;
     }
+    // What is committed from now on is given back by whoever committed it.
+    express.close();
+    let unsent: Vec<Taken> = std::iter::from_fn(|| express.try_recv().ok()).collect();
+    give_back(&app, &Vec::from_iter(unsent.iter().map(|(_, hold)| hold.lease()))).await;
+    drop(unsent);
     drain(&app, sending).await;
 }
 
@@ -192,6 +197,7 @@ async fn outcome_of(app: &App, claimed: Claimed) -> Outcome {
         delivery: claimed.id,
         business_id: claimed.business_id,
         endpoint: claimed.endpoint_id,
+        order: claimed.order_id,
         order_in_turn: claimed.order_in_turn,
         token: claimed.token,
         number: claimed.number,
@@ -262,7 +268,15 @@ async fn drain(app: &App, mut sending: JoinSet<()>) {
     }
     let held = app.in_hand.leases();
     sending.abort_all();
-    match app.database.read(async |conn| store::release(conn, &held).await).await {
+    give_back(app, &held).await;
+}
+
+/// Ends leases, so that another process sends what they are of, and need not wait.
+pub(crate) async fn give_back(app: &App, held: &[Lease]) {
+    if held.is_empty() {
+        return;
+    }
+    match app.database.read(async |conn| store::release(conn, held).await).await {
         Ok(released) => tracing::info!(released, "webhooks under way were given back"),
         Err(error) => tracing::warn!(%error, "webhooks under way are taken up again when their leases end"),
     }

@@ -53,8 +53,8 @@ impl Express {
         (business, mode): (BusinessId, Mode),
         to: &Subscriber,
     ) -> Option<Reservation> {
-        // An owner's own limit is rarely far away; whoever has one takes turns.
-        if !to.open || to.max_per_second.is_some() {
+        // An owner's own limit is rarely far away; whoever has one takes turns. And a sender that stops sends nothing more.
+        if !to.open || to.max_per_second.is_some() || self.to_sender.is_closed() {
             return None;
         }
         let token = i64::from_le_bytes(self.entropy.bytes());
@@ -63,23 +63,23 @@ impl Express {
         Some(Reservation { hold, token, until: self.clock.now() + LEASE })
     }
 
-    /// To be called when the deliveries are committed.
-    pub(crate) fn send(&self, taken: Vec<Taken>) {
+    /// To be called when the deliveries are committed. Gives back the leases of what nobody sends, since the service stops:
+    /// they are to be ended.
+    #[must_use]
+    pub(crate) fn send(&self, taken: Vec<Taken>) -> Vec<Lease> {
         if taken.is_empty() {
-            return;
+            return Vec::new();
         }
         let endpoint = |(claimed, _): &Taken| (claimed.endpoint_id, None::<i32>);
         self.loads.spend(taken.iter().map(endpoint), Instant::now());
-        for one in taken {
-            // Nobody takes it while the service stops: its lease ends, and another takes it up.
-            let _stopping = self.to_sender.send(one);
-        }
+        let refused = taken.into_iter().filter_map(|one| self.to_sender.send(one).err());
+        refused.map(|refused| refused.0.1.lease()).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::EndpointId;
+    use domain::{EndpointId, EventId, EventKind, Mode};
 
     use super::*;
     use crate::secrets::{Sealed, SealedSecrets};
@@ -93,6 +93,47 @@ mod tests {
             url: String::new(),
             secrets: SealedSecrets { present, next: None },
         }
+    }
+
+    fn claimed(lease: Lease, to: &Subscriber, (entropy, clock): (&Entropy, &Clock)) -> Claimed {
+        Claimed {
+            id: lease.delivery,
+            business_id: lease.business,
+            endpoint_id: to.endpoint,
+            event_id: EventId::generate(clock, entropy),
+            kind: EventKind::OrderCreated,
+            mode: Mode::Live,
+            order_id: None,
+            order_in_turn: None,
+            token: lease.token,
+            number: 1,
+            number_in_schedule: 1,
+            taken_over: false,
+            wanted: true,
+            max_per_second: None,
+            url: to.url.clone(),
+            secrets: to.secrets.clone(),
+            body: Vec::new(),
+            occurred_at: clock.now(),
+            trace: None,
+        }
+    }
+
+    #[test]
+    fn nothing_goes_the_short_way_to_a_sender_that_stops() {
+        let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
+        let in_hand = InHand::new(std::sync::Arc::default());
+        let shared = (in_hand.clone(), Loads::new(100, 4));
+        let (express, mut taken) = Express::new(shared, (clock.clone(), entropy.clone()), 4);
+        let (to, business) = (subscriber(&entropy, &clock), BusinessId::generate(&clock, &entropy));
+        let reserve = || express.reserve(WebhookDeliveryId::generate(&clock, &entropy), business, &to);
+        let reserved = reserve().expect("a place");
+        taken.close();
+        assert!(reserve().is_none());
+        let lease = reserved.hold.lease();
+        let back = express.send(vec![(claimed(lease, &to, (&entropy, &clock)), reserved.hold)]);
+        assert_eq!(back.iter().map(|back| back.delivery).collect::<Vec<_>>(), [lease.delivery]);
+        assert_eq!(in_hand.len(), 0, "it is not in hand any more");
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod signed;
 mod test_places;
 
 pub(crate) use attempt::{OUTCOMES, Sender, Webhook};
-pub(crate) use dispatch::{dispatch, renew_leases};
+pub(crate) use dispatch::{dispatch, give_back, renew_leases};
 pub(crate) use exchange::Exchange;
 pub(crate) use express::{Express, Reservation, Taken};
 pub(crate) use in_hand::{InHand, LEASE};

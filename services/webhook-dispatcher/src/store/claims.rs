@@ -59,6 +59,8 @@ pub(crate) struct Claimed {
     pub event_id: EventId,
     pub kind: EventKind,
     pub mode: Mode,
+    /// The order that the event is of.
+    pub order_id: Option<OrderId>,
     /// The order whose turns it takes.
     pub order_in_turn: Option<OrderId>,
     pub token: i64,
@@ -220,6 +222,7 @@ impl ClaimedRow {
             event_id: self.event_id.parse().map_err(corrupt)?,
             kind: self.kind.parse().map_err(corrupt)?,
             mode: self.mode.parse().map_err(corrupt)?,
+            order_id: order,
             order_in_turn: order.filter(|_| self.in_turn),
             token,
             number: self.attempts + 1,

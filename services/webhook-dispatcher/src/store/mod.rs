@@ -34,7 +34,7 @@ pub(crate) use endpoints::{
 pub(crate) use events::body_of;
 pub(crate) use failing::{Notice, breakers, failing_endpoints, oldest_due, tell};
 pub(crate) use hand_out::{NewDelivery, Standing, hand_out};
-pub(crate) use health::{bring_forward_all, enable, forget_test, note_forgery};
+pub(crate) use health::{EndpointNews, bring_forward_all, enable, forget_test, note_forgery};
 pub(crate) use log::{DeliveryFilter, LogPage, list_deliveries};
 pub(crate) use of_order::{Position, deliveries_of_order, delivery_of_order};
 pub(crate) use parked::{
@@ -43,7 +43,7 @@ pub(crate) use parked::{
 };
 pub(crate) use personal_data::{erase_bodies, erase_parked, forget_answers, mark_erased};
 pub(crate) use queues::advance;
-pub(crate) use record::{Outcome, Recorded, Then, record};
+pub(crate) use record::{Outcome, Recorded, Then, record, record_state};
 pub(crate) use recoveries::{
     begin_recovery, count_portion, end_recovery, find_recovery, list_recoveries, lock_due_recovery,
     put_off_recovery, recover_portion,
