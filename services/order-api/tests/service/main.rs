@@ -10,6 +10,7 @@
 mod bad_input;
 mod browsers;
 mod business;
+mod docs;
 mod ended_orders;
 mod erasures;
 mod fleet_list;

@@ -26,6 +26,12 @@ export const configQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
+/** The API's documentation, which order-api serves next to the API. */
+export function docsUrl({ apiBaseUrl }: PortalConfig, guide?: "webhooks"): string {
+  const docs = apiBaseUrl.replace(/\/v1$/, "/docs");
+  return guide ? `${docs}/${guide}` : docs;
+}
+
 export function useConfig(): PortalConfig {
   return useQuery(configQuery).data ?? UNKNOWN;
 }
