@@ -27,8 +27,8 @@ impl Place {
         for (index, digit) in digits.char_indices() {
             let behind = digits.len() - index;
             let is_start = match self.locale {
-                Locale::India => behind == 3 || (behind > 3 && behind % 2 == 1),
-                Locale::Britain | Locale::UnitedStates => behind % 3 == 0,
+                Locale::India => behind == 3 || (behind > 3 && !behind.is_multiple_of(2)),
+                Locale::Britain | Locale::UnitedStates => behind.is_multiple_of(3),
             };
             if index > 0 && is_start {
                 grouped.push(',');

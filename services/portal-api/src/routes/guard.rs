@@ -62,8 +62,7 @@ fn check_origin(request: &ServiceRequest) -> Result<(), ApiError> {
         }
     }
     // A browser may leave `Origin` out; it never says this of a page of ours.
-    let fetched_by = request.headers().get_all("sec-fetch-site");
-    if fetched_by.into_iter().any(|site| site.as_bytes() == b"cross-site") {
+    if request.headers().get_all("sec-fetch-site").any(|site| site.as_bytes() == b"cross-site") {
         return Err(foreign());
     }
     Ok(())

@@ -1,7 +1,7 @@
 import { CloseButton, TextInput, type TextInputProps } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 
 const TYPING_PAUSE_MS = 350;
 const CHARS_MAX = 200;
@@ -18,14 +18,23 @@ interface SearchFieldProps
 /** A search that is applied when typing has paused, or at once with Enter. */
 export function SearchField({ label, hasVisibleLabel, value = "", onChange, ...input }: SearchFieldProps) {
   const [text, setText] = useState(value);
-  const apply = (next: string) => onChange(next.trim() || undefined);
+  const applied = useRef(value);
+  const apply = (next: string) => {
+    applied.current = next.trim();
+    onChange(applied.current || undefined);
+  };
   const applySoon = useDebouncedCallback(apply, TYPING_PAUSE_MS);
   const applyNow = (next: string) => {
     applySoon.cancel();
     apply(next);
   };
-  // A space at the end is part of what is being typed, though not of what is searched for.
-  useEffect(() => setText((typed) => (typed.trim() === value ? typed : value)), [value]);
+  // What was applied from here is still being typed, with its spaces; what comes from elsewhere takes its place.
+  useEffect(() => {
+    if (value === applied.current) return;
+    applied.current = value;
+    applySoon.cancel();
+    setText(value);
+  }, [value, applySoon]);
   const clear = () => {
     setText("");
     applyNow("");
