@@ -17,7 +17,7 @@ use crate::commands::prune::keep_pruning;
 use crate::consumers::{FactsConsumer, NewsConsumer, WarningsConsumer};
 use crate::domain::{Links, Origins, Place, Role};
 use crate::live_orders::LiveOrders;
-use crate::mail::{Mailbox, Transport, keep_sending};
+use crate::mail::{Mailbox, Seal, Transport, keep_sending};
 use crate::pages::Pages;
 use crate::passwords::Passwords;
 use crate::peers::Peers;
@@ -86,6 +86,7 @@ impl App {
                 settings.brand.clone(),
                 Links::new(settings.public.url.clone()),
                 Place { locale: settings.region.locale, zone },
+                (Seal::new(&settings.internal.token)?, chassis.entropy.clone()),
             ),
             limits: settings.limits.clone(),
             failures: Arc::new(FailureLimits::new(

@@ -103,6 +103,14 @@ impl Letter<'_> {
         }
     }
 
+    /// The secret that its link carries.
+    pub(super) fn token(&self) -> Option<&LinkToken> {
+        match self {
+            Self::PasswordReset { token, .. } | Self::Invitation { token, .. } => Some(token),
+            _ => None,
+        }
+    }
+
     /// # Errors
     /// When a template cannot be filled in.
     pub(crate) fn write(&self, brand: &Brand, links: &Links, place: Place) -> askama::Result<Written> {

@@ -63,8 +63,14 @@ impl Transport {
         Ok(Some(Self { from, host, way }))
     }
 
-    pub(super) async fn send(&self, mail: &Claimed, now: DateTime<Utc>) -> Result<(), SendError> {
-        let message = self.message(mail, now)?;
+    /// `bodies` are its text and its HTML as they are to leave.
+    pub(super) async fn send(
+        &self,
+        mail: &Claimed,
+        bodies: (String, String),
+        now: DateTime<Utc>,
+    ) -> Result<(), SendError> {
+        let message = self.message(mail, bodies, now)?;
         let sending = async {
             match &self.way {
                 Way::Smtp(server) => send_by_smtp(server, message).await,
@@ -77,7 +83,12 @@ impl Transport {
         sent.unwrap_or_else(|_| Err(SendError::Later("it took too long".to_owned())))
     }
 
-    fn message(&self, mail: &Claimed, now: DateTime<Utc>) -> Result<Message, SendError> {
+    fn message(
+        &self,
+        mail: &Claimed,
+        (text, html): (String, String),
+        now: DateTime<Utc>,
+    ) -> Result<Message, SendError> {
         // The reason may quote the address, which no log is to hold.
         let address =
             mail.recipient.parse().map_err(|_| SendError::Never("the address is none".to_owned()))?;
@@ -87,7 +98,7 @@ impl Transport {
             .subject(&mail.subject)
             .date(now.into())
             .message_id(Some(format!("<{}.{}@{}>", mail.id, now.timestamp(), self.host)))
-            .multipart(MultiPart::alternative_plain_html(mail.text_body.clone(), mail.html_body.clone()))
+            .multipart(MultiPart::alternative_plain_html(text, html))
             .map_err(|error| SendError::Never(error.to_string()))
     }
 }
