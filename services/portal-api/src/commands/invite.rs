@@ -6,7 +6,9 @@ use postgres::StoreError;
 
 use super::{is_still_owner, write_audit};
 use crate::app::App;
-use crate::domain::{Act, Action, Author, Email, LinkToken, Role, Session, Subject, Target, TargetKind};
+use crate::domain::{
+    Act, Action, Author, BusinessStatus, Email, LinkToken, Role, Session, Subject, Target, TargetKind,
+};
 use crate::mail::Letter;
 use crate::store::attempts::{self, Allowed};
 use crate::store::invitations::{self, Invitation};
@@ -27,6 +29,8 @@ pub(crate) enum InviteError {
     TooManyOpen,
     #[error("too many invitations were sent")]
     TooMany { wait: TimeDelta },
+    #[error("the business is not active")]
+    NotApproved,
     #[error("the business is gone")]
     UnknownBusiness,
     #[error(transparent)]
@@ -63,7 +67,11 @@ pub(crate) async fn invite(
     let written: Result<(), InviteError> = app
         .database
         .transaction(async |conn| {
-            businesses::find_for_update(conn, business).await?.ok_or(InviteError::UnknownBusiness)?;
+            let found = businesses::find_for_update(conn, business).await?;
+            // Anybody may open an account, and each invitation is a mail to whomever they like.
+            if found.ok_or(InviteError::UnknownBusiness)?.status != BusinessStatus::Active {
+                return Err(InviteError::NotApproved);
+            }
             if !is_still_owner(conn, business, author).await? {
                 return Err(InviteError::NotOwner);
             }
@@ -73,9 +81,8 @@ pub(crate) async fn invite(
             if invitations::count_others(conn, business, &invitation.email, now).await? >= OPEN_MAX {
                 return Err(InviteError::TooManyOpen);
             }
-            if let Allowed::After(wait) =
-                attempts::begin(conn, &[Subject::invitation_by(business)], now).await?
-            {
+            let counted = [Subject::invitation_by(business), Subject::invitation_to(&invitation.email)];
+            if let Allowed::After(wait) = attempts::begin(conn, &counted, now).await? {
                 return Err(InviteError::TooMany { wait });
             }
             invitations::put(conn, &invitation, &token).await?;

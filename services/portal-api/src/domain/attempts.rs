@@ -20,6 +20,7 @@ pub(crate) enum Scope {
     LogInSuccess,
     SignUpAddress,
     InvitationBusiness,
+    InvitationRecipient,
     ResetAccount,
     ResetAccountAddress,
     ResetAddress,
@@ -35,7 +36,7 @@ pub(crate) struct Limit {
 
 impl Scope {
     /// The longest window of all; what is older counts nowhere.
-    pub(crate) const WINDOW_MAX: TimeDelta = TimeDelta::hours(1);
+    pub(crate) const WINDOW_MAX: TimeDelta = TimeDelta::hours(24);
 
     pub(crate) fn limit(self) -> Limit {
         match self {
@@ -49,6 +50,7 @@ impl Scope {
             Self::SignUpAddress => Limit { max: 20, window: TimeDelta::hours(1) },
             // Each may send a mail to somebody who never asked for it.
             Self::InvitationBusiness => Limit { max: 60, window: TimeDelta::hours(1) },
+            Self::InvitationRecipient => Limit { max: 5, window: TimeDelta::hours(24) },
             Self::ResetAccountAddress | Self::ResetBrowser => Limit { max: 5, window: TimeDelta::hours(1) },
             Self::ResetAccount => Limit { max: 20, window: TimeDelta::hours(1) },
             Self::ResetAddress => Limit { max: 100, window: TimeDelta::minutes(15) },
@@ -87,6 +89,11 @@ impl Subject {
 
     pub(crate) fn invitation_by(business: BusinessId) -> Self {
         Self::of(Scope::InvitationBusiness, &business.to_string())
+    }
+
+    /// Of all businesses together.
+    pub(crate) fn invitation_to(email: &Email) -> Self {
+        Self::of(Scope::InvitationRecipient, &email.key())
     }
 
     /// The number under which attempts of this subject queue up one behind the other.

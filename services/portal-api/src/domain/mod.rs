@@ -17,6 +17,7 @@ mod role;
 mod secret_token;
 mod session;
 mod subscription;
+mod web_address;
 
 pub(crate) use ::domain::Email;
 pub(crate) use ::web::CallerAddress;
@@ -34,3 +35,4 @@ pub(crate) use role::Role;
 pub(crate) use secret_token::{LinkToken, SessionToken};
 pub(crate) use session::{Session, expiry, is_due_for_extension, oldest_session_start};
 pub(crate) use subscription::{Subscription, SubscriptionState};
+pub(crate) use web_address::has_web_address;

@@ -6,7 +6,7 @@ use domain::Paise;
 use settings::Brand;
 use strum::{IntoStaticStr, VariantNames};
 
-use crate::domain::{LinkToken, Links, Place, Role, colour};
+use crate::domain::{LinkToken, Links, Place, Role, colour, has_web_address};
 
 /// A mail, before it is put into words.
 #[derive(IntoStaticStr, VariantNames)]
@@ -194,6 +194,8 @@ fn invitation(
     link: String,
     until: &str,
 ) -> Content {
+    // Of an account that is older than the rule for names.
+    let business_name = if has_web_address(business_name) { "A business" } else { business_name };
     Content {
         subject: format!("{business_name} invites you to {brand}"),
         paragraphs: vec![

@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 pub(crate) use letters::Letter;
 pub(crate) use seal::Seal;
 pub(crate) use sender::keep_sending;
-pub(crate) use transport::Transport;
+pub(crate) use transport::{Transport, is_deliverable};
 
 use crate::domain::{Links, Place};
 use crate::store::mails::{self, Claimed, NewMail};

@@ -12,6 +12,7 @@ use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use tokio::io::AsyncWriteExt as _;
 use url::Url;
 
+use crate::domain::Email;
 use crate::settings::{MailEncryption, MailSettings, MailTransport};
 use crate::store::mails::Claimed;
 
@@ -43,6 +44,11 @@ pub(super) enum SendError {
     Never(String),
     #[error("it was not taken this time: {0}")]
     Later(String),
+}
+
+/// Whether [`Transport`] would take it as a recipient.
+pub(crate) fn is_deliverable(email: &Email) -> bool {
+    email.as_str().parse::<lettre::Address>().is_ok()
 }
 
 impl Transport {

@@ -156,8 +156,14 @@ pub(super) fn invite(error: InviteError) -> ApiError {
             "Too many invitations are open. Withdraw one, or wait until somebody accepts.",
         ),
         InviteError::TooMany { wait } => {
-            too_many("too_many_invitations", "Your business has sent too many invitations.", wait)
+            let what = "Too many invitations were sent by your business, or to this e-mail.";
+            too_many("too_many_invitations", what, wait)
         }
+        InviteError::NotApproved => ApiError::new(
+            StatusCode::FORBIDDEN,
+            "business_not_active",
+            "Your business may invite people once the operator has approved it.",
+        ),
         InviteError::UnknownBusiness => business_not_found(),
         InviteError::Store(error) => store(error),
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FaultList, Fields, JsonBody, TextRule, page_query};
 
-use super::accounts::{chosen_password, email};
+use super::accounts::{chosen_password, reachable_email};
 use super::author::{ByUser, browser, request_id};
 use super::lists::Wanted;
 use super::openapi::{bodies, params};
@@ -179,7 +179,7 @@ pub(super) async fn accept(
 fn parse_invitation(body: &Value) -> Result<(Email, Role), ApiError> {
     let faults = FaultList::default();
     let parsed = Fields::of_body(body, &faults).and_then(|fields| {
-        let (email, role) = (email(&fields), fields.required_word::<Role>("role", Role::WORDS));
+        let (email, role) = (reachable_email(&fields), fields.required_word::<Role>("role", Role::WORDS));
         Some((email?, role?))
     });
     match parsed {

@@ -1,5 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { operator } from "../support/api";
 import { openBrowser, screenshot, visit } from "../support/browser";
 import { ask, newBusiness, newTestKey, PASSWORD, someone } from "../support/business";
 import { goTo, heading, logIn, row, rowsOf, takeSecret } from "../support/pages";
@@ -67,7 +68,8 @@ test("a log-in is ended from another browser, which then has to log in again", a
 
 test("a viewer is invited by a link, sees the portal, and can change nothing", async () => {
   const [owner, viewer] = [await visit(browser), await visit(browser)];
-  await newBusiness(owner, "Team work");
+  const { id } = await newBusiness(owner, "Team work");
+  await operator("PATCH", `/businesses/${id}`, { status: "active" });
   const key = await newTestKey(owner, "shop");
   const { email } = someone("viewer");
   const { page } = owner;
@@ -154,7 +156,8 @@ test("the last owner stays one, and the page says why", async () => {
 
 test("an invitation that was withdrawn lets nobody in", async () => {
   const [owner, guest] = [await visit(browser), await visit(browser)];
-  await newBusiness(owner, "Second thoughts");
+  const { id } = await newBusiness(owner, "Second thoughts");
+  await operator("PATCH", `/businesses/${id}`, { status: "active" });
   const { email } = someone("guest");
   const { url } = await ask(owner, "POST", "/invitations", { email, role: "developer" }, 201);
   await owner.page.goto("/account/team");
