@@ -23,6 +23,7 @@ mod streams;
 mod stuck;
 mod subscribers;
 mod sweep;
+mod unsubscribed;
 
 pub(crate) use attempts::attempts_of;
 pub(crate) use claims::{Claim, Claimed, Lease, Load, claim, release, renew};
@@ -63,6 +64,7 @@ pub(crate) use streams::{
 pub(crate) use stuck::step_aside;
 pub(crate) use subscribers::{Subscriber, subscribers};
 pub(crate) use sweep::discard_of_deleted;
+pub(crate) use unsubscribed::add_unsubscribed;
 
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use postgres::StoreError;

@@ -291,6 +291,31 @@ async fn what_was_not_subscribed_to_comes_back_once_it_is() {
     );
 }
 
+/// Its events came while no endpoint wanted them.
+#[tokio::test]
+async fn what_is_subscribed_to_later_comes_back_in_its_order() {
+    let harness = start().await;
+    let receiver = Receiver::kind();
+    let endpoint = harness.create(json!({"url": receiver.url(), "events": ["order.cancelled"]})).await;
+    let since = harness.clock.now() - TimeDelta::minutes(1);
+    let order = harness.new_order(Mode::Live);
+    publish_lives(&harness, std::slice::from_ref(&order), 5).await;
+    until("they are kept", async || harness.count("events").await == 5).await;
+    let ended = async |job: &RecoveryView| {
+        until("the job ends", async || look(&harness, job).await.status == RecoveryState::Completed).await;
+        look(&harness, job).await.total
+    };
+    assert_eq!(ended(&recover(&harness, &endpoint, since).await).await, 0, "it does not want them");
+
+    let wanted = ["order.created", "order.picked_up", "order.delivered"];
+    harness.patch(&endpoint, json!({ "events": wanted })).await;
+    assert_eq!(ended(&recover(&harness, &endpoint, since).await).await, 3);
+    until("they arrive", async || all_are(&harness, "succeeded", 3).await).await;
+    let arrived = receiver.received();
+    assert_eq!(arrived.iter().map(|one| one.sequence()).collect::<Vec<_>>(), [1, 3, 5]);
+    assert_eq!(ended(&recover(&harness, &endpoint, since).await).await, 0, "nothing is left");
+}
+
 #[tokio::test]
 async fn bad_spans_are_refused_and_jobs_are_their_owners_own() {
     let harness = start().await;

@@ -53,7 +53,7 @@ fn status_entry() -> Json {
             ("type", words(["status"], "A move of the order.")),
             ("id", id(EventId::PREFIX, "Id of the event; its webhooks carry the same.")),
             ("event", event_kind(order_kinds(), "What happened.")),
-            ("sequence", object! { "type": "integer", "description": "Counts an order's events from 1." }),
+            ("sequence", object! { "type": "integer", "description": "Rises with each event of the order." }),
             ("status", reference("DeliveryStatus")),
             ("codStatus", reference("CodStatus")),
             ("occurredAt", time("When it happened, by the fleet's clock, which can be wrong.")),

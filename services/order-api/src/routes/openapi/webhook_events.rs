@@ -105,7 +105,7 @@ fn other_event() -> Json {
 fn sequence() -> Json {
     object! {
         "type": "integer",
-        "description": "Counts an order's events from 1. Ignore an event whose sequence is not higher than the last one you took.",
+        "description": "Rises with each event of an order. Ignore an event whose sequence is not higher than the last one you took.",
     }
 }
 

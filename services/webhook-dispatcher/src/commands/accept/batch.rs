@@ -97,7 +97,7 @@ fn order_of(incoming: &Incoming) -> Option<OrderId> {
     }
 }
 
-/// An event that somebody wants.
+/// An event of a business with endpoints, and those that want it, if any.
 type Told<'a> = (WebhookEvent, Option<&'a TraceContext>, &'a [Subscriber]);
 
 fn told<'a>(
