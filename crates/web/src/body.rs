@@ -153,6 +153,8 @@ async fn read(mut chunks: Payload, limit: usize) -> Result<web::BytesMut, ApiErr
 }
 
 fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
+    // A byte order mark, which some editors write; RFC 8259 §8.1 lets a parser ignore it.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.is_empty() {
         return Err(ApiError::malformed_json("The request body is empty; send a JSON object."));
     }

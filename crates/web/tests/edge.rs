@@ -77,6 +77,7 @@ async fn every_answer_has_a_request_id_and_every_error_a_body() {
         (post("{"), 400, Some("malformed_json")),
         // For the handler to judge, which knows the field.
         (post("{\"a\":1e400}"), 200, None),
+        (post("\u{feff}{\"a\":1}"), 200, None),
         // A body that never comes whole is not waited for, and its connection is closed.
         (
             post("{}")

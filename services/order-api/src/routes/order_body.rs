@@ -4,17 +4,22 @@ pub(super) mod schema;
 #[cfg(test)]
 mod tests;
 
-use domain::{Paise, PaymentType};
+use domain::{Paise, PaymentType, is_line_break_or_tab};
 use serde_json::Value;
 use web::{FaultList, Fields, TextRule};
 
 use crate::commands::create_order::InvalidOrder;
-use crate::domain::{Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place, Warnings};
+use crate::domain::{
+    Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place, Warnings, warn_of_amounts,
+    warn_of_place,
+};
 
 pub(super) const REFERENCE: TextRule = TextRule::code(128);
 const SOURCE: TextRule = TextRule::code(64);
 const NAME: TextRule = TextRule::line(200);
 const ADDRESS: TextRule = TextRule::line(300);
+/// Line breaks become spaces: forms and exports put them between house and street.
+const ADDRESS_LINE: TextRule = TextRule::lines(300);
 const FULL_ADDRESS: TextRule = TextRule::lines(1_000);
 const PINCODE: TextRule = web::PINCODE_TEXT;
 const NOTE: TextRule = TextRule::lines(1_000);
@@ -97,7 +102,17 @@ fn read_customer(fields: &Fields<'_>, warnings: &mut Warnings) -> Option<Custome
 
 fn read_delivery(fields: &Fields<'_>, warnings: &mut Warnings) -> Delivery {
     warn_of_unknown(fields, &PLACE_FIELDS, warnings);
-    read_place(fields, &["addressLine1", "city", "state", "pincode"])
+    let place = read_place(fields, &["addressLine1", "city", "state", "pincode"]);
+    warn_of_place("delivery", &place, warnings);
+    place
+}
+
+fn one_line(text: String) -> String {
+    if !text.contains(is_line_break_or_tab) {
+        return text;
+    }
+    let parts = text.split(is_line_break_or_tab).map(str::trim).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(" ")
 }
 
 fn read_place(fields: &Fields<'_>, required: &[&str]) -> Place {
@@ -106,8 +121,8 @@ fn read_place(fields: &Fields<'_>, required: &[&str]) -> Place {
         false => fields.optional_text(name, rule),
     };
     Place {
-        address_line1: text("addressLine1", ADDRESS),
-        address_line2: text("addressLine2", ADDRESS),
+        address_line1: text("addressLine1", ADDRESS_LINE).map(one_line),
+        address_line2: text("addressLine2", ADDRESS_LINE).map(one_line),
         city: text("city", NAME),
         state: text("state", NAME),
         pincode: match required.contains(&"pincode") {
@@ -124,11 +139,13 @@ fn read_place(fields: &Fields<'_>, required: &[&str]) -> Place {
 fn read_pickup(fields: &Fields<'_>, warnings: &mut Warnings) -> Pickup {
     let known = [&["businessName", "contactName", "phone"], &PLACE_FIELDS[..]].concat();
     warn_of_unknown(fields, &known, warnings);
+    let place = read_place(fields, &[]);
+    warn_of_place("pickup", &place, warnings);
     Pickup {
         business_name: fields.optional_text("businessName", NAME),
         contact_name: fields.optional_text("contactName", NAME),
         phone: fields.optional_phone("phone"),
-        place: read_place(fields, &[]),
+        place,
     }
 }
 
@@ -186,6 +203,15 @@ fn read_payment(fields: &Fields<'_>, warnings: &mut Warnings) -> Option<Payment>
         fields.fault("currency", "invalid_value", "payment.currency must be \"INR\".");
     }
     check_amounts(fields, payment_type, cod_amount, prepaid_amount);
+    warn_of_amounts(
+        &[
+            ("payment.deliveryFeePaise", delivery_fee),
+            ("payment.orderValuePaise", order_value),
+            ("payment.codAmountPaise", cod_amount),
+            ("payment.prepaidAmountPaise", prepaid_amount),
+        ],
+        warnings,
+    );
     Some(Payment {
         payment_type: payment_type?,
         order_value_paise: order_value.map(Paise::new),

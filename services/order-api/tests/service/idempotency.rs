@@ -222,7 +222,7 @@ async fn failures_free_key_and_reference(service: &OrderApi, business: &Business
         {
           "code": "invalid_type",
           "field": "package.items[2].quantity",
-          "message": "package.items[2].quantity must be a whole number."
+          "message": "package.items[2].quantity must be a whole number, without quotes."
         },
         {
           "code": "out_of_range",

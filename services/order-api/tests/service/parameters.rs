@@ -52,6 +52,19 @@ async fn a_parameter_that_a_call_does_not_know_is_refused() -> anyhow::Result<()
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_slash_at_the_end_is_told() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(0);
+    let api = business.integration("")?.api;
+    let request = api.request(Method::POST, "/integration/orders/").bearer_auth(&business.test_key);
+    let missing = api.send(request.json(&smallest_order("slash"))).await?;
+    assert_eq!((missing.status.as_u16(), missing.code()), (404, "not_found"));
+    let message = text(&missing.body, "message");
+    assert!(message.ends_with("try /v1/integration/orders."), "{message}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_caller_with_a_misplaced_key_is_told_where_it_belongs() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
     let business = service.business(0);

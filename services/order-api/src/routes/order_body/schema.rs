@@ -3,8 +3,8 @@
 use domain::Paise;
 
 use super::{
-    ADDRESS, FULL_ADDRESS, ITEMS_MAX, NAME, NOTE, PINCODE, QUANTITY_MAX, REFERENCE, SOURCE, TOTAL_ITEMS_MAX,
-    WEIGHT_KG_MAX,
+    ADDRESS, ADDRESS_LINE, FULL_ADDRESS, ITEMS_MAX, NAME, NOTE, PINCODE, QUANTITY_MAX, REFERENCE, SOURCE,
+    TOTAL_ITEMS_MAX, WEIGHT_KG_MAX,
 };
 use crate::routes::openapi::ordered::{Json, object};
 use crate::routes::openapi::schema::{
@@ -94,8 +94,8 @@ fn delivery() -> Json {
         "Where the parcel goes.",
         &required,
         [
-            ("addressLine1", text(ADDRESS, "House and street.")),
-            ("addressLine2", optional_text(ADDRESS, "Floor, flat, company.")),
+            ("addressLine1", text(ADDRESS_LINE, "House and street.")),
+            ("addressLine2", optional_text(ADDRESS_LINE, "Floor, flat, company.")),
             ("city", text(NAME, "City or town.")),
             ("state", text(NAME, "State or union territory.")),
             ("pincode", pincode),
@@ -126,8 +126,8 @@ fn pickup() -> Json {
             ("businessName", optional_text(NAME, "The name at the door.")),
             ("contactName", optional_text(NAME, "Whom the driver asks for.")),
             ("phone", optional_form(phone, PHONE_MAX, "Phone number with country code.")),
-            ("addressLine1", optional_text(ADDRESS, "House and street.")),
-            ("addressLine2", optional_text(ADDRESS, "Floor, unit.")),
+            ("addressLine1", optional_text(ADDRESS_LINE, "House and street.")),
+            ("addressLine2", optional_text(ADDRESS_LINE, "Floor, unit.")),
             ("city", optional_text(NAME, "City or town.")),
             ("state", optional_text(NAME, "State or union territory.")),
             ("pincode", optional_form(pincode, PINCODE.max, "India's six-digit PIN code.")),

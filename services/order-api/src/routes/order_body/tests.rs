@@ -100,8 +100,8 @@ fn the_whole_and_the_smallest_body_are_orders() {
     let smallest = json!({
         "orderReference": "r",
         "customer": { "name": "A", "phone": "+919800000001" },
-        "delivery": { "addressLine1": "a", "city": "b", "state": "c", "pincode": "560038" },
-        "payment": { "paymentType": "prepaid", "deliveryFeePaise": 1 }
+        "delivery": { "addressLine1": "a", "city": "b", "state": "Kerala", "pincode": "560038" },
+        "payment": { "paymentType": "prepaid", "deliveryFeePaise": 1_000 }
     });
     let draft = read(&smallest).unwrap();
     assert_eq!(draft.order_source, "business_website");
@@ -114,16 +114,16 @@ fn texts() {
         ("/orderReference", 128, true, false),
         ("/orderSource", 64, false, false),
         ("/customer/name", 200, true, false),
-        ("/delivery/addressLine1", 300, true, false),
-        ("/delivery/addressLine2", 300, false, false),
+        ("/delivery/addressLine1", 300, true, true),
+        ("/delivery/addressLine2", 300, false, true),
         ("/delivery/city", 200, true, false),
         ("/delivery/state", 200, true, false),
         ("/delivery/landmark", 300, false, false),
         ("/delivery/fullAddress", 1_000, false, true),
         ("/pickup/businessName", 200, false, false),
         ("/pickup/contactName", 200, false, false),
-        ("/pickup/addressLine1", 300, false, false),
-        ("/pickup/addressLine2", 300, false, false),
+        ("/pickup/addressLine1", 300, false, true),
+        ("/pickup/addressLine2", 300, false, true),
         ("/pickup/city", 200, false, false),
         ("/pickup/state", 200, false, false),
         ("/pickup/landmark", 300, false, false),
@@ -172,6 +172,8 @@ fn texts() {
         }
     }
     assert_eq!(takes("/orderReference", json!("  order 7 ")).order_reference, "order 7");
+    let place = takes("/delivery/addressLine1", json!("Flat 4\r\n 12th Main\tRoad ")).delivery;
+    assert_eq!(place.address_line1.as_deref(), Some("Flat 4 12th Main Road"));
 }
 
 fn has_form(pointer: &str) -> bool {
@@ -357,6 +359,14 @@ fn what_may_not_be_meant_is_warned_of() {
     assert_eq!(
         warned(&with("/package/items/1/colour", json!("red"))),
         [("package.items[1].colour".to_owned(), "unknown_field")]
+    );
+    assert_eq!(
+        warned(&with("/payment/deliveryFeePaise", json!(49))),
+        [("payment.deliveryFeePaise".to_owned(), "amount_looks_like_rupees")]
+    );
+    assert_eq!(
+        warned(&with("/pickup/longitude", json!(null))),
+        [("pickup.longitude".to_owned(), "coordinate_missing")]
     );
     let many: serde_json::Map<_, _> = (0..5_000).map(|n| (format!("x{n}"), json!(n))).collect();
     assert_eq!(warned(&with("/notes", json!(many))).len(), Warnings::MAX + 1);
