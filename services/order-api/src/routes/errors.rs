@@ -89,7 +89,7 @@ fn key_reused(reused: &ReusedKey, tracking_url: String) -> ApiError {
     let told = differences.iter().take(DIFFERENCES_TOLD).map(String::as_str).collect::<Vec<_>>().join(", ");
     let differs = match differences.len() {
         0 => String::new(),
-        ..=DIFFERENCES_TOLD => format!(" This request differs in {told}."),
+        1..=DIFFERENCES_TOLD => format!(" This request differs in {told}."),
         many => format!(" This request differs in {told} and {} more.", many - DIFFERENCES_TOLD),
     };
     let message = format!(
