@@ -8,6 +8,7 @@ use serde_json::json;
 use web::ApiError;
 
 use crate::commands::accept_invitation::AcceptError;
+use crate::commands::change_business::ChangeBusinessError;
 use crate::commands::change_password::ChangePasswordError;
 use crate::commands::change_user::ChangeUserError;
 use crate::commands::invite::InviteError;
@@ -126,6 +127,20 @@ pub(super) fn reset_password(error: ResetError) -> ApiError {
         ResetError::Invalid => reset_link_invalid(),
         ResetError::Password(error) => password(error),
         ResetError::Store(error) => store(error),
+    }
+}
+
+pub(super) fn change_business(error: ChangeBusinessError) -> ApiError {
+    match error {
+        ChangeBusinessError::Unknown => business_not_found(),
+        ChangeBusinessError::PlanChanged { plan } => {
+            let plan = plan.as_deref().unwrap_or("no plan");
+            let message = format!(
+                "Nothing was changed: {plan} would become active now. Look at what the business asks for."
+            );
+            ApiError::new(StatusCode::CONFLICT, "plan_changed", message)
+        }
+        ChangeBusinessError::Store(error) => store(error),
     }
 }
 

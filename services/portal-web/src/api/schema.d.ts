@@ -1421,6 +1421,7 @@ export interface components {
         ChangeBusiness: {
             /** @description `active` or `inactive`. */
             liveAccess?: string | null;
+            plan?: string | null;
             /** @description `active`, `inactive` or `suspended`. */
             status?: string | null;
             /** @description `active` or `inactive`. */

@@ -115,7 +115,7 @@ function SubscriptionRow({ business }: { business: Business }) {
           size="xs"
           variant={wanted ? "filled" : "default"}
           loading={isPending}
-          onClick={() => now({ subscription: "active" }, "The subscription is active.")}
+          onClick={() => now({ subscription: "active", plan: wanted }, "The subscription is active.")}
         >
           {wanted ? `Activate ${planName(wanted)}` : "Activate without a plan"}
         </Button>
