@@ -24,6 +24,7 @@ fn intent(service: &OrderApi, business: domain::BusinessId, reference: &str) -> 
         order_reference: reference.to_owned(),
         idempotency_key: reference.to_owned(),
         fingerprint: Fingerprint::ERASED,
+        meaning: Fingerprint::ERASED,
         tracking_code: TrackingCode::generate(Mode::Live, entropy),
         order_source: "business_website".to_owned(),
         payment_type: PaymentType::Prepaid,

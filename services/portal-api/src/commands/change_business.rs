@@ -30,6 +30,12 @@ pub(crate) enum ChangeBusinessError {
     Store(#[from] StoreError),
 }
 
+impl From<diesel::result::Error> for ChangeBusinessError {
+    fn from(error: diesel::result::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
 impl Change {
     /// As it was asked for.
     fn act(&self, business: BusinessId) -> Act {

@@ -1421,6 +1421,10 @@ export interface components {
         ChangeBusiness: {
             /** @description `active` or `inactive`. */
             liveAccess?: string | null;
+            /**
+             * @description With `subscription` `active`: the plan that is meant to become active, or null for none. Where the business has asked
+             *     for another one meanwhile, nothing changes and the answer is 409 `plan_changed`.
+             */
             plan?: string | null;
             /** @description `active`, `inactive` or `suspended`. */
             status?: string | null;
@@ -1799,14 +1803,14 @@ export interface components {
             /** @description What stands behind `#token=` in the link. */
             token: string;
         };
+        /** @enum {string} */
+        Locale: "en-IN" | "en-GB" | "en-US";
         LogIn: {
             /** Format: email */
             email: string;
             /** Format: password */
             password: string;
         };
-        /** @enum {string} */
-        Locale: "en-IN" | "en-GB" | "en-US";
         MailView: {
             /** @description Whether this portal sends mails; without them the operator hands out reset links. */
             enabled: boolean;
@@ -1911,7 +1915,6 @@ export interface components {
             driver?: components["schemas"]["DriverView"] | null;
             /** @description What the live order took from the wallet; 0 for a test order. */
             feeChargedPaise: components["schemas"]["Paise"];
-            refundedPaise?: components["schemas"]["Paise"];
             id: components["schemas"]["OrderId"];
             mode: components["schemas"]["Mode"];
             notes?: components["schemas"]["Notes"] | null;
@@ -1928,6 +1931,8 @@ export interface components {
             pickup?: components["schemas"]["PickupPlace"] | null;
             /** @description Why the delivery failed, was cancelled or returned. */
             reason?: string | null;
+            /** @description What goes back to the wallet: the whole fee of a live order that was cancelled, or failed, before its pickup. */
+            refundedPaise?: components["schemas"]["Paise"];
             /** @description The same value as `id` (`spec.md` §2.2). */
             serviceOrderId: components["schemas"]["OrderId"];
             status: components["schemas"]["DeliveryStatus"];
@@ -2154,7 +2159,6 @@ export interface components {
                 driver?: components["schemas"]["DriverView"] | null;
                 /** @description What the live order took from the wallet; 0 for a test order. */
                 feeChargedPaise: components["schemas"]["Paise"];
-                refundedPaise?: components["schemas"]["Paise"];
                 id: components["schemas"]["OrderId"];
                 mode: components["schemas"]["Mode"];
                 notes?: components["schemas"]["Notes"] | null;
@@ -2171,6 +2175,8 @@ export interface components {
                 pickup?: components["schemas"]["PickupPlace"] | null;
                 /** @description Why the delivery failed, was cancelled or returned. */
                 reason?: string | null;
+                /** @description What goes back to the wallet: the whole fee of a live order that was cancelled, or failed, before its pickup. */
+                refundedPaise?: components["schemas"]["Paise"];
                 /** @description The same value as `id` (`spec.md` §2.2). */
                 serviceOrderId: components["schemas"]["OrderId"];
                 status: components["schemas"]["DeliveryStatus"];
@@ -2219,7 +2225,7 @@ export interface components {
                 status: components["schemas"]["RecoveryState"];
                 /**
                  * Format: int64
-                 * @description In deliveries.
+                 * @description In deliveries. Of very many, as far as they are counted: it grows while the job runs.
                  */
                 total: number;
                 /** Format: date-time */
@@ -2357,7 +2363,7 @@ export interface components {
             status: components["schemas"]["RecoveryState"];
             /**
              * Format: int64
-             * @description In deliveries.
+             * @description In deliveries. Of very many, as far as they are counted: it grows while the job runs.
              */
             total: number;
             /** Format: date-time */
@@ -2704,7 +2710,9 @@ export interface components {
             nextAttemptAt?: string | null;
             /** Format: date-time */
             recordedAt: string;
+            /** @description The same as `status`, by its former name. */
             state: components["schemas"]["DeliveryState"];
+            status?: components["schemas"]["DeliveryState"] | null;
         };
     };
     responses: {

@@ -124,9 +124,11 @@ mod tests {
         let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
         let in_hand = InHand::new(std::sync::Arc::default());
         let shared = (in_hand.clone(), Loads::new(100, 4));
-        let (express, mut taken) = Express::new(shared, (clock.clone(), entropy.clone()), 4);
+        let (express, mut taken) =
+            Express::new(shared, (clock.clone(), entropy.clone()), Places { all: 4, test: 4 });
         let (to, business) = (subscriber(&entropy, &clock), BusinessId::generate(&clock, &entropy));
-        let reserve = || express.reserve(WebhookDeliveryId::generate(&clock, &entropy), business, &to);
+        let reserve =
+            || express.reserve(WebhookDeliveryId::generate(&clock, &entropy), (business, Mode::Live), &to);
         let reserved = reserve().expect("a place");
         taken.close();
         assert!(reserve().is_none());
