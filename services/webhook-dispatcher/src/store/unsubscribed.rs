@@ -7,8 +7,8 @@ use domain::{BusinessId, EndpointId, EventId};
 use postgres::{StoreError, statement};
 
 /// They enter the log as if they had been called off, which a recovery sends again. An id lies in the log where its event's
-/// time is; a part of it comes from the endpoint, since several endpoints can miss the same event.
-const ADD: &str = "
+/// time is; a part of it comes from the endpoint, since several endpoints can miss the same event. `POSIX` names the index.
+const ADD: &str = r#"
     INSERT INTO deliveries (
         id, event_id, endpoint_id, business_id, order_id, sequence, kind, in_turn, state, attempts, earlier_attempts,
         last_error, created_at, completed_at)
@@ -17,15 +17,16 @@ const ADD: &str = "
         'not sent: the endpoint no longer subscribes to such events', $5, $5
     FROM events
     JOIN endpoints ON endpoints.business_id = events.business_id AND endpoints.id = $2
-    WHERE events.business_id = $1 AND events.event_id >= $3 AND events.event_id < $4
+    WHERE events.business_id = $1 AND events.business_id COLLATE "POSIX" = $1
+        AND events.event_id COLLATE "POSIX" >= $3 AND events.event_id COLLATE "POSIX" < $4
         AND events.kind = ANY (endpoints.events) AND events.mode = ANY (endpoints.modes)
         AND NOT EXISTS (
             SELECT FROM deliveries
             WHERE deliveries.event_id = events.event_id AND deliveries.endpoint_id = $2
                 AND deliveries.business_id = $1)
-    ORDER BY events.event_id
+    ORDER BY events.event_id COLLATE "POSIX"
     LIMIT $6
-    ON CONFLICT DO NOTHING";
+    ON CONFLICT DO NOTHING"#;
 
 /// Adds the first `limit` of a span to the endpoint's log; tells how many.
 pub(crate) async fn add_unsubscribed(

@@ -77,6 +77,7 @@ pub(super) const SPREAD: [Spread; 3] = [
             "recoveries",
         ],
         upserts: &[
+            "deliveries: NOTHING",
             "events: NOTHING",
             "order_streams: NOTHING",
             "order_streams: UPDATE",
