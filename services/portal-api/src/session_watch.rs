@@ -61,7 +61,10 @@ impl SessionWatch {
     }
 
     fn due(&self, now: Instant) -> Vec<Key> {
-        self.lock().iter().filter(|(_, watched)| watched.due <= now).map(|(key, _)| *key).collect()
+        let mut watched = self.lock();
+        // The last two streams of a session may leave at once, each while the other is still counted.
+        watched.retain(|_, entry| entry.verdict.receiver_count() > 0);
+        watched.iter().filter(|(_, entry)| entry.due <= now).map(|(key, _)| *key).collect()
     }
 
     /// Says to the streams of these sessions which of them are open.

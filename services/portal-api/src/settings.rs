@@ -121,7 +121,7 @@ pub struct Limits {
     /// The proxies in front, as networks or addresses separated by commas (`10.0.0.0/8,192.0.2.7`). Only their word about
     /// the client's address counts: `X-Forwarded-For`, read from its end up to the first address that is none of them.
     pub trusted_proxies: TrustedProxies,
-    /// Event streams of each kind that one business may hold open on one instance; one of its people, as many as are left.
+    /// Event streams of each kind that one business may hold open on one instance; each of its people, half of them at most.
     #[schemars(range(min = 1, max = 1_000))]
     pub streams_per_business: usize,
 }

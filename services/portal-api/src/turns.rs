@@ -67,6 +67,10 @@ impl Turns {
         let (go, turn) = oneshot::channel();
         let mut state = self.lock();
         state.waiting.retain(|waiting| !waiting.go.is_closed());
+        // A newcomer comes after all who wait for their next turn already, however many newcomers there are.
+        let turns = state.turns;
+        state.address_served.entry(who.address.clone()).or_insert(turns);
+        state.account_served.entry(who.clone()).or_insert(turns);
         state.waiting.push(Waiting { who: who.clone(), go });
         if state.waiting.len() > self.waiting_max {
             let newest = state.newest_of_the_greediest();
@@ -182,6 +186,19 @@ mod tests {
         ];
         assert_eq!(play(first, waiting), ["greedy", "other", "modest", "other", "greedy", "greedy"]);
         assert!(turns.take(who("a", "greedy")).now_or_never().unwrap().is_ok(), "the turn is free again");
+    }
+
+    #[test]
+    fn newcomers_do_not_overtake_the_second_person_of_an_address() {
+        let turns = Turns::new(1, 64);
+        let first = turns.take(who("a", "first")).now_or_never().unwrap().unwrap();
+        let queue = |name: &'static str, address: &str| (name, turns.queue(who(address, name)).unwrap());
+        let (mut one, mut two) = (queue("one", "a"), queue("two", "a"));
+        drop(first);
+        let turn = one.1.try_recv().unwrap();
+        let _newcomers: Vec<_> = ["b", "c", "d"].map(|address| queue("new", address)).into();
+        drop(turn);
+        assert!(two.1.try_recv().is_ok());
     }
 
     #[test]

@@ -91,9 +91,12 @@ impl Subject {
         Self::of(Scope::InvitationBusiness, &business.to_string())
     }
 
-    /// Of all businesses together.
+    /// Of all businesses together; `name+anything@host` is the inbox of `name@host`.
     pub(crate) fn invitation_to(email: &Email) -> Self {
-        Self::of(Scope::InvitationRecipient, &email.key())
+        let key = email.key();
+        let (local, host) = key.split_once('@').unwrap_or((&key, ""));
+        let (name, _) = local.split_once('+').unwrap_or((local, ""));
+        Self::of(Scope::InvitationRecipient, &format!("{name}@{host}"))
     }
 
     /// The number under which attempts of this subject queue up one behind the other.

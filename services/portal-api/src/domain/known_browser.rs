@@ -24,9 +24,10 @@ impl KnownBrowser {
         Self(format!("{since}.{}", URL_SAFE_NO_PAD.encode(signature)))
     }
 
-    /// What a cookie says, whether or not it is true.
+    /// What a cookie says, whether or not it is true. Written as it was issued: attempts are counted by this text.
     pub(crate) fn claimed(text: &str) -> Option<Self> {
-        parts(text).map(|_| Self(text.to_owned()))
+        let (since, _) = parts(text)?;
+        text.starts_with(&format!("{since}.")).then(|| Self(text.to_owned()))
     }
 
     /// Whether the user logged in from it with the password that is the user's still.
@@ -75,7 +76,9 @@ mod tests {
         let later = issued.expose().replacen("1800000000", "1900000000", 1);
         let later = KnownBrowser::claimed(&later).unwrap();
         assert!(!later.is_known("hash", user, now + LASTS), "the time is signed, too");
-        for bad in ["", "1800000000", "x.y", "1800000000.AAAA"] {
+        let rewritten = ["0", "+"].map(|prefix| format!("{prefix}{}", issued.expose()));
+        let bad = ["", "1800000000", "x.y", "1800000000.AAAA"];
+        for bad in rewritten.iter().map(String::as_str).chain(bad) {
             assert!(KnownBrowser::claimed(bad).is_none(), "{bad}");
         }
     }

@@ -1,9 +1,10 @@
 //! Names that would be links in a mail: programs make one of whatever looks like a web address.
 
-/// Endings that are made links without `http://` in front.
-const ENDINGS: [&str; 24] = [
-    "app", "biz", "click", "cloud", "co", "com", "dev", "example", "gl", "in", "info", "io", "link", "live",
-    "ly", "me", "net", "online", "org", "shop", "site", "store", "top", "xyz",
+/// Endings that are made links without `http://` in front; all of two letters are, too.
+const ENDINGS: [&str; 27] = [
+    "app", "bank", "biz", "click", "cloud", "club", "com", "dev", "example", "info", "life", "link", "live",
+    "mobi", "net", "online", "org", "page", "pay", "pro", "shop", "site", "store", "top", "vip", "world",
+    "xyz",
 ];
 
 pub(crate) fn has_web_address(text: &str) -> bool {
@@ -25,8 +26,10 @@ fn is_host(word: &str) -> bool {
     let labels: Vec<&str> = host.trim_matches('.').split('.').collect();
     let Some((last, others)) = labels.split_last() else { return false };
     let dotted = !others.is_empty() && others.iter().all(|label| !label.is_empty());
-    let initials = others.iter().all(|label| label.chars().count() == 1);
-    dotted && (path.is_some_and(|path| !path.is_empty()) || (ENDINGS.contains(last) && !initials))
+    let initials = others.len() > 1 && others.iter().all(|label| label.chars().count() == 1);
+    let is_country = last.len() == 2 && last.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_ending = is_country || ENDINGS.contains(last);
+    dotted && (path.is_some_and(|path| !path.is_empty()) || (is_ending && !initials))
 }
 
 #[cfg(test)]
@@ -45,6 +48,8 @@ mod tests {
             "pay: evil.museum/now",
             "10.0.0.1/pay",
             "me@evil.com",
+            "parcel-held.ru",
+            "x.com",
         ] {
             assert!(has_web_address(link), "{link}");
         }

@@ -202,7 +202,7 @@ fn parse(body: &Value) -> Result<Change, ApiError> {
 
 /// The plan that is meant to become active; `null` for none.
 fn plan(body: &Value, fields: &Fields<'_>, subscription_active: Option<bool>) -> Option<Option<String>> {
-    body.get("plan")?;
+    let given = body.get("plan")?;
     if subscription_active != Some(true) {
         fields.fault(
             "plan",
@@ -210,7 +210,7 @@ fn plan(body: &Value, fields: &Fields<'_>, subscription_active: Option<bool>) ->
             "plan says what becomes active: it is taken with subscription active alone.",
         );
     }
-    Some(fields.optional_text("plan", subscription::PLAN))
+    if given.is_null() { Some(None) } else { fields.required_text("plan", subscription::PLAN).map(Some) }
 }
 
 /// `active` or `inactive`.

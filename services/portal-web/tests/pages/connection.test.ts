@@ -137,11 +137,11 @@ test("changes that come faster than the status answers do not keep it from being
   const status = await answer?.json();
   status.indicators.subscription = { code: "requested", label: "Asked for slowly" };
   await held[0]?.fulfill({ json: status });
-  await page.getByText("Asked for slowly").waitFor();
+  await page.getByText("Asked for slowly", { exact: true }).waitFor();
   // It may have been read before the second change: it is read once more.
   await expect.poll(() => held.length, { timeout: 15_000 }).toBe(2);
   await held[1]?.continue();
-  await page.getByText("Asked for slowly").waitFor({ state: "hidden" });
+  await page.getByText("Asked for slowly", { exact: true }).waitFor({ state: "hidden" });
 });
 
 test("tabs share one stream, and one takes it over when the tab that holds it is closed", async () => {
