@@ -2,7 +2,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { placeOrder } from "../support/api";
 import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
-import { type Business, newBusiness, openLive } from "../support/business";
+import { ask, type Business, newBusiness, openLive } from "../support/business";
 import { heading, logInAsOperator, openBusiness, row, rowsOf } from "../support/pages";
 import { stack } from "../support/stack";
 
@@ -67,6 +67,34 @@ test("a business is found by a part of its name, its owner's e-mail, its id and 
   await page.getByRole("table", { name: "Businesses" }).getByRole("row").nth(1).waitFor();
   await screenshot(page, "operator-businesses");
   expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+test("a plan that was asked for meanwhile is shown before it becomes active", async () => {
+  const asking = await visit(browser);
+  const { email, name } = await newBusiness(asking, `Asking ${Date.now()}`);
+  await ask(asking, "PUT", "/subscription", { plan: "starter" }, 200);
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await logInAsOperator(page);
+  await openBusiness(page, email, name);
+  const starter = page.getByRole("button", { name: "Activate Starter" });
+  await starter.waitFor();
+  // The console looks by itself every few seconds: not before the click.
+  let looks = false;
+  await page.route("**/v1/operator/businesses/*", (route) =>
+    looks || route.request().method() !== "GET" ? route.continue() : undefined,
+  );
+  await ask(asking, "PUT", "/subscription", { plan: "growth" }, 200);
+  looks = true;
+  await starter.click();
+  await page.getByText("That was not changed").waitFor();
+  await page.getByRole("button", { name: "Activate Growth" }).click();
+  const standing = page.getByRole("status", { name: "Subscription" });
+  await standing.getByText("Active", { exact: true }).waitFor();
+  await standing.getByText("Growth").waitFor();
+  expect(visitor.faults).toEqual([]);
+  await asking.context.close();
   await visitor.context.close();
 });
 
