@@ -86,7 +86,7 @@ impl App {
             header_prefix: settings.brand.header_prefix.clone(),
             retention_days: webhooks.retention_days,
             bell,
-            tests: TestPlaces::default(),
+            tests: TestPlaces::of(webhooks.concurrency),
         };
         Ok((app, taken))
     }

@@ -7,11 +7,15 @@ use domain::{BusinessId, Mode};
 
 use crate::domain::{Places, Shares};
 
-const PLACES: Places = Places { all: 64, test: 64 };
+/// The most that there are.
+const PLACES_MAX: usize = 64;
 
 /// Clones share the places.
-#[derive(Clone, Default)]
-pub(crate) struct TestPlaces(Arc<Mutex<Taken>>);
+#[derive(Clone)]
+pub(crate) struct TestPlaces {
+    all: i64,
+    taken: Arc<Mutex<Taken>>,
+}
 
 #[derive(Default)]
 struct Taken {
@@ -33,9 +37,15 @@ pub(crate) enum NoPlace {
 }
 
 impl TestPlaces {
+    /// An eighth of what one process sends at once, so that owners' tests leave a small installation its places.
+    pub(crate) fn of(concurrency: usize) -> Self {
+        let all = (concurrency / 8).clamp(1, PLACES_MAX);
+        Self { all: i64::try_from(all).unwrap_or(i64::MAX), taken: Arc::default() }
+    }
+
     pub(crate) fn take(&self, business: BusinessId) -> Result<TestPlace, NoPlace> {
         let mut taken = self.lock();
-        let free = taken.shares.free(PLACES, taken.count);
+        let free = taken.shares.free(Places { all: self.all, test: self.all }, taken.count);
         if free.all <= 0 {
             return Err(NoPlace::Full);
         }
@@ -48,7 +58,7 @@ impl TestPlaces {
     }
 
     fn lock(&self) -> MutexGuard<'_, Taken> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -70,12 +80,18 @@ mod tests {
     fn one_business_leaves_places_for_others() {
         let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
         let business = || BusinessId::generate(&clock, &entropy);
-        let (places, busy) = (TestPlaces::default(), business());
+        let (places, busy) = (TestPlaces::of(512), business());
         let held: Vec<_> = std::iter::from_fn(|| places.take(busy).ok()).collect();
         assert_eq!((held.len(), places.take(busy).err()), (32, Some(NoPlace::OwnTests)));
         let others: Vec<_> = std::iter::from_fn(|| places.take(business()).ok()).collect();
         assert_eq!((others.len(), places.take(business()).err()), (32, Some(NoPlace::Full)));
         drop(held);
         assert!(places.take(busy).is_ok());
+    }
+
+    #[test]
+    fn a_small_installation_has_few_and_each_has_one() {
+        let all = [1, 8, 64, 512, 1_000].map(|concurrency| TestPlaces::of(concurrency).all);
+        assert_eq!(all, [1, 1, 8, 64, 64]);
     }
 }
