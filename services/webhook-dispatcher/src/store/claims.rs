@@ -86,7 +86,7 @@ pub(crate) struct Claimed {
 /// room, taken in turns: no business is served twice before another is served once, nor an endpoint before another of
 /// the same business; and a business is served only while it holds fewer places than are left free ([`Places`]). Twice an
 /// even share of each suffices to fill the room, unless few are due. Where no test may be sent, a few more are looked at, so
-/// that a live event gets by the tests before it. What was found is asked once more when it is locked, in words that no index serves: by its key alone it is to be found. All are joined by their
+/// that a live event gets by the tests before it; not for an endpoint that wants tests alone. What was found is asked once more when it is locked, in words that no index serves: by its key alone it is to be found. All are joined by their
 /// whole keys: for a part of one, the planner would expect many rows.
 const CLAIM: &str = concat!(
     waiting_queues!(),
@@ -104,6 +104,7 @@ open AS (
     LEFT JOIN unnest($11, $12, $13) AS held (business_id, in_all, in_test) ON held.business_id = endpoints.business_id
     WHERE NOT endpoints.paused AND endpoints.deleted_at IS NULL AND endpoint_health.disabled_at IS NULL
       AND (endpoint_health.tripped_until IS NULL OR endpoint_health.tripped_until <= $1)
+      AND (coalesce(held.in_test, 0) < $15 OR 'live' = ANY (endpoints.modes))
 ),
 ready AS (SELECT * FROM open WHERE room > 0 AND held < $14),
 share AS (SELECT 1 + 2 * $3 / greatest(count(*), 1) AS each FROM ready),
