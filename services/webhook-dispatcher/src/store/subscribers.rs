@@ -14,16 +14,22 @@ use super::secrets::SecretColumns;
 use crate::domain::{ENDPOINTS_MAX, Subject};
 use crate::secrets::SealedSecrets;
 
+/// Of an endpoint that does not want the event, only that there is one.
 const SUBSCRIBERS: &str = "
     SELECT wanted.kind AS wanted_kind, wanted.mode AS wanted_mode, subscriber.*
     FROM unnest($1, $2, $3) AS wanted (business_id, kind, mode)
     CROSS JOIN LATERAL (
-        SELECT endpoints.business_id, endpoints.id, url, max_per_second, secret_ciphertext, secret_key_id,
-            next_secret_ciphertext, next_secret_key_id, next_secret_from,
-            wanted.kind = ANY (events) AND wanted.mode = ANY (modes) AS subscribed,
+        SELECT endpoints.business_id, endpoints.id, max_per_second, subscribed,
+            CASE WHEN subscribed THEN url ELSE '' END AS url,
+            CASE WHEN subscribed THEN secret_ciphertext ELSE '' END AS secret_ciphertext,
+            CASE WHEN subscribed THEN secret_key_id ELSE '' END AS secret_key_id,
+            CASE WHEN subscribed THEN next_secret_ciphertext END AS next_secret_ciphertext,
+            CASE WHEN subscribed THEN next_secret_key_id END AS next_secret_key_id,
+            CASE WHEN subscribed THEN next_secret_from END AS next_secret_from,
             NOT paused AND health.disabled_at IS NULL AND health.tripped_until IS NULL AS open
         FROM endpoints
         JOIN endpoint_health AS health ON health.endpoint_id = endpoints.id AND health.business_id = endpoints.business_id
+        CROSS JOIN LATERAL (SELECT wanted.kind = ANY (events) AND wanted.mode = ANY (modes) AS subscribed) AS wish
         WHERE endpoints.business_id = wanted.business_id AND deleted_at IS NULL
         ORDER BY id
         LIMIT $4
