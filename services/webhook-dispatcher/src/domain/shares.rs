@@ -1,7 +1,7 @@
 //! How the places for sending are shared: a business may take one only while it holds fewer than are left free. So a single
-//! one holds half of them at most, many leave one another the same, and one that holds none finds room. Accounts that only
-//! test are free, so test mode as a whole has a share of its own, and the rest is for live events. An account that was not
-//! approved has test orders alone.
+//! one holds half of them at most, the next one half of what is left, and one that holds none finds room while any is free;
+//! as attempts end, they come to hold the same. Accounts that only test are free, so test mode as a whole has a share of its
+//! own, and the rest is for live events. An account that was not approved has test orders alone.
 
 use std::collections::HashMap;
 
@@ -108,6 +108,22 @@ mod tests {
         assert!(free.test >= 48 && free.all >= 256, "{free:?}");
         let (_, free) = fill(1_000, Mode::Test, 512);
         assert_eq!(free.all, 256, "as many accounts as one likes leave live events their half");
+    }
+
+    /// They even out as what is under way ends.
+    #[test]
+    fn one_after_the_other_takes_half_of_what_is_left() {
+        let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
+        let (mut shares, mut in_hand, places) = (Shares::default(), 0, Places::of(64));
+        let held = [(); 4].map(|()| {
+            let (business, before) = (BusinessId::generate(&clock, &entropy), in_hand);
+            while shares.may_take(business, Mode::Test, shares.free(places, in_hand)) {
+                shares.add(business, Mode::Test);
+                in_hand += 1;
+            }
+            in_hand - before
+        });
+        assert_eq!((held, shares.free(places, in_hand)), ([16, 8, 4, 2], Places { all: 34, test: 2 }));
     }
 
     #[test]
