@@ -9,9 +9,6 @@ use crate::app::App;
 use crate::domain::Recovery;
 use crate::store;
 
-/// How many events one job sends that its endpoint did not subscribe to before; the next job sends more.
-const UNSUBSCRIBED_MAX: i64 = 10_000;
-
 /// Why no job was begun, or none cancelled.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecoverError {
@@ -49,7 +46,6 @@ pub(crate) async fn begin_recovery(
             if store::find_endpoint(conn, business, endpoint).await?.is_none() {
                 return Err(RecoverError::NoEndpoint);
             }
-            store::add_unsubscribed(conn, (business, endpoint), span, UNSUBSCRIBED_MAX, now).await?;
             let begun = store::begin_recovery(conn, (business, endpoint), id, span, now).await?;
             let begun = begun.ok_or(RecoverError::UnderWay)?;
             // What is still being tried is no part of the job; its next attempt need not wait any longer.

@@ -64,7 +64,7 @@ pub(crate) use streams::{
 pub(crate) use stuck::step_aside;
 pub(crate) use subscribers::{Subscriber, subscribers};
 pub(crate) use sweep::discard_of_deleted;
-pub(crate) use unsubscribed::add_unsubscribed;
+pub(crate) use unsubscribed::add_unsubscribed_portion;
 
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use postgres::StoreError;

@@ -115,12 +115,13 @@ async fn count(
 
 const INSERT: &str = "
     INSERT INTO recoveries (
-        id, business_id, endpoint_id, since, until, state, total, done, after_id, due_at, created_at, counted_id)
-    VALUES ($1, $2, $3, $4, $5, 'running', $6, 0, '', $7, $7, $8)
+        id, business_id, endpoint_id, since, until, state, total, done, after_id, due_at, created_at, counted_id,
+        looked_through_id)
+    VALUES ($1, $2, $3, $4, $5, 'running', $6, 0, '', $7, $7, $8, '')
     ON CONFLICT (endpoint_id, business_id) WHERE state = 'running' DO NOTHING";
 
 /// Begins a job; none when another one runs for the endpoint. Its total is that of the first portion: [`count_portion`] goes
-/// on with it.
+/// on with it, and [`super::add_unsubscribed_portion`] adds to it.
 pub(crate) async fn begin_recovery(
     conn: &mut AsyncPgConnection,
     (business, endpoint): (BusinessId, EndpointId),
@@ -208,14 +209,18 @@ pub(crate) struct DueRecovery {
     pub recovery: Recovery,
     after: String,
     /// Up to here its deliveries are counted; none when all are.
-    counted: Option<String>,
+    pub(super) counted: Option<String>,
+    /// Up to here the business's events were looked through for what the endpoint did not subscribe to; none when all were.
+    pub(super) looked_through: Option<String>,
+    pub(super) endpoint_created_at: DateTime<Utc>,
     pub endpoint_deleted: bool,
     /// How many more deliveries of the endpoint may be pending.
     pub room: i64,
 }
 
 const DUE: &str = "
-    SELECT job.id, job.business_id, job.endpoint_id, job.after_id, job.counted_id, endpoints.deleted_at IS NOT NULL AS endpoint_deleted,
+    SELECT job.id, job.business_id, job.endpoint_id, job.after_id, job.counted_id, job.looked_through_id,
+        endpoints.created_at AS endpoint_created_at, endpoints.deleted_at IS NOT NULL AS endpoint_deleted,
         $2 - (SELECT count(*) FROM (
             SELECT FROM deliveries WHERE endpoint_id = job.endpoint_id AND state = 'pending' LIMIT $2) AS pending) AS room
     FROM recoveries AS job JOIN endpoints ON endpoints.id = job.endpoint_id AND endpoints.business_id = job.business_id
@@ -235,6 +240,10 @@ struct DueRow {
     after_id: String,
     #[diesel(sql_type = Nullable<Text>)]
     counted_id: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    looked_through_id: Option<String>,
+    #[diesel(sql_type = Timestamptz)]
+    endpoint_created_at: DateTime<Utc>,
     #[diesel(sql_type = Bool)]
     endpoint_deleted: bool,
     #[diesel(sql_type = BigInt)]
@@ -259,8 +268,15 @@ pub(crate) async fn lock_due_recovery(
     let endpoint = row.endpoint_id.parse().map_err(corrupt)?;
     let found = find_recovery(conn, business, endpoint, row.id.parse().map_err(corrupt)?).await?;
     let recovery = found.ok_or_else(|| corrupt("a locked recovery is gone"))?;
-    let (after, endpoint_deleted, room) = (row.after_id, row.endpoint_deleted, row.room);
-    Ok(Some(DueRecovery { recovery, after, counted: row.counted_id, endpoint_deleted, room }))
+    Ok(Some(DueRecovery {
+        recovery,
+        after: row.after_id,
+        counted: row.counted_id,
+        looked_through: row.looked_through_id,
+        endpoint_created_at: row.endpoint_created_at,
+        endpoint_deleted: row.endpoint_deleted,
+        room: row.room,
+    }))
 }
 
 const COUNTED: &str = "

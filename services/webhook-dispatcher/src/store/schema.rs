@@ -136,6 +136,7 @@ diesel::table! {
         created_at -> Timestamptz,
         ended_at -> Nullable<Timestamptz>,
         counted_id -> Nullable<Text>,
+        looked_through_id -> Nullable<Text>,
     }
 }
 

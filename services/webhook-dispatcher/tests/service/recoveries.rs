@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use diesel_async::SimpleAsyncConnection;
-use domain::{Clock, EventKind, Mode, WebhookDeliveryId};
+use domain::{Clock, EventId, EventKind, Mode, WebhookDeliveryId};
 use internal_api::PageQuery;
 use internal_api::webhooks::{CreatedEndpoint, DeliveryState, RecoveryState, RecoveryView};
 use serde_json::json;
@@ -314,6 +314,50 @@ async fn what_is_subscribed_to_later_comes_back_in_its_order() {
     let arrived = receiver.received();
     assert_eq!(arrived.iter().map(|one| one.sequence()).collect::<Vec<_>>(), [1, 3, 5]);
     assert_eq!(ended(&recover(&harness, &endpoint, since).await).await, 0, "nothing is left");
+}
+
+/// They are looked through a portion at a time, however few of them are wanted.
+#[tokio::test]
+async fn few_are_found_among_very_many_events() {
+    let harness = start().await;
+    let receiver = Receiver::kind();
+    let endpoint = harness.create(json!({"url": receiver.url(), "events": ["wallet.low_balance"]})).await;
+    let since = harness.clock.now() - TimeDelta::minutes(1);
+    let now = EventId::generate(&harness.clock, &harness.entropy).to_string();
+    let fill = format!(
+        "INSERT INTO events (event_id, business_id, kind, mode, body, occurred_at)
+         SELECT '{time}' || lpad(n::text, 8, '0') || '00000000', '{business}',
+             CASE WHEN n % 1000 = 0 THEN 'wallet.low_balance' ELSE 'order.created' END, 'live', '', now()
+         FROM generate_series(1, 12000) AS n",
+        business = harness.business,
+        time = &now[..now.len() - 16],
+    );
+    harness.connection().await.batch_execute(&fill).await.unwrap();
+    let passed = harness.clock.now() + TimeDelta::milliseconds(1);
+    until("the next millisecond", async || harness.clock.now() > passed).await;
+
+    let job = recover(&harness, &endpoint, since).await;
+    until("the job ends", async || look(&harness, &job).await.status == RecoveryState::Completed).await;
+    until("they arrive", async || all_are(&harness, "succeeded", 12).await).await;
+    let ended = look(&harness, &job).await;
+    assert_eq!((ended.total, ended.done), (12, 12));
+}
+
+#[tokio::test]
+async fn a_new_endpoint_does_not_get_what_came_before_it() {
+    let harness = start().await;
+    let receiver = Receiver::kind();
+    harness.create(json!({"url": receiver.url(), "events": ["order.cancelled"]})).await;
+    let since = harness.clock.now() - TimeDelta::minutes(1);
+    publish_lives(&harness, &[harness.new_order(Mode::Live)], 2).await;
+    until("they are kept", async || harness.count("events").await == 2).await;
+    let passed = harness.clock.now() + TimeDelta::milliseconds(1);
+    until("the next millisecond", async || harness.clock.now() > passed).await;
+
+    let endpoint = harness.endpoint(&receiver).await;
+    let job = recover(&harness, &endpoint, since).await;
+    until("the job ends", async || look(&harness, &job).await.status == RecoveryState::Completed).await;
+    assert_eq!((look(&harness, &job).await.total, harness.count("deliveries").await), (0, 0));
 }
 
 #[tokio::test]
