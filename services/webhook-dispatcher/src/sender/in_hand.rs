@@ -15,6 +15,8 @@ use crate::store::Lease;
 pub(crate) const LEASE: Duration = Duration::from_secs(4);
 /// So many may have been received without this being written yet; they are sent again when the process dies.
 const UNWRITTEN_MAX: usize = 64;
+/// When this part of all places was given back, a business that has its share may have more of them.
+const ROOM_PART: i64 = 16;
 
 /// The deliveries under way, with their leases. Clones share it.
 #[derive(Clone)]
@@ -35,6 +37,9 @@ struct All {
     full: HashSet<EndpointId>,
     full_businesses: HashSet<(BusinessId, Mode)>,
     test_is_full: bool,
+    /// How many more are to end, whose ever, until a business that has its share may have more; none when there is no such
+    /// business, or it was rung for.
+    ends_awaited: Option<i64>,
     /// When the leases of all that was in hand were last extended.
     renewed_at: Option<Instant>,
 }
@@ -124,7 +129,7 @@ impl InHand {
     }
 
     /// What each business holds, and what is left of these. From then on it rings as soon as one that has its share holds
-    /// less.
+    /// less, and once when others have left more room for it.
     pub(crate) fn shares(&self, places: Places) -> (Vec<(BusinessId, Places)>, Places) {
         let mut all = self.lock();
         let free = all.shares.free(places, all.held.len());
@@ -139,6 +144,7 @@ impl InHand {
         };
         let full_businesses = held.iter().flat_map(full).collect();
         all.full_businesses = full_businesses;
+        all.ends_awaited = (!all.full_businesses.is_empty()).then(|| (places.all / ROOM_PART).max(1));
         all.test_is_full = free.test <= 0;
         (held, free)
     }
@@ -209,7 +215,14 @@ impl All {
         self.shares.remove(business, mode);
         let of_business = [Mode::Live, Mode::Test].map(|mode| self.full_businesses.remove(&(business, mode)));
         let of_test = mode == Mode::Test && std::mem::take(&mut self.test_is_full);
-        self.full.remove(&held.endpoint) || of_business.contains(&true) || of_test
+        let awaited = self.full.remove(&held.endpoint) || of_business.contains(&true) || of_test;
+        self.leaves_room() || awaited
+    }
+
+    /// True when the last of the ends that were waited for has come.
+    fn leaves_room(&mut self) -> bool {
+        self.ends_awaited = self.ends_awaited.map(|left| left - 1);
+        self.ends_awaited.take_if(|left| *left <= 0).is_some()
     }
 }
 
@@ -318,5 +331,27 @@ mod tests {
         drop(holds);
         assert!(rung());
         assert!(!in_hand.is_full(endpoint, business, Mode::Test));
+    }
+
+    #[test]
+    fn a_business_that_has_its_share_rings_once_when_others_leave_room() {
+        let (clock, entropy, bell) = (Clock::system(), Entropy::seeded(1), Arc::new(Notify::new()));
+        let in_hand = InHand::new(bell.clone());
+        let endpoint = EndpointId::generate(&clock, &entropy);
+        let take =
+            |business| in_hand.take(Lease { business, ..lease(&clock, &entropy) }, endpoint, Mode::Live);
+        let [busy, other] = [(); 2].map(|()| BusinessId::generate(&clock, &entropy));
+        let rung = || bell.notified().now_or_never().is_some();
+        let _held = [(); 20].map(|()| take(busy));
+        let mut others: Vec<Hold> = (0..4).map(|_| take(other)).collect();
+        in_hand.shares(Places { all: 32, test: 16 });
+        assert!(in_hand.is_full(endpoint, busy, Mode::Live) && !in_hand.is_full(endpoint, other, Mode::Live));
+        let rings: Vec<bool> = (0..4)
+            .map(|_| {
+                others.pop();
+                rung()
+            })
+            .collect();
+        assert_eq!(rings, [false, true, false, false]);
     }
 }
