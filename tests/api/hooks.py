@@ -30,6 +30,7 @@ schemathesis.openapi.format("phone", PHONES)
 schemathesis.openapi.format("date-time", TIMES)
 schemathesis.openapi.format("order-id", st.sampled_from([order[0] for order in KNOWN]))
 schemathesis.openapi.format("tracking-code", st.sampled_from([order[1] for order in KNOWN]))
+schemathesis.openapi.format("order-cursor", st.sampled_from([order[0] for order in KNOWN]))
 schemathesis.openapi.format("fleet-cursor", st.sampled_from([order[0] for order in KNOWN]))
 schemathesis.openapi.format("timeline-id", st.just(SOME_EVENT))
 

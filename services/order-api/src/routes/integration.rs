@@ -9,11 +9,13 @@ use internal_api::{Page, PageQuery};
 use serde_json::Value;
 use web::{ApiError, FaultList, Fields, QueryFields, TextRule, no_query, read_optional_json, read_query};
 
+use super::fleet_page::{FleetCursor, OrderPage};
 use super::{authenticate, errors, order_body, views};
 use crate::app::App;
 use crate::commands::cancel_order::cancel_order;
 use crate::domain::Order;
-use crate::store::orders::{self, OrderFilter};
+use crate::store::fleet::FleetPosition;
+use crate::store::orders::{self, Beginning, OrderFilter};
 
 /// Why an order is cancelled.
 pub(super) const REASON: TextRule = TextRule::lines(1_000);
@@ -23,7 +25,7 @@ pub(super) const DELIVERY_STATUSES: &str = "created, driver_assigned, picked_up,
      cancelled or returned";
 
 /// `GET /v1/integration/orders?orderReference=&trackingCode=&status=&updatedAfter=&limit=&startingAfter=`
-pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<Json<Page<OrderView>>, ApiError> {
+pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<Json<OrderPage>, ApiError> {
     let caller = authenticate::business(&app, &request).await?;
     let query = read_query(&request, |fields| order_query(fields, Some(caller.mode)))?;
     page(&app, caller.business_id, query).await.map(Json)
@@ -141,26 +143,37 @@ pub(super) fn updated_after(fields: &mut QueryFields) -> Option<DateTime<Utc>> {
     fields.parsed_by("updatedAfter", wanted, parse)
 }
 
-/// A page of a business's orders.
+/// A page of a business's orders: the newest first, or by their last change when what changed is asked for. So a business
+/// that asks often reads what changed, and not all that it ever ordered.
 pub(super) async fn page(
     app: &App,
     business: domain::BusinessId,
     query: OrderQuery,
-) -> Result<Page<OrderView>, ApiError> {
+) -> Result<OrderPage, ApiError> {
     let OrderQuery { page, filter } = query;
     let mut conn = app.database.connection().await.map_err(errors::from_store)?;
-    let after = match &page.starting_after {
-        None => None,
-        Some(id) => {
-            let id = id.parse().map_err(|_| unknown_cursor())?;
-            let known =
-                orders::find(&mut conn, business, filter.mode, id).await.map_err(errors::from_store)?;
-            Some(known.ok_or_else(unknown_cursor)?.id)
+    let by_change = filter.updated_after.is_some();
+    let beginning = match page.starting_after.as_deref().map(FleetCursor::parse) {
+        None if by_change => Beginning::Changed(None),
+        None => Beginning::Newest(None),
+        Some(Some(FleetCursor::At(position))) if by_change => Beginning::Changed(Some(position)),
+        Some(Some(FleetCursor::Order(id))) => {
+            let known = orders::find(&mut conn, business, filter.mode, id).await;
+            let Order { id, updated_at, .. } =
+                known.map_err(errors::from_store)?.ok_or_else(unknown_cursor)?;
+            match by_change {
+                true => Beginning::Changed(Some(FleetPosition { updated_at, id })),
+                false => Beginning::Newest(Some(id)),
+            }
         }
+        Some(_) => return Err(unknown_cursor()),
     };
-    let found = orders::list(&mut conn, business, &filter, after, page.limit + 1).await;
-    let found = found.map_err(errors::from_store)?;
-    Ok(Page::cut(found, page.limit).map(|order| views::order_view(&app.ambient, order)))
+    let found = orders::list(&mut conn, business, &filter, beginning, page.limit + 1).await;
+    let found = Page::cut(found.map_err(errors::from_store)?, page.limit);
+    Ok(match by_change {
+        true => OrderPage::changed(&app.ambient, found),
+        false => OrderPage::newest(&app.ambient, found),
+    })
 }
 
 pub(super) fn unknown_cursor() -> ApiError {

@@ -18,7 +18,7 @@ pub(super) fn schemas() -> Vec<(&'static str, Json)> {
         ("OrderCreated", order_created()),
         ("Warning", warning()),
         ("Order", order("An order as it stands.", [])),
-        ("OrderList", page("Order", "A page of orders, newest first.")),
+        ("OrderList", order_page()),
         ("SimulatedOrder", simulated_order()),
         ("Simulation", simulation()),
         ("FleetOrder", record("What a driver needs to know of an order.", fleet_order())),
@@ -65,12 +65,24 @@ pub(super) fn order_kinds() -> impl Iterator<Item = EventKind> {
     std::iter::once(EventKind::OrderCreated).chain(progress_kinds())
 }
 
-fn page(of: &str, description: &str) -> Json {
-    record(
-        description,
+fn order_page() -> Json {
+    with_required(
+        "A page of orders: newest first, or with `updatedAfter` the one that changed longest ago first.",
+        &["data", "hasMore"],
         [
-            ("data", list(reference(of), "The page.")),
-            ("hasMore", boolean("Whether there is more; ask again with the last id as `startingAfter`.")),
+            ("data", list(reference("Order"), "The page.")),
+            (
+                "hasMore",
+                boolean(
+                    "Whether there is more; ask again with `startingAfter`: `next`, or the last id where there is none.",
+                ),
+            ),
+            (
+                "next",
+                string(
+                    "For `startingAfter`: what comes after this page. With `updatedAfter`, while there is more.",
+                ),
+            ),
         ],
     )
 }

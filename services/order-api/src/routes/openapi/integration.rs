@@ -196,10 +196,14 @@ fn list(samples: &Samples) -> Operation {
             tracking_code().with("format", "tracking-code"),
         ),
         status_filter(),
-        in_query("updatedAfter", "Only orders that changed after this time.", changed),
+        in_query(
+            "updatedAfter",
+            "Only orders that changed after this time, by their last change, oldest first.",
+            changed,
+        ),
     ];
-    let cursor =
-        object! { "type": "string", "format": "order-id", "description": "The `id` of the last order." };
+    let cursor = object! { "type": "string", "maxLength": 200, "format": "order-cursor",
+    "description": "The `id` of the last order; with `updatedAfter`, `next` of the page before, and the same `updatedAfter`." };
     parameters.extend(page(cursor));
     let mut errors = before_all();
     errors.extend(shared::bad_page());
@@ -211,7 +215,8 @@ fn list(samples: &Samples) -> Operation {
         summary: "List orders",
         description: "Your orders in the key's mode, newest first. Use it to look up an order by your own reference or by its \
                       tracking code, not to poll: webhooks tell you of every change. To find what they may have missed, ask with \
-                      `updatedAfter` set to some minutes before you last asked.",
+                      `updatedAfter` set to some minutes before you last asked: the list is then in the order of the last changes, oldest \
+                      first, and goes on with `startingAfter` set to `next`. An order that changes meanwhile comes again.",
         parameters,
         body: None,
         answers: vec![(200, success("The orders.", HEADERS, "OrderList", [("page", "One order", found)]))],
