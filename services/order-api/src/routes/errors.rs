@@ -12,7 +12,7 @@ use crate::commands::create_order::{CreateError, InvalidOrder, ReusedKey};
 use crate::commands::erase_personal_data::EraseError;
 use crate::commands::record_progress::ReportError;
 use crate::commands::simulate_progress::SimulateError;
-use crate::domain::Claim;
+use crate::domain::{Claim, Placement};
 
 pub(super) fn from_store(error: StoreError) -> ApiError {
     if error.is_unavailable() {
@@ -92,13 +92,18 @@ fn key_reused(reused: &ReusedKey, tracking_url: String) -> ApiError {
         1..=DIFFERENCES_TOLD => format!(" This request differs in {told}."),
         many => format!(" This request differs in {told} and {} more.", many - DIFFERENCES_TOLD),
     };
+    // One that is not paid yet may never be an order: its id and tracking code are not to be kept.
+    let is_placed = claim.placement == Placement::Placed;
+    let held = match is_placed {
+        true => format!("{} ({})", claim.order_reference, claim.order_id),
+        false => format!("{}, which is still being paid", claim.order_reference),
+    };
     let message = format!(
-        "This Idempotency-Key was used for another request: it holds the order {} ({}).{differs} Use one key per order, \
-         and send the same body when you retry.",
-        claim.order_reference, claim.order_id
+        "This Idempotency-Key was used for another request: it holds the order {held}.{differs} Use one key per order, and \
+         send the same body when you retry."
     );
     let error = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused", message);
-    let error = error.with("order", existing_order(claim, tracking_url));
+    let error = if is_placed { error.with("order", existing_order(claim, tracking_url)) } else { error };
     if differences.is_empty() { error } else { error.with("differences", json!(differences)) }
 }
 

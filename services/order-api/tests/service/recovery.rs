@@ -27,6 +27,25 @@ async fn until_refused(orders: usize) {
     until(&line, async || metrics("order-api").render().contains(&line)).await;
 }
 
+/// An order that is not paid yet may be given up, with its id and its tracking code.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_of_an_unpaid_order_tells_no_id() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(BALANCE);
+    service.peers.hold_debits(Debits::HeldBefore);
+    leave_behind(&service, &business, 1).await?;
+    let refused = business.live()?.create("left-behind", &smallest_order("another")).await?;
+    assert_eq!(
+        (refused.status.as_u16(), refused.code()),
+        (422, "idempotency_key_reused"),
+        "{}",
+        refused.text
+    );
+    assert!(refused.body["order"].is_null() && !refused.text.contains("ord_"), "{}", refused.text);
+    assert!(refused.text.contains("left-behind, which is still being paid"), "{}", refused.text);
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_that_the_wallet_refuses_stops_no_other() -> anyhow::Result<()> {
     let service = OrderApi::start().await;

@@ -143,7 +143,7 @@ fn fault() -> Json {
 
 fn existing_order() -> Json {
     record(
-        "The order that holds the reference (409 `order_reference_exists`) or the key (422 `idempotency_key_reused`).",
+        "The order that holds the reference (409 `order_reference_exists`) or the key (422 `idempotency_key_reused`, once it is paid).",
         [
             ("id", order_id()),
             ("serviceOrderId", id(OrderId::PREFIX, "The same value as `id`.")),
