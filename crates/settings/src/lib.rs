@@ -27,7 +27,7 @@ pub use database_url::{DatabaseUrl, Encryption};
 pub use describe::{Setting, describe};
 pub use faults::Faults;
 pub use load::{Settings, SettingsError, check, load, load_from, search_path, unknown_variables};
-pub use rules::origin;
+pub use rules::{origin, published};
 pub use secret::Secret;
 pub use sections::{Brand, Broker, Database, Environment, Http, Internal, LogFormat, Peers, Telemetry};
 pub use trusted_proxies::TrustedProxies;

@@ -56,6 +56,7 @@ pub struct Public {
     #[schemars(transform = settings::origin)]
     pub url: Url,
     /// The integrators' `{base_url}`, ending in `/v1`, which the pages show.
+    #[schemars(transform = settings::published)]
     pub api_url: Url,
 }
 
