@@ -158,7 +158,10 @@ pub async fn keep_erasing(app: Arc<App>, stop: CancellationToken) {
     while stop.run_until_cancelled(tokio::time::sleep(WISHES_EVERY.min(every))).await.is_some() {
         let mut round = grant_wishes(&app, &stop).await;
         if round.is_ok() && Instant::now() >= look_at {
-            round = erase_due(&app, &stop).await;
+            round = forget_meanings(&app, &stop).await;
+            if round.is_ok() {
+                round = erase_due(&app, &stop).await;
+            }
             look_at = Instant::now() + every;
         }
         match round {
@@ -186,6 +189,18 @@ async fn grant_wishes(app: &App, stop: &CancellationToken) -> Result<(), StoreEr
         if erasure.completed_at.is_some() {
             let BusinessErasure { business_id, erased, not_completed, .. } = erasure;
             tracing::info!(%business_id, erased, not_completed, "a business's orders were erased of personal data");
+        }
+        tokio::time::sleep(BREATH).await;
+    }
+    Ok(())
+}
+
+/// While a former release runs next to this one, and once after it.
+async fn forget_meanings(app: &App, stop: &CancellationToken) -> Result<(), StoreError> {
+    while !stop.is_cancelled() {
+        let portion = async |conn: &mut AsyncPgConnection| erasing::forget_meanings(conn, PORTION_MAX).await;
+        if app.database.transaction(portion).await? == 0 {
+            break;
         }
         tokio::time::sleep(BREATH).await;
     }

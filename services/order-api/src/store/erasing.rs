@@ -173,6 +173,20 @@ const ERASE_REPORTS: &str = "
     FROM unnest($1, $2) AS erased (order_id, business_id)
     WHERE fleet_reports.order_id = erased.order_id AND fleet_reports.business_id = erased.business_id";
 
+/// The condition is that of `orders_meanings_to_forget`.
+const FORGET_MEANINGS: &str = "
+    WITH left_over AS (
+        SELECT id, business_id FROM orders WHERE personal_data_erased_at IS NOT NULL AND meaning IS NOT NULL
+        ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE orders SET meaning = NULL FROM left_over
+    WHERE orders.id = left_over.id AND orders.business_id = left_over.business_id";
+
+/// Clears what a former release, which does not know it, leaves of orders that it erases. How many orders.
+pub async fn forget_meanings(conn: &mut AsyncPgConnection, limit: i64) -> Result<usize, StoreError> {
+    Ok(statement(FORGET_MEANINGS).bind::<BigInt, _>(limit).execute(conn).await?)
+}
+
 /// Erases what these orders, whose locks the caller holds, tell of people; in each place where this service keeps it.
 pub async fn erase(
     conn: &mut AsyncPgConnection,

@@ -1,6 +1,7 @@
 //! Who is told that an order's personal data was erased.
 
 use chrono::TimeDelta;
+use diesel_async::SimpleAsyncConnection;
 use domain::OrderId;
 use internal_api::orders::OrdersClient;
 use reqwest::Method;
@@ -43,5 +44,24 @@ async fn only_the_erasure_of_a_placed_order_is_announced() -> anyhow::Result<()>
     let taken_over = text(&live.create("refused", &order).await?.expect(201)?, "id");
     let whole = format!("orders WHERE id = '{taken_over}' AND personal_data_erased_at IS NULL");
     assert_eq!(service.count(&whole).await, 1);
+    Ok(())
+}
+
+/// While the releases run next to each other, the former one erases orders whose meaning it does not know.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_former_release_leaves_of_erased_orders_is_cleared() -> anyhow::Result<()> {
+    let every = ("WAYBILL_PERSONAL_DATA__INTERVAL_SECONDS", "0.2");
+    let service = OrderApi::with(&[every, ("WAYBILL_PERSONAL_DATA__RETENTION_DAYS", "0")]).await;
+    let business = service.business(FEE);
+    for reference in ["erased", "whole"] {
+        business.test()?.create(reference, &smallest_order(reference)).await?.expect(201)?;
+    }
+    let erase = "UPDATE orders SET personal_data_erased_at = now() WHERE order_reference = 'erased'";
+    service.connection().await.batch_execute(erase).await?;
+    until("the meaning of the erased order is cleared", async || {
+        service.count("orders WHERE personal_data_erased_at IS NOT NULL AND meaning IS NULL").await == 1
+    })
+    .await;
+    assert_eq!(service.count("orders WHERE order_reference = 'whole' AND meaning IS NOT NULL").await, 1);
     Ok(())
 }

@@ -37,6 +37,7 @@ pub(super) const SPREAD: [Spread; 3] = [
             ("min(orders.pending_since)", ALERTS),
             ("(orders.pending_since < $1)", WORKER),
             ("orders.personal_data_erased_at IS NULL AND (orders.status IN", WORKER),
+            ("personal_data_erased_at IS NOT NULL AND meaning IS NOT NULL", WORKER),
             ("simulations.next_at <= $1", WORKER),
             ("FROM orders WHERE (orders.id = ANY($1))", BOOKS),
         ],
