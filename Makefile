@@ -82,7 +82,7 @@ test-upgrade: programs ## A roll-out and a roll-back of all services under load,
 mutants: packages toolchain $(MUTANTS) ## Changes what decides about money and states, and sees whether a test notices; 30 min
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)
 
-bench: packages toolchain ## Everything beside a baseline of the same run, into proto-docs/BENCHMARKS.md; ONLY=footprint, orders, debits, live-orders, webhooks, webhooks-drain or costs; ORDERS=5000000 adds a grown table, ONLY=webhooks-grown makes ten million deliveries
+bench: packages toolchain ## Everything beside a baseline of the same run, into proto-docs/BENCHMARKS.md; ONLY=footprint, orders, debits, live-orders, webhooks, webhooks-drain, webhooks-tenants or costs; ORDERS=5000000 adds a grown table, ONLY=webhooks-grown makes ten million deliveries
 	cargo build --release --workspace --bins
 	cargo bench --package waybill-tests --bench beside_pgbench -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
@@ -173,7 +173,7 @@ $(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dis
 NEEDS := build servers
 run: NEEDS := build node servers
 test: NEEDS := browser build node prometheus python servers
-test-pages: NEEDS := browser build node servers
+test-pages: NEEDS := browser build node python servers
 test-unit test-monitoring: NEEDS := build prometheus python servers
 lint: NEEDS := build node servers shellcheck
 

@@ -13,6 +13,8 @@ role() {
     sql --set=role="$1" --set=password="$(cat "/run/secrets/$2")" <<'SQL'
 SELECT format('CREATE ROLE %I', :'role') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec
 ALTER ROLE :"role" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD :'password';
+-- Services know errors by their English words.
+ALTER ROLE :"role" SET lc_messages TO 'C';
 SQL
 }
 

@@ -23,7 +23,8 @@ JSON.
 - A variable or a file that is empty counts as not set, as Compose leaves them: the default holds. Only a secret that has a default for
   a local stack must not be set to nothing.
 - A start with missing or bad settings ends at once and names every fault; `<program> settings --check` does so without a start. A
-  variable that a program does not know is named in its log. `migrate` and `schema` read `WAYBILL_DATABASE__…` and
+  variable that a program does not know, or a name in a section of the file, is named in its log; `--check` refuses one of a section that
+  the program has. `migrate` and `schema` read `WAYBILL_DATABASE__…` and
   `WAYBILL_TELEMETRY__…` alone.
 - URLs of other services are http or https, with a host, and have neither a user, a query nor a fragment.
 - **Secrets** are never logged or shown, and have 16 bytes or more unless said otherwise. The defaults shown here are for a local

@@ -25,7 +25,7 @@ pub fn main<S: ServiceSettings>(
         Command::Help => print(&help(S::SERVICE, S::COMMANDS)),
         Command::Version => print(&version(S::SERVICE)),
         Command::Settings => print(&serde_json::to_string_pretty(&settings::describe::<S>()?)?),
-        Command::CheckSettings => Ok(settings::load::<S>().map(drop)?),
+        Command::CheckSettings => Ok(settings::check::<S>()?),
         Command::Schema { patience } => {
             with_settings(async |settings: &TableSettings| settings.await_schema(migrations, patience).await)
         }

@@ -2,7 +2,8 @@
 //!
 //! `created → driver_assigned → picked_up → out_for_delivery → delivered`, with `driver_assigned → created` when a
 //! driver drops out, `cancelled` before the pickup, `failed` from any of the first four, `returned` after a failure
-//! that came after the pickup. Cash on delivery: `pending → collected → handed_over → settled`, after `delivered` only.
+//! that came after the pickup. Cash on delivery: `pending → collected → handed_over → settled`, after `delivered` only;
+//! `not_applicable` once the delivery is cancelled, failed or returned.
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
@@ -110,6 +111,13 @@ impl DeliveryState {
         Self { status: DeliveryStatus::Created, cod, picked_up: false }
     }
 
+    /// As it was stored: earlier releases left the cash `pending` where the delivery ended without it.
+    pub fn stored(status: DeliveryStatus, cod: CodStatus, picked_up: bool) -> Self {
+        use DeliveryStatus::{Cancelled, Failed, Returned};
+        let is_over = matches!(status, Cancelled | Failed | Returned);
+        Self { status, cod: if is_over { CodStatus::NotApplicable } else { cod }, picked_up }
+    }
+
     /// What `event` does to this delivery.
     ///
     /// # Errors
@@ -151,6 +159,9 @@ impl DeliveryState {
         use DeliveryStatus as S;
         use EventKind as E;
         let moved = |status| Some(Move { to: Self { status, ..self }, refund_due: false });
+        let ended = |status, refund_due| {
+            Some(Move { to: Self { status, cod: CodStatus::NotApplicable, ..self }, refund_due })
+        };
         let cash = |cod| Some(Move { to: Self { cod, ..self }, refund_due: false });
         match (event, self.status) {
             (E::DriverAssigned, S::Created) => moved(S::DriverAssigned),
@@ -161,12 +172,10 @@ impl DeliveryState {
             (E::OrderOutForDelivery, S::PickedUp) => moved(S::OutForDelivery),
             (E::OrderDelivered, S::OutForDelivery) => moved(S::Delivered),
             (E::OrderFailed, S::Created | S::DriverAssigned | S::PickedUp | S::OutForDelivery) => {
-                Some(Move { to: Self { status: S::Failed, ..self }, refund_due: !self.picked_up })
+                ended(S::Failed, !self.picked_up)
             }
-            (E::OrderCancelled, S::Created | S::DriverAssigned) => {
-                Some(Move { to: Self { status: S::Cancelled, ..self }, refund_due: true })
-            }
-            (E::OrderReturned, S::Failed) if self.picked_up => moved(S::Returned),
+            (E::OrderCancelled, S::Created | S::DriverAssigned) => ended(S::Cancelled, true),
+            (E::OrderReturned, S::Failed) if self.picked_up => ended(S::Returned, false),
             (E::CodCollected, S::Delivered) if self.cod == CodStatus::Pending => cash(CodStatus::Collected),
             (E::CodHandedOver, S::Delivered) if self.cod == CodStatus::Collected => {
                 cash(CodStatus::HandedOver)
@@ -249,6 +258,7 @@ mod tests {
         use DeliveryStatus as S;
         let legal = |from: DeliveryState, event: EventKind| {
             let moved = |to: S| Some((to, from.cod));
+            let ended = |to: S| Some((to, CodStatus::NotApplicable));
             let cash = |wanted: CodStatus, to: CodStatus| {
                 (from.status == S::Delivered && from.cod == wanted).then_some((S::Delivered, to))
             };
@@ -259,10 +269,10 @@ mod tests {
                 OrderOutForDelivery if from.status == S::PickedUp => moved(S::OutForDelivery),
                 OrderDelivered if from.status == S::OutForDelivery => moved(S::Delivered),
                 OrderCancelled if [S::Created, S::DriverAssigned].contains(&from.status) => {
-                    moved(S::Cancelled)
+                    ended(S::Cancelled)
                 }
-                OrderFailed if (from.status as u8) < S::Delivered as u8 => moved(S::Failed),
-                OrderReturned if from.status == S::Failed && from.picked_up => moved(S::Returned),
+                OrderFailed if (from.status as u8) < S::Delivered as u8 => ended(S::Failed),
+                OrderReturned if from.status == S::Failed && from.picked_up => ended(S::Returned),
                 CodCollected => cash(CodStatus::Pending, CodStatus::Collected),
                 CodHandedOver => cash(CodStatus::Collected, CodStatus::HandedOver),
                 CodSettled => cash(CodStatus::HandedOver, CodStatus::Settled),
@@ -306,6 +316,20 @@ mod tests {
     }
 
     #[test]
+    fn no_cash_is_awaited_of_a_delivery_that_an_earlier_release_ended() {
+        use DeliveryStatus as S;
+        for (status, cod) in [
+            (S::Cancelled, CodStatus::NotApplicable),
+            (S::Failed, CodStatus::NotApplicable),
+            (S::Returned, CodStatus::NotApplicable),
+            (S::OutForDelivery, CodStatus::Pending),
+            (S::Delivered, CodStatus::Pending),
+        ] {
+            assert_eq!(DeliveryState::stored(status, CodStatus::Pending, true).cod, cod, "{status}");
+        }
+    }
+
+    #[test]
     fn a_new_delivery_waits_for_a_driver_and_for_its_cash() {
         for (payment, cod) in
             [(PaymentType::Cod, CodStatus::Pending), (PaymentType::Prepaid, CodStatus::NotApplicable)]
@@ -345,8 +369,11 @@ mod tests {
                 prop_assert!(event.is_progress());
                 prop_assert!(state != before);
                 prop_assert!(!before.picked_up || state.picked_up);
-                prop_assert!(state.cod == before.cod || before.status == DeliveryStatus::Delivered);
-                prop_assert!(state.cod as u8 >= before.cod as u8);
+                prop_assert_eq!(DeliveryState::stored(state.status, state.cod, state.picked_up), state);
+                let is_over = state.status as u8 > DeliveryStatus::Delivered as u8;
+                prop_assert!(!is_over || state.cod == CodStatus::NotApplicable);
+                prop_assert!(is_over || state.cod == before.cod || before.status == DeliveryStatus::Delivered);
+                prop_assert!(is_over || state.cod as u8 >= before.cod as u8);
                 prop_assert!(!moved.refund_due || !state.picked_up);
             }
             prop_assert!(refunds <= 1);

@@ -62,12 +62,26 @@ impl Paise {
 }
 
 impl fmt::Display for Paise {
-    /// In rupees, for people: `₹49.00`.
+    /// In rupees, for people, as the portal writes them: `₹49.00`, `₹1,00,000.00`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
         let paise = self.0.unsigned_abs();
-        write!(f, "{sign}₹{}.{:02}", paise / 100, paise % 100)
+        write!(f, "{sign}₹{}.{:02}", grouped(paise / 100), paise % 100)
     }
+}
+
+/// As India groups digits: the last three, then pairs.
+fn grouped(rupees: u64) -> String {
+    let digits = rupees.to_string();
+    let mut grouped = String::with_capacity(digits.len() * 3 / 2);
+    for (index, digit) in digits.chars().enumerate() {
+        let behind = digits.len() - index;
+        if index > 0 && behind >= 3 && behind % 2 == 1 {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }
 
 #[cfg(test)]
@@ -113,9 +127,12 @@ mod tests {
     #[test]
     fn shows_rupees() {
         assert_eq!(Paise::new(4_905).to_string(), "₹49.05");
+        assert_eq!(Paise::new(99_900).to_string(), "₹999.00");
+        assert_eq!(Paise::new(123_456).to_string(), "₹1,234.56");
+        assert_eq!(Paise::new(10_000_000).to_string(), "₹1,00,000.00");
         assert_eq!(Paise::new(-50).to_string(), "-₹0.50");
         assert_eq!(Paise::ZERO.to_string(), "₹0.00");
-        assert_eq!(Paise::new(i64::MIN).to_string(), "-₹92233720368547758.08");
+        assert_eq!(Paise::new(i64::MIN).to_string(), "-₹92,23,37,20,36,85,47,758.08");
     }
 
     #[test]

@@ -48,6 +48,9 @@ pub struct OrderView {
     pub notes: Value,
     /// What the live order took from the wallet; 0 for a test order.
     pub fee_charged_paise: Paise,
+    /// What goes back to the wallet: the whole fee of a live order that was cancelled, or failed, before its pickup.
+    #[serde(default)]
+    pub refunded_paise: Paise,
     /// The driver, once one is assigned.
     #[schema(value_type = Option<details::DriverView>)]
     pub driver: Value,
@@ -62,6 +65,9 @@ pub struct OrderView {
     pub cod_settled_paise: Option<Paise>,
     /// The latest of these amounts that is not what was to be collected.
     pub cod_discrepancy_paise: Option<Paise>,
+    /// By how much that amount is above (or, negative, below) what was to be collected.
+    #[serde(default)]
+    pub cod_difference_paise: Option<Paise>,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
     /// When what it told of people was erased: texts, contacts, addresses and the driver are null since; PIN codes,
@@ -122,6 +128,10 @@ pub struct WebhookOutcomeView {
     pub event_id: EventId,
     pub event: EventKind,
     pub endpoint_id: EndpointId,
+    /// As in the delivery log. An order-api of the former release does not say it.
+    #[serde(default)]
+    pub status: Option<DeliveryState>,
+    /// The same as `status`, by its former name.
     pub state: DeliveryState,
     pub attempts: i32,
     pub last_attempt_at: Option<DateTime<Utc>>,
@@ -218,6 +228,9 @@ pub struct OrderPayment {
     /// Where that cash is. `None` from an order-api that does not say it yet.
     #[serde(default)]
     pub cod_status: Option<CodStatus>,
+    /// Whether the customer has the parcel. `None` from an order-api that does not say it yet.
+    #[serde(default)]
+    pub delivered: Option<bool>,
     /// The delivery ended before its pickup, so the fee goes back.
     pub refund_due: bool,
     /// The last change of any kind.

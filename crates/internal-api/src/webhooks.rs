@@ -265,7 +265,7 @@ pub struct RecoveryView {
     pub status: RecoveryState,
     pub since: DateTime<Utc>,
     pub until: DateTime<Utc>,
-    /// In deliveries.
+    /// In deliveries. Of very many, as far as they are counted: it grows while the job runs.
     pub total: i64,
     /// How many of them are sent, or about to be.
     pub done: i64,

@@ -37,7 +37,13 @@ fn processes_of(directory: &Path) -> Vec<String> {
 fn postgres_options(directory: &Path) -> PostgresOptions {
     let port = local_stack::free_port().unwrap();
     let password = "letmein".to_owned();
-    PostgresOptions { directory: directory.to_owned(), port, password, survives_power_cuts: false }
+    PostgresOptions {
+        directory: directory.to_owned(),
+        port,
+        password,
+        survives_power_cuts: false,
+        language: None,
+    }
 }
 
 #[tokio::test]

@@ -33,6 +33,10 @@ pub enum BrokerError {
     /// The broker said no, for instance because a queue is full. It may have taken some of the messages.
     #[error("the broker refused a message")]
     Refused,
+    /// No queue is bound to where these messages go, by their places among those that were published. The broker has the
+    /// others.
+    #[error("no queue takes {} of the messages", .0.len())]
+    Unroutable(Vec<usize>),
 }
 
 impl From<lapin::Error> for BrokerError {

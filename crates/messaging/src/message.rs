@@ -40,7 +40,7 @@ impl Outgoing {
 /// The trace context that a message came with.
 pub(crate) fn trace(properties: &BasicProperties) -> Option<TraceContext> {
     let headers = properties.headers().as_ref()?;
-    Some(TraceContext { traceparent: text(headers, TRACEPARENT)?, tracestate: text(headers, TRACESTATE) })
+    Some(TraceContext::received(text(headers, TRACEPARENT)?, text(headers, TRACESTATE)))
 }
 
 /// The id that a message came with, for logs.

@@ -1,5 +1,6 @@
 //! Publishing with confirms: a message counts as sent when the broker has said that it keeps it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,9 +13,10 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 use crate::connect::Live;
+use crate::declare::Maker;
 use crate::link::Link;
-use crate::message::{Outgoing, short};
-use crate::{BrokerError, declare, spans};
+use crate::message::{Outgoing, message_id, short};
+use crate::{BrokerError, declare, spans, topology};
 
 /// How long the broker has to confirm a batch.
 const CONFIRM: Duration = Duration::from_secs(5);
@@ -23,17 +25,39 @@ const CLOSE: Duration = Duration::from_secs(1);
 const CONFIRMED: &str = "confirmed";
 const FAILED: &str = "failed";
 
-/// Publishes to the exchange of the events. Clones share one channel.
+/// The queues are made once more because of messages that none took, at most once in this time.
+const MAKE_ANEW: Duration = Duration::from_secs(30);
+
+/// Publishes to the exchange of the events. Clones share one channel, which belongs to one batch at a time: lapin hands a
+/// message that came back to whichever confirm of the channel comes next.
 #[derive(Clone)]
 pub struct Publisher {
     link: Arc<Link>,
-    open: Arc<Mutex<Option<Open>>>,
+    sending: Arc<Mutex<Sending>>,
 }
 
-/// A channel in confirm mode, and the connection it belongs to.
+#[derive(Default)]
+struct Sending {
+    /// Not while a batch has it.
+    open: Option<Open>,
+    made_anew: Option<Instant>,
+}
+
+/// A channel in confirm mode without outstanding confirms, and the connection it belongs to.
 struct Open {
     live: Arc<Live>,
     channel: Channel,
+}
+
+impl Sending {
+    /// Whether who makes the queues is to make them once more: without a channel the next batch begins with that.
+    fn is_to_make_anew(&mut self, maker: Maker) -> bool {
+        let is_due = maker == Maker::Us && self.made_anew.is_none_or(|at| at.elapsed() >= MAKE_ANEW);
+        if is_due {
+            self.made_anew = Some(Instant::now());
+        }
+        is_due
+    }
 }
 
 impl Publisher {
@@ -41,7 +65,8 @@ impl Publisher {
         for result in [CONFIRMED, FAILED] {
             counter!("broker_published_total", "result" => result).increment(0);
         }
-        Self { link, open: Arc::default() }
+        counter!("broker_unroutable_total").increment(0);
+        Self { link, sending: Arc::default() }
     }
 
     pub(crate) fn link(&self) -> &Link {
@@ -50,10 +75,14 @@ impl Publisher {
 
     /// Takes leave of the broker.
     pub(crate) async fn close(&self) {
-        if let Some(open) = self.open.lock().await.take() {
-            // An error says that the channel is closed already.
-            let _closed = timeout(CLOSE, open.channel.close(200, "done".into())).await;
-        }
+        let closing = async {
+            if let Some(open) = self.sending.lock().await.open.take() {
+                // An error says that the channel is closed already.
+                let _closed = open.channel.close(200, "done".into()).await;
+            }
+        };
+        // What does not end in time ends with the connection.
+        let _ended = timeout(CLOSE, closing).await;
         self.link.close().await;
     }
 
@@ -66,11 +95,13 @@ impl Publisher {
     }
 
     /// Publishes persistent messages in the given order and waits for the confirms of all, together, for at most 5 s.
+    /// Batches take their turns, for which this waits as long at most.
     ///
     /// # Errors
-    /// When any message was not confirmed. Nothing is then known of the others: all are to be published again.
+    /// [`BrokerError::Unroutable`] when a message came back that a shared queue should take; the others are confirmed.
+    /// Otherwise when any message was not confirmed; nothing is then known of the others: all are to be published again.
     pub async fn publish(&self, messages: &[Outgoing]) -> Result<(), BrokerError> {
-        self.send(messages, BasicPublishOptions::default()).await
+        self.send(messages, |message| topology::is_taken(&message.routing_key)).await
     }
 
     /// Publishes a message that is of no use unless a queue takes it.
@@ -78,15 +109,29 @@ impl Publisher {
     /// # Errors
     /// As [`Publisher::publish`], and when no queue is bound to its routing key.
     pub(crate) async fn publish_to_queue(&self, message: Outgoing) -> Result<(), BrokerError> {
-        self.send(&[message], BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() }).await
+        self.send(&[message], |_| true).await
     }
 
-    async fn send(&self, messages: &[Outgoing], options: BasicPublishOptions) -> Result<(), BrokerError> {
+    async fn send(
+        &self,
+        messages: &[Outgoing],
+        is_mandatory: impl Fn(&Outgoing) -> bool,
+    ) -> Result<(), BrokerError> {
         if messages.is_empty() {
             return Ok(());
         }
+        let turn = timeout(CONFIRM, self.sending.lock()).await;
+        let mut sending =
+            turn.map_err(|_| BrokerError::Unavailable("other batches are not done in time".into()))?;
         let started = Instant::now();
-        let outcome = timeout(CONFIRM, self.confirmed(messages, options)).await.unwrap_or_else(|_| {
+        // Taken out, so that a batch that is given up halfway leaves no channel with outstanding confirms to the next: those
+        // would take the messages that come back of it.
+        let (open, mut ready) = (sending.open.take(), None);
+        let attempt = async {
+            let open = ready.insert(self.ready(open).await?);
+            confirmed(&open.channel, messages, is_mandatory).await
+        };
+        let outcome = timeout(CONFIRM, attempt).await.unwrap_or_else(|_| {
             // Whatever is stuck in this connection must not pile up.
             if let Some(live) = self.link.current() {
                 live.doubt();
@@ -94,66 +139,133 @@ impl Publisher {
             Err(BrokerError::Unavailable("no confirm in time".into()))
         });
         histogram!("broker_publish_seconds").record(started.elapsed());
-        let result = if outcome.is_ok() { CONFIRMED } else { FAILED };
-        counter!("broker_published_total", "result" => result).increment(messages.len() as u64);
-        if outcome.is_err() {
-            // What is still unconfirmed on this channel is nobody's business any more.
-            *self.open.lock().await = None;
+        self.count(messages.len(), &outcome);
+        let keeps_channel = match &outcome {
+            Ok(()) => true,
+            Err(BrokerError::Unroutable(_)) => !sending.is_to_make_anew(self.link.maker()),
+            Err(_) => false,
+        };
+        if keeps_channel {
+            sending.open = ready;
         }
         outcome
     }
 
-    async fn confirmed(
-        &self,
-        messages: &[Outgoing],
-        options: BasicPublishOptions,
-    ) -> Result<(), BrokerError> {
-        let channel = self.channel().await?;
-        // The messages enter the channel in order, as each future is first polled in order.
-        let confirmations = messages.iter().map(async |message| {
-            let leg = spans::publishing(EXCHANGE, message);
-            // In a process without traces the message's own goes on as it came.
-            let trace = leg.context().or_else(|| message.trace.clone());
-            let sent = channel.basic_publish(
-                EXCHANGE.into(),
-                short(&message.routing_key),
-                options,
-                &message.body,
-                message.properties(trace.as_ref()),
-            );
-            let confirmation = async { sent.await?.await }.await;
-            match &confirmation {
-                Ok(Confirmation::Ack(None)) => {}
-                Ok(_) => leg.fail("refused"),
-                Err(_) => leg.fail("unavailable"),
+    fn count(&self, messages: usize, outcome: &Result<(), BrokerError>) {
+        let failed = match outcome {
+            Ok(()) => 0,
+            Err(BrokerError::Unroutable(returned)) => {
+                counter!("broker_unroutable_total").increment(returned.len() as u64);
+                returned.len()
             }
-            confirmation
-        });
-        for confirmation in try_join_all(confirmations).await? {
-            match confirmation {
-                Confirmation::Ack(None) => {}
-                // What comes back was to reach a queue, and none is bound.
-                Confirmation::Ack(Some(_)) | Confirmation::Nack(_) | Confirmation::NotRequested => {
-                    return Err(BrokerError::Refused);
-                }
-            }
-        }
-        Ok(())
+            Err(_) => messages,
+        };
+        counter!("broker_published_total", "result" => CONFIRMED).increment((messages - failed) as u64);
+        counter!("broker_published_total", "result" => FAILED).increment(failed as u64);
     }
 
-    async fn channel(&self) -> Result<Channel, BrokerError> {
-        let mut open = self.open.lock().await;
+    /// The channel, or a new one where it is of no use any more.
+    async fn ready(&self, open: Option<Open>) -> Result<Open, BrokerError> {
         let live = self.link.current().ok_or_else(|| BrokerError::Unavailable("not connected".into()))?;
-        if let Some(Open { live: of, channel }) = &*open
-            && Arc::ptr_eq(of, &live)
-            && channel.status().connected()
+        if let Some(open) = open
+            && Arc::ptr_eq(&open.live, &live)
+            && open.channel.status().connected()
         {
-            return Ok(channel.clone());
+            return Ok(open);
         }
         declare::topology(live.connection(), self.link.maker()).await?;
         let channel = live.connection().create_channel().await?;
         channel.confirm_select(ConfirmSelectOptions::default()).await?;
-        *open = Some(Open { live, channel: channel.clone() });
-        Ok(channel)
+        Ok(Open { live, channel })
+    }
+}
+
+async fn confirmed(
+    channel: &Channel,
+    messages: &[Outgoing],
+    is_mandatory: impl Fn(&Outgoing) -> bool,
+) -> Result<(), BrokerError> {
+    // The messages enter the channel in order, as each future is first polled in order.
+    let confirmations = messages.iter().map(async |message| {
+        let leg = spans::publishing(EXCHANGE, message);
+        // In a process without traces the message's own goes on as it came.
+        let trace = leg.context().or_else(|| message.trace.clone());
+        let sent = channel.basic_publish(
+            EXCHANGE.into(),
+            short(&message.routing_key),
+            BasicPublishOptions { mandatory: is_mandatory(message), ..BasicPublishOptions::default() },
+            &message.body,
+            message.properties(trace.as_ref()),
+        );
+        match (async { sent.await?.await }).await {
+            Ok(confirmation) => Ok((leg, confirmation)),
+            Err(error) => {
+                leg.fail("unavailable");
+                Err(error)
+            }
+        }
+    });
+    let (mut legs, mut returned, mut is_refused) = (Vec::new(), HashSet::new(), false);
+    for (leg, confirmation) in try_join_all(confirmations).await? {
+        match confirmation {
+            Confirmation::Ack(None) => {}
+            Confirmation::Ack(Some(message)) => {
+                let id = message_id(&message.delivery.properties).to_owned();
+                returned.insert((id, message.delivery.routing_key.to_string()));
+            }
+            Confirmation::Nack(_) | Confirmation::NotRequested => {
+                leg.fail("refused");
+                is_refused = true;
+            }
+        }
+        legs.push(leg);
+    }
+    if is_refused {
+        return Err(BrokerError::Refused);
+    }
+    if returned.is_empty() {
+        return Ok(());
+    }
+    // Whose a returned message is must be certain: all are sent again otherwise.
+    let places = places(messages, &returned).ok_or(BrokerError::Refused)?;
+    for place in &places {
+        legs[*place].fail("refused");
+    }
+    Err(BrokerError::Unroutable(places))
+}
+
+/// Where in the batch the returned messages are, by id and routing key. `None` when one is not of this batch.
+fn places(messages: &[Outgoing], returned: &HashSet<(String, String)>) -> Option<Vec<usize>> {
+    let mut found = HashSet::new();
+    let mut places = Vec::new();
+    for (index, message) in messages.iter().enumerate() {
+        let as_sent = (short(&message.message_id).to_string(), short(&message.routing_key).to_string());
+        if returned.contains(&as_sent) {
+            places.push(index);
+            found.insert(as_sent);
+        }
+    }
+    (found.len() == returned.len()).then_some(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn returned_messages_are_told_by_id_and_routing_key() {
+        let message = |id: &str, routing_key: &str| Outgoing {
+            routing_key: routing_key.into(),
+            message_id: id.into(),
+            body: Vec::new(),
+            trace: None,
+        };
+        let batch = [message("1", "a"), message("1", "b"), message("2", "b"), message("1", "b")];
+        let of = |pairs: &[(&str, &str)]| {
+            places(&batch, &pairs.iter().map(|(id, key)| ((*id).to_owned(), (*key).to_owned())).collect())
+        };
+        assert_eq!(of(&[("1", "b")]), Some(vec![1, 3]));
+        assert_eq!(of(&[("2", "b"), ("1", "a")]), Some(vec![0, 2]));
+        assert_eq!(of(&[("1", "a"), ("2", "a")]), None);
     }
 }

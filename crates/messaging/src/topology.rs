@@ -1,6 +1,8 @@
 //! The shared queues of the system, known to every publisher: each declares them all before it first publishes, so
 //! that no event is routed to nowhere because its consumer has not started yet.
 
+use std::sync::LazyLock;
+
 use events::binding;
 
 use crate::Queue;
@@ -41,4 +43,63 @@ pub fn erasures() -> Queue {
 /// All of them.
 pub fn shared() -> [Queue; 6] {
     [webhook_events(), refunds(), cash(), facts(), warnings(), erasures()]
+}
+
+/// What the shared queues are bound to.
+static PATTERNS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let patterns =
+        |queue: &Queue| queue.bindings.iter().cloned().chain(queue.renewal_key()).collect::<Vec<_>>();
+    shared().iter().flat_map(patterns).collect()
+});
+
+/// Whether a shared queue takes what is published under this key. What only instances hear for themselves may reach nobody.
+pub(crate) fn is_taken(routing_key: &str) -> bool {
+    PATTERNS.iter().any(|pattern| matches(pattern, routing_key))
+}
+
+/// As a topic exchange compares: `*` is one word; `#`, which ends our patterns, is any number of them.
+fn matches(pattern: &str, routing_key: &str) -> bool {
+    let (mut pattern, mut words) = (pattern.split('.'), routing_key.split('.'));
+    loop {
+        match (pattern.next(), words.next()) {
+            (Some("#"), _) | (None, None) => return true,
+            (Some("*"), Some(_)) => {}
+            (Some(wanted), Some(word)) if wanted == word => {}
+            _ => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_shared_queue_takes_is_told_from_what_instances_hear() {
+        for key in [
+            "live.order.created",
+            "test.cod.settled",
+            "live.cod.collected",
+            binding::FIRST_TEST_ORDER,
+            binding::WALLET_FUNDED,
+            binding::WALLET_LOW_BALANCE,
+            binding::ENDPOINT_FAILING,
+            binding::ENDPOINT_DISABLED,
+            binding::PERSONAL_DATA_ERASED,
+            "renewed.wallet.cash",
+        ] {
+            assert!(is_taken(key), "{key}");
+        }
+        for key in [binding::API_KEY_REVOKED, binding::BUSINESS_CHANGED, binding::PORTAL_CHANGED, "order", ""]
+        {
+            assert!(!is_taken(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn patterns_compare_word_by_word() {
+        assert!(matches("live.cod.*", "live.cod.collected") && matches("live.#", "live"));
+        assert!(!matches("live.cod.*", "live.cod") && !matches("live.cod.*", "live.cod.a.b"));
+        assert!(!matches("live.order", "live.order.created") && !matches("live.#", "lively.order"));
+    }
 }

@@ -8,7 +8,7 @@ use diesel::sql_types::{BigInt, Nullable, Timestamptz};
 use diesel_async::RunQueryDsl;
 use domain::Clock;
 use metrics::gauge;
-use postgres::{Database, StoreError};
+use postgres::{Database, StoreError, statement};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
@@ -37,6 +37,11 @@ pub(crate) async fn run(database: &Database, clock: &Clock, stop: &CancellationT
     }
 }
 
+/// No more are counted: the count is looked at every few seconds, and an outbox may hold millions.
+const WAITING: &str = "
+    SELECT (SELECT count(*) FROM (SELECT FROM outbox_messages LIMIT 10000) AS counted) AS messages,
+        (SELECT created_at FROM outbox_messages ORDER BY id LIMIT 1) AS oldest";
+
 #[derive(QueryableByName)]
 struct Waiting {
     #[diesel(sql_type = BigInt)]
@@ -46,12 +51,8 @@ struct Waiting {
 }
 
 async fn report(database: &Database, clock: &Clock) -> Result<(), StoreError> {
-    let waiting: Waiting = database
-        .read(async |conn| {
-            let query = "SELECT count(*) AS messages, min(created_at) AS oldest FROM outbox_messages";
-            Ok::<_, StoreError>(diesel::sql_query(query).get_result(conn).await?)
-        })
-        .await?;
+    let waiting: Waiting =
+        database.read(async |conn| Ok::<_, StoreError>(statement(WAITING).get_result(conn).await?)).await?;
     let age = waiting.oldest.map_or(TimeDelta::zero(), |oldest| clock.now() - oldest);
     gauge!("outbox_messages").set(waiting.messages as f64);
     gauge!("outbox_oldest_seconds").set(age.as_seconds_f64().max(0.0));

@@ -6,7 +6,9 @@ mod enqueue;
 mod housekeeping;
 mod inbox;
 mod relay;
+mod rows;
 mod schema;
+mod stuck;
 
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 

@@ -21,6 +21,11 @@ impl StoreError {
     pub fn is_unavailable(&self) -> bool {
         matches!(self, Self::Unavailable(_))
     }
+
+    /// Two transactions waited for each other, and this one was undone, so that it may be begun again at once.
+    pub fn is_deadlock(&self) -> bool {
+        matches!(self, Self::Unavailable(reason) if reason.starts_with(DEADLOCK))
+    }
 }
 
 impl From<Error> for StoreError {
@@ -28,6 +33,8 @@ impl From<Error> for StoreError {
         if is_unavailable(&error) { Self::Unavailable(error.to_string()) } else { Self::Query(error) }
     }
 }
+
+const DEADLOCK: &str = "deadlock detected";
 
 /// True when the error is a violation of the named unique constraint.
 pub fn violates(error: &Error, constraint: &str) -> bool {
@@ -70,13 +77,13 @@ fn is_unavailable(error: &Error) -> bool {
 }
 
 /// Diesel keeps the server's message and drops its SQLSTATE, so the conditions that pass by themselves are told by
-/// how their messages begin. Servers speak English to us: `lc_messages` stays at its default in every image we ship.
+/// how their messages begin. Servers speak English to our roles (`lc_messages`), which is looked at when a service starts.
 fn is_passing(message: &str) -> bool {
     const PASSING: &[&str] = &[
         // 57014 query_canceled, 55P03 lock_not_available, 40P01 deadlock_detected
         "canceling statement due to",
         "could not obtain lock",
-        "deadlock detected",
+        DEADLOCK,
         // 57P01 admin_shutdown, 57P02 crash_shutdown, 57P05, 25P03, 25P04: the session was ended
         "terminating connection",
         // 57P03 cannot_connect_now
@@ -112,7 +119,9 @@ mod tests {
             (DatabaseErrorKind::Unknown, "sorry, too many clients already"),
             (DatabaseErrorKind::Unknown, "deadlock detected"),
         ] {
-            assert!(answer(kind, message).is_unavailable(), "{message}");
+            let error = answer(kind, message);
+            assert!(error.is_unavailable(), "{message}");
+            assert_eq!(error.is_deadlock(), message == "deadlock detected", "{message}");
         }
     }
 

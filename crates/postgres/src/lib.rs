@@ -5,6 +5,7 @@ mod batcher;
 mod connect;
 mod database;
 mod error;
+mod language;
 mod lease;
 mod migrate;
 mod statement;

@@ -13,6 +13,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::connect::{SessionLimits, Target, configure, connect};
+use crate::language::expect_english;
 
 /// How long a server that is still starting is waited for.
 const SERVER_WAIT: Duration = Duration::from_secs(30);
@@ -164,7 +165,7 @@ impl Schema {
     /// Looks whether they have.
     ///
     /// # Errors
-    /// Names what is missing: migrations, the table that tells of them, the right to read it, or the server.
+    /// Names what is missing: migrations, the table that tells of them, the right to read it, errors in English, or the server.
     pub async fn check(&self) -> anyhow::Result<()> {
         let run =
             timeout(ANSWER, run_versions(&self.target)).await.context("the database does not answer")??;
@@ -179,7 +180,7 @@ impl Schema {
         while let Err(missing) = self.check().await {
             let missing = format!("{missing:#}");
             if missing != told {
-                tracing::warn!(missing, "the tables are not as this program expects");
+                tracing::warn!(missing, "the database is not as this program expects");
                 told = missing;
             }
             sleep(LOOK_AGAIN).await;
@@ -199,7 +200,9 @@ impl Schema {
 }
 
 async fn run_versions(target: &Target) -> anyhow::Result<BTreeSet<String>> {
-    recorded(&mut connect(target).await?).await
+    let mut connection = connect(target).await?;
+    expect_english(&mut connection).await?;
+    recorded(&mut connection).await
 }
 
 async fn recorded(connection: &mut AsyncPgConnection) -> anyhow::Result<BTreeSet<String>> {

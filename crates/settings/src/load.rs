@@ -96,25 +96,61 @@ fn without_empty(mut variables: HashMap<String, String>, known: &[Setting]) -> H
     variables
 }
 
-/// The variables of this process that are meant for Waybill and set nothing that `S` has: misspelt perhaps, or meant for
-/// another service.
+/// As [`load`], and what is set within a section of `S` without being one of its settings is a fault, too. A start only warns
+/// of that: services share settings, and a release that is rolled back does not know the newest.
+///
+/// # Errors
+/// As [`load`].
+pub fn check<S: Settings>() -> Result<(), SettingsError> {
+    check_from::<S>(std::env::vars().collect())
+}
+
+pub(crate) fn check_from<S: Settings>(variables: HashMap<String, String>) -> Result<(), SettingsError> {
+    let known = describe::<S>()?;
+    let mut unknown = unknown_names(&known, &variables);
+    unknown.retain(|name| is_of_a_section(name, &known));
+    let mut faults = match load_from::<S>(variables) {
+        Ok(_) => Faults::default(),
+        Err(SettingsError::Faulty(faults)) => faults,
+        Err(error) => return Err(error),
+    };
+    for name in unknown {
+        faults.add(&name, "is no setting of this service; is it misspelt?");
+    }
+    if faults.is_empty() { Ok(()) } else { Err(SettingsError::Faulty(faults)) }
+}
+
+/// What is set for Waybill, by this process's variables or its file, and sets nothing that `S` has: misspelt perhaps, or meant
+/// for another service.
 ///
 /// # Errors
 /// When the settings' types are at fault.
 pub fn unknown_variables<S: Settings>() -> Result<Vec<String>, SettingsError> {
-    let known: Vec<String> = describe::<S>()?.into_iter().map(|setting| setting.variable).collect();
+    Ok(unknown_names(&describe::<S>()?, &std::env::vars().collect()))
+}
+
+fn unknown_names(known: &[Setting], variables: &HashMap<String, String>) -> Vec<String> {
     let is_known = |name: &String| {
         name == FILE_VARIABLE
-            || known
-                .iter()
-                .any(|known| name == known || name.strip_suffix(FILE_SUFFIX) == Some(known.as_str()))
+            || known.iter().any(|known| {
+                *name == known.variable || name.strip_suffix(FILE_SUFFIX) == Some(known.variable.as_str())
+            })
     };
-    let mut unknown: Vec<String> = std::env::vars()
-        .map(|(name, _)| name)
-        .filter(|name| name.starts_with("WAYBILL_") && !is_known(name))
-        .collect();
+    // A file that cannot be read is a fault of its own.
+    let file = variables.get(FILE_VARIABLE).and_then(|path| SettingsFile::read(path).ok());
+    // Sections of other services may stand in a file that all share.
+    let by_file =
+        file.into_iter().flat_map(|file| file.variables).filter(|name| is_of_a_section(name, known));
+    let of_process = variables.keys().filter(|name| name.starts_with("WAYBILL_")).cloned();
+    let mut unknown: Vec<String> = of_process.chain(by_file).filter(|name| !is_known(name)).collect();
     unknown.sort();
-    Ok(unknown)
+    unknown.dedup();
+    unknown
+}
+
+fn is_of_a_section(name: &str, known: &[Setting]) -> bool {
+    let section = |name: &str| name.split_once("__").map(|(section, _)| section.to_owned());
+    section(name).is_some_and(|of| known.iter().any(|known| section(&known.variable).as_ref() == Some(&of)))
 }
 
 /// The rules for values, and what the settings say of themselves.

@@ -23,6 +23,8 @@ pub(crate) enum Rule {
 pub(crate) struct UrlRule {
     schemes: Vec<String>,
     is_origin: bool,
+    /// Browsers or integrators are told to send there.
+    is_published: bool,
 }
 
 /// For a setting that is a URL: these schemes (`schemars(transform = …)`).
@@ -41,10 +43,17 @@ pub(crate) fn judged_elsewhere(schema: &mut Schema) {
 /// (`schemars(transform = settings::origin)`).
 pub fn origin(schema: &mut Schema) {
     schema.insert(ORIGIN.into(), true.into());
+    published(schema);
+}
+
+/// For a URL that browsers or integrators are told to send to (`schemars(transform = settings::published)`). Origins are.
+pub fn published(schema: &mut Schema) {
+    schema.insert(PUBLISHED.into(), true.into());
 }
 
 const SCHEMES: &str = "x-schemes";
 const ORIGIN: &str = "x-origin";
+const PUBLISHED: &str = "x-published";
 const WEB: [&str; 2] = ["http", "https"];
 
 impl Rule {
@@ -55,11 +64,12 @@ impl Rule {
             Some(none) if none.is_empty() => Self::Nothing,
             Some(some) => {
                 let schemes = some.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-                Self::Url(UrlRule { schemes, is_origin: false })
+                Self::Url(UrlRule { schemes, is_origin: false, is_published: false })
             }
             None if is_url => Self::Url(UrlRule {
                 schemes: WEB.map(str::to_owned).to_vec(),
                 is_origin: schema.contains_key(ORIGIN),
+                is_published: schema.contains_key(PUBLISHED),
             }),
             None if is_secret => {
                 let least = schema.get("minLength").and_then(Value::as_u64);
@@ -74,7 +84,9 @@ impl Rule {
     pub(crate) fn fault(&self, value: &str, is_production: bool) -> Option<String> {
         match self {
             Self::Nothing => None,
-            Self::Url(rule) => (!rule.allows(value)).then(|| rule.to_string()),
+            Self::Url(rule) if !rule.allows(value) => Some(rule.to_string()),
+            Self::Url(rule) => (is_production && rule.is_open(value))
+                .then(|| "must begin with https:// in production: keys and passwords go over it".into()),
             Self::Secret { .. } if value.trim().is_empty() => Some("is empty".into()),
             Self::Secret { .. } if value.trim().chars().any(char::is_control) => {
                 Some("must be one line, without control characters".into())
@@ -110,6 +122,16 @@ impl UrlRule {
     }
 }
 
+impl UrlRule {
+    /// Whether what browsers and integrators send there can be read on its way.
+    fn is_open(&self, text: &str) -> bool {
+        self.is_published
+            && Url::parse(text).is_ok_and(|url| {
+                url.scheme() == "http" && !url.host_str().is_some_and(crate::is_this_machine)
+            })
+    }
+}
+
 impl std::fmt::Display for UrlRule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let schemes =
@@ -133,20 +155,29 @@ mod tests {
 
     #[test]
     fn urls_are_of_the_named_schemes_and_have_a_host() {
-        let amqp = UrlRule { schemes: vec!["amqp".into(), "amqps".into()], is_origin: false };
+        let schemes = vec!["amqp".into(), "amqps".into()];
+        let amqp = UrlRule { schemes, is_origin: false, is_published: false };
         for good in ["amqp://h", "amqps://u:p@h:5671/waybill?heartbeat=5", "amqp://127.0.0.1:1/%2f"] {
             assert!(is_taken(&amqp, good), "{good}");
         }
         for bad in ["", "garbage", "http://x", "amqp:", "amqp:///vhost", "amqp://u:p@/vhost", "amqp://h:0/"] {
             assert!(!is_taken(&amqp, bad), "{bad}");
         }
-        let web = UrlRule { schemes: WEB.map(str::to_owned).to_vec(), is_origin: false };
+        let schemes = WEB.map(str::to_owned).to_vec();
+        let web = UrlRule { schemes, is_origin: false, is_published: false };
         assert!(is_taken(&web, "https://h:1/v1/traces"));
         for bad in ["ftp://x", "https://u:p@h/", "https://h/?a=b", "https://h/#a", "https://"] {
             assert!(!is_taken(&web, bad), "{bad}");
         }
-        let origin = UrlRule { is_origin: true, ..web };
-        assert!(is_taken(&origin, "https://h:8443") && is_taken(&origin, "http://h/"));
+        assert!(is_taken(&web, "http://collector:4318/v1/traces"), "nobody is told to send there");
+        let published = UrlRule { is_published: true, ..web };
+        assert!(is_taken(&published, "https://h/v1") && is_taken(&published, "http://127.0.0.1:8081/v1"));
+        let api = |is_production| Rule::Url(published.clone()).fault("http://h/v1", is_production);
+        assert!(api(false).is_none() && api(true).unwrap().contains("https:// in production"));
+        let origin = UrlRule { is_origin: true, ..published.clone() };
+        assert!(is_taken(&origin, "https://h:8443") && is_taken(&origin, "http://127.0.0.1:8084/"));
+        let open = |is_production| Rule::Url(origin.clone()).fault("http://h/", is_production);
+        assert!(open(false).is_none() && open(true).unwrap().contains("https:// in production"));
         assert!(!is_taken(&origin, "https://h/path") && !is_taken(&origin, "https://h/?"));
     }
 
@@ -165,5 +196,19 @@ mod tests {
             assert_eq!(rule.fault(&own[1..], is_production).unwrap(), "must be at least 16 bytes long");
             assert!(rule.fault(&format!("y{}", " ".repeat(20)), is_production).is_some(), "blanks count not");
         }
+    }
+
+    #[test]
+    fn a_schema_says_which_urls_are_published() {
+        let rule = |transform: fn(&mut Schema)| {
+            let mut schema = schemars::json_schema!({ "type": "string", "format": "uri" });
+            transform(&mut schema);
+            Rule::of(schema.as_object().unwrap(), false)
+        };
+        for transform in [origin as fn(&mut Schema), published] {
+            assert!(rule(transform).fault("http://h", true).is_some());
+            assert_eq!(rule(transform).fault("http://h", false), None);
+        }
+        assert_eq!(rule(|_| {}).fault("http://h", true), None);
     }
 }

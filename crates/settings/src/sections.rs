@@ -154,7 +154,7 @@ pub struct Brand {
     pub header_prefix: String,
     /// The `waybill` of `sk_test_waybill_…`.
     pub key_segment: String,
-    /// The colour of the portal's buttons and links, as `#rrggbb`, which white text must be readable on.
+    /// The colour of the portal's buttons and links, as `#rrggbb`.
     pub accent_color: String,
 }
 

@@ -12,6 +12,8 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// A file that can be read as TOML.
 pub(crate) struct SettingsFile {
     pub(crate) text: String,
+    /// The variables that would set the same.
+    pub(crate) variables: Vec<String>,
 }
 
 impl SettingsFile {
@@ -20,8 +22,9 @@ impl SettingsFile {
     pub(crate) fn read(path: &str) -> Result<Self, String> {
         let text = contents(Path::new(path), MAX_BYTES)
             .map_err(|error| format!("names {path}, which cannot be read: {error}"))?;
-        match DeTable::parse(&text) {
-            Ok(_) => Ok(Self { text }),
+        let mut variables = Vec::new();
+        match DeTable::parse(&text).map(|table| name_values(table.get_ref(), "WAYBILL_", &mut variables)) {
+            Ok(()) => Ok(Self { text, variables }),
             Err(error) => {
                 let (line, column) = place(&text, error.span().map_or(0, |span| span.start));
                 Err(format!(
@@ -29,6 +32,16 @@ impl SettingsFile {
                     error.message().replace('\n', "; ")
                 ))
             }
+        }
+    }
+}
+
+fn name_values(table: &DeTable<'_>, prefix: &str, names: &mut Vec<String>) {
+    for (key, value) in table {
+        let name = format!("{prefix}{}", key.get_ref().to_uppercase());
+        match value.get_ref().as_table() {
+            Some(section) => name_values(section, &format!("{name}__"), names),
+            None => names.push(name),
         }
     }
 }

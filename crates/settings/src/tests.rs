@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::load::check_from;
 use crate::{Environment, Faults, Secret, Settings, TrustedProxies, describe, load_from};
 
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -222,6 +223,30 @@ fn a_settings_file_is_read_or_said_to_be_wrong_without_its_text() {
     );
     let text = self::load(&with(&[("WAYBILL_ENVIRONMENT", "xml")])).unwrap_err();
     assert!(text.contains("WAYBILL_ENVIRONMENT: must be one of `local`, `production`"), "{text}");
+}
+
+#[test]
+fn a_name_that_a_section_does_not_have_is_told() {
+    let check = |more: &[(&str, &str)]| {
+        let variables = with(more).into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        check_from::<Bakery>(variables.collect()).map_err(|error| error.to_string())
+    };
+    let file =
+        TextFile::new("misspelt.toml", b"[shop]\nopne = true\n[oven]\nloaves = 3\n[mill]\nstones = 2\n");
+    let given =
+        [("WAYBILL_SETTINGS_FILE", file.path()), ("WAYBILL_OVEN__LOAFS", "3"), ("WAYBILL_MILL__WIND", "1")];
+    let text = check(&given).unwrap_err();
+    for name in ["WAYBILL_SHOP__OPNE", "WAYBILL_OVEN__LOAFS"] {
+        assert_eq!(text.matches(&format!("{name}: is no setting")).count(), 1, "{name} in {text}");
+    }
+    assert!(!text.contains("MILL"), "the section is another service's: {text}");
+    let text = check(&[given[1], ("WAYBILL_OVEN__LOAVES", "41")]).unwrap_err();
+    assert!(text.contains("LOAFS") && text.contains("must be between 1 and 40"), "all at once: {text}");
+    let lighter = TextFile::new("known-lighter", b"a-match-and-no-less\n");
+    let by_file = [LEAST[0], ("WAYBILL_OVEN__LIGHTER_FILE", lighter.path())];
+    let by_file = by_file.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert!(check_from::<Bakery>(by_file.into()).is_ok());
+    assert!(load(&with(&given)).is_ok(), "a start only warns");
 }
 
 #[test]

@@ -15,7 +15,17 @@ pub struct TraceContext {
     pub tracestate: Option<String>,
 }
 
+/// What a caller's `tracestate` may be long, in characters: as much as the standard has everybody pass on. It is kept with
+/// every event that the call causes.
+const TRACESTATE_MAX: usize = 512;
+
 impl TraceContext {
+    /// What a caller sent along. A `tracestate` that is too long is left out, as the standard allows.
+    pub fn received(traceparent: String, tracestate: Option<String>) -> Self {
+        let tracestate = tracestate.filter(|state| state.len() <= TRACESTATE_MAX);
+        Self { traceparent, tracestate }
+    }
+
     /// The context of the current span; none outside of any trace.
     pub fn current() -> Option<Self> {
         Self::of(&tracing::Span::current().context())
@@ -26,7 +36,7 @@ impl TraceContext {
         global::get_text_map_propagator(|propagator| propagator.inject_context(context, &mut headers));
         let traceparent = headers.0.remove("traceparent")?;
         let tracestate = headers.0.remove("tracestate").filter(|state| !state.is_empty());
-        Some(Self { traceparent, tracestate })
+        Some(Self::received(traceparent, tracestate))
     }
 
     /// Makes `span` a child of this context. A malformed context is no context.
@@ -79,6 +89,15 @@ impl Extractor for Headers {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_tracestate_is_left_out() {
+        let longest = format!("a={}", "x".repeat(510));
+        let received = |state: &str| TraceContext::received("00-a-b-01".to_owned(), Some(state.to_owned()));
+        assert_eq!(received(&longest).tracestate, Some(longest.clone()));
+        assert_eq!(received(&format!("{longest}x")).tracestate, None);
+        assert_eq!(received(&format!("{longest}x")).traceparent, "00-a-b-01");
+    }
 
     #[test]
     fn a_context_survives_the_way_through_headers() {

@@ -12,7 +12,7 @@ use futures_util::StreamExt;
 use serde_json::Value;
 
 use crate::ApiError;
-use crate::strict_json::Strict;
+use crate::strict_json;
 
 /// No request body is larger (`design.md` §5).
 pub const BODY_MAX_BYTES: usize = 256 * 1024;
@@ -153,13 +153,13 @@ async fn read(mut chunks: Payload, limit: usize) -> Result<web::BytesMut, ApiErr
 }
 
 fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
+    // A byte order mark, which some editors write; RFC 8259 §8.1 lets a parser ignore it.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.is_empty() {
         return Err(ApiError::malformed_json("The request body is empty; send a JSON object."));
     }
-    if std::str::from_utf8(bytes).is_err() {
-        return Err(ApiError::malformed_json("The request body is not valid UTF-8."));
-    }
-    serde_json::from_slice::<Strict>(bytes)
-        .map(|strict| strict.0)
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| ApiError::malformed_json("The request body is not valid UTF-8."))?;
+    strict_json::read(text)
         .map_err(|error| ApiError::malformed_json(format!("The request body is not valid JSON: {error}.")))
 }

@@ -6,8 +6,8 @@ use std::time::Instant;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::error::InternalError;
-use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, web};
 use domain::{Clock, Entropy, RequestId};
@@ -74,6 +74,7 @@ pub async fn edge(
         headers.insert(REQUEST_ID, value);
     }
     allow_head(headers);
+    guard_content(headers);
     if wants_head_only {
         outcome = outcome.map(without_stream);
     }
@@ -86,6 +87,14 @@ fn keep(headers: &mut HeaderMap, beside: &HeaderMap) {
     let inner: Vec<_> = beside.iter().filter(|(name, _)| !headers.contains_key(*name)).collect();
     for (name, value) in inner {
         headers.append(name.clone(), value.clone());
+    }
+}
+
+/// No browser guesses the type of an answer, and no cache keeps one whose route does not say that it may.
+fn guard_content(headers: &mut HeaderMap) {
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
 }
 
@@ -123,7 +132,19 @@ fn error_of(response: &ServiceResponse<BoxBody>) -> Option<ApiError> {
         return Some(ours(error));
     }
     let bare = !response.headers().contains_key(header::CONTENT_TYPE);
-    ((status.is_client_error() || status.is_server_error()) && bare).then(|| ApiError::from_status(status))
+    let is_error = status.is_client_error() || status.is_server_error();
+    let given = response.request().path();
+    let path = given.trim_end_matches('/');
+    let has_slash = status == StatusCode::NOT_FOUND && !path.is_empty() && path != given;
+    (is_error && bare).then(|| if has_slash { slash_at_the_end(path) } else { ApiError::from_status(status) })
+}
+
+fn slash_at_the_end(path: &str) -> ApiError {
+    // As long as any that exists, so that the answer is not many times the question.
+    let path: String = path.chars().take(200).collect();
+    let message =
+        format!("There is nothing at this address. Addresses have no slash at the end: try {path}.");
+    ApiError::new(StatusCode::NOT_FOUND, "not_found", message)
 }
 
 /// Whether errors are wanted as RFC 9457 has them: `application/problem+json` stands in `Accept` by name, and plain JSON
@@ -145,7 +166,7 @@ fn wants_problem(headers: &HeaderMap) -> bool {
 
 fn callers_context(request: &ServiceRequest) -> Option<TraceContext> {
     let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    Some(TraceContext { traceparent: text("traceparent")?, tracestate: text("tracestate") })
+    Some(TraceContext::received(text("traceparent")?, text("tracestate")))
 }
 
 /// Callers make methods up; in metrics and traces those are all one.

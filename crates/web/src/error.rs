@@ -154,6 +154,7 @@ impl ApiError {
             StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
                 ("headers_too_large", "The request's headers are too many or too large.")
             }
+            StatusCode::URI_TOO_LONG => ("uri_too_long", "The address is too long."),
             status if status.is_client_error() => ("bad_request", "The request cannot be understood."),
             _ => ("internal_error", "The service made a mistake."),
         };

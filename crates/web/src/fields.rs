@@ -157,7 +157,11 @@ impl<'a> Fields<'a> {
     /// A whole number within `min..=max`; `100.0`, `1e2` and `"100"` are none.
     pub fn optional_integer(&self, name: &str, min: i64, max: i64) -> Option<i64> {
         let value = self.value(name)?;
-        let Value::Number(number) = value else { return self.wrong_type(name, "a whole number") };
+        let Value::Number(number) = value else {
+            let is_quoted = value.as_str().is_some_and(|text| text.trim().parse::<i64>().is_ok());
+            let wanted = if is_quoted { "a whole number, without quotes" } else { "a whole number" };
+            return self.wrong_type(name, wanted);
+        };
         // Digits alone may be too many for an integer: then the reader of JSON has made another number of them.
         let is_beyond_integers = number.as_f64().is_some_and(|number| number.abs() >= BEYOND_INTEGERS);
         if number.is_f64() && !is_beyond_integers {

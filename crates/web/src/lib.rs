@@ -37,7 +37,7 @@ pub use fields::{Fields, PINCODE_TEXT, TextFault, TextRule};
 pub use health::{Check, Readiness, management_routes};
 pub use idempotency::{IDEMPOTENCY_KEY_MAX, idempotency_key};
 pub use limit_clock::LimitClock;
-pub use query::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, QueryFields, page_query, read_query};
+pub use query::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, QueryFields, no_query, page_query, read_query};
 pub use rate::{Exceeded, Policy, RATE_LIMIT, RATE_LIMIT_POLICY, Standing};
 pub use run::{Workers, run};
 pub use server::{Listener, ServeOptions, StopSignal, listen};

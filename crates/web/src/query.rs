@@ -17,6 +17,9 @@ pub const PAGE_LIMIT_MAX: usize = 100;
 /// No cursor of ours is longer.
 const CURSOR: TextRule = TextRule::code(200);
 
+/// As long as any name that exists, so that the answer is not many times the question.
+const NAME_SHOWN_MAX: usize = 64;
+
 /// The parameters of a query string, of which each is read once.
 pub struct QueryFields {
     pairs: Vec<(String, String)>,
@@ -28,7 +31,26 @@ impl QueryFields {
     fn of(request: &HttpRequest) -> Result<Self, ApiError> {
         let pairs = web::Query::<Vec<(String, String)>>::from_query(request.query_string())
             .map_err(|_| ApiError::invalid_field("", "invalid_format", "The query string cannot be read."))?;
-        Ok(Self { pairs: pairs.into_inner(), known: Vec::new(), faults: FaultList::default() })
+        let mut fields = Self { pairs: pairs.into_inner(), known: Vec::new(), faults: FaultList::default() };
+        fields.set_unreadable_aside(request.query_string());
+        Ok(fields)
+    }
+
+    /// Bytes that are no UTF-8 were read as U+FFFD, which nobody meant.
+    fn set_unreadable_aside(&mut self, query: &str) {
+        let given = query.split('&').filter(|pair| !pair.is_empty());
+        let is_readable: Vec<bool> = given.map(|pair| std::str::from_utf8(&decoded(pair)).is_ok()).collect();
+        let mut is_readable = is_readable.into_iter().chain(std::iter::repeat(true));
+        let faults = &self.faults;
+        self.pairs.retain(|(name, _)| {
+            let is_readable = is_readable.next().unwrap_or(true);
+            if !is_readable {
+                let name: String = name.chars().take(NAME_SHOWN_MAX).collect();
+                let message = format!("{name} is not UTF-8; write each byte of a character as %XX.");
+                faults.add(name, "invalid_format", message);
+            }
+            is_readable
+        });
     }
 
     /// Notes a fault of a parameter.
@@ -108,14 +130,36 @@ impl QueryFields {
                 continue;
             }
             told.push(name);
-            // As long as any that exists, so that the answer is not many times the question.
-            let name: String = name.chars().take(64).collect();
-            let message =
-                format!("{name} is no parameter of this list. There are: {}.", self.known.join(", "));
+            let name: String = name.chars().take(NAME_SHOWN_MAX).collect();
+            let message = match self.known.as_slice() {
+                [] => format!("{name} is no parameter of this call, which takes none."),
+                known => format!("{name} is no parameter of this list. There are: {}.", known.join(", ")),
+            };
             self.faults.add(name, "unknown_parameter", message);
         }
         if self.faults.is_empty() { Ok(()) } else { Err(ApiError::invalid(self.faults)) }
     }
+}
+
+/// The bytes that a part of a query string stands for.
+fn decoded(text: &str) -> Vec<u8> {
+    let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match (byte, digit(bytes.get(at + 1)), digit(bytes.get(at + 2))) {
+            (b'%', Some(high), Some(low)) => {
+                decoded.push(u8::try_from(16 * high + low).unwrap_or_default());
+                at += 3;
+            }
+            _ => {
+                decoded.push(*byte);
+                at += 1;
+            }
+        }
+    }
+    decoded
 }
 
 /// Digits alone: `+5` is a number to some and not to others.
@@ -131,6 +175,14 @@ pub fn read_query<T>(request: &HttpRequest, read: impl FnOnce(&mut QueryFields) 
     let mut fields = QueryFields::of(request)?;
     let found = read(&mut fields);
     fields.finish().map(|()| found)
+}
+
+/// For a call that takes no parameters: `?dryRun=true` must not place an order.
+///
+/// # Errors
+/// 400 that names each parameter.
+pub fn no_query(request: &HttpRequest) -> Result<(), ApiError> {
+    if request.query_string().is_empty() { Ok(()) } else { read_query(request, |_| ()) }
 }
 
 /// [`QueryFields::page`], where a page is all that can be asked for.
@@ -173,6 +225,21 @@ mod tests {
             read("mode=live&limit=100&startingAfter=ord_1&orderReference=%20a+b%20").unwrap();
         assert_eq!((page.limit, page.starting_after.as_deref()), (100, Some("ord_1")));
         assert_eq!((mode, reference.as_deref()), (Some(Mode::Live), Some("a b")));
+        let (_, _, reference) = read("orderReference=%EF%BF%BD%25%C3%A9").unwrap();
+        assert_eq!(reference.as_deref(), Some("\u{fffd}%é"), "a character that was meant");
+    }
+
+    #[test]
+    fn a_call_without_parameters_takes_none() {
+        let read = |uri: &str| no_query(&TestRequest::with_uri(uri).to_http_request());
+        assert_eq!(read("/orders"), Ok(()));
+        assert_eq!(read("/orders?"), Ok(()));
+        let body = read("/orders?dryRun=true").unwrap_err().body("");
+        let fault = &body["errors"][0];
+        assert_eq!(
+            (fault["field"].as_str(), fault["code"].as_str()),
+            (Some("dryRun"), Some("unknown_parameter"))
+        );
     }
 
     #[test]
@@ -193,6 +260,9 @@ mod tests {
             ("orderReference=%E2%80%8B", "orderReference invalid_value"),
             ("orderReference=a%E2%80%8Bb", "orderReference invalid_format"),
             ("orderReference=abcdef", "orderReference too_long"),
+            ("orderReference=a%ff", "orderReference invalid_format"),
+            ("&limit=5&&orderReference=%C3%28&mode=x", "orderReference invalid_format, mode invalid_value"),
+            ("%FF=1", "\u{fffd} invalid_format"),
             ("Limit=5", "Limit unknown_parameter"),
             ("x=1&x=2", "x unknown_parameter"),
             ("=", " unknown_parameter"),

@@ -6,6 +6,62 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+/// What stands in for a number that is too large to be read: too large for every field, whose fault is then named.
+const TOO_LARGE: &str = "1e308";
+
+/// Reads JSON in which no object repeats a key.
+///
+/// # Errors
+/// When it is no JSON, or repeats a key.
+pub(crate) fn read(text: &str) -> Result<Value, serde_json::Error> {
+    match serde_json::from_str::<Strict>(text) {
+        Err(error) if is_out_of_range(&error) => serde_json::from_str::<Strict>(&with_readable_numbers(text)),
+        outcome => outcome,
+    }
+    .map(|strict| strict.0)
+}
+
+/// `serde_json` has no kind of error for it.
+fn is_out_of_range(error: &serde_json::Error) -> bool {
+    error.to_string().starts_with("number out of range")
+}
+
+/// The text with numbers that are too large (`1e400`, 400 digits) exchanged for one that can be read.
+fn with_readable_numbers(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
+        written.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (token, after) = rest.split_at(token_length(rest));
+        let is_number = !token.starts_with('"');
+        match serde_json::from_str::<f64>(token) {
+            Err(error) if is_number && is_out_of_range(&error) => {
+                written.push_str(if token.starts_with('-') { "-" } else { "" });
+                written.push_str(TOO_LARGE);
+            }
+            _ => written.push_str(token),
+        }
+        rest = after;
+    }
+    written + rest
+}
+
+/// Of the string or the number that the text begins with.
+fn token_length(text: &str) -> usize {
+    let is_of_number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
+    if !text.starts_with('"') {
+        return text.bytes().position(|byte| !is_of_number(byte)).unwrap_or(text.len());
+    }
+    let mut is_escaped = false;
+    let end = text.bytes().skip(1).position(|byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    });
+    end.map_or(text.len(), |end| end + 2)
+}
+
 /// A value without repeated keys.
 pub(crate) struct Strict(pub(crate) Value);
 
@@ -78,10 +134,6 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn read(text: &str) -> Result<Value, serde_json::Error> {
-        serde_json::from_str::<Strict>(text).map(|strict| strict.0)
-    }
-
     #[test]
     fn repeated_keys_are_refused_at_any_depth() {
         assert!(read(r#"{"a":1,"a":1}"#).unwrap_err().to_string().contains("\"a\" is given twice"));
@@ -92,11 +144,28 @@ mod tests {
         );
     }
 
+    #[test]
+    fn numbers_that_are_too_large_are_read_as_such() {
+        let digits = "9".repeat(100_000);
+        for (text, wanted) in [
+            (r#"{"a":1e400,"b":[-1E+999]}"#.to_owned(), json!({ "a": 1e308, "b": [-1e308] })),
+            (format!(r#"[{digits},"{digits}",0]"#), json!([1e308, digits, 0])),
+            (r#"{"1e400":"\\\"1e400","é":-1e400}"#.to_owned(), json!({ "1e400": "\\\"1e400", "é": -1e308 })),
+        ] {
+            assert_eq!(read(&text).unwrap(), wanted);
+        }
+        for bad in ["[1e400", "[01e400]", "[1.e400]", "[1e400,\"]", "[+1e400]", r#"{"a":1e400,"a":1}"#] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+
     proptest! {
         #[test]
         fn any_other_text_reads_as_serde_json_reads_it(text in r#"[\[\]{}",:a-c0-9.eE+ -]{0,24}"#) {
-            if let Ok(value) = read(&text) {
-                prop_assert_eq!(value, serde_json::from_str::<Value>(&text).unwrap());
+            match (read(&text), serde_json::from_str::<Value>(&text)) {
+                (Ok(_), Err(error)) => prop_assert!(is_out_of_range(&error), "{text}"),
+                (Ok(value), plain) => prop_assert_eq!(value, plain.unwrap()),
+                (Err(_), _) => {}
             }
         }
     }

@@ -12,12 +12,46 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::{ApiError, RequestEdge};
 
+/// No request line of ours comes near it. The `http` crate takes addresses up to 65,534 bytes.
+const LINE_MAX: usize = 65_534;
+
 /// A connection on which no error is without a body.
 pub(crate) struct Explained<S> {
     inner: S,
     edge: RequestEdge,
     /// The answer that is being written in place of a bare one.
     instead: Option<Instead>,
+    line: RequestLine,
+}
+
+/// How long the request line is, as far as it has arrived. It is what is read first after an answer.
+#[derive(Default)]
+struct RequestLine {
+    length: usize,
+    is_over: bool,
+}
+
+impl RequestLine {
+    fn note(&mut self, arrived: &[u8]) {
+        if self.is_over {
+            return;
+        }
+        let end = arrived.iter().position(|byte| *byte == b'\n');
+        self.length += end.unwrap_or(arrived.len());
+        self.is_over = end.is_some();
+    }
+
+    /// What HTTP's refusal means: it tells neither of these two that the address is too long.
+    fn refused(&self, status: StatusCode) -> StatusCode {
+        match status {
+            StatusCode::BAD_REQUEST | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE
+                if self.length > LINE_MAX =>
+            {
+                StatusCode::URI_TOO_LONG
+            }
+            status => status,
+        }
+    }
 }
 
 struct Instead {
@@ -29,7 +63,7 @@ struct Instead {
 
 impl<S> Explained<S> {
     pub(crate) fn new(inner: S, edge: RequestEdge) -> Self {
-        Self { inner, edge, instead: None }
+        Self { inner, edge, instead: None, line: RequestLine::default() }
     }
 }
 
@@ -39,7 +73,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Explained<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_read(cx, buf)
+        let known = buf.filled().len();
+        ready!(Pin::new(&mut self.inner).poll_read(cx, buf))?;
+        self.line.note(&buf.filled()[known..]);
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -48,10 +85,14 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Explained<S> {
         let this = &mut *self;
         if this.instead.is_none() {
             match bare_refusal(buf) {
-                None => return Pin::new(&mut this.inner).poll_write(cx, buf),
+                None => {
+                    this.line = RequestLine::default();
+                    return Pin::new(&mut this.inner).poll_write(cx, buf);
+                }
                 // First what stands before it: the answers to earlier requests.
                 Some((start @ 1.., _)) => return Pin::new(&mut this.inner).poll_write(cx, &buf[..start]),
                 Some((_, status)) => {
+                    let status = this.line.refused(status);
                     let answer = explain(&this.edge, &String::from_utf8_lossy(buf), status);
                     this.instead = Some(Instead { answer, written: 0, length: buf.len() });
                 }
@@ -103,13 +144,15 @@ fn explain(edge: &RequestEdge, bare: &str, status: StatusCode) -> Vec<u8> {
     };
     let body = error.body(&id).to_string();
     let mut answer = String::with_capacity(bare.len() + body.len() + 128);
-    for line in bare.trim_end().split("\r\n").filter(|line| !is_content_length(line)) {
+    answer.push_str(&format!("{}{status}\r\n", bare.get(..9).unwrap_or("HTTP/1.1 ")));
+    for line in bare.trim_end().split("\r\n").skip(1).filter(|line| !is_content_length(line)) {
         answer.push_str(line);
         answer.push_str("\r\n");
     }
     let length = body.len();
     answer.push_str(&format!(
-        "content-type: application/json\r\nrequest-id: {id}\r\ncontent-length: {length}\r\n\r\n{body}"
+        "content-type: application/json\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n\
+         request-id: {id}\r\ncontent-length: {length}\r\n\r\n{body}"
     ));
     let labels =
         [("method", String::new()), ("route", "unreadable".into()), ("status", status.as_str().to_owned())];

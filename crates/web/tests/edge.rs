@@ -34,6 +34,9 @@ fn routes(config: &mut ServiceConfig) {
                 .route(get().to(|| async { HttpResponse::Ok().json([1, 2, 3]) }))
                 .route(post().to(|body: JsonBody| async move { HttpResponse::Ok().json(body.0) })),
         )
+        .service(resource("/kept").route(get().to(|| async {
+            HttpResponse::Ok().insert_header(("cache-control", "public, max-age=300")).finish()
+        })))
         .service(resource("/stream").route(get().to(|| async {
             HttpResponse::Ok()
                 .streaming(futures_util::stream::pending::<Result<actix::Bytes, std::io::Error>>())
@@ -72,6 +75,9 @@ async fn every_answer_has_a_request_id_and_every_error_a_body() {
         (post("{\"a\":1}"), 200, None),
         (post("{\"a\":1,\"a\":2}"), 400, Some("malformed_json")),
         (post("{"), 400, Some("malformed_json")),
+        // For the handler to judge, which knows the field.
+        (post("{\"a\":1e400}"), 200, None),
+        (post("\u{feff}{\"a\":1}"), 200, None),
         // A body that never comes whole is not waited for, and its connection is closed.
         (
             post("{}")
@@ -107,9 +113,13 @@ async fn every_answer_has_a_request_id_and_every_error_a_body() {
         let (head, body) = exchange(address, &request).await.unwrap();
         assert!(head.starts_with(&format!("http/1.1 {status}")), "{request}\n{head}");
         assert!(head.contains("\r\nrequest-id: req_"), "{head}");
+        assert_eq!(header(&head, "x-content-type-options"), Some("nosniff"), "{request}");
+        assert_eq!(header(&head, "cache-control"), Some("no-store"), "{request}");
         assert_eq!(body["code"].as_str(), code, "{request}\n{body}");
         assert_eq!(body["message"].is_string() && body["requestId"].is_string(), code.is_some(), "{body}");
     }
+    let (head, _) = exchange(address, &format!("GET /kept HTTP/1.1\r\n{end}\r\n")).await.unwrap();
+    assert_eq!(header(&head, "cache-control"), Some("public, max-age=300"), "a route's own word counts");
     let problem = format!("GET /fail HTTP/1.1\r\n{end}Accept: application/problem+json\r\n\r\n");
     let (head, body) = exchange(address, &problem).await.unwrap();
     assert!(head.contains("content-type: application/problem+json"), "{head}");
@@ -124,6 +134,7 @@ async fn what_http_itself_refuses_gets_an_error_body_too() {
     let listener = listen("127.0.0.1:0".parse().unwrap(), ServeOptions::INTERNAL, edge, routes).unwrap();
     let (address, handle) = (listener.address, listener.handle);
     let serving = tokio::spawn(listener.server);
+    let long = format!("/{}", "a".repeat(70_000));
     let many = (0..200).fold(String::new(), |headers, n| headers + &format!("X-{n}: 1\r\n"));
     for (request, status, code) in [
         ("GET /fail HTTP/1.1\r\nHost: x\r\nX-A: a\0b\r\n\r\n", 400, "malformed_request"),
@@ -140,6 +151,7 @@ async fn what_http_itself_refuses_gets_an_error_body_too() {
             "malformed_request",
         ),
         (&format!("GET /fail HTTP/1.1\r\nHost: x\r\n{many}\r\n"), 431, "headers_too_large"),
+        (&format!("GET {long} HTTP/1.1\r\nHost: x\r\n\r\n"), 414, "uri_too_long"),
     ] {
         let (head, body) = exchange(address, request).await.unwrap();
         assert!(head.starts_with(&format!("http/1.1 {status}")), "{request:?}\n{head}");

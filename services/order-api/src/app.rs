@@ -140,7 +140,8 @@ pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Resul
     chassis.worker("quiet-keys", |stop| forget_quiet_keys(limits, stop));
     chassis.consume("verdict-news", VerdictNews::queue(), NEWS_AT_ONCE, VerdictNews(Arc::clone(&app)));
 
-    let description = Description::new(&settings.brand, &settings.public.url);
+    let (public_url, portal_url) = (&settings.public.url, settings.public.portal_url.as_ref());
+    let description = Description::new(&settings.brand, public_url, portal_url);
     let description = actix::Data::new(description);
     let (data, token) = (actix::Data::from(app), actix::Data::new(settings.internal.clone()));
     let public = {

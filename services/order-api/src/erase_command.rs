@@ -20,7 +20,6 @@ const DONE: u8 = 0;
 const REFUSED: u8 = 1;
 const COULD_NOT: u8 = 2;
 
-const CAUSE: &str = "command";
 const USAGE: &str = "usage: order-api erase-personal-data --business <id> | --order <id> | --before <2027-01-31, or 2027-01-31T09:30:00Z; not in the future>";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +112,7 @@ async fn of_business(
 ) -> anyhow::Result<u8> {
     let mut erasure = BusinessErasure::new(business, ambient.clock.now());
     while erasure.completed_at.is_none() {
-        let step = async |conn: &mut _| erase_next(ambient, conn, erasure, CAUSE).await;
+        let step = async |conn: &mut _| erase_next(ambient, conn, erasure).await;
         erasure = database.transaction::<_, StoreError, _>(step).await?;
     }
     let BusinessErasure { erased, not_completed, .. } = erasure;
@@ -130,7 +129,7 @@ async fn unchanged(
 ) -> anyhow::Result<u8> {
     let mut total = 0;
     loop {
-        match erase_unchanged(ambient, database, before, CAUSE).await? {
+        match erase_unchanged(ambient, database, before).await? {
             None => bail!("{total} orders were erased; a running service is erasing at the moment"),
             Some(done) if done.erased == 0 => break,
             Some(done) => total += done.erased,

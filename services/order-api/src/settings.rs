@@ -44,6 +44,10 @@ pub struct Public {
     /// The origin that tracking links begin with.
     #[schemars(example = "https://delivery.example", transform = settings::origin)]
     pub url: Url,
+    /// The portal's origin, which the API's documentation leads to.
+    #[serde(default)]
+    #[schemars(transform = settings::origin)]
+    pub portal_url: Option<Url>,
 }
 
 /// The driver system (`WAYBILL_FLEET__…`).

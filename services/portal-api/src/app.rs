@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use actix_web::web::Data;
+use anyhow::Context as _;
 use chassis::{Chassis, Running};
 use domain::{Clock, Entropy};
 use messaging::topology;
@@ -14,15 +15,16 @@ use web::{FailureLimits, Tasks};
 
 use crate::commands::prune::keep_pruning;
 use crate::consumers::{FactsConsumer, NewsConsumer, WarningsConsumer};
-use crate::domain::{Links, Origins, Role};
+use crate::domain::{Links, Origins, Place, Role};
 use crate::live_orders::LiveOrders;
-use crate::mail::{Mailbox, Transport, keep_sending};
+use crate::mail::{Mailbox, Seal, Transport, keep_sending};
 use crate::pages::Pages;
 use crate::passwords::Passwords;
 use crate::peers::Peers;
 use crate::routes;
 use crate::routes::config::PortalConfig;
 use crate::routes::pages::PageHeaders;
+use crate::session_watch::{SessionWatch, keep_checking};
 use crate::settings::{Limits, Pages as PagesSettings, PortalSettings};
 use crate::status_changes::StatusChanges;
 
@@ -44,6 +46,7 @@ pub(crate) struct App {
     pub(crate) peers: Peers,
     pub(crate) live_orders: Arc<LiveOrders>,
     pub(crate) status_changes: Arc<StatusChanges>,
+    pub(crate) session_watch: Arc<SessionWatch>,
     pub(crate) tasks: Tasks,
     later: Arc<Semaphore>,
     pub(crate) origins: Origins,
@@ -63,6 +66,7 @@ pub(crate) struct App {
 
 impl App {
     fn new(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<Self> {
+        let zone = settings.region.zone().context("WAYBILL_REGION__TIME_ZONE is no time zone")?;
         Ok(Self {
             database: chassis.database.clone(),
             clock: chassis.clock.clone(),
@@ -72,6 +76,7 @@ impl App {
             peers: Peers::new(&settings.peers, &settings.internal)?,
             live_orders: Arc::new(LiveOrders::new(settings.limits.streams_per_business)),
             status_changes: Arc::new(StatusChanges::new(settings.limits.streams_per_business)),
+            session_watch: Arc::default(),
             tasks: chassis.tasks.clone(),
             later: Arc::new(Semaphore::new(LATER_MAX)),
             origins: Origins::new(settings.public.url.clone()),
@@ -80,6 +85,8 @@ impl App {
                 settings.mail.is_enabled(),
                 settings.brand.clone(),
                 Links::new(settings.public.url.clone()),
+                Place { locale: settings.region.locale, zone },
+                (Seal::new(&settings.internal.token)?, chassis.entropy.clone()),
             ),
             limits: settings.limits.clone(),
             failures: Arc::new(FailureLimits::new(
@@ -92,6 +99,7 @@ impl App {
             secure_cookies: settings.environment != Environment::Local,
             config: Arc::new(PortalConfig {
                 brand: settings.brand.clone(),
+                region: settings.region.clone(),
                 api_url: settings.public.api_url.clone(),
                 mail_enabled: settings.mail.is_enabled(),
                 roles: &[Role::Owner, Role::Developer, Role::Viewer],
@@ -138,6 +146,7 @@ pub fn start(settings: &PortalSettings, mut chassis: Chassis) -> anyhow::Result<
     if let Some(transport) = Transport::new(&settings.mail, &settings.public.url)? {
         chassis.worker("send-mails", |stop| keep_sending(app.clone(), transport, stop));
     }
+    chassis.worker("check-sessions", |stop| keep_checking(app.clone(), stop));
     chassis.worker("prune", |stop| keep_pruning(app.clone(), stop));
     chassis.listen_public(routes::public(Data::new(app.clone())))?;
     chassis.start(routes::internal(Data::new(app), settings.internal.clone()))

@@ -16,10 +16,13 @@ mod passwords;
 mod peers;
 mod queries;
 mod reconcile;
+mod region_settings;
 mod routes;
+mod session_watch;
 pub mod settings;
 mod status_changes;
 mod store;
+mod turns;
 
 pub use app::start;
 pub use reconcile::command::main as reconcile;

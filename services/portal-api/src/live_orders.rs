@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use domain::{BusinessId, EventId, Mode};
+use domain::{BusinessId, EventId, Mode, UserId};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use crate::open_pages::{OpenPages, Place};
@@ -43,9 +43,9 @@ impl LiveOrders {
         Self(OpenPages::new(streams_max, "portal_order_streams"))
     }
 
-    /// `None` when the business has too many open already.
-    pub(crate) fn open(&self, business: BusinessId) -> Option<LiveStream> {
-        let opened = self.0.open(business, || Sender::new(BACKLOG_MAX), Sender::subscribe);
+    /// `None` when the business or the user has too many open already.
+    pub(crate) fn open(&self, business: BusinessId, user: UserId) -> Option<LiveStream> {
+        let opened = self.0.open((business, user), || Sender::new(BACKLOG_MAX), Sender::subscribe);
         opened.map(|(place, receiver)| LiveStream { _place: place, receiver })
     }
 
@@ -99,12 +99,16 @@ mod tests {
         (BusinessId::generate(&clock, &entropy), BusinessId::generate(&clock, &entropy))
     }
 
+    fn user() -> UserId {
+        UserId::generate(&Clock::system(), &Entropy::seeded(4))
+    }
+
     #[tokio::test]
     async fn a_business_hears_of_its_own_orders_alone() {
         let hub = LiveOrders::new(10);
         let (mine, theirs) = businesses();
-        let mut stream = hub.open(mine).unwrap();
-        let _other = hub.open(theirs).unwrap();
+        let mut stream = hub.open(mine, user()).unwrap();
+        let _other = hub.open(theirs, user()).unwrap();
         hub.publish(theirs, order(Mode::Live));
         hub.publish(mine, order(Mode::Test));
         assert!(matches!(stream.next().await, Some(Notice::Order(order)) if order.mode == Mode::Test));
@@ -115,7 +119,7 @@ mod tests {
     async fn a_page_that_falls_behind_is_told_to_reload_and_others_are_not() {
         let hub = LiveOrders::new(10);
         let (busy, quiet) = businesses();
-        let (mut slow, mut other) = (hub.open(busy).unwrap(), hub.open(quiet).unwrap());
+        let (mut slow, mut other) = (hub.open(busy, user()).unwrap(), hub.open(quiet, user()).unwrap());
         for _ in 0..=BACKLOG_MAX {
             hub.publish(busy, order(Mode::Live));
         }
@@ -129,14 +133,19 @@ mod tests {
 
     #[tokio::test]
     async fn open_pages_are_bounded_and_closing_one_frees_its_place() {
-        let hub = LiveOrders::new(2);
+        let hub = LiveOrders::new(5);
         let (business, other) = businesses();
-        let first = hub.open(business).unwrap();
-        let _second = hub.open(business).unwrap();
-        assert!(hub.open(business).is_none());
-        assert!(hub.open(other).is_some());
-        drop(first);
-        assert!(hub.open(business).is_some());
+        let (entropy, clock) = (Entropy::seeded(4), Clock::system());
+        let [greedy, colleague, third] = [(); 3].map(|()| UserId::generate(&clock, &entropy));
+        let mut open: Vec<_> = std::iter::from_fn(|| hub.open(business, greedy)).collect();
+        assert_eq!(open.len(), 3, "as many as others may still open, and one");
+        open.push(hub.open(business, colleague).unwrap());
+        assert!(hub.open(business, colleague).is_none());
+        open.push(hub.open(business, third).unwrap());
+        assert!(hub.open(business, UserId::generate(&clock, &entropy)).is_none());
+        assert!(hub.open(other, greedy).is_some());
+        drop(open);
+        assert!(hub.open(business, greedy).is_some());
         assert!(!hub.has_listeners(other));
     }
 }

@@ -1,10 +1,11 @@
 //! The pages that are open on this instance and follow something of their business. Each business has a channel of its
-//! own: a busy one cannot make another's pages fall behind, let alone hear of them.
+//! own: a busy one cannot make another's pages fall behind, let alone hear of them. One of its people opens a page only
+//! while they have fewer open than the business may still open, so that nobody takes them all.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::BusinessId;
+use domain::{BusinessId, UserId};
 
 /// The channels' senders, of the type `S`; a business has one while a page of it is open.
 pub(crate) struct OpenPages<S> {
@@ -17,12 +18,14 @@ pub(crate) struct OpenPages<S> {
 struct Channel<S> {
     sender: S,
     pages: usize,
+    by_user: HashMap<UserId, usize>,
 }
 
 /// One open page's place, which is free again when this is dropped.
 pub(crate) struct Place<S> {
     pages: Arc<OpenPages<S>>,
     business: BusinessId,
+    user: UserId,
 }
 
 impl<S> OpenPages<S> {
@@ -31,21 +34,28 @@ impl<S> OpenPages<S> {
         Arc::new(Self { max_per_business, gauge, businesses: Mutex::default() })
     }
 
-    /// A place, and what `subscribe` makes of the business's sender; `None` when the business has too many open already.
+    /// A place, and what `subscribe` makes of the business's sender; `None` when the business, or the user, has too many open
+    /// already.
     pub(crate) fn open<R>(
         self: &Arc<Self>,
-        business: BusinessId,
+        (business, user): (BusinessId, UserId),
         sender: impl FnOnce() -> S,
         subscribe: impl FnOnce(&S) -> R,
     ) -> Option<(Place<S>, R)> {
         let mut businesses = self.lock();
-        let channel = businesses.entry(business).or_insert_with(|| Channel { sender: sender(), pages: 0 });
-        if channel.pages >= self.max_per_business {
+        let channel = businesses.entry(business).or_insert_with(|| Channel {
+            sender: sender(),
+            pages: 0,
+            by_user: HashMap::new(),
+        });
+        let own = channel.by_user.get(&user).copied().unwrap_or_default();
+        if own >= self.max_per_business - channel.pages {
             return None;
         }
         channel.pages += 1;
+        channel.by_user.insert(user, own + 1);
         metrics::gauge!(self.gauge).increment(1.0);
-        Some((Place { pages: self.clone(), business }, subscribe(&channel.sender)))
+        Some((Place { pages: self.clone(), business, user }, subscribe(&channel.sender)))
     }
 
     /// Whether a page of this business is open.
@@ -66,10 +76,16 @@ impl<S> OpenPages<S> {
         }
     }
 
-    fn close(&self, business: BusinessId) {
+    fn close(&self, business: BusinessId, user: UserId) {
         let mut businesses = self.lock();
         if let Some(channel) = businesses.get_mut(&business) {
             channel.pages -= 1;
+            if let Some(own) = channel.by_user.get_mut(&user) {
+                *own -= 1;
+                if *own == 0 {
+                    channel.by_user.remove(&user);
+                }
+            }
             if channel.pages == 0 {
                 businesses.remove(&business);
             }
@@ -84,6 +100,6 @@ impl<S> OpenPages<S> {
 
 impl<S> Drop for Place<S> {
     fn drop(&mut self) {
-        self.pages.close(self.business);
+        self.pages.close(self.business, self.user);
     }
 }

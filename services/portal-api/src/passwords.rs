@@ -9,9 +9,9 @@ use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use domain::Entropy;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 
 use crate::domain::Password;
+use crate::turns::{Turns, Who};
 
 const AT_ONCE: usize = 2;
 const QUEUE_MAX: usize = 64;
@@ -21,8 +21,7 @@ const SALT_BYTES: usize = 16;
 #[derive(Clone)]
 pub(crate) struct Passwords {
     threads: Handle,
-    slots: Arc<Semaphore>,
-    queue: Arc<Semaphore>,
+    turns: Turns,
     entropy: Entropy,
     /// Checked when there is no account, so that the time it takes tells nothing.
     nobodys: Arc<str>,
@@ -45,18 +44,17 @@ impl Passwords {
         let nobodys = hash(&entropy.bytes::<32>(), &entropy.bytes::<SALT_BYTES>())?;
         Ok(Self {
             threads: Handle::current(),
-            slots: Arc::new(Semaphore::new(AT_ONCE)),
-            queue: Arc::new(Semaphore::new(QUEUE_MAX)),
+            turns: Turns::new(AT_ONCE, QUEUE_MAX),
             entropy,
             nobodys: nobodys.into(),
         })
     }
 
     /// The PHC string (`$argon2id$…`) to keep.
-    pub(crate) async fn hash(&self, password: &Password) -> Result<String, PasswordError> {
+    pub(crate) async fn hash(&self, password: &Password, who: Who) -> Result<String, PasswordError> {
         let password = password.clone();
         let salt = self.entropy.bytes::<SALT_BYTES>();
-        self.run(move || hash(password.as_bytes(), &salt)).await?
+        self.run(who, move || hash(password.as_bytes(), &salt)).await?
     }
 
     /// Whether the password is the account's; without an account the same work is done for nothing.
@@ -64,25 +62,26 @@ impl Passwords {
         &self,
         password: &Password,
         account: Option<&str>,
+        who: Who,
     ) -> Result<bool, PasswordError> {
         let password = password.clone();
         let exists = account.is_some();
         let kept: Arc<str> = account.map_or_else(|| self.nobodys.clone(), Arc::from);
-        let matches = self.run(move || verify(password.as_bytes(), &kept)).await??;
+        let matches = self.run(who, move || verify(password.as_bytes(), &kept)).await??;
         Ok(exists && matches)
     }
 
-    /// A caller that goes away frees its slot only when its work is done.
+    /// A caller that goes away ends its turn only when its work is done.
     async fn run<T: Send + 'static>(
         &self,
+        who: Who,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, PasswordError> {
-        let place = self.queue.clone().try_acquire_owned().map_err(|_| PasswordError::Busy)?;
-        let slot = tokio::time::timeout(WAIT_MAX, self.slots.clone().acquire_owned()).await;
-        let Ok(Ok(slot)) = slot else { return Err(PasswordError::Busy) };
+        let turn = tokio::time::timeout(WAIT_MAX, self.turns.take(who)).await;
+        let Ok(Ok(turn)) = turn else { return Err(PasswordError::Busy) };
         let work = move || {
             let outcome = work();
-            drop((slot, place));
+            drop(turn);
             outcome
         };
         self.threads.spawn_blocking(work).await.map_err(|error| PasswordError::Failed(error.to_string()))
@@ -112,22 +111,26 @@ fn failed(error: &argon2::password_hash::Error) -> PasswordError {
 mod tests {
     use super::*;
 
+    fn who() -> Who {
+        Who { address: String::new(), account: String::new() }
+    }
+
     #[tokio::test]
     async fn a_password_opens_its_own_account_alone() {
         let passwords = Passwords::start(Entropy::seeded(1)).unwrap();
         let good = Password::typed("correct horse");
-        let kept = passwords.hash(&good).await.unwrap();
+        let kept = passwords.hash(&good, who()).await.unwrap();
         assert!(kept.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{kept}");
-        assert!(passwords.verify(&good, Some(&kept)).await.unwrap());
-        assert!(!passwords.verify(&Password::typed("correct horsf"), Some(&kept)).await.unwrap());
-        assert!(!passwords.verify(&good, None).await.unwrap());
-        assert_ne!(kept, passwords.hash(&good).await.unwrap(), "each hash has a salt of its own");
+        assert!(passwords.verify(&good, Some(&kept), who()).await.unwrap());
+        assert!(!passwords.verify(&Password::typed("correct horsf"), Some(&kept), who()).await.unwrap());
+        assert!(!passwords.verify(&good, None, who()).await.unwrap());
+        assert_ne!(kept, passwords.hash(&good, who()).await.unwrap(), "each hash has a salt of its own");
     }
 
     #[tokio::test]
     async fn a_damaged_hash_is_a_fault_and_no_wrong_password() {
         let passwords = Passwords::start(Entropy::seeded(1)).unwrap();
-        let outcome = passwords.verify(&Password::typed("x"), Some("nonsense")).await;
+        let outcome = passwords.verify(&Password::typed("x"), Some("nonsense"), who()).await;
         assert!(matches!(outcome, Err(PasswordError::Failed(_))));
     }
 }

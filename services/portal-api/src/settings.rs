@@ -13,6 +13,7 @@ use settings::{
 use url::Url;
 
 pub use crate::mail_settings::{MailEncryption, MailSettings, MailTransport};
+pub use crate::region_settings::{Locale, Region};
 
 /// All of it (`WAYBILL_…`).
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -43,6 +44,8 @@ pub struct PortalSettings {
     pub brand: Brand,
     #[serde(default)]
     pub pages: Pages,
+    #[serde(default)]
+    pub region: Region,
 }
 
 /// How browsers reach the portal (`WAYBILL_PUBLIC__…`).
@@ -53,6 +56,7 @@ pub struct Public {
     #[schemars(transform = settings::origin)]
     pub url: Url,
     /// The integrators' `{base_url}`, ending in `/v1`, which the pages show.
+    #[schemars(transform = settings::published)]
     pub api_url: Url,
 }
 
@@ -118,7 +122,7 @@ pub struct Limits {
     /// The proxies in front, as networks or addresses separated by commas (`10.0.0.0/8,192.0.2.7`). Only their word about
     /// the client's address counts: `X-Forwarded-For`, read from its end up to the first address that is none of them.
     pub trusted_proxies: TrustedProxies,
-    /// Event streams that one business may hold open on one instance.
+    /// Event streams of each kind that one business may hold open on one instance; each of its people, half of them at most.
     #[schemars(range(min = 1, max = 1_000))]
     pub streams_per_business: usize,
 }
@@ -164,6 +168,7 @@ impl Settings for PortalSettings {
         self.sections().check(faults);
         self.brand.check(faults);
         self.pages.check(faults);
+        self.region.check(faults);
         if self.http.public.is_none() {
             faults.add("WAYBILL_HTTP__PUBLIC", "is missing: the portal has a public listener");
         }
@@ -269,6 +274,7 @@ mod tests {
             ("WAYBILL_BRAND__ACCENT_COLOR", "#12345g"),
             ("WAYBILL_PAGES__PAYMENT_ORIGINS", "https://pay.example; script-src *"),
             ("WAYBILL_PAGES__PAYMENT_ORIGINS", "https://pay.example,http://pay.example"),
+            ("WAYBILL_REGION__TIME_ZONE", "Bengaluru"),
         ] {
             let text = load(&[(name, bad)]).unwrap_err().to_string();
             assert!(text.contains(name), "{bad}: {text}");

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use domain::BusinessId;
+use domain::{BusinessId, UserId};
 use tokio::sync::watch;
 
 use crate::open_pages::{OpenPages, Place};
@@ -31,9 +31,9 @@ impl StatusChanges {
         Self(OpenPages::new(streams_max, "portal_status_streams"))
     }
 
-    /// `None` when the business has too many open already.
-    pub(crate) fn open(&self, business: BusinessId) -> Option<StatusStream> {
-        let opened = self.0.open(business, || Sender::new(()), Sender::subscribe);
+    /// `None` when the business or the user has too many open already.
+    pub(crate) fn open(&self, business: BusinessId, user: UserId) -> Option<StatusStream> {
+        let opened = self.0.open((business, user), || Sender::new(()), Sender::subscribe);
         opened.map(|(place, receiver)| StatusStream { _place: place, receiver })
     }
 
@@ -70,9 +70,9 @@ mod tests {
         let hub = StatusChanges::new(1);
         let (clock, entropy) = (Clock::system(), Entropy::seeded(9));
         let business = || BusinessId::generate(&clock, &entropy);
-        let (mine, theirs) = (business(), business());
-        let (mut page, mut other) = (hub.open(mine).unwrap(), hub.open(theirs).unwrap());
-        assert!(hub.open(mine).is_none());
+        let (mine, theirs, user) = (business(), business(), UserId::generate(&clock, &entropy));
+        let (mut page, mut other) = (hub.open(mine, user).unwrap(), hub.open(theirs, user).unwrap());
+        assert!(hub.open(mine, user).is_none());
         hub.note(mine);
         hub.note(mine);
         assert!(page.changed().await);
@@ -81,6 +81,6 @@ mod tests {
         hub.note_all();
         assert!(page.changed().await && other.changed().await);
         drop(page);
-        assert!(hub.open(mine).is_some());
+        assert!(hub.open(mine, user).is_some());
     }
 }

@@ -6,19 +6,17 @@ use chassis::{Chassis, Running};
 use domain::{Clock, Entropy};
 use messaging::topology;
 use postgres::Database;
+use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::sync::{Notify, Semaphore};
 
 use crate::commands::Intake;
 use crate::consumers::{Erasures, WebhookEvents};
-use crate::domain::RetrySchedule;
+use crate::domain::{Places, RetrySchedule};
 use crate::secrets::SecretBox;
-use crate::sender::{self, Exchange, Express, InHand, Loads, Names, Recorder, Sender, Taken};
+use crate::sender::{self, Exchange, Express, InHand, Loads, Names, Recorder, Sender, Taken, TestPlaces};
 use crate::settings::{Patience, Settings};
 use crate::{counters, recoverer, retention, routes, secret_keeper, sweeper};
 
-/// Owners' tests under way at once; each is a call to somebody else's server that a request waits for.
-const TESTS_MAX: usize = 16;
 /// Events in hand at once: what waits while one transaction is under way, the next takes in.
 const CONSUMER_PARALLEL: u16 = 128;
 /// Nobody waits for these, and each is a transaction.
@@ -47,7 +45,7 @@ pub(crate) struct App {
     pub retention_days: u32,
     /// Rung after a commit that made a delivery due.
     pub bell: Arc<Notify>,
-    pub tests: Arc<Semaphore>,
+    pub tests: TestPlaces,
 }
 
 impl App {
@@ -68,7 +66,7 @@ impl App {
         let (express, taken) = Express::new(
             (in_hand.clone(), loads.clone()),
             (clock.clone(), entropy.clone()),
-            webhooks.concurrency,
+            Places::of(webhooks.concurrency),
         );
         let app = Self {
             sender: Sender::new(exchange, &settings.brand, secrets.clone(), clock.clone())?,
@@ -88,7 +86,7 @@ impl App {
             header_prefix: settings.brand.header_prefix.clone(),
             retention_days: webhooks.retention_days,
             bell,
-            tests: Arc::new(Semaphore::new(TESTS_MAX)),
+            tests: TestPlaces::of(webhooks.concurrency),
         };
         Ok((app, taken))
     }

@@ -16,6 +16,8 @@ use crate::store;
 const EVERY: Duration = Duration::from_secs(1);
 /// In one transaction.
 const PORTION_MAX: i64 = 250;
+/// Events looked through in one transaction, wanted or not.
+const EVENTS_MAX: i64 = 5_000;
 /// While so many deliveries of an endpoint are pending, no more are sent again: what is new goes in between.
 const PENDING_MAX: i64 = 500;
 /// Until a job whose endpoint has its fill is looked at again.
@@ -24,6 +26,7 @@ const FULL_PAUSE: Duration = Duration::from_millis(200);
 enum Step {
     NothingDue,
     Full,
+    LookedThrough,
     Sent(usize),
     Ended(Recovery, RecoveryState),
 }
@@ -44,6 +47,7 @@ pub(crate) async fn recover(app: App, stop: CancellationToken) {
                     total = job.total, done = job.done, %state, "a recovery has ended"
                 );
             }
+            Ok(Step::LookedThrough) => {}
             Ok(Step::NothingDue) => pause = EVERY,
             Ok(Step::Full) => pause = FULL_PAUSE,
             Err(error) => {
@@ -61,6 +65,11 @@ async fn step(app: &App) -> Result<Step, StoreError> {
             return Ok(Step::NothingDue);
         };
         let (business, id) = (due.recovery.business_id, due.recovery.id);
+        // What comes later in an order must not be sent before what is still to be added.
+        if !due.endpoint_deleted && store::add_unsubscribed_portion(conn, &due, EVENTS_MAX, now).await? {
+            return Ok(Step::LookedThrough);
+        }
+        store::count_portion(conn, &due).await?;
         let end = if due.endpoint_deleted {
             RecoveryState::Cancelled
         } else if due.room <= 0 {

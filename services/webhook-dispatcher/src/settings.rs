@@ -57,7 +57,8 @@ impl Default for Secrets {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Webhooks {
-    /// How many webhooks one process sends at once.
+    /// How many webhooks one process sends at once. Test orders have half of them at most, and no business has more than are
+    /// left free.
     #[schemars(range(min = 1, max = 1_000))]
     pub concurrency: usize,
     /// How many of those may go to one endpoint, up to the concurrency. It begins with 8, and gets more as it answers.

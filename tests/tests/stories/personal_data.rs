@@ -306,9 +306,14 @@ async fn what_is_old_goes_by_itself_and_what_is_young_or_under_way_stays() -> an
     // What was never placed is taken over as if nothing had been there.
     business.top_up(100_000).await?;
     let taken_over = live.create("refused", &telling_order("refused")).await?.expect(201)?;
-    let taken_over = read(&business, &text(&taken_over, "id")?).await?;
+    let id = text(&taken_over, "id")?;
+    let taken_over = read(&business, &id).await?;
     assert_eq!(taken_over["customer"]["name"], "Quentina");
     assert!(taken_over["personalDataErasedAt"].is_null());
+    business.fleet.send(&id, &report(&id, "driver.assigned")).await?.expect(200)?;
+    let webhooks = business.webhooks_of("refused", 2).await?;
+    let body: Value = serde_json::from_slice(&webhooks[1].body)?;
+    assert_eq!(body["data"]["driver"]["name"], "Driver Zubin", "{body}");
     stack.shut_down().await
 }
 

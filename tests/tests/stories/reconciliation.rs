@@ -162,6 +162,7 @@ async fn only_services_may_ask(stack: &Stack) -> anyhow::Result<()> {
         "codAmountPaise",
         "codStatus",
         "refundDue",
+        "delivered",
         "changedAt",
     ]
     .into_iter();

@@ -28,6 +28,8 @@ impl Admin {
             }
             let role = format!("{name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD '{password}'");
             session.query(&format!("ALTER ROLE {role}")).await?;
+            // Services know errors by their English words.
+            session.query(&format!("ALTER ROLE {name} SET lc_messages TO 'C'")).await?;
             if !is_there(session, &format!("pg_database WHERE datname = '{name}'")).await? {
                 session.query(&format!("CREATE DATABASE {name} OWNER {name}")).await?;
             }

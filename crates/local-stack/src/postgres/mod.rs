@@ -29,6 +29,8 @@ pub struct PostgresOptions {
     pub password: String,
     /// Whether a commit survives a power cut. It survives a crash of the server in either case.
     pub survives_power_cuts: bool,
+    /// What it speaks to roles that ask for no language: `de`, for instance, where PostgreSQL's translations are installed.
+    pub language: Option<&'static str>,
 }
 
 /// A running PostgreSQL. Dropping it ends the server.
@@ -148,11 +150,15 @@ fn launch(
         format!("fsync={durable}"),
         format!("full_page_writes={durable}"),
     ];
-    let launch = Launch::secluded(programs.join("postgres"), log)
+    let mut launch = Launch::secluded(programs.join("postgres"), log)
         .account(account)
         // Immediate shutdown: the children go too, and the next start recovers as after a crash.
         .parting_signal("QUIT")
         .argument("-D")
         .argument(data);
+    if let Some(language) = options.language {
+        // With the locale `C` no language is asked for.
+        launch = launch.variable("LANGUAGE", language).argument("-c").argument("lc_messages=C.UTF-8");
+    }
     settings.iter().fold(launch, |launch, setting| launch.argument("-c").argument(setting))
 }

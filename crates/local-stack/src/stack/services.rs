@@ -150,10 +150,15 @@ fn by_way_of(detour: &Detour, link: Link, url: &str) -> anyhow::Result<String> {
 /// What only one service is told.
 fn own_settings(service: Service, directory: &Path, kept: &Kept, launch: Launch) -> anyhow::Result<Launch> {
     let launch = match service {
-        Service::OrderApi => launch
-            .variable("WAYBILL_FLEET__TOKEN", &kept.secrets.fleet_token)
-            .variable("WAYBILL_LIMITS__REQUESTS_PER_SECOND", "2000")
-            .variable("WAYBILL_LIMITS__PER_ADDRESS", "false"),
+        Service::OrderApi => {
+            let portal =
+                kept.ports.of(Service::PortalApi)?.public.context("portal-api has a public listener")?;
+            launch
+                .variable("WAYBILL_FLEET__TOKEN", &kept.secrets.fleet_token)
+                .variable("WAYBILL_LIMITS__REQUESTS_PER_SECOND", "2000")
+                .variable("WAYBILL_LIMITS__PER_ADDRESS", "false")
+                .variable("WAYBILL_PUBLIC__PORTAL_URL", format!("http://127.0.0.1:{portal}"))
+        }
         Service::PortalApi => portal_settings(directory, kept, launch)?,
         Service::WebhookDispatcher => launch
             .variable("WAYBILL_WEBHOOKS__ALLOW_HTTP", "true")

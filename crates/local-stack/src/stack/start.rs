@@ -109,6 +109,7 @@ async fn start_servers(
         port: kept.ports.postgres,
         password: kept.secrets.postgres.clone(),
         survives_power_cuts,
+        language: None,
     };
     let rabbitmq = RabbitMqOptions {
         directory: directory.to_owned(),

@@ -167,6 +167,7 @@ async fn start_pair(directory: &Path, entropy: &Entropy) -> anyhow::Result<(Post
         port: ports::free(entropy)?,
         password: secret(),
         survives_power_cuts: false,
+        language: None,
     };
     let rabbitmq = RabbitMqOptions {
         directory: directory.to_owned(),

@@ -2,7 +2,7 @@
 
 use chrono::DateTime;
 use domain::{BusinessId, Clock, Entropy, EventId};
-use events::{Body, Envelope};
+use events::{Body, EXCHANGE, Envelope};
 use lapin::options::QueueDeclareOptions;
 use lapin::types::FieldTable;
 use lapin::{Connection, ConnectionProperties};
@@ -59,4 +59,11 @@ async fn state(url: &str, queue: &str) -> lapin::Queue {
     let state = channel.queue_declare(queue.into(), passive, FieldTable::default()).await.unwrap();
     connection.close(200, "done".into()).await.unwrap();
     state
+}
+
+pub(crate) async fn unbind(url: &str, queue: &str, binding: &str) {
+    let connection = Connection::connect(url, ConnectionProperties::default()).await.unwrap();
+    let channel = connection.create_channel().await.unwrap();
+    channel.queue_unbind(queue.into(), EXCHANGE.into(), binding.into(), FieldTable::default()).await.unwrap();
+    connection.close(200, "done".into()).await.unwrap();
 }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use messaging::topology;
+use events::{Body, binding};
+use messaging::{BrokerError, topology};
 use test_kit::vhost;
 
-use crate::brokers::{Events, broker, outgoing, ready_messages};
+use crate::brokers::{Events, broker, outgoing, ready_messages, unbind};
 use crate::recorder::Recorder;
 
 #[tokio::test]
@@ -42,6 +43,64 @@ async fn concurrent_publishers_share_a_channel() {
     });
     futures_util::future::try_join_all(publishes).await.unwrap();
     assert_eq!(ready_messages(&url, topology::facts().name()).await, 1_000);
+    broker.close().await;
+}
+
+#[tokio::test]
+async fn what_no_queue_takes_comes_back_and_the_rest_is_kept() {
+    let url = vhost().await;
+    let (broker, events, facts) = (broker(&url), Events::new(), topology::facts());
+    let publisher = broker.publisher();
+    publisher.connected().await.unwrap();
+    publisher.publish(&[outgoing(&events.funded())]).await.unwrap();
+    unbind(&url, facts.name(), binding::WALLET_FUNDED).await;
+
+    // One is for instances alone, of which there are none, and its confirm comes before that of the funded one.
+    let batch =
+        [Body::BusinessChanged {}, Body::FirstTestOrder {}, Body::WalletFunded {}, Body::BusinessChanged {}]
+            .map(|body| outgoing(&events.event(body)));
+    let error = publisher.publish(&batch).await.unwrap_err();
+    assert!(matches!(&error, BrokerError::Unroutable(returned) if *returned == [2]), "{error}");
+    assert_eq!(ready_messages(&url, facts.name()).await, 2);
+    // Who makes the queues binds them anew.
+    publisher.publish(&batch[2..]).await.unwrap();
+    assert_eq!(ready_messages(&url, facts.name()).await, 3);
+
+    // Not for each batch that comes back, but the others go on.
+    unbind(&url, facts.name(), binding::WALLET_FUNDED).await;
+    for _ in 0..2 {
+        let error = publisher.publish(&batch).await.unwrap_err();
+        assert!(matches!(&error, BrokerError::Unroutable(returned) if *returned == [2]), "{error}");
+    }
+    assert_eq!(ready_messages(&url, facts.name()).await, 5);
+    broker.close().await;
+}
+
+/// Another's batch at the same time neither takes the blame nor loses its own.
+#[tokio::test]
+async fn concurrent_publishers_each_hear_of_their_own() {
+    let url = vhost().await;
+    let (broker, events, facts) = (broker(&url), Events::new(), topology::facts());
+    let publisher = broker.publisher();
+    publisher.connected().await.unwrap();
+    publisher.publish(&[outgoing(&events.event(Body::FirstTestOrder {}))]).await.unwrap();
+    unbind(&url, facts.name(), binding::WALLET_FUNDED).await;
+    // The queues are made anew after the first that comes back.
+    publisher.publish(&[outgoing(&events.funded())]).await.unwrap_err();
+    publisher.publish(&[outgoing(&events.event(Body::FirstTestOrder {}))]).await.unwrap();
+    unbind(&url, facts.name(), binding::WALLET_FUNDED).await;
+    let publishes = (0..40).map(async |index| {
+        let bodies = [Body::FirstTestOrder {}, Body::BusinessChanged {}, Body::WalletFunded {}];
+        let batch = bodies.map(|body| outgoing(&events.event(body)));
+        if index % 2 == 0 {
+            broker.publisher().publish(&batch[..2]).await.unwrap();
+        } else {
+            let error = broker.publisher().publish(&batch).await.unwrap_err();
+            assert!(matches!(&error, BrokerError::Unroutable(returned) if *returned == [2]), "{error}");
+        }
+    });
+    futures_util::future::join_all(publishes).await;
+    assert_eq!(ready_messages(&url, facts.name()).await, 42);
     broker.close().await;
 }
 

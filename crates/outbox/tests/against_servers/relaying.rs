@@ -3,11 +3,15 @@
 use std::time::Duration;
 
 use domain::Clock;
+use events::binding;
+use messaging::{Broker, topology};
 use outbox::{Doorbell, Relay};
+use postgres::{Database, StoreError};
+use settings::Secret;
 use test_kit::{OwnBroker, until, vhost};
 use tracing::Instrument;
 
-use crate::servers::{Events, Recorder, Running, broker, database, waiting};
+use crate::servers::{Events, Recorder, Running, bind, broker, database, waiting};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_relays_share_the_work_and_send_each_event_once() {
@@ -70,6 +74,96 @@ async fn an_event_arrives_in_the_trace_of_the_request_that_caused_it() {
     relay.stop().await;
     listening.stop().await;
     broker.close().await;
+}
+
+/// Lets a relay make the queues, and takes the binding of the funded ones away. Then a relay of a service that makes no
+/// queues, and so does not make this one good.
+async fn relay_without_a_queue_for_funded(
+    database: &Database,
+    vhost: &str,
+    (maker, events, recorder): (&Broker, &Events, &Recorder),
+) -> (Broker, Running) {
+    let making = Running::relay(database, maker, &Doorbell::default(), Clock::system());
+    let first = events.commit(database, 1).await.unwrap();
+    until("the queues are made", async || recorder.has_all(&first)).await;
+    making.stop().await;
+    bind(vhost, topology::facts().name(), binding::WALLET_FUNDED, false).await;
+
+    let platform = settings::Broker { declare: false, ..settings::Broker::new(Secret::new(vhost)) };
+    let user = Broker::start(&platform, "test");
+    let relay = Running::relay(database, &user, &Doorbell::default(), Clock::system());
+    (user, relay)
+}
+
+/// More than a batch of them, so that they would fill every batch.
+#[tokio::test(flavor = "multi_thread")]
+async fn events_that_no_queue_takes_stay_and_the_others_pass_them_by() {
+    let (database, url) = database().await;
+    let (events, recorder, vhost) = (Events::new(), Recorder::default(), vhost().await);
+    let maker = broker(&vhost);
+    let listening = recorder.listen(&maker);
+    let (user, relay) =
+        relay_without_a_queue_for_funded(&database, &vhost, (&maker, &events, &recorder)).await;
+    let nowhere = events.commit(&database, 600).await.unwrap();
+    let rows = "SELECT md5(string_agg(concat_ws('/', id, event_id, created_at), ' ' ORDER BY id)) FROM outbox_messages
+        WHERE routing_key = 'wallet.funded'";
+    let before = local_stack::query(&url, rows).await.unwrap();
+    let others = events.commit_all(&database, vec![events.first_test_order()]).await.unwrap();
+    until("the other has arrived", async || recorder.has_all(&others)).await;
+    until("only the other has left", async || waiting(&url).await == 600).await;
+    let later = events.commit_all(&database, vec![events.first_test_order()]).await.unwrap();
+    until("a later one has arrived", async || recorder.has_all(&later)).await;
+    // Some were tried again in between.
+    tokio::time::sleep(Duration::from_millis(2_500)).await;
+    assert_eq!(local_stack::query(&url, rows).await.unwrap(), before);
+    assert!(nowhere.iter().all(|id| !recorder.has_all(&[*id])));
+
+    bind(&vhost, topology::facts().name(), binding::WALLET_FUNDED, true).await;
+    until("all have arrived", async || recorder.has_all(&nowhere)).await;
+    until("the outbox is empty", async || waiting(&url).await == 0).await;
+    relay.stop().await;
+    listening.stop().await;
+    user.close().await;
+    maker.close().await;
+}
+
+/// Their ids are lower than those of rows that were passed by long before.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_that_is_committed_late_goes_while_others_that_no_queue_takes_keep_coming() {
+    let (database, url) = database().await;
+    let (events, recorder, vhost) = (Events::new(), Recorder::default(), vhost().await);
+    let maker = broker(&vhost);
+    let listening = recorder.listen(&maker);
+    let (user, relay) =
+        relay_without_a_queue_for_funded(&database, &vhost, (&maker, &events, &recorder)).await;
+    let coming = Running::start(|stop| {
+        let (database, events) = (database.clone(), events.clone());
+        async move {
+            while !stop.is_cancelled() {
+                events.commit(&database, 20).await.unwrap();
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    });
+    for held in [Duration::from_millis(300), Duration::from_secs(4)] {
+        let late = events.first_test_order();
+        database
+            .transaction(async |conn| {
+                outbox::enqueue(conn, std::slice::from_ref(&late), events.now()).await?;
+                tokio::time::sleep(held).await;
+                Ok::<_, StoreError>(())
+            })
+            .await
+            .unwrap();
+        until("the late one has arrived", async || recorder.has_all(&[late.id])).await;
+    }
+    coming.stop().await;
+    bind(&vhost, topology::facts().name(), binding::WALLET_FUNDED, true).await;
+    until("the outbox is empty", async || waiting(&url).await == 0).await;
+    relay.stop().await;
+    listening.stop().await;
+    user.close().await;
+    maker.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, Clock, Entropy, EventId};
-use events::{Body, Envelope};
+use events::{Body, EXCHANGE, Envelope};
+use lapin::options::QueueBindOptions;
+use lapin::types::FieldTable;
+use lapin::{Connection, ConnectionProperties};
 use local_stack::query;
 use messaging::{Broker, Handler, Rejection, topology};
 use outbox::{Doorbell, Relay};
@@ -53,7 +56,18 @@ impl Events {
 
     /// Commits `count` new events to the outbox.
     pub(crate) async fn commit(&self, database: &Database, count: usize) -> Result<Vec<EventId>, StoreError> {
-        let envelopes: Vec<Envelope> = (0..count).map(|_| self.funded()).collect();
+        self.commit_all(database, (0..count).map(|_| self.funded()).collect()).await
+    }
+
+    pub(crate) fn first_test_order(&self) -> Envelope {
+        Envelope { body: Body::FirstTestOrder {}, ..self.funded() }
+    }
+
+    pub(crate) async fn commit_all(
+        &self,
+        database: &Database,
+        envelopes: Vec<Envelope>,
+    ) -> Result<Vec<EventId>, StoreError> {
         database
             .transaction(async |conn| outbox::enqueue(conn, &envelopes, self.now()).await)
             .await
@@ -125,4 +139,18 @@ pub(crate) async fn count(url: &str, sql: &str) -> u64 {
 
 pub(crate) async fn waiting(url: &str) -> u64 {
     count(url, "SELECT count(*) FROM outbox_messages").await
+}
+
+/// Takes a binding of a queue away, or makes it.
+pub(crate) async fn bind(url: &str, queue: &str, binding: &str, is_bound: bool) {
+    let connection = Connection::connect(url, ConnectionProperties::default()).await.unwrap();
+    let channel = connection.create_channel().await.unwrap();
+    let (queue, exchange, binding) = (queue.into(), EXCHANGE.into(), binding.into());
+    let arguments = FieldTable::default();
+    if is_bound {
+        channel.queue_bind(queue, exchange, binding, QueueBindOptions::default(), arguments).await.unwrap();
+    } else {
+        channel.queue_unbind(queue, exchange, binding, arguments).await.unwrap();
+    }
+    connection.close(200, "done".into()).await.unwrap();
 }

@@ -28,12 +28,17 @@ pub(crate) struct OwnServer {
 
 impl OwnServer {
     pub(crate) async fn start() -> Self {
+        Self::speaking(None).await
+    }
+
+    pub(crate) async fn speaking(language: Option<&'static str>) -> Self {
         let directory = Directory::new("postgres");
         let options = PostgresOptions {
             directory: directory.path().to_owned(),
             port: local_stack::free_port().unwrap(),
             password: "letmein".into(),
             survives_power_cuts: false,
+            language,
         };
         let server = Postgres::start(&options, Arc::new(|_| {})).await.unwrap();
         let url = server.create_database("tested", "secret").await.unwrap();

@@ -27,12 +27,12 @@ impl From<diesel::result::Error> for RevokeError {
 /// # Errors
 /// When the business has no such key.
 pub(crate) async fn revoke(app: &App, business: BusinessId, id: ApiKeyId) -> Result<Key, RevokeError> {
-    let key = app
+    let (key, is_news) = app
         .database
         .transaction(async |conn| {
             let key = store::find_for_update(conn, business, id).await?.ok_or(RevokeError::NotFound)?;
             if key.revoked_at.is_some() {
-                return Ok(key);
+                return Ok((key, false));
             }
             let now = app.clock.now();
             // A grace may have ended a moment ago, which nobody has noted yet.
@@ -40,10 +40,12 @@ pub(crate) async fn revoke(app: &App, business: BusinessId, id: ApiKeyId) -> Res
             store::set_revoked(conn, business, id, at).await?;
             let key = Key { revoked_at: Some(at), ..key };
             announce_revoked(conn, app, std::slice::from_ref(&key), now).await?;
-            tracing::info!(business_id = %business, key_id = %id, "a key is revoked");
-            Ok::<_, RevokeError>(key)
+            Ok::<_, RevokeError>((key, true))
         })
         .await?;
-    app.doorbell.ring();
+    if is_news {
+        app.doorbell.ring();
+        tracing::info!(business_id = %business, key_id = %id, "a key is revoked");
+    }
     Ok(key)
 }

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{Ambient, App};
-use crate::domain::{BusinessErasure, Erasable, Order, Scope};
+use crate::domain::{BusinessErasure, Erasable, Order, Placement, Scope};
 use crate::store::{erasing, erasures, orders};
 
 /// Orders in one transaction.
@@ -22,6 +22,10 @@ const PORTION_MAX: i64 = 200;
 const BREATH: Duration = Duration::from_millis(20);
 /// How often a worker looks for a business's wish.
 const WISHES_EVERY: Duration = Duration::from_secs(1);
+
+/// What erases, as it is counted.
+const RETENTION: &str = "retention";
+const REQUEST: &str = "request";
 
 /// What became of a portion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,16 +62,19 @@ pub async fn erase_order(
     business: BusinessId,
     id: OrderId,
 ) -> Result<Order, EraseError> {
-    database
+    let (order, erased) = database
         .transaction(async |conn| {
             let order = orders::find(conn, business, None, id).await?.ok_or(EraseError::NotFound)?;
-            let done = erase(ambient, conn, &[(business, id)], Scope::Completed, "request").await?;
+            let done = erase(ambient, conn, &[(business, id)], Scope::Completed).await?;
             if done.not_completed > 0 {
                 return Err(EraseError::NotCompleted(order.state.status));
             }
-            orders::find(conn, business, None, id).await?.ok_or(EraseError::NotFound)
+            let order = orders::find(conn, business, None, id).await?.ok_or(EraseError::NotFound)?;
+            Ok((order, done.erased))
         })
-        .await
+        .await?;
+    count(REQUEST, erased);
+    Ok(order)
 }
 
 /// Erases the next portion of what has not changed since `before`. `None` while another instance is at it.
@@ -75,7 +82,6 @@ pub(crate) async fn erase_unchanged(
     ambient: &Ambient,
     database: &Database,
     before: DateTime<Utc>,
-    cause: &'static str,
 ) -> Result<Option<Erased>, StoreError> {
     database
         .transaction(async |conn| {
@@ -83,7 +89,7 @@ pub(crate) async fn erase_unchanged(
                 return Ok(None);
             }
             let due = erasing::due(conn, before, PORTION_MAX).await?;
-            erase(ambient, conn, &due, Scope::UnchangedSince(before), cause).await.map(Some)
+            erase(ambient, conn, &due, Scope::UnchangedSince(before)).await.map(Some)
         })
         .await
 }
@@ -93,14 +99,13 @@ pub(crate) async fn erase_next(
     ambient: &Ambient,
     conn: &mut AsyncPgConnection,
     erasure: BusinessErasure,
-    cause: &'static str,
 ) -> Result<BusinessErasure, StoreError> {
     // What is placed later is not what was meant.
     let before = OrderId::first_of(erasure.requested_at + TimeDelta::milliseconds(1));
     let span = (erasure.after, before);
     let ids = erasing::of_business(conn, erasure.business_id, span, PORTION_MAX).await?;
     let named: Vec<_> = ids.iter().map(|id| (erasure.business_id, *id)).collect();
-    let done = erase(ambient, conn, &named, Scope::Completed, cause).await?;
+    let done = erase(ambient, conn, &named, Scope::Completed).await?;
     let is_last = i64::try_from(ids.len()).is_ok_and(|count| count < PORTION_MAX);
     Ok(BusinessErasure {
         after: ids.last().copied().unwrap_or(erasure.after),
@@ -116,17 +121,22 @@ async fn erase(
     conn: &mut AsyncPgConnection,
     wanted: &[(BusinessId, OrderId)],
     scope: Scope,
-    cause: &'static str,
 ) -> Result<Erased, StoreError> {
     let now = ambient.clock.now();
     let (taken, left) = erasing::lock_in(conn, wanted, scope).await?;
     erasing::erase(conn, &taken, now).await?;
-    let told: Vec<Envelope> = taken.iter().map(|order| announcement(ambient, order, now)).collect();
+    // Of an order that was never placed nobody was told, and a retry may yet take it over.
+    let placed = taken.iter().filter(|order| order.placement == Placement::Placed);
+    let told: Vec<Envelope> = placed.map(|order| announcement(ambient, order, now)).collect();
     outbox::enqueue(conn, &told, now).await?;
-    metrics::counter!("personal_data_erased_total", "cause" => cause)
-        .increment(u64::try_from(taken.len()).unwrap_or(u64::MAX));
     let count = |orders: &[Erasable]| i64::try_from(orders.len()).unwrap_or(i64::MAX);
     Ok(Erased { erased: count(&taken), not_completed: count(&left) })
+}
+
+/// To be called after the commit.
+fn count(cause: &'static str, erased: i64) {
+    metrics::counter!("personal_data_erased_total", "cause" => cause)
+        .increment(u64::try_from(erased).unwrap_or_default());
 }
 
 fn announcement(ambient: &Ambient, order: &Erasable, now: DateTime<Utc>) -> Envelope {
@@ -142,14 +152,16 @@ fn announcement(ambient: &Ambient, order: &Erasable, now: DateTime<Utc>) -> Enve
 pub async fn keep_erasing(app: Arc<App>, stop: CancellationToken) {
     let every = app.settings.personal_data.interval();
     let (mut look_at, mut failing) = (Instant::now(), false);
-    for cause in ["retention", "request"] {
-        metrics::counter!("personal_data_erased_total", "cause" => cause).increment(0);
-    }
+    count(RETENTION, 0);
+    count(REQUEST, 0);
     metrics::gauge!("personal_data_overdue_seconds").set(0.0);
     while stop.run_until_cancelled(tokio::time::sleep(WISHES_EVERY.min(every))).await.is_some() {
         let mut round = grant_wishes(&app, &stop).await;
         if round.is_ok() && Instant::now() >= look_at {
-            round = erase_due(&app, &stop).await;
+            round = forget_meanings(&app, &stop).await;
+            if round.is_ok() {
+                round = erase_due(&app, &stop).await;
+            }
             look_at = Instant::now() + every;
         }
         match round {
@@ -167,15 +179,28 @@ async fn grant_wishes(app: &App, stop: &CancellationToken) -> Result<(), StoreEr
     while !stop.is_cancelled() {
         let step = app.database.transaction(async |conn| {
             let Some(erasure) = erasures::take(conn).await? else { return Ok(None) };
-            let further = erase_next(&app.ambient, conn, erasure, "request").await?;
+            let further = erase_next(&app.ambient, conn, erasure).await?;
             erasures::save(conn, &further).await?;
-            Ok::<_, StoreError>(Some(further))
+            Ok::<_, StoreError>(Some((further, further.erased - erasure.erased)))
         });
-        let Some(erasure) = step.await? else { return Ok(()) };
+        let Some((erasure, newly)) = step.await? else { return Ok(()) };
+        count(REQUEST, newly);
         app.doorbell.ring();
         if erasure.completed_at.is_some() {
             let BusinessErasure { business_id, erased, not_completed, .. } = erasure;
             tracing::info!(%business_id, erased, not_completed, "a business's orders were erased of personal data");
+        }
+        tokio::time::sleep(BREATH).await;
+    }
+    Ok(())
+}
+
+/// While a former release runs next to this one, and once after it.
+async fn forget_meanings(app: &App, stop: &CancellationToken) -> Result<(), StoreError> {
+    while !stop.is_cancelled() {
+        let portion = async |conn: &mut AsyncPgConnection| erasing::forget_meanings(conn, PORTION_MAX).await;
+        if app.database.transaction(portion).await? == 0 {
+            break;
         }
         tokio::time::sleep(BREATH).await;
     }
@@ -189,9 +214,10 @@ async fn erase_due(app: &App, stop: &CancellationToken) -> Result<(), StoreError
     let mut total = 0;
     while !stop.is_cancelled() {
         let before = app.ambient.clock.now() - retention;
-        let done = erase_unchanged(&app.ambient, &app.database, before, "retention").await?;
-        let Some(Erased { erased: 1.., .. }) = done else { break };
-        total += done.map_or(0, |done| done.erased);
+        let done = erase_unchanged(&app.ambient, &app.database, before).await?;
+        let Some(Erased { erased: erased @ 1.., .. }) = done else { break };
+        count(RETENTION, erased);
+        total += erased;
         app.doorbell.ring();
         tokio::time::sleep(BREATH).await;
     }

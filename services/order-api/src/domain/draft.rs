@@ -16,6 +16,8 @@ pub struct OrderDraft {
     pub delivery: Delivery,
     /// Absent: the business's pickup profile is meant.
     pub pickup: Option<Pickup>,
+    /// The pickup profile has filled in something.
+    pub pickup_is_filled: bool,
     pub package: Package,
     pub payment: Payment,
     pub notes: Notes,

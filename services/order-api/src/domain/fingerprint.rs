@@ -1,6 +1,7 @@
 //! Whether two requests say the same: their bodies as canonical JSON, in which the order of keys does not matter and
 //! `null` equals absent, hashed.
 
+use domain::Pincode;
 use serde_json::{Number, Value};
 use sha2::{Digest, Sha256};
 
@@ -20,12 +21,49 @@ impl Fingerprint {
         Self(Sha256::digest(canonical.as_bytes()).into())
     }
 
+    /// Of what an order's body means: white space around its texts, a space in a PIN code and its default currency make no
+    /// difference. [`Fingerprint::of`] stays as it is, since the hashes of existing orders are compared with it.
+    pub fn of_meaning(body: &Value) -> Self {
+        let mut plain = body.clone();
+        simplify(&mut plain);
+        Self::of(&plain)
+    }
+
+    /// Together with the fingerprint of the body that it was read from: void as soon as that one is replaced or erased.
+    #[must_use]
+    pub fn sealed_with(self, exact: Self) -> Self {
+        Self(Sha256::new().chain_update(exact.0).chain_update(self.0).finalize().into())
+    }
+
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
+    }
+}
+
+fn simplify(body: &mut Value) {
+    trim(body);
+    for pincode in ["/delivery/pincode", "/pickup/pincode"] {
+        if let Some(Value::String(text)) = body.pointer_mut(pincode)
+            && let Some(pincode) = Pincode::parse(text)
+        {
+            *text = pincode.into_string();
+        }
+    }
+    if let Some(currency) = body.pointer_mut("/payment/currency").filter(|currency| *currency == "INR") {
+        *currency = Value::Null;
+    }
+}
+
+fn trim(value: &mut Value) {
+    match value {
+        Value::String(text) if text.trim().len() < text.len() => *text = text.trim().to_owned(),
+        Value::Array(items) => items.iter_mut().for_each(trim),
+        Value::Object(fields) => fields.values_mut().for_each(trim),
+        _ => {}
     }
 }
 
@@ -90,6 +128,36 @@ mod tests {
         }
         assert_ne!(of("2"), of("2.5"));
         assert_ne!(of("10"), of("-10.0"));
+    }
+
+    #[test]
+    fn how_a_text_is_written_changes_the_body_and_not_its_meaning() {
+        let body = |name: &str, pincode: &str, currency: Value| {
+            json!({
+                "customer": { "name": name }, "delivery": { "pincode": pincode },
+                "payment": { "currency": currency, "deliveryFeePaise": 1 },
+            })
+        };
+        let plain = body("Asha", "560038", Value::Null);
+        for same in [
+            body(" Asha\n", "560038", Value::Null),
+            body("Asha", "560 038", Value::Null),
+            body("Asha", " 560038", json!("INR")),
+        ] {
+            assert_ne!(Fingerprint::of(&plain), Fingerprint::of(&same), "{same}");
+            assert_eq!(Fingerprint::of_meaning(&plain), Fingerprint::of_meaning(&same), "{same}");
+        }
+        for other in [body("Asha", "560039", Value::Null), body("As ha", "560038", Value::Null)] {
+            assert_ne!(Fingerprint::of_meaning(&plain), Fingerprint::of_meaning(&other), "{other}");
+        }
+    }
+
+    /// Orders are kept with hashes of earlier releases.
+    #[test]
+    fn the_fingerprint_of_a_body_never_changes() {
+        let body = json!({ "b": " x ", "a": [1, 2.0, null], "payment": { "currency": "INR", "note": null } });
+        let known = r#"{"a":[1,2,null],"b":" x ","payment":{"currency":"INR"}}"#;
+        assert_eq!(Fingerprint::of(&body).as_bytes(), &Sha256::digest(known)[..]);
     }
 
     #[test]

@@ -63,6 +63,8 @@ pub struct NewOrder {
     pub order_reference: String,
     pub idempotency_key: String,
     pub fingerprint: Fingerprint,
+    /// [`Fingerprint::of_meaning`]
+    pub meaning: Fingerprint,
     pub tracking_code: TrackingCode,
     pub order_source: String,
     pub payment_type: PaymentType,
@@ -88,8 +90,18 @@ pub struct Claim {
     pub status: DeliveryStatus,
     pub idempotency_key: String,
     pub fingerprint: Fingerprint,
+    /// Sealed with the fingerprint; absent of orders before it was kept.
+    pub meaning: Option<Fingerprint>,
     pub delivery_fee: Paise,
     pub receipt: Vec<u8>,
+}
+
+/// What a request says, as far as it decides whether it is the one that an order was placed with.
+#[derive(Clone, Debug)]
+pub struct Said {
+    pub fingerprint: Fingerprint,
+    pub meaning: Fingerprint,
+    pub order_reference: Option<String>,
 }
 
 /// A placed order with what is kept of the request that it was accepted from.
@@ -118,6 +130,10 @@ pub struct OrderEvent {
 }
 
 impl NewOrder {
+    pub fn sealed_meaning(&self) -> Fingerprint {
+        self.meaning.sealed_with(self.fingerprint)
+    }
+
     /// The order that this becomes when it is placed as it is.
     pub fn into_placed(self) -> Order {
         Order {
@@ -145,10 +161,10 @@ impl NewOrder {
 impl Claim {
     /// Whether a request says what the order was placed with. Of an order whose personal data was erased the body is not
     /// known any more, nor its hash; its reference is, and another one is another order.
-    pub fn is_said_by(&self, fingerprint: Fingerprint, order_reference: Option<&str>) -> bool {
+    pub fn is_said_by(&self, said: &Said) -> bool {
         match self.fingerprint {
-            Fingerprint::ERASED => order_reference == Some(self.order_reference.as_str()),
-            known => known == fingerprint,
+            Fingerprint::ERASED => said.order_reference.as_deref() == Some(&*self.order_reference),
+            known => known == said.fingerprint || self.meaning == Some(said.meaning.sealed_with(known)),
         }
     }
 }
@@ -157,6 +173,16 @@ impl Order {
     /// The cash that was reported, when it is not what was to be collected.
     pub fn cod_discrepancy(&self) -> Option<Paise> {
         self.cash.discrepancy(self.cod_amount)
+    }
+
+    /// By how much the cash that was reported is above what was to be collected; negative when it is below.
+    pub fn cod_difference(&self) -> Option<Paise> {
+        self.cod_discrepancy().and_then(|reported| reported.checked_sub(self.cod_amount))
+    }
+
+    /// What the wallet gives back, by an event that is on its way or was handled.
+    pub fn refunded(&self) -> Paise {
+        if self.mode == Mode::Live && self.state.refund_due() { self.delivery_fee } else { Paise::ZERO }
     }
 }
 
@@ -178,6 +204,7 @@ mod tests {
             order_reference: "SHOP-1".into(),
             idempotency_key: "key-1".into(),
             fingerprint: Fingerprint::of(&json!({})),
+            meaning: Fingerprint::of_meaning(&json!({})),
             tracking_code: TrackingCode::generate(Mode::Live, &entropy),
             order_source: "shop".into(),
             payment_type: PaymentType::Cod,
@@ -216,7 +243,18 @@ mod tests {
         let mut order = placed(25_000);
         order.cash.note(EventKind::CodCollected, Some(Paise::new(24_000)));
         assert_eq!(order.cod_discrepancy(), Some(Paise::new(24_000)));
+        assert_eq!(order.cod_difference(), Some(Paise::new(-1_000)));
         order.cash.note(EventKind::CodCollected, Some(Paise::new(25_000)));
-        assert_eq!(order.cod_discrepancy(), None);
+        assert_eq!((order.cod_discrepancy(), order.cod_difference()), (None, None));
+    }
+
+    #[test]
+    fn a_live_order_that_ends_before_its_pickup_gives_its_fee_back() {
+        let mut order = placed(25_000);
+        assert_eq!(order.refunded(), Paise::ZERO);
+        order.state = order.state.apply(EventKind::OrderCancelled).unwrap().to;
+        assert_eq!((order.refunded(), order.state.cod), (Paise::new(4_900), CodStatus::NotApplicable));
+        order.mode = Mode::Test;
+        assert_eq!(order.refunded(), Paise::ZERO);
     }
 }

@@ -2,7 +2,7 @@
 
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{HeaderValue, WWW_AUTHENTICATE};
+use actix_web::http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use internal_api::keys::GoodKey;
 use web::{ApiError, bearer_token, same_secret};
 
@@ -21,9 +21,9 @@ pub(super) async fn business(app: &App, request: &HttpRequest) -> Result<GoodKey
 pub(super) async fn identify(app: &App, request: &HttpRequest) -> Result<GoodKey, ApiError> {
     let failed = |failure| app.failures.count(request, failure);
     let Some(key) = bearer_token(request.headers())? else {
-        return Err(failed(no_key()));
+        return Err(failed(misplaced_key(request).unwrap_or_else(no_key)));
     };
-    let invalid = || failed(bad_key());
+    let invalid = || failed(misplaced_key(request).unwrap_or_else(bad_key));
     if app.failures.is_far_beyond(request) && !app.keys.was_good_of_late(key) {
         return Err(invalid());
     }
@@ -43,6 +43,31 @@ pub(super) fn fleet(app: &App, request: &HttpRequest) -> Result<(), ApiError> {
         return Ok(());
     }
     Err(app.failures.count(request, bad_fleet_token()))
+}
+
+/// For a caller who seems to send the key elsewhere than in `Authorization: Bearer`. Its value is never looked up there.
+fn misplaced_key(request: &HttpRequest) -> Option<ApiError> {
+    let authorization = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let message = if has_key(request.query_string()) {
+        "Send the API key in the header Authorization: Bearer <API_KEY>, not in the query: addresses are written to logs. \
+         Replace the key that was sent this way."
+    } else if request.headers().contains_key("X-Api-Key") {
+        "Send the API key in the header Authorization: Bearer <API_KEY>, not in X-Api-Key."
+    } else if authorization.is_some_and(|text| !text.trim().contains(' ')) {
+        "Write Bearer and a space before the API key: Authorization: Bearer <API_KEY>."
+    } else {
+        return None;
+    };
+    Some(unauthorized("missing_api_key", message))
+}
+
+/// Whether a query holds what its caller calls a key, or what looks like one of ours.
+fn has_key(query: &str) -> bool {
+    const NAMES: [&str; 6] = ["apikey", "key", "token", "accesstoken", "authorization", "xapikey"];
+    url::form_urlencoded::parse(query.as_bytes()).any(|(name, value)| {
+        let name = name.replace(['_', '-'], "").to_ascii_lowercase();
+        NAMES.contains(&name.as_str()) || value.starts_with("sk_test_") || value.starts_with("sk_live_")
+    })
 }
 
 pub(super) fn no_key() -> ApiError {

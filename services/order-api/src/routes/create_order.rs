@@ -8,12 +8,12 @@ use actix_web::web::{Data, Payload};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse};
 use domain::{BusinessId, Mode, OrderId, RequestId};
 use internal_api::keys::GoodKey;
-use web::{ApiError, read_json};
+use web::{ApiError, no_query, read_json};
 
 use super::{authenticate, errors, order_body, quota};
 use crate::app::App;
 use crate::commands::create_order::{CreateError, CreateOrder, create_order, held_by_key};
-use crate::domain::{FailedRequest, Fingerprint, KeyHash, Replay};
+use crate::domain::{Claim, FailedRequest, Fingerprint, KeyHash, Replay, Said};
 use crate::retries::Seen;
 
 const IDEMPOTENCY_KEY_MAX: usize = 255;
@@ -49,7 +49,8 @@ async fn place(
         }
     };
     let refused = |error: CreateError| {
-        errors::from_create(error, |claim| app.ambient.tracking_url(&claim.tracking_code))
+        let tracking_url = |claim: &Claim| app.ambient.tracking_url(&claim.tracking_code);
+        errors::from_create(error, &app.settings.brand.name, tracking_url)
     };
     let held = match quota::charge_request(app, request, caller) {
         Ok(()) => None,
@@ -96,10 +97,15 @@ async fn read(
     caller: GoodKey,
     request_id: RequestId,
 ) -> Result<CreateOrder, ApiError> {
+    no_query(request)?;
     let idempotency_key = idempotency_key(request.headers())?;
     let body = read_json(request, payload).await?;
-    let (fingerprint, draft) = (Fingerprint::of(&body), order_body::read(&body));
-    Ok(CreateOrder { caller, request_id, idempotency_key, fingerprint, draft })
+    let said = Said {
+        fingerprint: Fingerprint::of(&body),
+        meaning: Fingerprint::of_meaning(&body),
+        order_reference: order_body::reference(&body),
+    };
+    Ok(CreateOrder { caller, request_id, idempotency_key, said, draft: order_body::read(&body) })
 }
 
 /// As the edge gave it.

@@ -2,17 +2,17 @@
 //! status is chosen.
 
 use actix_web::http::StatusCode;
-use domain::{DeliveryState, EventKind, GoLiveItem, IllegalMove, Paise};
+use domain::{DeliveryState, DeliveryStatus, EventKind, GoLiveItem, IllegalMove, Paise};
 use postgres::StoreError;
-use serde_json::json;
+use serde_json::{Value, json};
 use web::ApiError;
 
 use crate::commands::MoveError;
-use crate::commands::create_order::CreateError;
+use crate::commands::create_order::{CreateError, InvalidOrder, ReusedKey};
 use crate::commands::erase_personal_data::EraseError;
 use crate::commands::record_progress::ReportError;
 use crate::commands::simulate_progress::SimulateError;
-use crate::domain::Claim;
+use crate::domain::{Claim, Placement};
 
 pub(super) fn from_store(error: StoreError) -> ApiError {
     if error.is_unavailable() {
@@ -27,15 +27,16 @@ pub(super) fn order_not_found() -> ApiError {
     ApiError::not_found("order_not_found", "order")
 }
 
-pub(super) fn from_create(error: CreateError, tracking_url: impl Fn(&Claim) -> String) -> ApiError {
+/// `brand` is whom to contact.
+pub(super) fn from_create(
+    error: CreateError,
+    brand: &str,
+    tracking_url: impl Fn(&Claim) -> String,
+) -> ApiError {
     match error {
-        CreateError::KeyReused => ApiError::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "idempotency_key_reused",
-            "This Idempotency-Key was used for another request. Use one key per order, and send the same body when you retry.",
-        ),
-        CreateError::Locked { missing } => locked(&missing),
-        CreateError::Invalid(faults) => ApiError::invalid(faults),
+        CreateError::KeyReused(reused) => key_reused(&reused, tracking_url(&reused.claim)),
+        CreateError::Locked { missing, was_live } => locked(&missing, was_live.then_some(brand)),
+        CreateError::Invalid(invalid) => invalid_order(invalid),
         CreateError::ReferenceExists(claim) => reference_exists(&claim, tracking_url(&claim)),
         CreateError::OrderInProgress => ApiError::new(
             StatusCode::CONFLICT,
@@ -61,32 +62,74 @@ pub(super) fn from_create(error: CreateError, tracking_url: impl Fn(&Claim) -> S
     }
 }
 
-fn locked(missing: &[GoLiveItem]) -> ApiError {
+fn invalid_order(invalid: InvalidOrder) -> ApiError {
+    let error = ApiError::invalid(invalid.faults);
+    if invalid.warnings.is_empty() { error } else { error.with("warnings", json!(invalid.warnings)) }
+}
+
+/// `contact`: the business has placed live orders before, so that a Test key is no way out.
+fn locked(missing: &[GoLiveItem], contact: Option<&str>) -> ApiError {
     let open: Vec<_> = missing.iter().map(|item| item.label()).collect();
-    let message = format!(
-        "Live orders are locked until these are done: {}. Until then, use the Test key.",
-        open.join("; ")
-    );
+    let open = open.join("; ");
+    let message = match contact {
+        Some(brand) => format!(
+            "Live orders of this business are stopped until these are true again: {open}. Contact {brand} to have them \
+             restored; then retry with the same Idempotency-Key."
+        ),
+        None => format!("Live orders are locked until these are done: {open}. Until then, use the Test key."),
+    };
     ApiError::new(StatusCode::FORBIDDEN, "live_api_locked", message).with("missing", json!(missing))
 }
 
+/// How many fields a message names; `differences` names more.
+const DIFFERENCES_TOLD: usize = 5;
+
+fn key_reused(reused: &ReusedKey, tracking_url: String) -> ApiError {
+    let ReusedKey { claim, differences } = reused;
+    let told = differences.iter().take(DIFFERENCES_TOLD).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let differs = match differences.len() {
+        0 => String::new(),
+        1..=DIFFERENCES_TOLD => format!(" This request differs in {told}."),
+        many => format!(" This request differs in {told} and {} more.", many - DIFFERENCES_TOLD),
+    };
+    // One that is not paid yet may never be an order: its id and tracking code are not to be kept.
+    let is_placed = claim.placement == Placement::Placed;
+    let held = match is_placed {
+        true => format!("{} ({})", claim.order_reference, claim.order_id),
+        false => format!("{}, which is still being paid", claim.order_reference),
+    };
+    let message = format!(
+        "This Idempotency-Key was used for another request: it holds the order {held}.{differs} Use one key per order, and \
+         send the same body when you retry."
+    );
+    let error = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused", message);
+    let error = if is_placed { error.with("order", existing_order(claim, tracking_url)) } else { error };
+    if differences.is_empty() { error } else { error.with("differences", json!(differences)) }
+}
+
 fn reference_exists(claim: &Claim, tracking_url: String) -> ApiError {
-    ApiError::new(
-        StatusCode::CONFLICT,
-        "order_reference_exists",
-        "An order with this orderReference exists. Use its tracking details, or retry with the Idempotency-Key it was placed with.",
-    )
-    .with(
-        "order",
-        json!({
-            "id": claim.order_id,
-            "serviceOrderId": claim.order_id,
-            "orderReference": claim.order_reference,
-            "trackingCode": claim.tracking_code,
-            "trackingUrl": tracking_url,
-            "status": claim.status,
-        }),
-    )
+    let message = match claim.status {
+        DeliveryStatus::Cancelled => {
+            "The order with this orderReference is cancelled. To have it delivered after all, send it with a new \
+             orderReference and a new Idempotency-Key."
+        }
+        _ => {
+            "An order with this orderReference exists. Use its tracking details, or retry with the Idempotency-Key it was placed with."
+        }
+    };
+    ApiError::new(StatusCode::CONFLICT, "order_reference_exists", message)
+        .with("order", existing_order(claim, tracking_url))
+}
+
+fn existing_order(claim: &Claim, tracking_url: String) -> Value {
+    json!({
+        "id": claim.order_id,
+        "serviceOrderId": claim.order_id,
+        "orderReference": claim.order_reference,
+        "trackingCode": claim.tracking_code,
+        "trackingUrl": tracking_url,
+        "status": claim.status,
+    })
 }
 
 fn insufficient_balance(balance: Paise, required: Paise) -> ApiError {

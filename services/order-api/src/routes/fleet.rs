@@ -7,7 +7,7 @@ use domain::{EventKind, OrderId, Paise};
 use events::{Driver, ProgressData};
 use internal_api::Page;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, TextRule, read_json, read_query};
+use web::{ApiError, FaultList, Fields, TextRule, no_query, read_json, read_query};
 
 use super::fleet_page::{FleetCursor, FleetPage};
 use super::views::{ReportedOrderView, reported_view};
@@ -35,6 +35,7 @@ pub(super) async fn report(
     payload: Payload,
 ) -> Result<Json<ReportedOrderView>, ApiError> {
     authenticate::fleet(&app, &request)?;
+    no_query(&request)?;
     let body = read_json(&request, payload).await?;
     let order_id = integration::parse_id(&id)?;
     let faults = FaultList::default();
@@ -115,8 +116,7 @@ pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<Json<Fl
     authenticate::fleet(&app, &request)?;
     let (page, status, updated_after) = read_query(&request, |fields| {
         let status = fields.parsed("status", integration::DELIVERY_STATUSES);
-        let wanted = "a time as RFC 3339 writes it, such as 2026-01-31T09:30:00Z";
-        (fields.page(), status, fields.parsed_by("updatedAfter", wanted, parse_time))
+        (fields.page(), status, integration::updated_after(fields))
     })?;
     let mut conn = app.database.connection().await.map_err(errors::from_store)?;
     let after = match page.starting_after.as_deref().map(FleetCursor::parse) {
@@ -132,8 +132,4 @@ pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<Json<Fl
     let orders = fleet::list(&mut conn, &wanted, page.limit + 1).await.map_err(errors::from_store)?;
     let begun = wanted.after.or_else(|| updated_after.map(FleetPosition::after));
     Ok(Json(FleetPage::new(Page::cut(orders, page.limit), begun)))
-}
-
-fn parse_time(text: &str) -> Option<DateTime<Utc>> {
-    DateTime::parse_from_rfc3339(text).ok().map(|time| time.with_timezone(&Utc))
 }

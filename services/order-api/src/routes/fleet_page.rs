@@ -1,4 +1,4 @@
-//! Pages of the fleet's list, and where the next one begins.
+//! Pages of the fleet's list, and of a business's when it goes by changes, and where the next one begins.
 //!
 //! An order's place in the list is its last change, so an order that changes between two pages moves. The cursor is the place
 //! itself, as it was when the page was cut, and not the order that stood there.
@@ -8,9 +8,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::{DateTime, Utc};
 use domain::OrderId;
 use internal_api::Page;
+use internal_api::orders::OrderView;
 use serde::Serialize;
 
-use super::views::{FleetOrderView, fleet_view};
+use super::views::{self, FleetOrderView, fleet_view};
+use crate::app::Ambient;
 use crate::domain::Order;
 use crate::store::fleet::FleetPosition;
 
@@ -28,10 +30,38 @@ pub(super) struct FleetPage {
 impl FleetPage {
     /// `after` is where this page began, and the next one begins too when this one is empty.
     pub(super) fn new(page: Page<Order>, after: Option<FleetPosition>) -> Self {
-        let end = page.data.last().map(|last| FleetPosition { updated_at: last.updated_at, id: last.id });
-        let next = end.or(after).map(|position| FleetCursor::At(position).text());
+        let next = end(&page).or(after).map(|position| FleetCursor::At(position).text());
         Self { data: page.data.into_iter().map(fleet_view).collect(), has_more: page.has_more, next }
     }
+}
+
+/// A page of a business's orders.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct OrderPage {
+    data: Vec<OrderView>,
+    has_more: bool,
+    /// For `startingAfter`. Only while there is more: unlike the fleet's, this list is not held back until no change can
+    /// come before its end, so nobody may wait there for what comes next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+impl OrderPage {
+    pub(super) fn newest(ambient: &Ambient, page: Page<Order>) -> Self {
+        let data = page.data.into_iter().map(|order| views::order_view(ambient, order)).collect();
+        Self { data, has_more: page.has_more, next: None }
+    }
+
+    pub(super) fn changed(ambient: &Ambient, page: Page<Order>) -> Self {
+        let end = end(&page).filter(|_| page.has_more);
+        let next = end.map(|position| FleetCursor::At(position).text());
+        Self { next, ..Self::newest(ambient, page) }
+    }
+}
+
+fn end(page: &Page<Order>) -> Option<FleetPosition> {
+    page.data.last().map(|last| FleetPosition { updated_at: last.updated_at, id: last.id })
 }
 
 /// What `startingAfter` may be.

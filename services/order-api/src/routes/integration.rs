@@ -2,17 +2,20 @@
 
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
-use domain::{EventKind, Mode, OrderId};
+use chrono::{DateTime, Utc};
+use domain::{EventKind, Mode, OrderId, TrackingCode};
 use internal_api::orders::OrderView;
 use internal_api::{Page, PageQuery};
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, QueryFields, TextRule, read_optional_json, read_query};
+use web::{ApiError, FaultList, Fields, QueryFields, TextRule, no_query, read_optional_json, read_query};
 
+use super::fleet_page::{FleetCursor, OrderPage};
 use super::{authenticate, errors, order_body, views};
 use crate::app::App;
 use crate::commands::cancel_order::cancel_order;
 use crate::domain::Order;
-use crate::store::orders::{self, OrderFilter};
+use crate::store::fleet::FleetPosition;
+use crate::store::orders::{self, Beginning, OrderFilter};
 
 /// Why an order is cancelled.
 pub(super) const REASON: TextRule = TextRule::lines(1_000);
@@ -21,8 +24,8 @@ pub(super) const REASON: TextRule = TextRule::lines(1_000);
 pub(super) const DELIVERY_STATUSES: &str = "created, driver_assigned, picked_up, out_for_delivery, delivered, failed, \
      cancelled or returned";
 
-/// `GET /v1/integration/orders?orderReference=&trackingCode=&status=&limit=&startingAfter=`
-pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<Json<Page<OrderView>>, ApiError> {
+/// `GET /v1/integration/orders?orderReference=&trackingCode=&status=&updatedAfter=&limit=&startingAfter=`
+pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<Json<OrderPage>, ApiError> {
     let caller = authenticate::business(&app, &request).await?;
     let query = read_query(&request, |fields| order_query(fields, Some(caller.mode)))?;
     page(&app, caller.business_id, query).await.map(Json)
@@ -35,6 +38,7 @@ pub(super) async fn get(
     id: Path<String>,
 ) -> Result<Json<OrderView>, ApiError> {
     let caller = authenticate::business(&app, &request).await?;
+    no_query(&request)?;
     let order = find(&app, caller.business_id, Some(caller.mode), &id).await?;
     Ok(Json(views::order_view(&app.ambient, order)))
 }
@@ -47,6 +51,7 @@ pub(super) async fn cancel(
     payload: Payload,
 ) -> Result<Json<OrderView>, ApiError> {
     let caller = authenticate::business(&app, &request).await?;
+    no_query(&request)?;
     let id = parse_id(&id)?;
     let reason = cancel_reason(&read_optional_json(&request, payload).await?)?;
     call_off(&app, caller.business_id, caller.mode, id, reason).await
@@ -115,40 +120,60 @@ pub(super) struct OrderQuery {
     pub(super) filter: OrderFilter,
 }
 
-/// `orderReference`, `trackingCode`, `status`, and the page.
+/// `orderReference`, `trackingCode`, `status`, `updatedAfter`, and the page.
 pub(super) fn order_query(fields: &mut QueryFields, mode: Option<Mode>) -> OrderQuery {
     OrderQuery {
         page: fields.page(),
         filter: OrderFilter {
             mode,
             order_reference: fields.text("orderReference", order_body::REFERENCE),
-            tracking_code: fields.parsed("trackingCode", "a tracking code"),
+            tracking_code: fields
+                .parsed_by("trackingCode", "a tracking code", |text| TrackingCode::typed(text).ok()),
             status: fields.parsed("status", DELIVERY_STATUSES),
+            updated_after: updated_after(fields),
             among: None,
         },
     }
 }
 
-/// A page of a business's orders.
+/// `updatedAfter`
+pub(super) fn updated_after(fields: &mut QueryFields) -> Option<DateTime<Utc>> {
+    let wanted = "a time as RFC 3339 writes it, such as 2026-01-31T09:30:00Z";
+    let parse = |text: &str| DateTime::parse_from_rfc3339(text).ok().map(|time| time.with_timezone(&Utc));
+    fields.parsed_by("updatedAfter", wanted, parse)
+}
+
+/// A page of a business's orders: the newest first, or by their last change when what changed is asked for. So a business
+/// that asks often reads what changed, and not all that it ever ordered.
 pub(super) async fn page(
     app: &App,
     business: domain::BusinessId,
     query: OrderQuery,
-) -> Result<Page<OrderView>, ApiError> {
+) -> Result<OrderPage, ApiError> {
     let OrderQuery { page, filter } = query;
     let mut conn = app.database.connection().await.map_err(errors::from_store)?;
-    let after = match &page.starting_after {
-        None => None,
-        Some(id) => {
-            let id = id.parse().map_err(|_| unknown_cursor())?;
-            let known =
-                orders::find(&mut conn, business, filter.mode, id).await.map_err(errors::from_store)?;
-            Some(known.ok_or_else(unknown_cursor)?.id)
+    let by_change = filter.updated_after.is_some();
+    let beginning = match page.starting_after.as_deref().map(FleetCursor::parse) {
+        None if by_change => Beginning::Changed(None),
+        None => Beginning::Newest(None),
+        Some(Some(FleetCursor::At(position))) if by_change => Beginning::Changed(Some(position)),
+        Some(Some(FleetCursor::Order(id))) => {
+            let known = orders::find(&mut conn, business, filter.mode, id).await;
+            let Order { id, updated_at, .. } =
+                known.map_err(errors::from_store)?.ok_or_else(unknown_cursor)?;
+            match by_change {
+                true => Beginning::Changed(Some(FleetPosition { updated_at, id })),
+                false => Beginning::Newest(Some(id)),
+            }
         }
+        Some(_) => return Err(unknown_cursor()),
     };
-    let found = orders::list(&mut conn, business, &filter, after, page.limit + 1).await;
-    let found = found.map_err(errors::from_store)?;
-    Ok(Page::cut(found, page.limit).map(|order| views::order_view(&app.ambient, order)))
+    let found = orders::list(&mut conn, business, &filter, beginning, page.limit + 1).await;
+    let found = Page::cut(found.map_err(errors::from_store)?, page.limit);
+    Ok(match by_change {
+        true => OrderPage::changed(&app.ambient, found),
+        false => OrderPage::newest(&app.ambient, found),
+    })
 }
 
 pub(super) fn unknown_cursor() -> ApiError {

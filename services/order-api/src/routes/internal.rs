@@ -3,10 +3,10 @@
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use domain::OrderId;
-use internal_api::Page;
 use internal_api::orders::{AcceptedRequest, AnyTestOrder, OrderReference, OrderView};
 use web::{ApiError, FaultList, Fields, JsonBody, TextRule, read_optional_json, read_query};
 
+use super::fleet_page::OrderPage;
 use super::{errors, integration, order_body, views};
 use crate::app::App;
 use crate::store::orders;
@@ -20,7 +20,7 @@ pub(super) async fn list(
     app: Data<App>,
     request: HttpRequest,
     path: Path<String>,
-) -> Result<Json<Page<OrderView>>, ApiError> {
+) -> Result<Json<OrderPage>, ApiError> {
     let business = integration::parse_business(&path)?;
     let (mut query, search) = read_query(&request, |fields| {
         let mode = fields.parsed("mode", "test or live");

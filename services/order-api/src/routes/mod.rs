@@ -49,6 +49,7 @@ pub fn public(config: &mut ServiceConfig) {
         .service(resource("/v1/tracking/{code}").route(get().to(tracking::json)))
         .service(resource("/track/{code}").route(get().to(tracking::page)))
         .service(resource("/docs").route(get().to(docs::page)))
+        .service(resource("/docs/{guide}").route(get().to(docs::guide)))
         .service(resource("/v1/openapi.json").route(get().to(docs::json)));
 }
 

@@ -4,16 +4,22 @@ pub(super) mod schema;
 #[cfg(test)]
 mod tests;
 
-use domain::{Paise, PaymentType};
+use domain::{Paise, PaymentType, is_line_break_or_tab};
 use serde_json::Value;
-use web::{Fault, FaultList, Fields, TextRule};
+use web::{FaultList, Fields, TextRule};
 
-use crate::domain::{Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place, Warnings};
+use crate::commands::create_order::InvalidOrder;
+use crate::domain::{
+    Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place, Warnings, warn_of_amounts,
+    warn_of_place,
+};
 
 pub(super) const REFERENCE: TextRule = TextRule::code(128);
 const SOURCE: TextRule = TextRule::code(64);
 const NAME: TextRule = TextRule::line(200);
 const ADDRESS: TextRule = TextRule::line(300);
+/// Line breaks become spaces: forms and exports put them between house and street.
+const ADDRESS_LINE: TextRule = TextRule::lines(300);
 const FULL_ADDRESS: TextRule = TextRule::lines(1_000);
 const PINCODE: TextRule = web::PINCODE_TEXT;
 const NOTE: TextRule = TextRule::lines(1_000);
@@ -34,49 +40,55 @@ const PLACE_FIELDS: [&str; 9] = [
     "fullAddress",
 ];
 
-/// The draft, or every fault.
-pub(super) fn read(body: &Value) -> Result<OrderDraft, Vec<Fault>> {
+/// The draft, or every fault with the warnings: a fault can follow from a name that is misspelt.
+pub(super) fn read(body: &Value) -> Result<OrderDraft, InvalidOrder> {
     let faults = FaultList::default();
-    match read_fields(body, &faults) {
-        Some(draft) if faults.is_empty() => Ok(draft),
-        _ => Err(faults.into_faults()),
+    let mut warnings = Warnings::default();
+    match read_fields(body, &faults, &mut warnings) {
+        Some(draft) if faults.is_empty() => Ok(OrderDraft { warnings, ..draft }),
+        _ => Err(InvalidOrder { faults: faults.into_faults(), warnings: warnings.listed() }),
     }
 }
 
+/// The reference alone, of a body that may not be an order otherwise.
+pub(super) fn reference(body: &Value) -> Option<String> {
+    let reference = REFERENCE.check(body.get("orderReference")?.as_str()?);
+    reference.ok().flatten().map(str::to_owned)
+}
+
 /// `None` only with a fault noted. Sections are all read before the first missing one gives up.
-fn read_fields(body: &Value, faults: &FaultList) -> Option<OrderDraft> {
+fn read_fields(body: &Value, faults: &FaultList, warnings: &mut Warnings) -> Option<OrderDraft> {
     let fields = Fields::of_body(body, faults)?;
-    let mut warnings = Warnings::default();
     warn_of_unknown(
         &fields,
         &["orderReference", "orderSource", "customer", "delivery", "pickup", "package", "payment", "notes"],
-        &mut warnings,
+        warnings,
     );
     let order_reference = fields.required_text("orderReference", REFERENCE);
     let order_source = fields.optional_text("orderSource", SOURCE);
-    let customer =
-        fields.required_object("customer").and_then(|customer| read_customer(&customer, &mut warnings));
-    let delivery = fields.required_object("delivery").map(|delivery| read_delivery(&delivery, &mut warnings));
-    let pickup = fields.optional_object("pickup").map(|pickup| read_pickup(&pickup, &mut warnings));
-    let package = fields.optional_object("package").map(|package| read_package(&package, &mut warnings));
-    let payment = fields.required_object("payment").and_then(|payment| read_payment(&payment, &mut warnings));
-    let notes = fields.optional_object("notes").map(|notes| read_notes(&notes, &mut warnings));
+    let customer = fields.required_object("customer").and_then(|customer| read_customer(&customer, warnings));
+    let delivery = fields.required_object("delivery").map(|delivery| read_delivery(&delivery, warnings));
+    let pickup = fields.optional_object("pickup").map(|pickup| read_pickup(&pickup, warnings));
+    let package = fields.optional_object("package").map(|package| read_package(&package, warnings));
+    let payment = fields.required_object("payment").and_then(|payment| read_payment(&payment, warnings));
+    let notes = fields.optional_object("notes").map(|notes| read_notes(&notes, warnings));
     Some(OrderDraft {
         order_reference: order_reference?,
         order_source: order_source.unwrap_or_else(|| "business_website".into()),
         customer: customer?,
         delivery: delivery?,
         pickup,
+        pickup_is_filled: false,
         package: package.unwrap_or_default(),
         payment: payment?,
         notes: notes.unwrap_or_default(),
-        warnings,
+        warnings: Warnings::default(),
     })
 }
 
 fn warn_of_unknown(fields: &Fields<'_>, known: &[&str], warnings: &mut Warnings) {
     for field in fields.unknown(known) {
-        warnings.add_unknown(&field);
+        warnings.add_unknown(&field, known);
     }
 }
 
@@ -90,7 +102,17 @@ fn read_customer(fields: &Fields<'_>, warnings: &mut Warnings) -> Option<Custome
 
 fn read_delivery(fields: &Fields<'_>, warnings: &mut Warnings) -> Delivery {
     warn_of_unknown(fields, &PLACE_FIELDS, warnings);
-    read_place(fields, &["addressLine1", "city", "state", "pincode"])
+    let place = read_place(fields, &["addressLine1", "city", "state", "pincode"]);
+    warn_of_place("delivery", &place, warnings);
+    place
+}
+
+fn one_line(text: String) -> String {
+    if !text.contains(is_line_break_or_tab) {
+        return text;
+    }
+    let parts = text.split(is_line_break_or_tab).map(str::trim).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(" ")
 }
 
 fn read_place(fields: &Fields<'_>, required: &[&str]) -> Place {
@@ -99,8 +121,8 @@ fn read_place(fields: &Fields<'_>, required: &[&str]) -> Place {
         false => fields.optional_text(name, rule),
     };
     Place {
-        address_line1: text("addressLine1", ADDRESS),
-        address_line2: text("addressLine2", ADDRESS),
+        address_line1: text("addressLine1", ADDRESS_LINE).map(one_line),
+        address_line2: text("addressLine2", ADDRESS_LINE).map(one_line),
         city: text("city", NAME),
         state: text("state", NAME),
         pincode: match required.contains(&"pincode") {
@@ -117,11 +139,13 @@ fn read_place(fields: &Fields<'_>, required: &[&str]) -> Place {
 fn read_pickup(fields: &Fields<'_>, warnings: &mut Warnings) -> Pickup {
     let known = [&["businessName", "contactName", "phone"], &PLACE_FIELDS[..]].concat();
     warn_of_unknown(fields, &known, warnings);
+    let place = read_place(fields, &[]);
+    warn_of_place("pickup", &place, warnings);
     Pickup {
         business_name: fields.optional_text("businessName", NAME),
         contact_name: fields.optional_text("contactName", NAME),
         phone: fields.optional_phone("phone"),
-        place: read_place(fields, &[]),
+        place,
     }
 }
 
@@ -178,7 +202,16 @@ fn read_payment(fields: &Fields<'_>, warnings: &mut Warnings) -> Option<Payment>
     if fields.value("currency").is_some_and(|currency| currency != "INR") {
         fields.fault("currency", "invalid_value", "payment.currency must be \"INR\".");
     }
-    check_amounts(fields, payment_type, cod_amount, prepaid_amount, warnings);
+    check_amounts(fields, payment_type, cod_amount, prepaid_amount);
+    warn_of_amounts(
+        &[
+            ("payment.deliveryFeePaise", delivery_fee),
+            ("payment.orderValuePaise", order_value),
+            ("payment.codAmountPaise", cod_amount),
+            ("payment.prepaidAmountPaise", prepaid_amount),
+        ],
+        warnings,
+    );
     Some(Payment {
         payment_type: payment_type?,
         order_value_paise: order_value.map(Paise::new),
@@ -195,8 +228,15 @@ fn check_amounts(
     payment_type: Option<PaymentType>,
     cod_amount: Option<i64>,
     prepaid_amount: Option<i64>,
-    warnings: &mut Warnings,
 ) {
+    if payment_type == Some(PaymentType::Cod) && fields.value("codAmountPaise").is_none() {
+        fields.fault(
+            "codAmountPaise",
+            "cod_amount_required",
+            "payment.codAmountPaise is required with paymentType cod: it is the cash that the driver collects. Send 0 to \
+             collect nothing.",
+        );
+    }
     match payment_type {
         Some(PaymentType::Cod) if prepaid_amount.is_some_and(|amount| amount != 0) => {
             fields.fault(
@@ -208,11 +248,6 @@ fn check_amounts(
         Some(PaymentType::Prepaid) if cod_amount.is_some_and(|amount| amount != 0) => {
             fields.fault("codAmountPaise", "invalid_value", "payment.codAmountPaise must be 0 for prepaid.");
         }
-        Some(PaymentType::Cod) if fields.value("codAmountPaise").is_none() => warnings.add(
-            "payment.codAmountPaise",
-            "cod_amount_missing",
-            "payment.codAmountPaise is missing: the driver will collect nothing.",
-        ),
         _ => {}
     }
 }

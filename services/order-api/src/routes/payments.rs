@@ -3,7 +3,7 @@
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json};
 use chrono::{DateTime, Utc};
-use domain::OrderId;
+use domain::{DeliveryStatus, OrderId};
 use internal_api::Page;
 use internal_api::orders::{OrderPayment, PAYMENTS_MAX};
 use web::{ApiError, FaultList, Fields, JsonBody, read_query};
@@ -60,6 +60,7 @@ fn view(payment: Payment) -> OrderPayment {
         delivery_fee_paise: payment.delivery_fee,
         cod_amount_paise: Some(payment.cod_amount),
         cod_status: Some(payment.state.cod),
+        delivered: Some(payment.state.status == DeliveryStatus::Delivered),
         refund_due: payment.state.refund_due(),
         changed_at: payment.changed_at,
     }

@@ -7,7 +7,7 @@ use actix_web::web::{Data, Json, Path, Payload};
 use domain::{BusinessId, EventKind, Mode, OrderId};
 use internal_api::orders::SimulatedOrderView;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, JsonBody, read_json};
+use web::{ApiError, FaultList, Fields, JsonBody, no_query, read_json};
 
 use super::{authenticate, errors, integration, views};
 use crate::app::App;
@@ -27,6 +27,7 @@ pub(super) async fn of_key(
     payload: Payload,
 ) -> Result<Json<SimulatedOrderView>, ApiError> {
     let caller = authenticate::business(&app, &request).await?;
+    no_query(&request)?;
     if caller.mode == Mode::Live {
         return Err(needs_test_key());
     }

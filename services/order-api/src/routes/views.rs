@@ -21,7 +21,8 @@ use crate::queries::Timeline;
 
 /// For the business that the order belongs to.
 pub(super) fn order_view(ambient: &Ambient, order: Order) -> OrderView {
-    let cod_discrepancy_paise = order.cod_discrepancy();
+    let (cod_discrepancy_paise, cod_difference_paise) = (order.cod_discrepancy(), order.cod_difference());
+    let refunded_paise = order.refunded();
     let mut details = Arc::unwrap_or_clone(order.details);
     let mut section = |name: &str| details.get_mut(name).map(Value::take).unwrap_or_default();
     OrderView {
@@ -44,12 +45,14 @@ pub(super) fn order_view(ambient: &Ambient, order: Order) -> OrderView {
             Mode::Live => order.delivery_fee,
             Mode::Test => Paise::ZERO,
         },
+        refunded_paise,
         driver: order.driver.unwrap_or_default(),
         reason: order.reason,
         cod_collected_paise: order.cash.collected,
         cod_handed_over_paise: order.cash.handed_over,
         cod_settled_paise: order.cash.settled,
         cod_discrepancy_paise,
+        cod_difference_paise,
         created_at: order.created_at,
         updated_at: order.updated_at,
         personal_data_erased_at: order.personal_data_erased_at,
@@ -113,6 +116,7 @@ fn webhook_view(sent: OrderDeliveryView) -> WebhookOutcomeView {
         event_id: sent.event_id,
         event: sent.event,
         endpoint_id: sent.endpoint_id,
+        status: Some(sent.state),
         state: sent.state,
         attempts: sent.attempts,
         last_attempt_at: sent.last_attempt_at,
@@ -161,6 +165,7 @@ pub(super) struct FleetOrderView {
     cod_status: CodStatus,
     cod_amount_paise: Paise,
     cod_discrepancy_paise: Option<Paise>,
+    cod_difference_paise: Option<Paise>,
     customer: Value,
     delivery: Value,
     pickup: Value,
@@ -188,7 +193,7 @@ pub(super) fn reported_view(order: Order, occurred_at: DateTime<Utc>) -> Reporte
 }
 
 pub(super) fn fleet_view(order: Order) -> FleetOrderView {
-    let cod_discrepancy_paise = order.cod_discrepancy();
+    let (cod_discrepancy_paise, cod_difference_paise) = (order.cod_discrepancy(), order.cod_difference());
     let mut details = Arc::unwrap_or_clone(order.details);
     let customer_note = details.pointer_mut("/notes/customerNote").map(Value::take).unwrap_or_default();
     let mut section = |name: &str| details.get_mut(name).map(Value::take).unwrap_or_default();
@@ -205,6 +210,7 @@ pub(super) fn fleet_view(order: Order) -> FleetOrderView {
         cod_status: order.state.cod,
         cod_amount_paise: order.cod_amount,
         cod_discrepancy_paise,
+        cod_difference_paise,
         driver: order.driver,
         reason: order.reason,
         created_at: order.created_at,

@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, Mode};
+use domain::{BusinessId, Mode, OrderId};
 
 use super::StoreError;
 use super::predicates::{pending, still_held};
@@ -47,15 +47,17 @@ pub async fn by_reference(
     row.map(Claim::try_from).transpose()
 }
 
-/// Orders whose payment has been open since before `before`, oldest first: work for recovery.
+/// Orders whose payment has been open since before `before`, oldest first, but not `set_aside`: work for recovery.
 pub async fn pending_since(
     conn: &mut AsyncPgConnection,
     before: chrono::DateTime<chrono::Utc>,
+    set_aside: impl Iterator<Item = &OrderId>,
     limit: i64,
 ) -> Result<Vec<Claim>, StoreError> {
     let rows: Vec<ClaimRow> = orders::table
         .filter(pending())
         .filter(orders::pending_since.lt(before))
+        .filter(orders::id.ne_all(set_aside.map(ToString::to_string).collect::<Vec<_>>()))
         .order(orders::pending_since)
         .limit(limit)
         .select(ClaimRow::as_select())

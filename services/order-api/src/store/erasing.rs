@@ -123,11 +123,11 @@ impl TryFrom<Row> for Erasable {
             business_id: row.business_id.parse().map_err(|error| corrupt("orders.business_id", error))?,
             mode: row.mode.parse().map_err(|error| corrupt("orders.mode", error))?,
             placement: row.placement.parse().map_err(|error| corrupt("orders.placement", error))?,
-            state: DeliveryState {
-                status: row.status.parse().map_err(|error| corrupt("orders.status", error))?,
-                cod: row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
-                picked_up: row.picked_up,
-            },
+            state: DeliveryState::stored(
+                row.status.parse().map_err(|error| corrupt("orders.status", error))?,
+                row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
+                row.picked_up,
+            ),
             details: row.details.into(),
             updated_at: row.updated_at,
         })
@@ -154,7 +154,8 @@ pub async fn lock(
 /// `updated_at` stays: nothing happened to the delivery.
 const ERASE: &str = "
     UPDATE orders
-    SET details = erased.details, driver = NULL, reason = NULL, fingerprint = $5, personal_data_erased_at = $4
+    SET details = erased.details, driver = NULL, reason = NULL, fingerprint = $5, meaning = NULL,
+        personal_data_erased_at = $4
     FROM unnest($1, $2, $3) AS erased (id, business_id, details)
     WHERE orders.id = erased.id AND orders.business_id = erased.business_id
         AND orders.personal_data_erased_at IS NULL";
@@ -171,6 +172,20 @@ const ERASE_REPORTS: &str = "
     SET fingerprint = $3
     FROM unnest($1, $2) AS erased (order_id, business_id)
     WHERE fleet_reports.order_id = erased.order_id AND fleet_reports.business_id = erased.business_id";
+
+/// The condition is that of `orders_meanings_to_forget`.
+const FORGET_MEANINGS: &str = "
+    WITH left_over AS (
+        SELECT id, business_id FROM orders WHERE personal_data_erased_at IS NOT NULL AND meaning IS NOT NULL
+        ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE orders SET meaning = NULL FROM left_over
+    WHERE orders.id = left_over.id AND orders.business_id = left_over.business_id";
+
+/// Clears what a former release, which does not know it, leaves of orders that it erases. How many orders.
+pub async fn forget_meanings(conn: &mut AsyncPgConnection, limit: i64) -> Result<usize, StoreError> {
+    Ok(statement(FORGET_MEANINGS).bind::<BigInt, _>(limit).execute(conn).await?)
+}
 
 /// Erases what these orders, whose locks the caller holds, tell of people; in each place where this service keeps it.
 pub async fn erase(

@@ -12,12 +12,12 @@ const INSERT: &str = "
     INSERT INTO orders (
         id, business_id, mode, placement, order_reference, idempotency_key, fingerprint, tracking_code, order_source,
         status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details, receipt, created_at, request_id,
-        key_id, attempt, sequence, updated_at, pending_since)
+        key_id, meaning, attempt, sequence, updated_at, pending_since)
     SELECT new.*, 1, (placement = 'placed')::int, created_at, CASE placement WHEN 'placed' THEN NULL ELSE created_at END
-    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) AS new (
+    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) AS new (
         id, business_id, mode, placement, order_reference, idempotency_key, fingerprint, tracking_code, order_source,
         status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details, receipt, created_at, request_id,
-        key_id)
+        key_id, meaning)
     ON CONFLICT DO NOTHING
     RETURNING id";
 
@@ -42,6 +42,7 @@ struct Columns<'a> {
     created: Vec<DateTime<Utc>>,
     requests: Vec<String>,
     api_keys: Vec<String>,
+    meanings: Vec<Vec<u8>>,
 }
 
 /// Stores those whose id, reference and key are free, and gives their ids.
@@ -75,6 +76,7 @@ impl<'a> Columns<'a> {
         self.created.push(order.created_at);
         self.requests.push(order.request_id.to_string());
         self.api_keys.push(order.key_id.to_string());
+        self.meanings.push(order.sealed_meaning().as_bytes().to_vec());
     }
 
     fn into_statement(self) -> Statement<'a> {
@@ -98,5 +100,6 @@ impl<'a> Columns<'a> {
             .bind::<Array<Timestamptz>, _>(self.created)
             .bind::<Array<Text>, _>(self.requests)
             .bind::<Array<Text>, _>(self.api_keys)
+            .bind::<Array<Binary>, _>(self.meanings)
     }
 }

@@ -1,13 +1,14 @@
 //! Placed orders: reading them, and moving one.
 
 use chrono::{DateTime, Utc};
+use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
 
 use super::StoreError;
 use super::corrupt;
-use super::fleet::changed_at;
+use super::fleet::{FleetPosition, changed_at};
 use super::predicates::placed;
 use super::rows::OrderRow;
 use super::schema::orders;
@@ -20,8 +21,18 @@ pub struct OrderFilter {
     pub order_reference: Option<String>,
     pub tracking_code: Option<TrackingCode>,
     pub status: Option<DeliveryStatus>,
+    pub updated_after: Option<DateTime<Utc>>,
     /// Those that a search found.
     pub among: Option<Vec<OrderId>>,
+}
+
+/// The order of a list, and where in it to begin.
+#[derive(Clone, Copy, Debug)]
+pub enum Beginning {
+    /// Newest first, after this one.
+    Newest(Option<OrderId>),
+    /// By the last change, oldest first, after this place.
+    Changed(Option<FleetPosition>),
 }
 
 /// One order of a business; in `mode` when one is given.
@@ -43,14 +54,47 @@ pub async fn find(
     row.map(Order::try_from).transpose()
 }
 
-/// A business's orders, newest first, beginning after `after`.
+/// Whether a business has ever placed a live order.
+pub async fn has_live(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<bool, StoreError> {
+    let live = orders::table
+        .filter(orders::business_id.eq(business.to_string()))
+        .filter(orders::mode.eq(Mode::Live.as_str()))
+        .filter(placed());
+    Ok(diesel::select(diesel::dsl::exists(live)).get_result(conn).await?)
+}
+
+/// A business's orders.
 pub async fn list(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     filter: &OrderFilter,
-    after: Option<OrderId>,
+    beginning: Beginning,
     limit: usize,
 ) -> Result<Vec<Order>, StoreError> {
+    let wanted = wanted(business, filter);
+    let query = match beginning {
+        Beginning::Newest(None) => wanted.order(orders::id.desc()),
+        Beginning::Newest(Some(after)) => {
+            wanted.filter(orders::id.lt(after.to_string())).order(orders::id.desc())
+        }
+        Beginning::Changed(None) => wanted.order((orders::updated_at, orders::id)),
+        Beginning::Changed(Some(FleetPosition { updated_at, id })) => {
+            let later = orders::updated_at.gt(updated_at);
+            let same = orders::updated_at.eq(updated_at).and(orders::id.gt(id.to_string()));
+            // Said twice, since PostgreSQL begins an index at a plain comparison only.
+            let query = wanted.filter(orders::updated_at.ge(updated_at)).filter(later.or(same));
+            query.order((orders::updated_at, orders::id))
+        }
+    };
+    let rows: Vec<OrderRow> = query
+        .limit(i64::try_from(limit).unwrap_or(i64::MAX))
+        .select(OrderRow::as_select())
+        .load(conn)
+        .await?;
+    rows.into_iter().map(Order::try_from).collect()
+}
+
+fn wanted(business: BusinessId, filter: &OrderFilter) -> orders::BoxedQuery<'static, Pg> {
     let mut query =
         orders::table.filter(orders::business_id.eq(business.to_string())).filter(placed()).into_boxed();
     if let Some(mode) = filter.mode {
@@ -65,19 +109,13 @@ pub async fn list(
     if let Some(status) = filter.status {
         query = query.filter(orders::status.eq(status.as_str()));
     }
+    if let Some(time) = filter.updated_after {
+        query = query.filter(orders::updated_at.gt(time));
+    }
     if let Some(among) = &filter.among {
         query = query.filter(orders::id.eq_any(among.iter().map(OrderId::to_string).collect::<Vec<_>>()));
     }
-    if let Some(after) = after {
-        query = query.filter(orders::id.lt(after.to_string()));
-    }
-    let rows: Vec<OrderRow> = query
-        .order(orders::id.desc())
-        .limit(i64::try_from(limit).unwrap_or(i64::MAX))
-        .select(OrderRow::as_select())
-        .load(conn)
-        .await?;
-    rows.into_iter().map(Order::try_from).collect()
+    query
 }
 
 /// A business's orders that are called exactly so: by id, tracking code or reference. One question for each name, since

@@ -52,11 +52,11 @@ impl TryFrom<OrderRow> for Order {
                 .map_err(|error| corrupt("orders.tracking_code", error))?,
             order_reference: row.order_reference,
             order_source: row.order_source,
-            state: DeliveryState {
-                status: row.status.parse().map_err(|error| corrupt("orders.status", error))?,
-                cod: row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
-                picked_up: row.picked_up,
-            },
+            state: DeliveryState::stored(
+                row.status.parse().map_err(|error| corrupt("orders.status", error))?,
+                row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
+                row.picked_up,
+            ),
             delivery_fee: Paise::new(row.delivery_fee_paise),
             cod_amount: Paise::new(row.cod_amount_paise),
             details: Arc::new(row.details),
@@ -87,6 +87,7 @@ pub(super) struct ClaimRow {
     status: String,
     idempotency_key: String,
     fingerprint: Vec<u8>,
+    meaning: Option<Vec<u8>>,
     delivery_fee_paise: i64,
     receipt: Vec<u8>,
 }
@@ -109,6 +110,7 @@ impl TryFrom<ClaimRow> for Claim {
             idempotency_key: row.idempotency_key,
             fingerprint: Fingerprint::from_bytes(&row.fingerprint)
                 .ok_or_else(|| corrupt("orders.fingerprint", "wrong length"))?,
+            meaning: row.meaning.as_deref().and_then(Fingerprint::from_bytes),
             delivery_fee: Paise::new(row.delivery_fee_paise),
             receipt: row.receipt,
         })
@@ -137,6 +139,7 @@ pub(super) struct TakeOverRow<'a> {
     request_id: String,
     key_id: String,
     personal_data_erased_at: Option<DateTime<Utc>>,
+    meaning: Vec<u8>,
 }
 
 impl<'a> TakeOverRow<'a> {
@@ -160,6 +163,7 @@ impl<'a> TakeOverRow<'a> {
             request_id: order.request_id.to_string(),
             key_id: order.key_id.to_string(),
             personal_data_erased_at: None,
+            meaning: order.sealed_meaning().as_bytes().to_vec(),
         }
     }
 }

@@ -32,6 +32,7 @@ diesel::table! {
         request_id -> Nullable<Text>,
         key_id -> Nullable<Text>,
         personal_data_erased_at -> Nullable<Timestamptz>,
+        meaning -> Nullable<Binary>,
     }
 }
 

@@ -18,6 +18,7 @@ async fn bad_orders_are_refused_and_leave_nothing() -> anyhow::Result<()> {
     bad_keys(&business).await?;
     bad_fields(&business).await?;
     every_fault_at_once(&business).await?;
+    cash_without_an_amount(&business).await?;
     assert_eq!(service.count("orders").await, 0, "a refused order left something behind");
     revoked_keys(&service, &business).await
 }
@@ -108,10 +109,27 @@ async fn every_fault_at_once(business: &Business) -> anyhow::Result<()> {
             "delivery.state",
             "orderReference",
             "package.items[1].quantity",
+            "payment.codAmountPaise",
             "payment.deliveryFeePaise",
             "payment.prepaidAmountPaise"
         ])
     );
+    Ok(())
+}
+
+async fn cash_without_an_amount(business: &Business) -> anyhow::Result<()> {
+    let mut body = smallest_order("cash");
+    body["payment"] = json!({ "paymentType": "cod", "deliveryFeePaise": 4_900, "codAmount": 50_000 });
+    for api in [business.test()?, business.live()?] {
+        let refused = api.create("cash", &body).await?;
+        assert_eq!((refused.status.as_u16(), refused.code()), (400, "invalid_request"), "{}", refused.text);
+        let told =
+            |list: &str| (refused.body[list][0]["field"].clone(), refused.body[list][0]["code"].clone());
+        assert_eq!(told("errors"), (json!("payment.codAmountPaise"), json!("cod_amount_required")));
+        assert_eq!(told("warnings"), (json!("payment.codAmount"), json!("unknown_field")));
+        let hint = refused.body["warnings"][0]["message"].as_str().unwrap_or_default();
+        assert!(hint.ends_with("Did you mean `codAmountPaise`?"), "{hint}");
+    }
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use demo::clients::Reply;
 use demo::eventually;
+use diesel_async::RunQueryDsl;
 use domain::GoLiveItem;
 use futures_util::future::try_join_all;
 use reqwest::Method;
@@ -25,7 +26,10 @@ async fn one_order_per_reference_and_key() -> anyhow::Result<()> {
     replays_are_byte_identical(&business).await?;
     a_key_is_for_one_body_and_a_reference_for_one_key(&business).await?;
     modes_and_businesses_do_not_meet(&service, &business).await?;
-    failures_free_key_and_reference(&service, &business).await
+    failures_free_key_and_reference(&service, &business).await?;
+    what_is_written_otherwise_is_the_same_request(&service, &business).await?;
+    a_cancelled_order_asks_for_a_new_reference(&business).await?;
+    withdrawn_live_access_names_whom_to_contact(&service, &business).await
 }
 
 /// The body as told, without what differs each time.
@@ -33,6 +37,9 @@ fn told(reply: &Reply) -> String {
     let mut body = reply.body.clone();
     assert_eq!(reply.header("Request-Id"), body["requestId"].as_str(), "{}", reply.text);
     body["requestId"] = json!("req_…");
+    if let (Some(id), Some(message)) = (reply.body["order"]["id"].as_str(), reply.body["message"].as_str()) {
+        body["message"] = json!(message.replace(id, "ord_…"));
+    }
     if let Some(order) = body.get_mut("order").and_then(Value::as_object_mut) {
         for name in ["id", "serviceOrderId", "trackingCode", "trackingUrl"] {
             assert!(order.get(name).is_some_and(Value::is_string), "{name}");
@@ -119,17 +126,44 @@ async fn a_key_is_for_one_body_and_a_reference_for_one_key(business: &Business) 
         let placed = api.create("held", &smallest_order("held")).await?.expect(201)?;
         let mut other_body = smallest_order("held");
         other_body["customer"]["name"] = json!("Someone Else");
-        // A body that is no order at all is another body as well.
-        for other in [other_body, smallest_order("held-2"), json!({})] {
+        let several = {
+            let mut body = smallest_order("held-2");
+            body["payment"]["deliveryFeePaise"] = json!(5_000);
+            body["notes"] = json!({ "customerNote": "Ring twice" });
+            body
+        };
+        for (other, differences) in [
+            (other_body, json!(["customer.name"])),
+            (several, json!(["orderReference", "payment.deliveryFeePaise", "notes.customerNote"])),
+            // A body that is no order at all is another body as well.
+            (json!({}), Value::Null),
+        ] {
             let refused = api.create("held", &other).await?;
-            insta::allow_duplicates! { insta::assert_snapshot!(told(&refused), @r#"
+            assert_eq!((refused.status.as_u16(), refused.code()), (422, "idempotency_key_reused"));
+            assert_eq!(refused.body["differences"], differences);
+            for name in ["id", "orderReference", "trackingCode"] {
+                assert_eq!(refused.body["order"][name], placed[name], "{name}");
+            }
+        }
+        let refused = api.create("held", &smallest_order("held-2")).await?;
+        insta::allow_duplicates! { insta::assert_snapshot!(told(&refused), @r#"
     422 {
       "code": "idempotency_key_reused",
-      "message": "This Idempotency-Key was used for another request. Use one key per order, and send the same body when you retry.",
+      "differences": [
+        "orderReference"
+      ],
+      "message": "This Idempotency-Key was used for another request: it holds the order held (ord_…). This request differs in orderReference. Use one key per order, and send the same body when you retry.",
+      "order": {
+        "id": "…",
+        "orderReference": "held",
+        "serviceOrderId": "…",
+        "status": "created",
+        "trackingCode": "…",
+        "trackingUrl": "…"
+      },
       "requestId": "req_…"
     }
     "#) };
-        }
         let refused = api.create("another key", &smallest_order("held")).await?;
         insta::allow_duplicates! { insta::assert_snapshot!(told(&refused), @r#"
     409 {
@@ -188,7 +222,7 @@ async fn failures_free_key_and_reference(service: &OrderApi, business: &Business
         {
           "code": "invalid_type",
           "field": "package.items[2].quantity",
-          "message": "package.items[2].quantity must be a whole number."
+          "message": "package.items[2].quantity must be a whole number, without quotes."
         },
         {
           "code": "out_of_range",
@@ -231,5 +265,72 @@ async fn failures_free_key_and_reference(service: &OrderApi, business: &Business
         );
     }
     assert_eq!(business.balance(), balance - FEE);
+    Ok(())
+}
+
+async fn what_is_written_otherwise_is_the_same_request(
+    service: &OrderApi,
+    business: &Business,
+) -> anyhow::Result<()> {
+    let mut first = smallest_order("written");
+    first["customer"]["name"] = json!("Asha Rao ");
+    first["payment"]["currency"] = json!("INR");
+    let mut again = smallest_order("written");
+    again["delivery"]["pincode"] = json!("560 038");
+    let test = business.test()?;
+    let placed = test.create("written", &first).await?;
+    assert_eq!(placed.status, 201, "{}", placed.text);
+    for same in [&again, &first] {
+        let replay = test.create("written", same).await?;
+        assert_eq!((replay.status.as_u16(), &replay.text), (201, &placed.text));
+        assert_eq!(replay.header("Idempotent-Replayed"), Some("true"));
+    }
+
+    // As an earlier release left it: the very body alone is the same.
+    let forget = "UPDATE orders SET meaning = NULL WHERE order_reference = 'written'";
+    diesel::sql_query(forget).execute(&mut service.connection().await).await?;
+    assert_eq!(test.create("written", &first).await?.text, placed.text);
+    let refused = test.create("written", &again).await?;
+    assert_eq!((refused.status.as_u16(), &refused.body["differences"]), (422, &Value::Null));
+    Ok(())
+}
+
+async fn a_cancelled_order_asks_for_a_new_reference(business: &Business) -> anyhow::Result<()> {
+    let test = business.test()?;
+    let id = text(&test.create("dropped", &smallest_order("dropped")).await?.expect(201)?, "id");
+    test.call(Method::POST, &format!("/{id}/cancel"), None).await?.expect(200)?;
+    let refused = test.create("dropped again", &smallest_order("dropped")).await?;
+    assert_eq!((refused.status.as_u16(), refused.code()), (409, "order_reference_exists"));
+    assert_eq!(refused.body["order"]["status"], "cancelled");
+    assert_eq!(
+        text(&refused.body, "message"),
+        "The order with this orderReference is cancelled. To have it delivered after all, send it with a new orderReference \
+         and a new Idempotency-Key."
+    );
+    Ok(())
+}
+
+async fn withdrawn_live_access_names_whom_to_contact(
+    service: &OrderApi,
+    business: &Business,
+) -> anyhow::Result<()> {
+    let live = business.live()?;
+    service.set_missing(business, &[GoLiveItem::LiveAccessActive]).await;
+    let refused = eventually("live orders to be locked", PATIENCE, || async {
+        // No order, or one that is placed before the lock would be replayed from then on.
+        let refused = live.create("withdrawn", &json!({})).await?;
+        Ok((refused.status == 403).then_some(refused))
+    })
+    .await?;
+    insta::assert_snapshot!(told(&refused), @r#"
+    403 {
+      "code": "live_api_locked",
+      "message": "Live orders of this business are stopped until these are true again: Live access is active. Contact Waybill to have them restored; then retry with the same Idempotency-Key.",
+      "missing": [
+        "live_access_active"
+      ],
+      "requestId": "req_…"
+    }
+    "#);
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use domain::{BusinessId, EventId};
+use domain::{BusinessId, EventId, OrderId};
 use events::{Body, Envelope, OrderEvent, binding};
 use messaging::{Broker, Handler, Outgoing, Queue, Rejection};
 use test_kit::until;
@@ -11,10 +11,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::harness::OrderApi;
 
-/// The order events that the service announced since it was listened to.
+/// The events of orders, and the erasures, that the service announced since it was listened to.
 #[derive(Clone)]
 pub(crate) struct Heard {
     events: Arc<Mutex<Vec<OrderEvent>>>,
+    erased: Arc<Mutex<Vec<OrderId>>>,
     connected: watch::Sender<bool>,
 }
 
@@ -34,12 +35,19 @@ impl Heard {
         assert_eq!(found.len(), count, "events of {reference}");
         found
     }
+
+    /// Orders whose erasure was announced, in the order of the announcements.
+    pub(crate) fn erased(&self) -> Vec<OrderId> {
+        self.erased.lock().unwrap().clone()
+    }
 }
 
 impl Handler for Heard {
     async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
-        if let Body::Order(event) = envelope.body {
-            self.events.lock().unwrap().push(*event);
+        match envelope.body {
+            Body::Order(event) => self.events.lock().unwrap().push(*event),
+            Body::PersonalDataErased(erased) => self.erased.lock().unwrap().push(erased.order_id),
+            _ => {}
         }
         Ok(())
     }
@@ -53,9 +61,10 @@ impl OrderApi {
     /// Listens to what is announced of orders from now on.
     pub(crate) async fn listen(&self) -> Heard {
         let (connected, mut is_connected) = watch::channel(false);
-        let heard = Heard { events: Arc::default(), connected };
+        let heard = Heard { events: Arc::default(), erased: Arc::default(), connected };
         let broker = Broker::start(&self.settings.broker, "listener");
-        let queue = Queue::per_instance("listener", &[binding::LIVE_ORDERS, binding::TEST_ORDERS]);
+        let bindings = [binding::LIVE_ORDERS, binding::TEST_ORDERS, binding::PERSONAL_DATA_ERASED];
+        let queue = Queue::per_instance("listener", &bindings);
         tokio::spawn(messaging::consume(broker, queue, 1, heard.clone(), CancellationToken::new()));
         is_connected.wait_for(|connected| *connected).await.expect("the listener lives");
         heard

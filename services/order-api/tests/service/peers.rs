@@ -1,6 +1,6 @@
 //! The services that order-api asks: fakes on one listener, each under a path of its own (`/wallet/internal/…`).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -24,6 +24,8 @@ struct Known {
     ordering: HashMap<BusinessId, OrderingContext>,
     balances: HashMap<BusinessId, Paise>,
     debits: BTreeMap<(OrderId, i32), (DebitRequest, DebitAnswer)>,
+    /// Businesses whose debits cannot be called off.
+    voids_refused: HashSet<BusinessId>,
     entries: Vec<EntryView>,
     clock: Clock,
     entropy: Entropy,
@@ -67,6 +69,7 @@ impl Peers {
             ordering: HashMap::new(),
             balances: HashMap::new(),
             debits: BTreeMap::new(),
+            voids_refused: HashSet::new(),
             entries: Vec::new(),
             clock,
             entropy,
@@ -154,6 +157,16 @@ impl Peers {
         self.known().debits.values().map(|(_, answer)| answer.outcome).collect()
     }
 
+    /// Whether the wallet refuses to call off debits of this business.
+    pub(crate) fn refuse_voids_of(&self, business: BusinessId, refused: bool) {
+        let voids_refused = &mut self.known().voids_refused;
+        if refused {
+            voids_refused.insert(business)
+        } else {
+            voids_refused.remove(&business)
+        };
+    }
+
     pub(crate) fn hold_debits(&self, debits: Debits) {
         self.shared.debits.send_replace(debits);
     }
@@ -236,12 +249,12 @@ async fn debit(
     Json(answer)
 }
 
-async fn void(
-    shared: Data<Shared>,
-    path: Path<(OrderId, i32)>,
-    request: Json<DebitRequest>,
-) -> Json<DebitAnswer> {
-    Json(shared.known.lock().unwrap().decide(*path, *request, true))
+async fn void(shared: Data<Shared>, path: Path<(OrderId, i32)>, request: Json<DebitRequest>) -> HttpResponse {
+    let mut known = shared.known.lock().unwrap();
+    if known.voids_refused.contains(&request.business_id) {
+        return HttpResponse::Conflict().json(json!({ "code": "debit_differs", "message": "another debit" }));
+    }
+    HttpResponse::Ok().json(known.decide(*path, *request, true))
 }
 
 async fn entries(shared: Data<Shared>, path: Path<(BusinessId, OrderId)>) -> Json<Vec<EntryView>> {

@@ -12,6 +12,7 @@ use crate::passwords::PasswordError;
 use crate::store::businesses;
 use crate::store::invitations::{self, Invitation};
 use crate::store::users::{self, NewUser};
+use crate::turns::Who;
 
 /// People of one business.
 const USERS_MAX: i64 = 200;
@@ -56,7 +57,8 @@ pub(crate) async fn look_up(
 pub(crate) async fn accept(app: &App, request: Accept) -> Result<Opened, AcceptError> {
     // Looked up first, so that nobody has passwords hashed without a good link.
     let (invitation, business_name) = look_up(app, &request.token).await?.ok_or(AcceptError::Invalid)?;
-    let password_hash = app.passwords.hash(&request.password).await?;
+    let who = Who { address: String::new(), account: invitation.email.key() };
+    let password_hash = app.passwords.hash(&request.password, who).await?;
     let opened: Result<Opened, AcceptError> = app
         .database
         .transaction(async |conn| {
@@ -96,6 +98,10 @@ async fn join(
     businesses::find_for_update(conn, business).await?.ok_or(AcceptError::Invalid)?;
     // Somebody else may have used or withdrawn it since, or it was replaced.
     invitations::remove(conn, business, invitation.id).await?.ok_or(AcceptError::Invalid)?;
+    // Only an owner's word lets somebody in, and the inviter may be none any more.
+    if !users::is_owner(conn, business, invitation.invited_by).await? {
+        return Err(AcceptError::Invalid);
+    }
     if users::count(conn, business).await? >= USERS_MAX {
         return Err(AcceptError::TooManyUsers);
     }
@@ -116,5 +122,6 @@ async fn join(
         role: invitation.role,
         business,
         business_name,
+        password_hash: password_hash.to_owned(),
     })
 }

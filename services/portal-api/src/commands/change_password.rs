@@ -3,24 +3,23 @@
 use chrono::TimeDelta;
 use postgres::StoreError;
 
+use super::counted::{self, Origin};
 use super::start_session::{Browser, Holder, Opened, start_session};
 use super::write_audit;
 use crate::app::App;
-use crate::domain::{
-    Act, Action, Author, CallerAddress, Email, Password, Session, Subject, Target, TargetKind,
-};
+use crate::domain::{Act, Action, Author, Email, Password, Session, Target, TargetKind};
 use crate::mail::Letter;
 use crate::passwords::PasswordError;
 use crate::store::attempts::{self, Allowed, Attempt};
 use crate::store::password_resets::{self, Reset};
 use crate::store::sessions;
 use crate::store::users::{self, Credentials};
+use crate::turns::Who;
 
 pub(crate) struct ChangePassword {
     pub(crate) current: Password,
     pub(crate) new: Password,
-    /// `None` when addresses are not counted.
-    pub(crate) address: Option<CallerAddress>,
+    pub(crate) origin: Origin,
     pub(crate) browser: Browser,
 }
 
@@ -51,7 +50,7 @@ pub(crate) async fn change_password(
     author: &Author,
     request: ChangePassword,
 ) -> Result<Opened, ChangePasswordError> {
-    let counted = count(app, session, request.address).await?;
+    let counted = count(app, session, &request.origin).await?;
     let outcome = check_and_change(app, session, author, &request, &counted).await;
     match outcome {
         Ok(opened) => {
@@ -72,15 +71,10 @@ pub(crate) async fn change_password(
     }
 }
 
-async fn count(
-    app: &App,
-    session: &Session,
-    address: Option<CallerAddress>,
-) -> Result<Vec<Attempt>, ChangePasswordError> {
+async fn count(app: &App, session: &Session, origin: &Origin) -> Result<Vec<Attempt>, ChangePasswordError> {
     let now = app.clock.now();
     let email = Email::parse(&session.email).ok_or(ChangePasswordError::UnknownUser)?;
-    let mut subjects = vec![Subject::account(&email)];
-    subjects.extend(address.map(Subject::log_in_from));
+    let subjects = counted::subjects(app, &counted::LOG_IN, &email, origin).await?;
     let allowed = app.database.transaction(async |conn| attempts::begin(conn, &subjects, now).await).await?;
     match allowed {
         Allowed::Yes(counted) => Ok(counted),
@@ -99,10 +93,11 @@ async fn check_and_change(
     let read = app.database.read(async |conn| users::credentials_of(conn, business, user).await).await;
     let credentials: Option<Credentials> = read?;
     let credentials = credentials.ok_or(ChangePasswordError::UnknownUser)?;
-    if !app.passwords.verify(&request.current, Some(&credentials.password_hash)).await? {
+    let who = || Who { address: request.origin.address_text(), account: session.email.clone() };
+    if !app.passwords.verify(&request.current, Some(&credentials.password_hash), who()).await? {
         return Err(ChangePasswordError::Wrong);
     }
-    let hash = app.passwords.hash(&request.new).await?;
+    let hash = app.passwords.hash(&request.new, who()).await?;
     app.database
         .transaction(async |conn| {
             let now = app.clock.now();
@@ -125,6 +120,7 @@ async fn check_and_change(
                 role: credentials.role,
                 business,
                 business_name: credentials.business_name.clone(),
+                password_hash: hash.clone(),
             };
             Ok(start_session(conn, app, holder, &request.browser).await?)
         })

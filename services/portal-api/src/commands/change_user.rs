@@ -4,7 +4,7 @@ use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, UserId};
 use postgres::StoreError;
 
-use super::{tell_owners, write_audit};
+use super::{is_still_owner, tell_owners, write_audit};
 use crate::app::App;
 use crate::domain::{Act, Action, Author, Role, Target, TargetKind};
 use crate::store::users::{self, User};
@@ -12,6 +12,8 @@ use crate::store::{businesses, invitations, sessions};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeUserError {
+    #[error("the author is no owner any more")]
+    NotOwner,
     #[error("the business has no such user")]
     Unknown,
     #[error("the last owner stays one")]
@@ -26,7 +28,7 @@ impl From<diesel::result::Error> for ChangeUserError {
     }
 }
 
-/// The user as they are then. It counts from their next call on.
+/// The user as they are then. It counts from their next call on. The invitations of an owner who is demoted are withdrawn.
 pub(crate) async fn change_role(
     app: &App,
     business: BusinessId,
@@ -37,12 +39,15 @@ pub(crate) async fn change_role(
     let changed: Result<User, ChangeUserError> = app
         .database
         .transaction(async |conn| {
-            let before = hold(conn, business, user).await?;
+            let before = hold(conn, business, author, user).await?;
             if before.role == role {
                 return Ok(before);
             }
             require_another_owner(conn, business, &before).await?;
             users::set_role(conn, business, user, role).await?;
+            if before.role == Role::Owner {
+                invitations::remove_sent_by(conn, business, user).await?;
+            }
             let act = Act::new(Action::UserRoleChanged)
                 .on(Target::new(TargetKind::User, user).labelled(&before.email))
                 .with("from", before.role.as_str())
@@ -70,7 +75,7 @@ pub(crate) async fn remove_user(
     let removed: Result<(), ChangeUserError> = app
         .database
         .transaction(async |conn| {
-            let before = hold(conn, business, user).await?;
+            let before = hold(conn, business, author, user).await?;
             require_another_owner(conn, business, &before).await?;
             sessions::forget_user(conn, (business, user)).await?;
             invitations::remove_sent_by(conn, business, user).await?;
@@ -91,9 +96,13 @@ pub(crate) async fn remove_user(
 async fn hold(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
+    author: &Author,
     user: UserId,
 ) -> Result<User, ChangeUserError> {
     businesses::find_for_update(conn, business).await?.ok_or(ChangeUserError::Unknown)?;
+    if !is_still_owner(conn, business, author).await? {
+        return Err(ChangeUserError::NotOwner);
+    }
     users::find(conn, business, user).await?.ok_or(ChangeUserError::Unknown)
 }
 

@@ -4,9 +4,11 @@ use chrono::TimeDelta;
 use domain::{BusinessId, InvitationId};
 use postgres::StoreError;
 
-use super::write_audit;
+use super::{is_still_owner, write_audit};
 use crate::app::App;
-use crate::domain::{Act, Action, Author, Email, LinkToken, Role, Session, Subject, Target, TargetKind};
+use crate::domain::{
+    Act, Action, Author, BusinessStatus, Email, LinkToken, Role, Session, Subject, Target, TargetKind,
+};
 use crate::mail::Letter;
 use crate::store::attempts::{self, Allowed};
 use crate::store::invitations::{self, Invitation};
@@ -19,12 +21,16 @@ const OPEN_MAX: i64 = 50;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InviteError {
+    #[error("the author is no owner any more")]
+    NotOwner,
     #[error("they belong to the business already")]
     AlreadyMember,
     #[error("too many invitations are open")]
     TooManyOpen,
     #[error("too many invitations were sent")]
     TooMany { wait: TimeDelta },
+    #[error("the business is not active")]
+    NotApproved,
     #[error("the business is gone")]
     UnknownBusiness,
     #[error(transparent)]
@@ -61,16 +67,22 @@ pub(crate) async fn invite(
     let written: Result<(), InviteError> = app
         .database
         .transaction(async |conn| {
-            businesses::find_for_update(conn, business).await?.ok_or(InviteError::UnknownBusiness)?;
+            let found = businesses::find_for_update(conn, business).await?;
+            // Anybody may open an account, and each invitation is a mail to whomever they like.
+            if found.ok_or(InviteError::UnknownBusiness)?.status != BusinessStatus::Active {
+                return Err(InviteError::NotApproved);
+            }
+            if !is_still_owner(conn, business, author).await? {
+                return Err(InviteError::NotOwner);
+            }
             if users::find_by_email(conn, business, &invitation.email).await?.is_some() {
                 return Err(InviteError::AlreadyMember);
             }
             if invitations::count_others(conn, business, &invitation.email, now).await? >= OPEN_MAX {
                 return Err(InviteError::TooManyOpen);
             }
-            if let Allowed::After(wait) =
-                attempts::begin(conn, &[Subject::invitation_by(business)], now).await?
-            {
+            let counted = [Subject::invitation_by(business), Subject::invitation_to(&invitation.email)];
+            if let Allowed::After(wait) = attempts::begin(conn, &counted, now).await? {
                 return Err(InviteError::TooMany { wait });
             }
             invitations::put(conn, &invitation, &token).await?;

@@ -4,29 +4,36 @@ use chrono::TimeDelta;
 use domain::RequestId;
 use postgres::StoreError;
 
+use super::counted::{self, Origin};
 use super::start_session::{Browser, Holder, Opened, start_session};
-use super::write_audit;
 use super::write_audit::note_act;
+use super::{again_after_deadlock, write_audit};
 use crate::app::App;
-use crate::domain::{Act, Action, Author, CallerAddress, Email, Password, Subject, Target, TargetKind};
+use crate::domain::{Act, Action, Author, Email, Password, Scope, Subject, Target, TargetKind};
 use crate::passwords::PasswordError;
 use crate::store::attempts::{self, Allowed, Attempt};
 use crate::store::users::{self, Credentials};
+use crate::turns::Who;
 
 pub(crate) struct LogIn {
     pub(crate) email: Email,
     pub(crate) password: Password,
-    /// `None` when addresses are not counted.
-    pub(crate) address: Option<CallerAddress>,
+    pub(crate) origin: Origin,
     pub(crate) browser: Browser,
     pub(crate) request: Option<RequestId>,
+}
+
+impl LogIn {
+    fn who(&self) -> Who {
+        Who { address: self.origin.address_text(), account: self.email.key() }
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LogInError {
     #[error("the e-mail or the password is wrong")]
     InvalidCredentials,
-    #[error("too many log-ins failed")]
+    #[error("too many log-ins")]
     TooMany { wait: TimeDelta },
     #[error(transparent)]
     Password(#[from] PasswordError),
@@ -40,18 +47,38 @@ impl From<diesel::result::Error> for LogInError {
     }
 }
 
-/// Counts the attempt, checks the password, and opens a session. Attempts that succeed are not counted.
+/// Counts the attempt, checks the password, and opens a session. Those that succeed are counted apart, and more of them
+/// allowed.
 pub(crate) async fn log_in(app: &App, request: LogIn) -> Result<Opened, LogInError> {
     let now = app.clock.now();
-    let mut subjects = vec![Subject::account(&request.email)];
-    subjects.extend(request.address.map(Subject::log_in_from));
-    let allowed = app.database.transaction(async |conn| attempts::begin(conn, &subjects, now).await).await?;
+    let subjects = counted::subjects(app, &counted::LOG_IN, &request.email, &request.origin).await?;
+    let successes = Subject::account(Scope::LogInSuccess, &request.email);
+    let allowed: Result<Allowed, StoreError> = app
+        .database
+        .transaction(async |conn| match attempts::wait(conn, &successes, now).await? {
+            Some(wait) => Ok(Allowed::After(wait)),
+            None => attempts::begin(conn, &subjects, now).await,
+        })
+        .await;
+    let allowed = allowed?;
     let counted = match allowed {
         Allowed::After(wait) => return Err(LogInError::TooMany { wait }),
         Allowed::Yes(counted) => counted,
     };
-    match check(app, &request).await {
-        Ok(credentials) => open(app, &request, credentials, &counted).await,
+    let opened = match check(app, &request).await {
+        Ok(credentials) => {
+            let is_deadlock =
+                |error: &LogInError| matches!(error, LogInError::Store(error) if error.is_deadlock());
+            again_after_deadlock(
+                async || open(app, &request, &credentials, (&subjects, &counted)).await,
+                is_deadlock,
+            )
+            .await
+        }
+        Err(error) => Err(error),
+    };
+    match opened {
+        Ok(opened) => Ok(opened),
         Err(LogInError::InvalidCredentials) => Err(LogInError::InvalidCredentials),
         Err(ours) => {
             // A fault of ours is no failed attempt of theirs.
@@ -69,7 +96,7 @@ async fn check(app: &App, request: &LogIn) -> Result<Credentials, LogInError> {
     let read = app.database.read(async |conn| users::credentials(conn, &request.email).await).await;
     let credentials: Option<Credentials> = read?;
     let kept = credentials.as_ref().map(|credentials| credentials.password_hash.as_str());
-    let good = app.passwords.verify(&request.password, kept).await?;
+    let good = app.passwords.verify(&request.password, kept, request.who()).await?;
     if let Some(tried) = credentials.as_ref().filter(|_| !good) {
         note_failure(app, tried, request.request);
     }
@@ -88,25 +115,29 @@ fn note_failure(app: &App, tried: &Credentials, request: Option<RequestId>) {
 async fn open(
     app: &App,
     request: &LogIn,
-    credentials: Credentials,
-    counted: &[Attempt],
+    credentials: &Credentials,
+    (subjects, counted): (&[Subject], &[Attempt]),
 ) -> Result<Opened, LogInError> {
-    let account = Subject::account(&request.email);
     let opened: Result<Opened, LogInError> = app
         .database
         .transaction(async |conn| {
             // The password was changed after it was checked: the old one must not open a session.
-            if !users::lock_unchanged(conn, &credentials).await? {
+            if !users::lock_unchanged(conn, credentials).await? {
                 return Err(LogInError::InvalidCredentials);
             }
             attempts::take_back(conn, counted).await?;
-            attempts::forget(conn, account).await?;
+            for subject in subjects.iter().filter(|subject| subject.scope != Scope::LogInAddress) {
+                attempts::forget(conn, *subject).await?;
+            }
+            attempts::note(conn, Subject::account(Scope::LogInSuccess, &request.email), app.clock.now())
+                .await?;
             let holder = Holder {
                 user: credentials.user,
                 email: credentials.email.clone(),
                 role: credentials.role,
                 business: credentials.business,
                 business_name: credentials.business_name.clone(),
+                password_hash: credentials.password_hash.clone(),
             };
             let author = Author::user(holder.user, &holder.email, request.request);
             let opened = start_session(conn, app, holder, &request.browser).await?;

@@ -26,10 +26,11 @@ pub(crate) async fn record_fact(
         app.database.transaction(async |conn| record_within(conn, app, business, fact, at).await).await;
     let recorded = outcome?;
     app.doorbell.ring();
+    tell(business, fact, recorded);
     Ok(recorded)
 }
 
-/// As [`record_fact`], within the caller's transaction.
+/// As [`record_fact`], within the caller's transaction, who then [tells](tell) of it.
 pub(crate) async fn record_within(
     conn: &mut AsyncPgConnection,
     app: &App,
@@ -43,7 +44,13 @@ pub(crate) async fn record_within(
     };
     if recorded == Some(Recorded::New) {
         announce(conn, app, business).await?;
-        tracing::info!(business_id = %business, ?fact, "a go-live fact became known");
     }
     Ok(recorded)
+}
+
+/// To be called after the commit.
+pub(crate) fn tell(business: BusinessId, fact: Fact, recorded: Option<Recorded>) {
+    if recorded == Some(Recorded::New) {
+        tracing::info!(business_id = %business, ?fact, "a go-live fact became known");
+    }
 }

@@ -5,17 +5,17 @@ use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, RequestId};
 use postgres::StoreError;
 
+use super::counted::{self, Origin};
 use super::write_audit;
 use crate::app::App;
-use crate::domain::{
-    Act, Action, Author, CallerAddress, Email, LinkToken, Password, Subject, Target, TargetKind,
-};
+use crate::domain::{Act, Action, Author, Email, LinkToken, Password, Scope, Subject, Target, TargetKind};
 use crate::mail::Letter;
 use crate::passwords::PasswordError;
 use crate::store::attempts::{self, Allowed};
 use crate::store::password_resets::{self, Reset};
 use crate::store::sessions;
 use crate::store::users::{self, Credentials};
+use crate::turns::Who;
 
 /// How long the link is good.
 const LASTS: TimeDelta = TimeDelta::hours(1);
@@ -50,12 +50,11 @@ impl From<diesel::result::Error> for ResetError {
 pub(crate) async fn request_reset(
     app: &App,
     email: Email,
-    address: Option<CallerAddress>,
+    origin: &Origin,
     request: Option<RequestId>,
 ) -> Result<(), RequestResetError> {
     let now = app.clock.now();
-    let mut subjects = vec![Subject::reset_of(&email)];
-    subjects.extend(address.map(Subject::reset_from));
+    let subjects = counted::subjects(app, &counted::RESET, &email, origin).await?;
     let allowed = app.database.transaction(async |conn| attempts::begin(conn, &subjects, now).await).await?;
     if let Allowed::After(wait) = allowed {
         return Err(RequestResetError::TooMany { wait });
@@ -139,22 +138,24 @@ pub(crate) async fn is_good(app: &App, token: &LinkToken) -> Result<bool, StoreE
     Ok(found.is_some())
 }
 
-/// Uses up the link. Every session of the user ends, and their failed log-ins are forgotten.
+/// Uses up the link. Every session of the user ends, and their failed log-ins from this address are forgotten.
 pub(crate) async fn reset_password(
     app: &App,
     token: &LinkToken,
     password: &Password,
+    origin: &Origin,
     request: Option<RequestId>,
 ) -> Result<(), ResetError> {
     let now = app.clock.now();
     // Looked up first, so that nobody has passwords hashed without a good link.
     let found = app.database.read(async |conn| password_resets::find(conn, token, now).await).await?;
     let reset: Reset = found.ok_or(ResetError::Invalid)?;
-    let hash = app.passwords.hash(password).await?;
+    let who = Who { address: origin.address_text(), account: reset.user.to_string() };
+    let hash = app.passwords.hash(password, who).await?;
     let changed: Result<(), ResetError> = app
         .database
         .transaction(async |conn| {
-            if !password_resets::use_up(conn, token).await? {
+            if !password_resets::use_up(conn, reset, token).await? {
                 return Err(ResetError::Invalid);
             }
             let (business, user) = (reset.business, reset.user);
@@ -163,7 +164,9 @@ pub(crate) async fn reset_password(
             password_resets::forget(conn, reset).await?;
             sessions::revoke_all(conn, (business, user), None, now).await?;
             if let Some(email) = Email::parse(&account.email) {
-                attempts::forget(conn, Subject::account(&email)).await?;
+                attempts::forget(conn, Subject::account(Scope::LogInAccount, &email)).await?;
+                let here = Subject::account_at(Scope::LogInAccountAddress, &email, &origin.address_text());
+                attempts::forget(conn, here).await?;
             }
             let act = Act::new(Action::PasswordReset)
                 .on(Target::new(TargetKind::User, user).labelled(&account.email));

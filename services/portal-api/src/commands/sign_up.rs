@@ -15,12 +15,12 @@ use crate::passwords::PasswordError;
 use crate::store::attempts::{self, Allowed};
 use crate::store::users::{self, NewUser};
 use crate::store::{businesses, go_live};
+use crate::turns::Who;
 
 pub(crate) struct SignUp {
     pub(crate) business_name: String,
     pub(crate) email: Email,
     pub(crate) password: Password,
-    /// `None` when addresses are not counted.
     pub(crate) address: Option<CallerAddress>,
     pub(crate) browser: Browser,
     pub(crate) request: Option<RequestId>,
@@ -46,7 +46,7 @@ impl From<diesel::result::Error> for SignUpError {
 
 /// Creates the business, inactive until the operator approves it, its owner, and a session for them.
 pub(crate) async fn sign_up(app: &App, request: SignUp) -> Result<Opened, SignUpError> {
-    if let Some(address) = request.address {
+    if let Some(address) = request.address.filter(|_| app.limits.per_address) {
         let subjects = [Subject::sign_up_from(address)];
         let now = app.clock.now();
         let allowed =
@@ -55,7 +55,9 @@ pub(crate) async fn sign_up(app: &App, request: SignUp) -> Result<Opened, SignUp
             return Err(SignUpError::TooMany { wait });
         }
     }
-    let password_hash = app.passwords.hash(&request.password).await?;
+    let address = request.address.map(CallerAddress::text).unwrap_or_default();
+    let who = Who { address, account: request.email.key() };
+    let password_hash = app.passwords.hash(&request.password, who).await?;
     let opened = app.database.transaction(async |conn| create(conn, app, &request, &password_hash).await);
     let opened = opened.await?;
     tracing::info!(
@@ -101,6 +103,7 @@ async fn create(
         role: Role::Owner,
         business: business.id,
         business_name: business.name,
+        password_hash: password_hash.to_owned(),
     };
     let author = Author::user(user.id, &holder.email, request.request);
     let act = Act::new(Action::AccountCreated).on(Target::new(TargetKind::Business, business.id));

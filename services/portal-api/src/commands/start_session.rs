@@ -5,7 +5,7 @@ use domain::{BusinessId, SessionId, UserId};
 use postgres::StoreError;
 
 use crate::app::App;
-use crate::domain::{Role, Session, SessionToken, expiry};
+use crate::domain::{KnownBrowser, Role, Session, SessionToken, expiry};
 use crate::store::sessions;
 
 /// A user's oldest sessions end when there are more.
@@ -15,6 +15,8 @@ const OPEN_MAX: i64 = 100;
 pub(crate) struct Opened {
     pub(crate) session: Session,
     pub(crate) token: SessionToken,
+    /// By which the browser is known from now on.
+    pub(crate) browser: KnownBrowser,
 }
 
 /// What the browser brings that is to hold the session.
@@ -33,6 +35,7 @@ pub(super) struct Holder {
     pub(super) role: Role,
     pub(super) business: BusinessId,
     pub(super) business_name: String,
+    pub(super) password_hash: String,
 }
 
 /// A new session under a new secret. The one that the browser held before ends, so that a secret which somebody planted
@@ -44,6 +47,7 @@ pub(super) async fn start_session(
     browser: &Browser,
 ) -> Result<Opened, StoreError> {
     let now = app.clock.now();
+    let known = KnownBrowser::issue(&holder.password_hash, holder.user, now);
     if let Some(token) = &browser.replaces {
         sessions::revoke(conn, token, now).await?;
     }
@@ -60,5 +64,5 @@ pub(super) async fn start_session(
     let token = SessionToken::generate(&app.entropy);
     sessions::insert(conn, &session, &token, browser.user_agent.as_deref()).await?;
     sessions::revoke_beyond(conn, &session, OPEN_MAX, now).await?;
-    Ok(Opened { session, token })
+    Ok(Opened { session, token, browser: known })
 }

@@ -5,7 +5,8 @@ use messaging::{Handler, Rejection};
 use postgres::StoreError;
 
 use crate::app::App;
-use crate::commands::record_fact::{Fact, record_within};
+use crate::commands::record_fact::{Fact, record_within, tell};
+use crate::store::go_live::Recorded;
 
 /// Under this name the inbox remembers what was handled.
 const CONSUMER: &str = "portal-api.facts";
@@ -16,24 +17,23 @@ impl Handler for FactsConsumer {
     async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
         let Some(fact) = fact_of(&envelope.body) else { return Ok(()) };
         let app = &self.0;
-        let outcome: Result<bool, StoreError> = app
+        let outcome: Result<_, StoreError> = app
             .database
             .transaction(async |conn| {
                 let now = app.clock.now();
                 if !outbox::first_time(conn, CONSUMER, envelope.id, now).await? {
-                    return Ok(true);
+                    return Ok(Some(Recorded::KnownAlready));
                 }
-                let recorded =
-                    record_within(conn, app, envelope.business_id, fact, envelope.occurred_at).await?;
-                Ok(recorded.is_some())
+                record_within(conn, app, envelope.business_id, fact, envelope.occurred_at).await
             })
             .await;
         match outcome {
-            Ok(true) => {
+            Ok(Some(recorded)) => {
                 app.doorbell.ring();
+                tell(envelope.business_id, fact, Some(recorded));
                 Ok(())
             }
-            Ok(false) => Err(Rejection::Never("a go-live fact of an unknown business".to_owned())),
+            Ok(None) => Err(Rejection::Never("a go-live fact of an unknown business".to_owned())),
             Err(error) => Err(Rejection::Later(error.to_string())),
         }
     }

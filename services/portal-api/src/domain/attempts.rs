@@ -1,23 +1,30 @@
-//! How often strangers may try: log-ins and resets of a password per account and per address, sign-ups per address
-//! (`design.md` §5); and how often a business may invite.
+//! How often strangers may try: log-ins and resets of a password per account and address, per account, and per address;
+//! sign-ups per address (`design.md` §5); how often anybody may log in; and how often a business may invite, and somebody
+//! be invited.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::BusinessId;
+use domain::{BusinessId, UserId};
 use sha2::{Digest, Sha256};
 use strum::{Display, IntoStaticStr};
 
-use super::{CallerAddress, Email};
+use super::{CallerAddress, Email, KnownBrowser};
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Scope {
     LogInAccount,
+    LogInAccountAddress,
     LogInAddress,
+    LogInBrowser,
+    LogInSuccess,
     SignUpAddress,
     InvitationBusiness,
+    InvitationRecipient,
     ResetAccount,
+    ResetAccountAddress,
     ResetAddress,
+    ResetBrowser,
 }
 
 /// At most `max` within any stretch of `window`.
@@ -29,16 +36,23 @@ pub(crate) struct Limit {
 
 impl Scope {
     /// The longest window of all; what is older counts nowhere.
-    pub(crate) const WINDOW_MAX: TimeDelta = TimeDelta::hours(1);
+    pub(crate) const WINDOW_MAX: TimeDelta = TimeDelta::hours(24);
 
     pub(crate) fn limit(self) -> Limit {
         match self {
-            Self::LogInAccount => Limit { max: 10, window: TimeDelta::minutes(15) },
-            Self::LogInAddress => Limit { max: 100, window: TimeDelta::minutes(15) },
+            Self::LogInAccountAddress | Self::LogInBrowser => {
+                Limit { max: 10, window: TimeDelta::minutes(15) }
+            }
+            // Looser than the one above: a stranger at one address must not lock the account's own people out.
+            Self::LogInAccount | Self::LogInAddress => Limit { max: 100, window: TimeDelta::minutes(15) },
+            // Each costs as much of a processor as one that fails.
+            Self::LogInSuccess => Limit { max: 100, window: TimeDelta::minutes(15) },
             Self::SignUpAddress => Limit { max: 20, window: TimeDelta::hours(1) },
             // Each may send a mail to somebody who never asked for it.
             Self::InvitationBusiness => Limit { max: 60, window: TimeDelta::hours(1) },
-            Self::ResetAccount => Limit { max: 5, window: TimeDelta::hours(1) },
+            Self::InvitationRecipient => Limit { max: 5, window: TimeDelta::hours(24) },
+            Self::ResetAccountAddress | Self::ResetBrowser => Limit { max: 5, window: TimeDelta::hours(1) },
+            Self::ResetAccount => Limit { max: 20, window: TimeDelta::hours(1) },
             Self::ResetAddress => Limit { max: 100, window: TimeDelta::minutes(15) },
         }
     }
@@ -52,12 +66,21 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    pub(crate) fn account(email: &Email) -> Self {
-        Self::of(Scope::LogInAccount, &email.key())
+    pub(crate) fn account(scope: Scope, email: &Email) -> Self {
+        Self::of(scope, &email.key())
     }
 
-    pub(crate) fn log_in_from(address: CallerAddress) -> Self {
-        Self::of(Scope::LogInAddress, &address.text())
+    /// No e-mail and no address has a space.
+    pub(crate) fn account_at(scope: Scope, email: &Email, address: &str) -> Self {
+        Self::of(scope, &format!("{} {address}", email.key()))
+    }
+
+    pub(crate) fn address(scope: Scope, address: CallerAddress) -> Self {
+        Self::of(scope, &address.text())
+    }
+
+    pub(crate) fn browser(scope: Scope, user: UserId, browser: &KnownBrowser) -> Self {
+        Self::of(scope, &format!("{user} {}", browser.expose()))
     }
 
     pub(crate) fn sign_up_from(address: CallerAddress) -> Self {
@@ -68,12 +91,12 @@ impl Subject {
         Self::of(Scope::InvitationBusiness, &business.to_string())
     }
 
-    pub(crate) fn reset_of(email: &Email) -> Self {
-        Self::of(Scope::ResetAccount, &email.key())
-    }
-
-    pub(crate) fn reset_from(address: CallerAddress) -> Self {
-        Self::of(Scope::ResetAddress, &address.text())
+    /// Of all businesses together; `name+anything@host` is the inbox of `name@host`.
+    pub(crate) fn invitation_to(email: &Email) -> Self {
+        let key = email.key();
+        let (local, host) = key.split_once('@').unwrap_or((&key, ""));
+        let (name, _) = local.split_once('+').unwrap_or((local, ""));
+        Self::of(Scope::InvitationRecipient, &format!("{name}@{host}"))
     }
 
     /// The number under which attempts of this subject queue up one behind the other.
@@ -137,10 +160,13 @@ mod tests {
 
     #[test]
     fn an_account_is_counted_once_however_it_is_spelled() {
-        let subject = |text| Subject::account(&Email::parse(text).unwrap());
+        let subject = |text| Subject::account(Scope::LogInAccount, &Email::parse(text).unwrap());
         assert_eq!(subject("a@b.co"), subject("A@B.CO"));
         assert_ne!(subject("a@b.co"), subject("b@b.co"));
         let address = CallerAddress::new("10.0.0.1".parse().unwrap());
-        assert_ne!(Subject::log_in_from(address).digest, Subject::sign_up_from(address).digest);
+        assert_ne!(
+            Subject::address(Scope::LogInAddress, address).digest,
+            Subject::sign_up_from(address).digest
+        );
     }
 }

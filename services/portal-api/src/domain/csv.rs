@@ -19,15 +19,25 @@ pub(crate) fn record<'a>(fields: impl Iterator<Item = &'a str>) -> Vec<u8> {
     line.into_bytes()
 }
 
-/// A text of somebody else's: one that a spreadsheet would run gets an apostrophe in front, which it shows as text. A
-/// number of ours may begin with a minus and needs none.
+/// A text of somebody else's: what a spreadsheet would run gets an apostrophe in front, which it shows as text. A number
+/// of ours may begin with a minus and needs none.
+///
+/// In many countries a spreadsheet separates cells at semicolons, whatever the quotes: each part may become a cell.
 pub(crate) fn defused(text: &str) -> String {
-    let runs = |c: char| matches!(c, '=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '＝' | '＋' | '－' | '＠');
-    if text.trim_start_matches([' ', '\'', '"']).starts_with(runs) {
-        format!("'{text}")
-    } else {
-        text.to_owned()
+    let starts_cell = |c: char| matches!(c, ';' | '\t' | '\r' | '\n');
+    let mut defused = String::with_capacity(text.len() + 1);
+    for (index, part) in text.split_inclusive(starts_cell).enumerate() {
+        let leads = index == 0 && part.starts_with(starts_cell);
+        if leads || part.trim_start_matches([' ', '\'', '"']).starts_with(runs) {
+            defused.push('\'');
+        }
+        defused.push_str(part);
     }
+    defused
+}
+
+fn runs(c: char) -> bool {
+    matches!(c, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠')
 }
 
 #[cfg(test)]
@@ -43,9 +53,22 @@ mod tests {
     #[test]
     fn no_text_of_somebody_elses_is_a_formula() {
         for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\r=x", " =1", "'=1", "\"=1", "＝1"] {
-            assert_eq!(defused(formula), format!("'{formula}"), "{formula}");
+            let defused = defused(formula);
+            assert!(
+                defused.starts_with('\'') && defused.replace('\'', "") == formula.replace('\'', ""),
+                "{defused}"
+            );
         }
-        for harmless in ["", "shop-1", "1-2", "a=b", "नमस्ते", "#1"] {
+        for (formula, expected) in [
+            (";=1+1", "';'=1+1"),
+            ("; \"=1+1", "';' \"=1+1"),
+            ("x;=1+1;y", "x;'=1+1;y"),
+            ("x\n=1", "x\n'=1"),
+            (";x", "';x"),
+        ] {
+            assert_eq!(defused(formula), expected);
+        }
+        for harmless in ["", "shop-1", "1-2", "a=b", "a; b", "a;b;", "नमस्ते", "#1"] {
             assert_eq!(defused(harmless), harmless);
         }
     }

@@ -6,7 +6,7 @@ use domain::Paise;
 use settings::Brand;
 use strum::{IntoStaticStr, VariantNames};
 
-use crate::domain::{LinkToken, Links, Role};
+use crate::domain::{LinkToken, Links, Place, Role, colour, has_web_address};
 
 /// A mail, before it is put into words.
 #[derive(IntoStaticStr, VariantNames)]
@@ -78,7 +78,9 @@ struct AsHtml<'a> {
     link: &'a str,
     footer: &'a str,
     brand: &'a str,
-    accent_color: &'a str,
+    accent: &'a str,
+    letters: &'a str,
+    heading: &'a str,
 }
 
 const NOT_ASKED_FOR: &str =
@@ -101,10 +103,18 @@ impl Letter<'_> {
         }
     }
 
+    /// The secret that its link carries.
+    pub(super) fn token(&self) -> Option<&LinkToken> {
+        match self {
+            Self::PasswordReset { token, .. } | Self::Invitation { token, .. } => Some(token),
+            _ => None,
+        }
+    }
+
     /// # Errors
     /// When a template cannot be filled in.
-    pub(crate) fn write(&self, brand: &Brand, links: &Links) -> askama::Result<Written> {
-        let content = self.content(&brand.name, links);
+    pub(crate) fn write(&self, brand: &Brand, links: &Links, place: Place) -> askama::Result<Written> {
+        let content = self.content(&brand.name, links, place);
         let text = AsText {
             subject: &content.subject,
             paragraphs: &content.paragraphs,
@@ -120,34 +130,37 @@ impl Letter<'_> {
             link: &content.link,
             footer: content.footer,
             brand: &brand.name,
-            accent_color: &brand.accent_color,
+            accent: &brand.accent_color,
+            letters: colour::letters_on(&brand.accent_color),
+            heading: colour::readable_on_white(&brand.accent_color),
         };
         let (text, html) = (text.render()?, html.render()?);
         Ok(Written { subject: content.subject, text, html })
     }
 
-    fn content(&self, brand: &str, links: &Links) -> Content {
+    fn content(&self, brand: &str, links: &Links, place: Place) -> Content {
         match self {
             Self::PasswordReset { token, expires_at } => {
-                password_reset(brand, links.reset_password(token), *expires_at)
+                password_reset(brand, links.reset_password(token), &place.time(*expires_at))
             }
-            Self::PasswordChanged { at } => password_changed(brand, links.page("reset-password"), *at),
+            Self::PasswordChanged { at } => {
+                password_changed(brand, links.page("reset-password"), &place.time(*at))
+            }
             Self::Invitation { business_name, invited_by, role, token, expires_at } => {
                 let link = links.invitation(token);
-                invitation(brand, (business_name, invited_by), *role, link, *expires_at)
+                invitation(brand, (business_name, invited_by), *role, link, &place.time(*expires_at))
             }
             Self::NewOwner { email } => new_owner(email, links.page("account/team")),
             Self::EndpointFailing { percent } => endpoint_failing(*percent, links.page("webhooks")),
             Self::EndpointDisabled { reason } => endpoint_disabled(reason, links.page("webhooks")),
             Self::LowBalance { balance, threshold } => {
-                low_balance(*balance, *threshold, links.page("wallet"))
+                low_balance(&place.money(*balance), &place.money(*threshold), links.page("wallet"))
             }
         }
     }
 }
 
-fn password_reset(brand: &str, link: String, expires_at: DateTime<Utc>) -> Content {
-    let until = in_words(expires_at);
+fn password_reset(brand: &str, link: String, until: &str) -> Content {
     Content {
         subject: format!("Choose a new password for {brand}"),
         paragraphs: vec![format!(
@@ -159,8 +172,7 @@ fn password_reset(brand: &str, link: String, expires_at: DateTime<Utc>) -> Conte
     }
 }
 
-fn password_changed(brand: &str, link: String, at: DateTime<Utc>) -> Content {
-    let at = in_words(at);
+fn password_changed(brand: &str, link: String, at: &str) -> Content {
     Content {
         subject: format!("Your {brand} password was changed"),
         paragraphs: vec![
@@ -180,9 +192,10 @@ fn invitation(
     (business_name, invited_by): (&str, &str),
     role: Role,
     link: String,
-    expires_at: DateTime<Utc>,
+    until: &str,
 ) -> Content {
-    let until = in_words(expires_at);
+    // Of an account that is older than the rule for names.
+    let business_name = if has_web_address(business_name) { "A business" } else { business_name };
     Content {
         subject: format!("{business_name} invites you to {brand}"),
         paragraphs: vec![
@@ -239,7 +252,7 @@ fn endpoint_disabled(reason: &str, link: String) -> Content {
     }
 }
 
-fn low_balance(balance: Paise, threshold: Paise, link: String) -> Content {
+fn low_balance(balance: &str, threshold: &str, link: String) -> Content {
     Content {
         subject: "Your wallet is running low".to_owned(),
         paragraphs: vec![
@@ -252,17 +265,18 @@ fn low_balance(balance: Paise, threshold: Paise, link: String) -> Content {
     }
 }
 
-/// In UTC: a mail does not know its reader's zone.
-fn in_words(time: DateTime<Utc>) -> String {
-    time.format("%-d %B %Y, %H:%M UTC").to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use domain::Entropy;
     use url::Url;
 
     use super::*;
+    use crate::region_settings::Region;
+
+    fn place() -> Place {
+        let Region { locale, .. } = Region::default();
+        Place { locale, zone: chrono_tz::Tz::Asia__Kolkata }
+    }
 
     #[test]
     fn a_letter_says_what_to_do_and_escapes_what_others_wrote() {
@@ -275,20 +289,33 @@ mod tests {
             token: &token,
             expires_at: DateTime::UNIX_EPOCH,
         };
-        let written = letter.write(&Brand::default(), &links).unwrap();
+        let written = letter.write(&Brand::default(), &links, place()).unwrap();
         assert_eq!(written.subject, "<b>Bakery</b> invites you to Waybill");
         let link = format!("https://portal.example.com/invitation#token={}", token.expose());
         assert!(written.text.contains(&link) && written.html.contains(&link), "{}", written.text);
-        assert!(written.text.contains("1 January 1970, 00:00 UTC"), "{}", written.text);
+        assert!(written.text.contains("1 January 1970, 05:30 IST"), "{}", written.text);
         assert!(!written.html.contains("<b>Bakery"), "{}", written.html);
     }
 
     #[test]
     fn money_is_written_as_people_read_it() {
         let links = Links::new(Url::parse("https://portal.example.com").unwrap());
-        let letter = Letter::LowBalance { balance: Paise::new(12_345), threshold: Paise::new(50_000) };
-        let written = letter.write(&Brand::default(), &links).unwrap();
-        assert!(written.text.contains("123.45") && written.text.contains("500.00"), "{}", written.text);
+        let letter = Letter::LowBalance { balance: Paise::new(12_345), threshold: Paise::new(10_000_000) };
+        let written = letter.write(&Brand::default(), &links, place()).unwrap();
+        assert!(
+            written.text.contains("₹123.45") && written.text.contains("₹1,00,000.00"),
+            "{}",
+            written.text
+        );
         assert!(written.text.contains("https://portal.example.com/wallet"));
+    }
+    #[test]
+    fn the_button_can_be_read_on_a_light_accent() {
+        let links = Links::new(Url::parse("https://portal.example.com").unwrap());
+        let brand = Brand { accent_color: "#ffd500".to_owned(), ..Brand::default() };
+        let letter = Letter::EndpointFailing { percent: 50 };
+        let html = letter.write(&brand, &links, place()).unwrap().html;
+        assert!(html.contains("background:#ffd500;color:#000000"), "{html}");
+        assert!(html.contains("font-weight:600;color:#1c1f24"), "{html}");
     }
 }

@@ -54,11 +54,17 @@ fn create_counters() {
 async fn send_some(app: &App, transport: &Transport) -> Result<usize, StoreError> {
     let now = app.clock.now();
     let claimed = app.database.read(async |conn| mails::claim(conn, now, LEASE, AT_ONCE).await).await?;
-    let outcomes = join_all(claimed.iter().map(|mail| transport.send(mail, now))).await;
+    let outcomes = join_all(claimed.iter().map(|mail| send(app, transport, mail, now))).await;
     for (mail, outcome) in claimed.iter().zip(outcomes) {
         note(app, mail, outcome).await?;
     }
     Ok(claimed.len())
+}
+
+async fn send(app: &App, transport: &Transport, mail: &Claimed, now: DateTime<Utc>) -> Result<(), SendError> {
+    // An instance with the token that it was sealed under may still come by.
+    let bodies = app.mailbox.opened(mail).map_err(|error| SendError::Later(error.to_string()))?;
+    transport.send(mail, bodies, now).await
 }
 
 async fn note(app: &App, mail: &Claimed, outcome: Result<(), SendError>) -> Result<(), StoreError> {
@@ -78,7 +84,7 @@ async fn note(app: &App, mail: &Claimed, outcome: Result<(), SendError>) -> Resu
                 attempts = mail.attempts,
                 "a mail was not taken; it is tried again"
             );
-            return app.database.read(async |conn| mails::put_off(conn, mail.id, due_at).await).await;
+            return app.database.read(async |conn| mails::put_off(conn, mail, due_at).await).await;
         }
         Err(error) => {
             counter!("mails_given_up_total", "kind" => kind.clone()).increment(1);

@@ -12,6 +12,7 @@ use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use tokio::io::AsyncWriteExt as _;
 use url::Url;
 
+use crate::domain::Email;
 use crate::settings::{MailEncryption, MailSettings, MailTransport};
 use crate::store::mails::Claimed;
 
@@ -45,6 +46,11 @@ pub(super) enum SendError {
     Later(String),
 }
 
+/// Whether [`Transport`] would take it as a recipient.
+pub(crate) fn is_deliverable(email: &Email) -> bool {
+    email.as_str().parse::<lettre::Address>().is_ok()
+}
+
 impl Transport {
     /// `None` when no mails are sent.
     ///
@@ -63,8 +69,14 @@ impl Transport {
         Ok(Some(Self { from, host, way }))
     }
 
-    pub(super) async fn send(&self, mail: &Claimed, now: DateTime<Utc>) -> Result<(), SendError> {
-        let message = self.message(mail, now)?;
+    /// `bodies` are its text and its HTML as they are to leave.
+    pub(super) async fn send(
+        &self,
+        mail: &Claimed,
+        bodies: (String, String),
+        now: DateTime<Utc>,
+    ) -> Result<(), SendError> {
+        let message = self.message(mail, bodies, now)?;
         let sending = async {
             match &self.way {
                 Way::Smtp(server) => send_by_smtp(server, message).await,
@@ -77,7 +89,12 @@ impl Transport {
         sent.unwrap_or_else(|_| Err(SendError::Later("it took too long".to_owned())))
     }
 
-    fn message(&self, mail: &Claimed, now: DateTime<Utc>) -> Result<Message, SendError> {
+    fn message(
+        &self,
+        mail: &Claimed,
+        (text, html): (String, String),
+        now: DateTime<Utc>,
+    ) -> Result<Message, SendError> {
         // The reason may quote the address, which no log is to hold.
         let address =
             mail.recipient.parse().map_err(|_| SendError::Never("the address is none".to_owned()))?;
@@ -87,7 +104,7 @@ impl Transport {
             .subject(&mail.subject)
             .date(now.into())
             .message_id(Some(format!("<{}.{}@{}>", mail.id, now.timestamp(), self.host)))
-            .multipart(MultiPart::alternative_plain_html(mail.text_body.clone(), mail.html_body.clone()))
+            .multipart(MultiPart::alternative_plain_html(text, html))
             .map_err(|error| SendError::Never(error.to_string()))
     }
 }

@@ -5,14 +5,15 @@ use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
 use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
 
-use super::address::counted_address;
+use super::address::address;
 use super::author::{browser, request_id};
 use super::openapi::bodies;
 use super::session::SessionView;
-use super::{errors, session_cookie};
+use super::{browser_cookie, errors, session_cookie};
 use crate::app::App;
 use crate::commands::sign_up::{self, SignUp};
-use crate::domain::{Email, Password, Unfit};
+use crate::domain::{Email, Password, Unfit, has_web_address};
+use crate::mail::is_deliverable;
 
 #[utoipa::path(
     post,
@@ -29,12 +30,13 @@ pub(super) async fn sign_up(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (business_name, email, password) = parse(&body.0)?;
-    let address = counted_address(&app, &request);
+    let address = address(&app, &request);
     let (browser, request) = (browser(&app, &request), request_id(&request));
     let wanted = SignUp { business_name, email, password, address, browser, request };
     let opened = sign_up::sign_up(&app, wanted).await.map_err(errors::sign_up)?;
     Ok(HttpResponse::Created()
-        .cookie(session_cookie::PORTAL.carry(&app, &opened.token))
+        .cookie(session_cookie::PORTAL.carry(&app, &opened.token, opened.session.expires_at))
+        .cookie(browser_cookie::carry(&app, &opened.browser))
         .json(SessionView::of(&opened.session)))
 }
 
@@ -42,7 +44,7 @@ fn parse(body: &Value) -> Result<(String, Email, Password), ApiError> {
     let faults = FaultList::default();
     let parsed = Fields::of_body(body, &faults).and_then(|fields| {
         let business_name = business_name(&fields);
-        let email = email(&fields);
+        let email = reachable_email(&fields);
         let password = chosen_password(&fields, "password", email.as_ref());
         Some((business_name?, email?, password?))
     });
@@ -60,6 +62,12 @@ fn business_name(fields: &Fields<'_>) -> Option<String> {
         fields.fault("businessName", "invalid_format", message);
         return None;
     }
+    if has_web_address(&name) {
+        let message =
+            "businessName must not have a web address: it stands in mails, where it would be a link.";
+        fields.fault("businessName", "invalid_format", message);
+        return None;
+    }
     Some(name)
 }
 
@@ -71,6 +79,17 @@ pub(super) fn email(fields: &Fields<'_>) -> Option<Email> {
         fields.fault("email", "invalid_format", "email must be an e-mail address, such as you@shop.example.");
     }
     email
+}
+
+/// The e-mail of somebody new, which mails must be able to reach.
+pub(super) fn reachable_email(fields: &Fields<'_>) -> Option<Email> {
+    let email = email(fields)?;
+    if !is_deliverable(&email) {
+        let message = "email must be an address that mails can be sent to, such as you@shop.example.";
+        fields.fault("email", "invalid_format", message);
+        return None;
+    }
+    Some(email)
 }
 
 /// A password's text exactly as it is: spaces at its ends belong to it.

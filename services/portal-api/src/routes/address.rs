@@ -1,12 +1,16 @@
-//! Where a request comes from, for the limits per address.
+//! Where a request comes from, for the limits and for turns.
 
 use actix_web::HttpRequest;
 
+use super::browser_cookie;
 use crate::app::App;
+use crate::commands::Origin;
 use crate::domain::CallerAddress;
 
-/// `None` when addresses are not counted.
-pub(super) fn counted_address(app: &App, request: &HttpRequest) -> Option<CallerAddress> {
-    let limits = &app.limits;
-    if limits.per_address { CallerAddress::of(request, &limits.trusted_proxies) } else { None }
+pub(super) fn address(app: &App, request: &HttpRequest) -> Option<CallerAddress> {
+    CallerAddress::of(request, &app.limits.trusted_proxies)
+}
+
+pub(super) fn origin(app: &App, request: &HttpRequest) -> Origin {
+    Origin { address: address(app, request), browser: browser_cookie::read(app, request) }
 }

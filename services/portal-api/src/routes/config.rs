@@ -9,6 +9,7 @@ use url::Url;
 
 use crate::app::App;
 use crate::domain::Role;
+use crate::region_settings::{Locale, Region};
 
 /// The one currency that there is (`spec.md` §2.1).
 const CURRENCY: &str = "INR";
@@ -19,6 +20,7 @@ const KEEP: &str = "public, max-age=60";
 #[derive(Clone, Debug)]
 pub(crate) struct PortalConfig {
     pub(crate) brand: Brand,
+    pub(crate) region: Region,
     /// The integrators' `{base_url}`, ending in `/v1`.
     pub(crate) api_url: Url,
     pub(crate) mail_enabled: bool,
@@ -36,6 +38,10 @@ struct ConfigView<'a> {
     /// Without a slash at its end.
     api_base_url: &'a str,
     currency: &'static str,
+    /// How amounts and dates are written.
+    locale: Locale,
+    /// The zone that times are shown in, by its IANA name.
+    time_zone: &'a str,
     mail: MailView,
     /// The roles that a user of a business can have, the one that may most first.
     roles: &'static [Role],
@@ -64,13 +70,15 @@ struct MailView {
     responses((status = 200, description = "The brand, and where integrators call.", body = ConfigView)),
 )]
 pub(super) async fn config(app: Data<App>) -> HttpResponse {
-    let PortalConfig { brand, api_url, mail_enabled, roles } = &*app.config;
+    let PortalConfig { brand, region, api_url, mail_enabled, roles } = &*app.config;
     HttpResponse::Ok().insert_header((header::CACHE_CONTROL, KEEP)).json(ConfigView {
         brand: BrandView { name: &brand.name, accent_color: &brand.accent_color },
         header_prefix: &brand.header_prefix,
         key_segment: &brand.key_segment,
         api_base_url: api_url.as_str().trim_end_matches('/'),
         currency: CURRENCY,
+        locale: region.locale,
+        time_zone: &region.time_zone,
         mail: MailView { enabled: *mail_enabled },
         roles,
     })

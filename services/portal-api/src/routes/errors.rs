@@ -8,6 +8,7 @@ use serde_json::json;
 use web::ApiError;
 
 use crate::commands::accept_invitation::AcceptError;
+use crate::commands::change_business::ChangeBusinessError;
 use crate::commands::change_password::ChangePasswordError;
 use crate::commands::change_user::ChangeUserError;
 use crate::commands::invite::InviteError;
@@ -68,7 +69,7 @@ pub(super) fn log_in(error: LogInError) -> ApiError {
             "invalid_credentials",
             "The e-mail or the password is wrong.",
         ),
-        LogInError::TooMany { wait } => too_many("too_many_log_ins", "Too many log-ins failed.", wait),
+        LogInError::TooMany { wait } => too_many("too_many_log_ins", "There were too many log-ins.", wait),
         LogInError::Password(error) => password(error),
         LogInError::Store(error) => store(error),
     }
@@ -129,8 +130,23 @@ pub(super) fn reset_password(error: ResetError) -> ApiError {
     }
 }
 
+pub(super) fn change_business(error: ChangeBusinessError) -> ApiError {
+    match error {
+        ChangeBusinessError::Unknown => business_not_found(),
+        ChangeBusinessError::PlanChanged { plan } => {
+            let plan = plan.as_deref().unwrap_or("no plan");
+            let message = format!(
+                "Nothing was changed: {plan} would become active now. Look at what the business asks for."
+            );
+            ApiError::new(StatusCode::CONFLICT, "plan_changed", message)
+        }
+        ChangeBusinessError::Store(error) => store(error),
+    }
+}
+
 pub(super) fn change_user(error: ChangeUserError) -> ApiError {
     match error {
+        ChangeUserError::NotOwner => role_insufficient(Role::Owner),
         ChangeUserError::Unknown => user_not_found(),
         ChangeUserError::LastOwner => ApiError::new(
             StatusCode::CONFLICT,
@@ -143,6 +159,7 @@ pub(super) fn change_user(error: ChangeUserError) -> ApiError {
 
 pub(super) fn invite(error: InviteError) -> ApiError {
     match error {
+        InviteError::NotOwner => role_insufficient(Role::Owner),
         InviteError::AlreadyMember => ApiError::new(
             StatusCode::CONFLICT,
             "already_member",
@@ -154,8 +171,14 @@ pub(super) fn invite(error: InviteError) -> ApiError {
             "Too many invitations are open. Withdraw one, or wait until somebody accepts.",
         ),
         InviteError::TooMany { wait } => {
-            too_many("too_many_invitations", "Your business has sent too many invitations.", wait)
+            let what = "Too many invitations were sent by your business, or to this e-mail.";
+            too_many("too_many_invitations", what, wait)
         }
+        InviteError::NotApproved => ApiError::new(
+            StatusCode::FORBIDDEN,
+            "business_not_active",
+            "Your business may invite people once the operator has approved it.",
+        ),
         InviteError::UnknownBusiness => business_not_found(),
         InviteError::Store(error) => store(error),
     }
@@ -191,7 +214,7 @@ pub(super) fn too_many_streams() -> ApiError {
     ApiError::new(
         StatusCode::TOO_MANY_REQUESTS,
         "too_many_streams",
-        "Too many pages of this business follow its orders already. Close one.",
+        "Too many pages of yours, or of this business, follow its orders already. Close one.",
     )
     .retry_after(15)
 }

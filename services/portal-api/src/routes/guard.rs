@@ -1,6 +1,7 @@
 //! Who may pass: pages of our own origin, people who are logged in, the operator.
 
 use actix_web::body::MessageBody;
+use actix_web::cookie::Cookie;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::http::{Method, StatusCode};
@@ -60,6 +61,10 @@ fn check_origin(request: &ServiceRequest) -> Result<(), ApiError> {
             return Err(foreign());
         }
     }
+    // A browser may leave `Origin` out; it never says this of a page of ours.
+    if request.headers().get_all("sec-fetch-site").any(|site| site.as_bytes() == b"cross-site") {
+        return Err(foreign());
+    }
     Ok(())
 }
 
@@ -89,13 +94,18 @@ pub(super) async fn require_session(
         .app_data::<Data<App>>()
         .cloned()
         .ok_or_else(|| ApiError::internal("a guard without its app"))?;
-    let session = open_session(&app, request.request()).await?.ok_or_else(errors::not_logged_in)?;
+    let InUse { session, renewed } =
+        open_session(&app, request.request()).await?.ok_or_else(errors::not_logged_in)?;
     require_role(&request, &session)?;
     let changes = (!reads(&request)).then_some(session.business);
     request.extensions_mut().insert(session);
     let mut response = next.call(request).await?;
     tell_of_change(&app, changes, &response).await;
     forbid_keeping(&mut response);
+    // A call that opened another session or ended this one has set the cookie itself.
+    if let Some(cookie) = renewed.filter(|_| !response.headers().contains_key(header::SET_COOKIE)) {
+        response.response_mut().add_cookie(&cookie)?;
+    }
     Ok(response)
 }
 
@@ -121,36 +131,34 @@ fn require_role(request: &ServiceRequest, session: &Session) -> Result<(), ApiEr
     }
 }
 
+/// The session that a request uses.
+pub(super) struct InUse {
+    pub(super) session: Session,
+    /// The cookie, where its use has moved the session's end: the two end together.
+    pub(super) renewed: Option<Cookie<'static>>,
+}
+
 /// The session of a request, if it has one that has not ended. Its use moves its end.
 pub(super) async fn open_session(
     app: &App,
     request: &actix_web::HttpRequest,
-) -> Result<Option<Session>, ApiError> {
+) -> Result<Option<InUse>, ApiError> {
     let Some(token) = session_cookie::PORTAL.read(app, request) else { return Ok(None) };
     let now = app.clock.now();
-    let read: Result<Option<Session>, StoreError> = app
+    let read: Result<Option<InUse>, StoreError> = app
         .database
         .read(async |conn| {
             let Some(session) = sessions::find(conn, &token, now).await? else { return Ok(None) };
             if is_due_for_extension(&session, now) {
                 let until = expiry(session.created_at, now);
                 sessions::extend(conn, &session, until, now).await?;
-                return Ok(Some(Session { expires_at: until, ..session }));
+                let renewed = Some(session_cookie::PORTAL.carry(app, &token, until));
+                return Ok(Some(InUse { session: Session { expires_at: until, ..session }, renewed }));
             }
-            Ok(Some(session))
+            Ok(Some(InUse { session, renewed: None }))
         })
         .await;
     read.map_err(errors::store)
-}
-
-/// Whether the session of a stream has not ended meanwhile. While the database is away nobody is logged out.
-pub(super) async fn is_still_open(app: &App, session: &Session) -> bool {
-    let now = app.clock.now();
-    let open = app.database.read(async |conn| sessions::is_open(conn, session, now).await).await;
-    open.unwrap_or_else(|error| {
-        tracing::warn!(%error, "a stream's session could not be checked");
-        true
-    })
 }
 
 /// Lets nobody through without the operator's token or the cookie that stands for it.

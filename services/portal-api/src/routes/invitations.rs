@@ -9,12 +9,12 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FaultList, Fields, JsonBody, TextRule, page_query};
 
-use super::accounts::{chosen_password, email};
+use super::accounts::{chosen_password, reachable_email};
 use super::author::{ByUser, browser, request_id};
 use super::lists::Wanted;
 use super::openapi::{bodies, params};
 use super::session::SessionView;
-use super::{errors, session_cookie};
+use super::{browser_cookie, errors, session_cookie};
 use crate::app::App;
 use crate::commands::accept_invitation::{self, Accept};
 use crate::commands::invite;
@@ -171,14 +171,15 @@ pub(super) async fn accept(
     let wanted = Accept { token, password, browser, request };
     let opened = accept_invitation::accept(&app, wanted).await.map_err(errors::accept_invitation)?;
     Ok(HttpResponse::Created()
-        .cookie(session_cookie::PORTAL.carry(&app, &opened.token))
+        .cookie(session_cookie::PORTAL.carry(&app, &opened.token, opened.session.expires_at))
+        .cookie(browser_cookie::carry(&app, &opened.browser))
         .json(SessionView::of(&opened.session)))
 }
 
 fn parse_invitation(body: &Value) -> Result<(Email, Role), ApiError> {
     let faults = FaultList::default();
     let parsed = Fields::of_body(body, &faults).and_then(|fields| {
-        let (email, role) = (email(&fields), fields.required_word::<Role>("role", Role::WORDS));
+        let (email, role) = (reachable_email(&fields), fields.required_word::<Role>("role", Role::WORDS));
         Some((email?, role?))
     });
     match parsed {

@@ -6,6 +6,7 @@ mod address;
 mod api_keys;
 mod audit_log;
 mod author;
+mod browser_cookie;
 mod cash;
 pub(crate) mod config;
 mod errors;
@@ -24,6 +25,7 @@ mod order_stream;
 mod ordering;
 mod orders;
 pub(crate) mod pages;
+mod parameters;
 mod password;
 mod password_resets;
 mod payments;
@@ -59,6 +61,7 @@ pub(crate) fn public(app: Data<App>) -> impl Fn(&mut ServiceConfig) + Clone + Se
     move |config| {
         config.app_data(app.clone()).app_data(BodyLimit(BODY_MAX_BYTES)).service(
             scope("/v1")
+                .wrap(from_fn(parameters::refuse_unknown))
                 .wrap(from_fn(guard::refuse_foreign_writes))
                 .service(resource("/portal/accounts").route(post().to(accounts::sign_up)))
                 .service(

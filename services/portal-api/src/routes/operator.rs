@@ -13,6 +13,7 @@ use super::author::{ByOperator, acted};
 use super::errors;
 use super::lists::Wanted;
 use super::openapi::{bodies, params};
+use super::subscription;
 use super::wallet::note_funded;
 use crate::app::App;
 use crate::commands::change_business::{Change, change_business};
@@ -134,9 +135,7 @@ pub(super) async fn change(
 ) -> Result<HttpResponse, ApiError> {
     let business = parse_business_id(&business)?;
     let change = parse(&body.0)?;
-    if !change_business(&app, business, &author.0, change).await.map_err(errors::store)? {
-        return Err(errors::business_not_found());
-    }
+    change_business(&app, business, &author.0, change).await.map_err(errors::change_business)?;
     let read = app.database.read(async |conn| businesses::standing(conn, business).await).await;
     let standing = read.map_err(errors::store)?.ok_or_else(errors::business_not_found)?;
     Ok(HttpResponse::Ok().json(BusinessView::of(standing, None)))
@@ -178,18 +177,20 @@ pub(super) async fn credit(
 }
 
 fn parse(body: &Value) -> Result<Change, ApiError> {
-    const KNOWN: [&str; 3] = ["status", "subscription", "liveAccess"];
+    const SWITCHES: [&str; 3] = ["status", "subscription", "liveAccess"];
     let faults = FaultList::default();
     let change = Fields::of_body(body, &faults).map(|fields| {
-        for name in fields.unknown(&KNOWN) {
+        for name in fields.unknown(&[SWITCHES.as_slice(), &["plan"]].concat()) {
             faults.add(&name, "unknown_field", format!("{name} cannot be changed here."));
         }
-        if KNOWN.iter().all(|name| fields.value(name).is_none()) {
+        if SWITCHES.iter().all(|name| fields.value(name).is_none()) {
             faults.add("", "required", "Give at least one of status, subscription and liveAccess.");
         }
+        let subscription_active = switch(&fields, "subscription");
         Change {
+            plan: plan(body, &fields, subscription_active),
+            subscription_active,
             status: fields.optional_word::<BusinessStatus>("status", "active, inactive or suspended"),
-            subscription_active: switch(&fields, "subscription"),
             live_access: switch(&fields, "liveAccess"),
         }
     });
@@ -197,6 +198,19 @@ fn parse(body: &Value) -> Result<Change, ApiError> {
         Some(change) if faults.is_empty() => Ok(change),
         _ => Err(ApiError::invalid(faults)),
     }
+}
+
+/// The plan that is meant to become active; `null` for none.
+fn plan(body: &Value, fields: &Fields<'_>, subscription_active: Option<bool>) -> Option<Option<String>> {
+    let given = body.get("plan")?;
+    if subscription_active != Some(true) {
+        fields.fault(
+            "plan",
+            "invalid_value",
+            "plan says what becomes active: it is taken with subscription active alone.",
+        );
+    }
+    if given.is_null() { Some(None) } else { fields.required_text("plan", subscription::PLAN).map(Some) }
 }
 
 /// `active` or `inactive`.

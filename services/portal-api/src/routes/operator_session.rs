@@ -42,7 +42,7 @@ pub(super) async fn open(
         return Err(app.failures.count(&request, errors::operator_token_invalid()));
     }
     let opened = operator_session::open(&app, OPERATOR.read(&app, &request)).await.map_err(errors::store)?;
-    let cookie = OPERATOR.carry(&app, &opened.token);
+    let cookie = OPERATOR.carry(&app, &opened.token, opened.expires_at);
     Ok(HttpResponse::Ok()
         .cookie(cookie)
         .insert_header((header::CACHE_CONTROL, "no-store"))

@@ -31,11 +31,11 @@ pub(super) async fn stream(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let mode = web::read_query(&request, orders::mode)?;
-    let live = app.live_orders.open(session.business).ok_or_else(errors::too_many_streams)?;
+    let live = app.live_orders.open(session.business, session.user).ok_or_else(errors::too_many_streams)?;
     // A browser that comes back says what it heard last; what it missed since is not kept here.
     let returns = request.headers().contains_key("last-event-id");
     let page = Page {
-        connection: Connection::of(app, session),
+        connection: Connection::of(&app, &session),
         mode,
         live,
         greeting: Some(if returns { RELOAD } else { b": connected\n\n" }),
@@ -58,7 +58,7 @@ impl Page {
         }
         loop {
             tokio::select! {
-                () = self.connection.due() => return self.connection.beat().await,
+                beat = self.connection.beat() => return beat,
                 notice = self.live.next() => match notice? {
                     Notice::Reload => return Some(Bytes::from_static(RELOAD)),
                     Notice::Order(order) if self.mode.is_none_or(|mode| mode == order.mode) => {

@@ -46,7 +46,10 @@ impl PageHeaders {
             .insert_header((header::REFERRER_POLICY, "no-referrer"))
             // For browsers that know no frame-ancestors.
             .insert_header((header::X_FRAME_OPTIONS, "DENY"))
-            .insert_header((HeaderName::from_static("cross-origin-opener-policy"), "same-origin"))
+            .insert_header((
+                HeaderName::from_static("cross-origin-opener-policy"),
+                "same-origin-allow-popups",
+            ))
             .insert_header((HeaderName::from_static("cross-origin-resource-policy"), "same-origin"));
         if self.only_over_tls {
             response.insert_header((header::STRICT_TRANSPORT_SECURITY, ONLY_OVER_TLS));

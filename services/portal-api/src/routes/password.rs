@@ -6,10 +6,10 @@ use serde_json::Value;
 use web::{ApiError, FaultList, Fields, JsonBody};
 
 use super::accounts::{chosen_password, password_text};
-use super::address::counted_address;
+use super::address::origin;
 use super::author::{ByUser, browser};
 use super::openapi::bodies;
-use super::{errors, session_cookie};
+use super::{browser_cookie, errors, session_cookie};
 use crate::app::App;
 use crate::commands::change_password::{ChangePassword, change_password};
 use crate::domain::{Email, Password, Session};
@@ -32,10 +32,13 @@ pub(super) async fn change(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (current, new) = parse(&body.0, &session)?;
-    let (address, browser) = (counted_address(&app, &request), browser(&app, &request));
-    let wanted = ChangePassword { current, new, address, browser };
+    let (origin, browser) = (origin(&app, &request), browser(&app, &request));
+    let wanted = ChangePassword { current, new, origin, browser };
     let opened = change_password(&app, &session, &author.0, wanted).await.map_err(errors::change_password)?;
-    Ok(HttpResponse::NoContent().cookie(session_cookie::PORTAL.carry(&app, &opened.token)).finish())
+    Ok(HttpResponse::NoContent()
+        .cookie(session_cookie::PORTAL.carry(&app, &opened.token, opened.session.expires_at))
+        .cookie(browser_cookie::carry(&app, &opened.browser))
+        .finish())
 }
 
 fn parse(body: &Value, session: &Session) -> Result<(Password, Password), ApiError> {

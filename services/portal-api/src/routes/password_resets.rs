@@ -9,7 +9,7 @@ use serde_json::Value;
 use web::{ApiError, FaultList, Fields, JsonBody};
 
 use super::accounts::email;
-use super::address::counted_address;
+use super::address::origin;
 use super::author::{ByOperator, request_id};
 use super::errors;
 use super::invitations::{parse_token, parse_token_and_password};
@@ -51,8 +51,8 @@ pub(super) async fn request(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let email = parse(&body.0)?;
-    let address = counted_address(&app, &request);
-    reset_password::request_reset(&app, email, address, request_id(&request))
+    let origin = origin(&app, &request);
+    reset_password::request_reset(&app, email, &origin, request_id(&request))
         .await
         .map_err(errors::request_reset)?;
     Ok(HttpResponse::Accepted().json(ResetAskedView { message: ASKED }))
@@ -92,7 +92,7 @@ pub(super) async fn confirm(
 ) -> Result<HttpResponse, ApiError> {
     let (token, password) = parse_token_and_password(&body.0)?;
     let token = token.ok_or_else(errors::reset_link_invalid)?;
-    reset_password::reset_password(&app, &token, &password, request_id(&request))
+    reset_password::reset_password(&app, &token, &password, &origin(&app, &request), request_id(&request))
         .await
         .map_err(errors::reset_password)?;
     Ok(HttpResponse::NoContent().finish())

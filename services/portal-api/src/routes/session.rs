@@ -10,10 +10,11 @@ use serde_json::Value;
 use web::{ApiError, FaultList, Fields, JsonBody};
 
 use super::accounts::{email, password_text};
-use super::address::counted_address;
+use super::address::origin;
 use super::author::{browser, request_id};
+use super::guard::{self, InUse};
 use super::openapi::bodies;
-use super::{errors, guard, session_cookie};
+use super::{browser_cookie, errors, session_cookie};
 use crate::app::App;
 use crate::commands::log_in::{self, LogIn};
 use crate::commands::log_out;
@@ -61,12 +62,13 @@ pub(super) async fn log_in(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (email, password) = parse(&body.0)?;
-    let address = counted_address(&app, &request);
+    let origin = origin(&app, &request);
     let (browser, request) = (browser(&app, &request), request_id(&request));
-    let wanted = LogIn { email, password, address, browser, request };
+    let wanted = LogIn { email, password, origin, browser, request };
     let opened = log_in::log_in(&app, wanted).await.map_err(errors::log_in)?;
     Ok(HttpResponse::Ok()
-        .cookie(session_cookie::PORTAL.carry(&app, &opened.token))
+        .cookie(session_cookie::PORTAL.carry(&app, &opened.token, opened.session.expires_at))
+        .cookie(browser_cookie::carry(&app, &opened.browser))
         .json(SessionView::of(&opened.session)))
 }
 
@@ -79,8 +81,13 @@ pub(super) async fn log_in(
     responses((status = 200, description = "The session.", body = SessionView)),
 )]
 pub(super) async fn who_am_i(app: Data<App>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let session = guard::open_session(&app, &request).await?.ok_or_else(errors::not_logged_in)?;
-    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(SessionView::of(&session)))
+    let InUse { session, renewed } =
+        guard::open_session(&app, &request).await?.ok_or_else(errors::not_logged_in)?;
+    let mut answer = HttpResponse::Ok();
+    if let Some(cookie) = renewed {
+        answer.cookie(cookie);
+    }
+    Ok(answer.insert_header((header::CACHE_CONTROL, "no-store")).json(SessionView::of(&session)))
 }
 
 /// Also for somebody who is not logged in any more: what they want is so already.

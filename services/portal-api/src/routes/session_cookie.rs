@@ -3,6 +3,7 @@
 use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration;
 use actix_web::cookie::{Cookie, SameSite};
+use chrono::{DateTime, Utc};
 
 use crate::app::App;
 use crate::domain::SessionToken;
@@ -12,23 +13,15 @@ pub(super) struct SessionCookie {
     /// With `__Host-`, browsers take the cookie from our own host over TLS alone, and no subdomain can plant one.
     secure_name: &'static str,
     plain_name: &'static str,
-    /// As long as a session can last; the server may end it sooner.
-    age: Duration,
 }
 
 /// Of somebody who works for a business.
-pub(super) const PORTAL: SessionCookie = SessionCookie {
-    secure_name: "__Host-portal_session",
-    plain_name: "portal_session",
-    age: Duration::days(30),
-};
+pub(super) const PORTAL: SessionCookie =
+    SessionCookie { secure_name: "__Host-portal_session", plain_name: "portal_session" };
 
 /// Of the operator's console.
-pub(super) const OPERATOR: SessionCookie = SessionCookie {
-    secure_name: "__Host-operator_session",
-    plain_name: "operator_session",
-    age: Duration::hours(12),
-};
+pub(super) const OPERATOR: SessionCookie =
+    SessionCookie { secure_name: "__Host-operator_session", plain_name: "operator_session" };
 
 impl SessionCookie {
     /// The token that a request carries, if it has the form of one.
@@ -36,9 +29,10 @@ impl SessionCookie {
         request.cookie(self.name(app)).and_then(|cookie| SessionToken::parse(cookie.value()))
     }
 
-    /// Carries the token of a session that was just opened.
-    pub(super) fn carry(&self, app: &App, token: &SessionToken) -> Cookie<'static> {
-        self.build(app, token.expose().to_owned(), self.age)
+    /// Carries the token of a session for as long as the session lasts.
+    pub(super) fn carry(&self, app: &App, token: &SessionToken, until: DateTime<Utc>) -> Cookie<'static> {
+        let age = (until - app.clock.now()).num_seconds().max(0);
+        self.build(app, token.expose().to_owned(), Duration::seconds(age))
     }
 
     /// Makes the browser forget it.

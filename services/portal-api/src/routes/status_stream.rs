@@ -31,10 +31,11 @@ const CHANGED: &[u8] = b"event: changed\ndata: {}\n\n";
     responses((status = 200, description = "`event: changed` with `{}` when something that the overview shows may have changed, at most once a second; the first one at once.", body = String, content_type = "text/event-stream")),
 )]
 pub(super) async fn stream(app: Data<App>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
-    let changes = app.status_changes.open(session.business).ok_or_else(errors::too_many_streams)?;
+    let changes =
+        app.status_changes.open(session.business, session.user).ok_or_else(errors::too_many_streams)?;
     let now = Instant::now();
     let page = Page {
-        connection: Connection::of(app, session),
+        connection: Connection::of(&app, &session),
         changes,
         due: Some(now),
         echo: None,
@@ -58,7 +59,7 @@ impl Page {
     async fn next_chunk(&mut self) -> Option<Bytes> {
         loop {
             tokio::select! {
-                () = self.connection.due() => return self.connection.beat().await,
+                beat = self.connection.beat() => return beat,
                 () = reached(self.due) => {
                     self.due = None;
                     self.not_before = Instant::now() + PAUSE_MIN;

@@ -69,10 +69,13 @@ fn answer(app: &App, subscription: &Subscription) -> HttpResponse {
     })
 }
 
+/// The name of a plan.
+pub(super) const PLAN: TextRule = TextRule::line(64);
+
 fn parse(body: &Value, plans: &[String]) -> Result<String, ApiError> {
     let faults = FaultList::default();
     let plan = Fields::of_body(body, &faults).and_then(|fields| {
-        let plan = fields.required_text("plan", TextRule::line(64))?;
+        let plan = fields.required_text("plan", PLAN)?;
         if !plans.contains(&plan) {
             fields.fault("plan", "invalid_value", format!("plan must be one of: {}.", plans.join(", ")));
         }

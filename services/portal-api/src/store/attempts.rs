@@ -57,7 +57,8 @@ pub(crate) async fn begin(
     Ok(Allowed::Yes(ids.into_iter().map(Attempt).collect()))
 }
 
-async fn wait(
+/// How long the subject has to wait, if it has tried too often.
+pub(crate) async fn wait(
     conn: &mut AsyncPgConnection,
     subject: &Subject,
     now: DateTime<Utc>,
@@ -73,6 +74,23 @@ async fn wait(
         .load(conn)
         .await?;
     Ok(wait_until_allowed(&earlier, limit, now))
+}
+
+/// Counts what has happened.
+pub(crate) async fn note(
+    conn: &mut AsyncPgConnection,
+    subject: Subject,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    diesel::insert_into(attempts::table)
+        .values((
+            attempts::scope.eq(<&str>::from(subject.scope)),
+            attempts::subject.eq(subject.digest.to_vec()),
+            attempts::attempted_at.eq(now),
+        ))
+        .execute(conn)
+        .await?;
+    Ok(())
 }
 
 /// Takes attempts back: they did not fail, or not by the caller's fault.

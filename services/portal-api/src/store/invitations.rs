@@ -140,7 +140,7 @@ pub(crate) async fn remove(
     row.map(Invitation::try_from).transpose()
 }
 
-/// Withdraws what somebody who is removed sent out.
+/// Withdraws the invitations of somebody who is removed or demoted.
 pub(crate) async fn remove_sent_by(
     conn: &mut AsyncPgConnection,
     business: BusinessId,

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Integer, Text, Timestamptz};
+use diesel::sql_types::{BigInt, Binary, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
 use postgres::{StoreError, statement};
@@ -17,11 +17,13 @@ pub(crate) struct NewMail<'a> {
     pub(crate) subject: &'a str,
     pub(crate) text: &'a str,
     pub(crate) html: &'a str,
+    /// The secret of its link, which the texts hold a mark for.
+    pub(crate) sealed_token: Option<Vec<u8>>,
     pub(crate) created_at: DateTime<Utc>,
     pub(crate) expires_at: DateTime<Utc>,
 }
 
-/// A mail that is about to be sent. Not for logs: it may hold a link that lets its holder in.
+/// A mail that is about to be sent.
 #[derive(QueryableByName)]
 pub(crate) struct Claimed {
     #[diesel(sql_type = BigInt)]
@@ -38,6 +40,8 @@ pub(crate) struct Claimed {
     pub(crate) text_body: String,
     #[diesel(sql_type = Text)]
     pub(crate) html_body: String,
+    #[diesel(sql_type = Nullable<Binary>)]
+    pub(crate) sealed_token: Option<Vec<u8>>,
     /// This one included.
     #[diesel(sql_type = Integer)]
     pub(crate) attempts: i32,
@@ -54,6 +58,11 @@ pub(crate) async fn insert(
     if waiting >= max {
         return Ok(false);
     }
+    // A sealed one is never due for the release before, which does not know the seal.
+    let (due_at, ready_at) = match mail.sealed_token {
+        Some(_) => (mail.expires_at, Some(mail.created_at)),
+        None => (mail.created_at, None),
+    };
     diesel::insert_into(mails::table)
         .values((
             mails::business_id.eq(mail.business.to_string()),
@@ -63,7 +72,9 @@ pub(crate) async fn insert(
             mails::text_body.eq(mail.text),
             mails::html_body.eq(mail.html),
             mails::created_at.eq(mail.created_at),
-            mails::due_at.eq(mail.created_at),
+            mails::due_at.eq(due_at),
+            mails::ready_at.eq(ready_at),
+            mails::sealed_token.eq(&mail.sealed_token),
             mails::expires_at.eq(mail.expires_at),
         ))
         .execute(conn)
@@ -73,11 +84,15 @@ pub(crate) async fn insert(
 
 /// Nobody else takes them before the lease ends; whoever dies meanwhile has them sent again.
 const CLAIM: &str = "
-UPDATE mails SET due_at = $2, attempts = attempts + 1
+UPDATE mails SET
+    due_at = CASE WHEN ready_at IS NULL THEN $2 ELSE due_at END,
+    ready_at = CASE WHEN ready_at IS NULL THEN NULL ELSE $2 END,
+    attempts = attempts + 1
 WHERE id = ANY (ARRAY(
-    SELECT id FROM mails WHERE due_at <= $1 AND expires_at > $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
+    SELECT id FROM mails WHERE (due_at <= $1 OR ready_at <= $1) AND expires_at > $1
+    ORDER BY coalesce(ready_at, due_at) LIMIT $3 FOR UPDATE SKIP LOCKED
 ))
-RETURNING id, business_id, kind, recipient, subject, text_body, html_body, attempts";
+RETURNING id, business_id, kind, recipient, subject, text_body, html_body, sealed_token, attempts";
 
 /// Takes up to `max` that are due. Serves all businesses.
 pub(crate) async fn claim(
@@ -103,10 +118,14 @@ pub(crate) async fn remove(conn: &mut AsyncPgConnection, id: i64) -> Result<(), 
 /// Has it tried again.
 pub(crate) async fn put_off(
     conn: &mut AsyncPgConnection,
-    id: i64,
-    due_at: DateTime<Utc>,
+    mail: &Claimed,
+    until: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    diesel::update(mails::table.find(id)).set(mails::due_at.eq(due_at)).execute(conn).await?;
+    let row = mails::table.find(mail.id);
+    match mail.sealed_token {
+        Some(_) => diesel::update(row).set(mails::ready_at.eq(until)).execute(conn).await?,
+        None => diesel::update(row).set(mails::due_at.eq(until)).execute(conn).await?,
+    };
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use domain::{BusinessId, UserId};
 use postgres::StoreError;
 
 use super::schema::password_resets;
-use super::stored;
+use super::{stored, users};
 use crate::domain::LinkToken;
 
 /// Whose password it resets.
@@ -25,6 +25,7 @@ pub(crate) async fn insert(
     (now, expires_at): (DateTime<Utc>, DateTime<Utc>),
     max: i64,
 ) -> Result<(), StoreError> {
+    users::lock(conn, reset.business, reset.user).await?;
     let own = || {
         password_resets::table
             .filter(password_resets::user_id.eq(reset.user.to_string()))
@@ -73,7 +74,12 @@ pub(crate) async fn find(
 }
 
 /// Uses up a link; false when that has happened already.
-pub(crate) async fn use_up(conn: &mut AsyncPgConnection, token: &LinkToken) -> Result<bool, StoreError> {
+pub(crate) async fn use_up(
+    conn: &mut AsyncPgConnection,
+    reset: Reset,
+    token: &LinkToken,
+) -> Result<bool, StoreError> {
+    users::lock(conn, reset.business, reset.user).await?;
     let link = password_resets::table.find(token.digest().to_vec());
     Ok(diesel::delete(link).execute(conn).await? == 1)
 }

@@ -82,6 +82,8 @@ diesel::table! {
         due_at -> Timestamptz,
         expires_at -> Timestamptz,
         attempts -> Integer,
+        sealed_token -> Nullable<Binary>,
+        ready_at -> Nullable<Timestamptz>,
     }
 }
 

@@ -8,6 +8,7 @@ use postgres::StoreError;
 
 use super::schema::{businesses, sessions, users};
 use super::stored;
+use super::users::lock as lock_user;
 use crate::domain::{Session, SessionToken, oldest_session_start};
 
 /// A session, as its user sees it in the list.
@@ -100,19 +101,22 @@ pub(crate) async fn find(
     row.map(Session::try_from).transpose()
 }
 
-/// Whether a session that was found before has not ended meanwhile.
-pub(crate) async fn is_open(
+/// Which of these sessions, found before, have not ended meanwhile. Serves all businesses.
+pub(crate) async fn open_of(
     conn: &mut AsyncPgConnection,
-    session: &Session,
+    known: &[(BusinessId, SessionId)],
     now: DateTime<Utc>,
-) -> Result<bool, StoreError> {
-    let open = sessions::table
-        .find(session.id.to_string())
-        .filter(sessions::business_id.eq(session.business.to_string()))
+) -> Result<Vec<SessionId>, StoreError> {
+    let open: Vec<String> = sessions::table
+        .filter(sessions::id.eq_any(known.iter().map(|(_, session)| session.to_string())))
+        .filter(sessions::business_id.eq_any(known.iter().map(|(business, _)| business.to_string())))
         .filter(sessions::revoked_at.is_null())
         .filter(sessions::expires_at.gt(now))
-        .filter(sessions::created_at.gt(oldest_session_start(now)));
-    Ok(diesel::select(diesel::dsl::exists(open)).get_result(conn).await?)
+        .filter(sessions::created_at.gt(oldest_session_start(now)))
+        .select(sessions::id)
+        .load(conn)
+        .await?;
+    open.iter().map(|id| stored("sessions.id", id)).collect()
 }
 
 /// Moves the end of a session that is being used. A session that ended meanwhile stays ended.
@@ -207,6 +211,7 @@ pub(crate) async fn revoke_all(
     kept: Option<SessionId>,
     now: DateTime<Utc>,
 ) -> Result<usize, StoreError> {
+    lock_user(conn, business, user).await?;
     let kept = kept.map(|kept| kept.to_string()).unwrap_or_default();
     let open = sessions::table
         .filter(sessions::user_id.eq(user.to_string()))
@@ -248,6 +253,7 @@ pub(crate) async fn forget_user(
     conn: &mut AsyncPgConnection,
     (business, user): (BusinessId, UserId),
 ) -> Result<(), StoreError> {
+    lock_user(conn, business, user).await?;
     let own = sessions::table
         .filter(sessions::user_id.eq(user.to_string()))
         .filter(sessions::business_id.eq(business.to_string()));

@@ -117,8 +117,23 @@ pub(crate) async fn credentials_of(
     row.map(read_credentials).transpose()
 }
 
+/// Locks the user until the transaction ends; see [`lock_unchanged`].
+pub(crate) async fn lock(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    user: UserId,
+) -> Result<(), StoreError> {
+    let user = users::table
+        .find(user.to_string())
+        .filter(users::business_id.eq(business.to_string()))
+        .select(users::id)
+        .for_no_key_update();
+    user.first::<String>(conn).await.optional()?;
+    Ok(())
+}
+
 /// Locks the user until the transaction ends. False when the password has changed since it was checked, or the user is gone.
-/// Every transaction locks the user before the user's attempts and sessions, so that no two deadlock.
+/// Every transaction locks the user before the user's attempts, sessions and links, so that no two deadlock.
 pub(crate) async fn lock_unchanged(
     conn: &mut AsyncPgConnection,
     checked: &Credentials,
@@ -184,6 +199,15 @@ pub(crate) async fn find(
         .await
         .optional()?;
     row.map(User::try_from).transpose()
+}
+
+/// Whether somebody belongs to the business and is an owner of it.
+pub(crate) async fn is_owner(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    user: UserId,
+) -> Result<bool, StoreError> {
+    Ok(find(conn, business, user).await?.is_some_and(|user| user.role == Role::Owner))
 }
 
 /// Somebody of the business, by e-mail.

@@ -137,3 +137,18 @@ async fn a_log_in_does_not_tell_whether_the_account_exists() {
     let faulty = visitor.post(path, json!({ "email": "shop" })).await;
     assert_eq!(faulty.faulty_fields(), ["email", "password"]);
 }
+
+#[tokio::test]
+async fn a_name_that_would_be_a_link_in_a_mail_and_an_address_that_none_reaches_are_refused() {
+    let portal = Portal::start().await;
+    let body = json!({
+        "businessName": "Your parcel is held: pay Rs 49 at http://evil.example",
+        "email": "a..b@shop.example",
+        "password": "correct horse"
+    });
+    let refused = portal.stranger().post("/v1/portal/accounts", body).await;
+    assert_eq!((refused.status, refused.faulty_fields()), (400, vec!["businessName", "email"]));
+    let body =
+        json!({ "businessName": "M.S.Traders", "email": "a.b@shop.example", "password": "correct horse" });
+    assert_eq!(portal.stranger().post("/v1/portal/accounts", body).await.status, 201);
+}

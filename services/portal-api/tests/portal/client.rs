@@ -1,4 +1,4 @@
-//! An HTTP client that keeps its session cookie, as a browser does.
+//! An HTTP client that keeps its cookies, as a browser does.
 
 use std::net::SocketAddr;
 
@@ -109,12 +109,22 @@ impl Client {
         self.http.request(method, format!("{}{path}", self.base)).headers(self.headers.clone())
     }
 
+    /// One cookie, as `name=value`, in the place of an earlier one of its name.
+    fn keep(&mut self, cookie: &str) {
+        let name = cookie.split_once('=').unwrap().0;
+        let kept =
+            self.headers.get("cookie").map(|kept| kept.to_str().unwrap().to_owned()).unwrap_or_default();
+        let others =
+            kept.split("; ").filter(|one| one.split_once('=').is_some_and(|(other, _)| other != name));
+        let all: Vec<_> = others.chain([cookie]).collect();
+        self.headers.insert("cookie", HeaderValue::from_str(&all.join("; ")).unwrap());
+    }
+
     async fn send(&mut self, request: RequestBuilder) -> Answer {
         let response = request.send().await.unwrap();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        if let Some(cookie) = headers.get("set-cookie") {
-            let pair = cookie.to_str().unwrap().split(';').next().unwrap();
-            self.headers.insert("cookie", HeaderValue::from_str(pair).unwrap());
+        for cookie in headers.get_all("set-cookie") {
+            self.keep(cookie.to_str().unwrap().split(';').next().unwrap());
         }
         let bytes = response.bytes().await.unwrap();
         let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() };

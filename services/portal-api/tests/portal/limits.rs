@@ -1,6 +1,8 @@
 //! How often strangers may try.
 
 use chrono::TimeDelta;
+use diesel_async::RunQueryDsl;
+use postgres::Database;
 use serde_json::{Value, json};
 
 use crate::client::{Answer, Client};
@@ -11,7 +13,8 @@ async fn log_in(client: &mut Client, email: &str, password: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn an_account_takes_ten_wrong_passwords_in_a_quarter_of_an_hour_at_all_instances_together() {
+async fn an_account_takes_ten_wrong_passwords_of_an_address_in_a_quarter_of_an_hour_at_all_instances_together()
+ {
     let portal = Portal::start().await;
     let other = portal.another().await;
     portal.owner("owner@shop.example").await;
@@ -142,6 +145,40 @@ async fn operator_tokens_that_are_tried_are_counted_and_the_good_one_is_served()
     assert_eq!(operator.get(path).await.status, 200);
 }
 
+/// Every call of the API's description with a parameter that none of them has.
+#[tokio::test]
+async fn an_unknown_parameter_is_refused_by_every_call() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let document = include_str!("../../../../proto-docs/openapi/portal-api.json");
+    let document: Value = serde_json::from_str(document).unwrap();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        // Payment providers call with whatever they like. Two lists leave their query to other services.
+        let is_call = path.starts_with("/v1/portal/") || path.starts_with("/v1/operator/");
+        if !is_call || path.ends_with("/wallet/spend") || path.ends_with("/deliveries") {
+            continue;
+        }
+        let parts: Vec<_> =
+            path.split('/').map(|part| if part.starts_with('{') { "x" } else { part }).collect();
+        let called = format!("{}?dryRun=true", parts.join("/"));
+        for method in ["get", "post", "put", "patch", "delete"] {
+            if methods.get(method).is_none() {
+                continue;
+            }
+            let mut caller = match path.starts_with("/v1/operator/") {
+                true => portal.operator(),
+                false => owner.client.clone(),
+            };
+            let answer = caller.call(&method.to_uppercase(), &called).await;
+            // A list of something that is not there may say so first.
+            let is_refused = answer.faulty_fields().contains(&"dryRun") || answer.status == 404;
+            assert!(is_refused && answer.status != 500, "{method} {called}: {answer:?}");
+        }
+    }
+    let written = owner.client.call("POST", "/v1/portal/webhook-endpoints?dryRun=true").await;
+    assert_eq!((written.status, written.faulty_fields()), (400, vec!["dryRun"]));
+}
+
 #[tokio::test]
 async fn a_question_to_a_list_is_told_all_that_is_wrong_with_it() {
     let portal = Portal::start().await;
@@ -164,4 +201,74 @@ async fn a_question_to_a_list_is_told_all_that_is_wrong_with_it() {
     });
     let kept = owner.client.put("/v1/portal/pickup-profile", profile).await;
     assert_eq!((kept.status, &kept.body["pincode"]), (200, &json!("560001")));
+}
+
+/// Neither ten wrong passwords nor five wishes for a link, sent from elsewhere, keep the owner out.
+#[tokio::test]
+async fn a_stranger_at_one_address_locks_nobody_out_at_another() {
+    // Also where addresses are not limited by themselves.
+    let more = [behind_a_proxy()[0], ("WAYBILL_LIMITS__PER_ADDRESS", "false")];
+    let portal = Portal::with(&more).await;
+    portal.owner("owner@shop.example").await;
+    let from = |address: &str| portal.stranger().with_header("x-forwarded-for", address);
+    let resets = "/v1/portal/password-resets";
+    let wish = json!({ "email": "owner@shop.example" });
+    for _ in 0..10 {
+        assert_eq!(log_in(&mut from("203.0.113.9"), "owner@shop.example", "wrong").await.status, 401);
+    }
+    for _ in 0..5 {
+        assert_eq!(from("203.0.113.9").post(resets, wish.clone()).await.status, 202);
+    }
+    assert_eq!(log_in(&mut from("203.0.113.9"), "owner@shop.example", "correct horse").await.status, 429);
+    assert_eq!(from("203.0.113.9").post(resets, wish.clone()).await.status, 429);
+    assert_eq!(log_in(&mut from("203.0.113.10"), "owner@shop.example", "correct horse").await.status, 200);
+    assert_eq!(from("203.0.113.10").post(resets, wish).await.status, 202);
+}
+
+#[tokio::test]
+async fn many_addresses_lock_an_account_for_all_but_the_browsers_that_it_knows() {
+    let portal = Portal::with(&behind_a_proxy()).await;
+    let mut known = portal.owner("owner@shop.example").await.client;
+    let mut foreign = portal.owner("other@shop.example").await.client;
+    let from = |address: &str| portal.stranger().with_header("x-forwarded-for", address);
+    for number in 0..100 {
+        let mut stranger = from(&format!("203.0.113.{}", number / 10));
+        assert_eq!(log_in(&mut stranger, "owner@shop.example", "wrong").await.status, 401);
+    }
+    let mut unknown = from("203.0.113.200");
+    assert_eq!(log_in(&mut unknown, "owner@shop.example", "correct horse").await.status, 429);
+    assert_eq!(log_in(&mut foreign, "owner@shop.example", "correct horse").await.status, 429, "not its own");
+    assert_eq!(known.delete("/v1/portal/session").await.status, 204);
+    for _ in 0..9 {
+        assert_eq!(log_in(&mut known, "owner@shop.example", "wrong").await.status, 401);
+    }
+    assert_eq!(log_in(&mut known, "owner@shop.example", "correct horse").await.status, 200);
+    for _ in 0..10 {
+        assert_eq!(log_in(&mut known, "owner@shop.example", "wrong").await.status, 401);
+    }
+    assert_eq!(
+        log_in(&mut known, "owner@shop.example", "correct horse").await.status,
+        429,
+        "it may guess no more"
+    );
+}
+
+#[tokio::test]
+async fn log_ins_that_succeed_are_limited_too() {
+    let portal = Portal::start().await;
+    portal.owner("owner@shop.example").await;
+    let mut visitor = portal.stranger();
+    assert_eq!(log_in(&mut visitor, "owner@shop.example", "correct horse").await.status, 200);
+    // As if it had been a hundred.
+    let database = Database::new(&portal.settings.database).unwrap();
+    let more = "INSERT INTO attempts (scope, subject, attempted_at)
+        SELECT scope, subject, attempted_at FROM attempts, generate_series(1, 99) WHERE scope = 'log_in_success'";
+    assert_eq!(diesel::sql_query(more).execute(&mut database.connection().await.unwrap()).await.unwrap(), 99);
+    let refused = log_in(&mut visitor, "owner@shop.example", "correct horse").await;
+    assert_eq!(
+        (refused.status, refused.code(), refused.header("retry-after")),
+        (429, "too_many_log_ins", "900")
+    );
+    portal.clock.advance(TimeDelta::minutes(15));
+    assert_eq!(log_in(&mut visitor, "owner@shop.example", "correct horse").await.status, 200);
 }

@@ -20,7 +20,7 @@ async fn log_in(portal: &Portal, password: &str) -> u16 {
 }
 
 /// Ends the transaction once so many statements of others wait for locks.
-async fn commit_when_awaited(portal: &Portal, transaction: &mut AsyncPgConnection, waiters: i64) {
+pub(crate) async fn commit_when_awaited(portal: &Portal, transaction: &mut AsyncPgConnection, waiters: i64) {
     let database = Database::new(&portal.settings.database).unwrap();
     let mut looking = database.connection().await.unwrap();
     until("the others to wait for a lock", async || {
@@ -62,4 +62,70 @@ async fn a_password_that_changed_during_the_log_in_opens_nothing() {
     let (status, ()) =
         tokio::join!(log_in(&portal, "correct horse"), commit_when_awaited(&portal, &mut changing, 1));
     assert_eq!(status, 401);
+}
+
+/// What goes wrong on our side while the session is opened is no failed attempt.
+#[tokio::test]
+async fn a_log_in_that_meets_our_own_fault_gives_its_attempt_back() {
+    let portal = Portal::start().await;
+    portal.owner("owner@shop.example").await;
+    let database = Database::new(&portal.settings.database).unwrap();
+    let mut holding = database.connection().await.unwrap();
+    holding.batch_execute("BEGIN; SELECT FROM users FOR UPDATE").await.unwrap();
+    assert_eq!(
+        log_in(&portal, "correct horse").await,
+        503,
+        "the user stays locked for longer than one waits"
+    );
+    holding.batch_execute("COMMIT").await.unwrap();
+    let counted = "SELECT count(*) AS count FROM attempts WHERE scope LIKE 'log_in%'";
+    let counted: Count = diesel::sql_query(counted).get_result(&mut holding).await.unwrap();
+    assert_eq!(counted.count, 0);
+}
+
+/// Each takes the other's link with it.
+#[tokio::test]
+async fn of_two_links_that_are_used_at_once_one_works_and_neither_deadlocks() {
+    let portal = Portal::start().await;
+    let owner = portal.owner("owner@shop.example").await;
+    let mut tokens = Vec::new();
+    for _ in 0..2 {
+        let path = format!("/v1/operator/businesses/{}/password-resets", owner.business);
+        let issued = portal.operator().post(&path, json!({ "email": "owner@shop.example" })).await;
+        let url = issued.body["url"].as_str().unwrap().to_owned();
+        tokens.push(url.split_once("#token=").unwrap().1.to_owned());
+    }
+    let database = Database::new(&portal.settings.database).unwrap();
+    let mut holding = database.connection().await.unwrap();
+    holding.batch_execute("BEGIN; SELECT FROM users FOR UPDATE").await.unwrap();
+    let use_link = async |token: &str| {
+        let body = json!({ "token": token, "password": "battery staple" });
+        portal.stranger().post("/v1/portal/password-resets/confirm", body).await.status
+    };
+    let (one, other, ()) = tokio::join!(
+        use_link(&tokens[0]),
+        use_link(&tokens[1]),
+        commit_when_awaited(&portal, &mut holding, 2)
+    );
+    let mut statuses = [one, other];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [204, 422]);
+}
+
+#[tokio::test]
+async fn many_log_ins_of_one_user_at_once_meet_no_fault_of_ours() {
+    let portal = Portal::start().await;
+    portal.owner("owner@shop.example").await;
+    for _ in 0..4 {
+        let log_ins = (0..8).map(|_| {
+            let mut visitor = portal.stranger();
+            tokio::spawn(async move {
+                let body = json!({ "email": "owner@shop.example", "password": "correct horse" });
+                visitor.post("/v1/portal/session", body).await.status
+            })
+        });
+        for log_in in log_ins.collect::<Vec<_>>() {
+            assert_eq!(log_in.await.unwrap(), 200);
+        }
+    }
 }

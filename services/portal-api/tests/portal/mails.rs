@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
 use chrono::TimeDelta;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Bool, Text};
 use diesel_async::RunQueryDsl;
 use domain::{EndpointId, Paise};
 use events::{Body, EndpointDisabled, EndpointFailing, WalletLowBalance};
@@ -191,6 +191,38 @@ async fn a_mail_that_is_refused_for_now_is_tried_again() {
     assert!(mail.to.contains("owner@shop.example") && mail.token().len() == 43, "{mail:?}");
     assert!(server.taken.lock().unwrap()[0].contains("no-reply@ship.example"));
     until("nothing stays of it", async || waiting(&portal).await == 0).await;
+}
+
+#[derive(diesel::QueryableByName)]
+struct Waiting {
+    #[diesel(sql_type = Text)]
+    content: String,
+    #[diesel(sql_type = Bool)]
+    hidden_from_the_former_release: bool,
+}
+
+#[tokio::test]
+async fn who_reads_the_queue_learns_no_link() {
+    let server = MailServer::start(vec!["451 later", "250 taken"]);
+    let portal = server.portal().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let token = portal.invite(&mut owner, "guest@shop.example", "viewer").await;
+    let database = postgres::Database::new(&portal.settings.database).unwrap();
+    let mut conn = database.connection().await.unwrap();
+    let read = "SELECT row_to_json(mails)::text AS content, due_at >= expires_at AS hidden_from_the_former_release FROM mails";
+    let waiting: Waiting = diesel::sql_query(read).get_result(&mut conn).await.unwrap();
+    assert!(
+        waiting.content.contains("guest@shop.example") && !waiting.content.contains(&token),
+        "{}",
+        waiting.content
+    );
+    assert!(waiting.hidden_from_the_former_release);
+    until("the mail is sent", async || {
+        portal.clock.advance(TimeDelta::seconds(1));
+        !server.taken.lock().unwrap().is_empty()
+    })
+    .await;
+    assert_eq!(mail_folder::read(&server.taken.lock().unwrap()[0]).token(), token);
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ mod operator;
 mod operator_session;
 mod operator_support;
 mod outage;
+mod owners;
 mod pages;
 mod password_resets;
 mod passwords;

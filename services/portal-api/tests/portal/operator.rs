@@ -1,6 +1,6 @@
 //! The operator's calls.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::portal::Portal;
 
@@ -88,6 +88,28 @@ async fn a_change_is_validated_whole_and_made_whole() {
     let suspended = operator.patch(&path, json!({ "status": "suspended" })).await;
     assert_eq!(suspended.body["status"], "suspended");
     assert_eq!(suspended.body["liveAccess"], "active", "what is left out stays");
+}
+
+#[tokio::test]
+async fn the_plan_that_the_operator_saw_is_the_one_that_becomes_active() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let path = format!("{BUSINESSES}/{}", owner.business);
+    let mut operator = portal.operator();
+    let activation = |plan: Value| json!({ "subscription": "active", "plan": plan });
+    let ask = json!({ "plan": "starter" });
+    assert_eq!(owner.client.put("/v1/portal/subscription", ask).await.status, 200);
+    for seen in [json!("growth"), json!(null)] {
+        let refused = operator.patch(&path, activation(seen)).await;
+        assert_eq!((refused.status, refused.code()), (409, "plan_changed"), "{refused:?}");
+        assert_eq!(owner.client.get("/v1/portal/subscription").await.body["status"], "requested");
+    }
+    let changed = operator.patch(&path, activation(json!("starter"))).await;
+    assert_eq!((changed.status, &changed.body["plan"]), (200, &json!("starter")));
+    let refused = operator.patch(&path, activation(json!(7))).await;
+    assert_eq!((refused.status, refused.faulty_fields()), (400, vec!["plan"]));
+    let refused = operator.patch(&path, json!({ "subscription": "inactive", "plan": "starter" })).await;
+    assert_eq!((refused.status, refused.faulty_fields()), (400, vec!["plan"]));
 }
 
 #[tokio::test]

@@ -138,6 +138,8 @@ async fn browsers_are_told_to_load_nothing_of_others() {
         }
         assert_eq!(header(&page, "x-content-type-options"), "nosniff");
         assert_eq!(header(&page, "referrer-policy"), "no-referrer");
+        // A payment page in a window of its own tells the portal how it went.
+        assert_eq!(header(&page, "cross-origin-opener-policy"), "same-origin-allow-popups");
         assert_eq!(
             header(&page, "strict-transport-security"),
             "",

@@ -108,8 +108,8 @@ async fn fifty_invitations_are_open_at_once_and_sixty_are_sent_in_an_hour() {
     let one_more = json!({ "email": "one.more@shop.example", "role": "viewer" });
     let refused = owner.client.post(INVITATIONS, one_more).await;
     assert_eq!((refused.status, refused.code()), (409, "too_many_open_invitations"));
-    for _ in 0..10 {
-        portal.invite(&mut owner, "guest1@shop.example", "viewer").await;
+    for number in 0..10 {
+        portal.invite(&mut owner, &format!("guest{number}@shop.example"), "viewer").await;
     }
     let again = json!({ "email": "guest1@shop.example", "role": "viewer" });
     let refused = owner.client.post(INVITATIONS, again.clone()).await;
@@ -248,4 +248,31 @@ async fn another_business_is_out_of_reach() {
         assert!(!other.get(path).await.body.to_string().contains("@shop.example"), "{path}");
     }
     assert_eq!(owner.client.get(USERS).await.body["data"][1]["role"], "developer");
+}
+
+/// An account is free, and an invitation is a mail to somebody who never asked for it.
+#[tokio::test]
+async fn a_business_invites_nobody_before_it_is_approved_and_nobody_is_invited_again_and_again() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let guest = json!({ "email": "guest@other.example", "role": "viewer" });
+    let refused = owner.client.post(INVITATIONS, guest.clone()).await;
+    assert_eq!((refused.status, refused.code()), (403, "business_not_active"));
+    let listed = owner.client.get(INVITATIONS).await;
+    assert_eq!(listed.body["data"], json!([]));
+
+    let mut second = portal.owner("second@shop.example").await;
+    for number in 0..5 {
+        let inviting = if number % 2 == 0 { &mut owner } else { &mut second };
+        portal.invite(inviting, "guest@other.example", "viewer").await;
+    }
+    for inviting in [&mut owner, &mut second] {
+        let refused = inviting.client.post(INVITATIONS, guest.clone()).await;
+        assert_eq!((refused.status, refused.code()), (429, "too_many_invitations"));
+    }
+    portal.clock.advance(TimeDelta::hours(24));
+    // Their sessions have ended.
+    let body = json!({ "email": "owner@shop.example", "password": "correct horse" });
+    assert_eq!(owner.client.post("/v1/portal/session", body).await.status, 200);
+    portal.invite(&mut owner, "guest@other.example", "viewer").await;
 }

@@ -1,9 +1,10 @@
 //! How long a session lasts, and which pages may use it.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use reqwest::Method;
 use serde_json::json;
 
+use crate::client::Answer;
 use crate::portal::{Portal, sign_up_body};
 
 const SESSION: &str = "/v1/portal/session";
@@ -58,6 +59,40 @@ async fn a_session_ends_when_it_is_not_used_and_after_thirty_days_anyway() {
     }
     portal.clock.advance(TimeDelta::hours(10));
     assert_eq!(busy.get(SESSION).await.status, 401);
+}
+
+#[tokio::test]
+async fn the_cookie_lasts_as_long_as_the_session() {
+    let portal = Portal::start().await;
+    let mut owner = portal.stranger();
+    let opened = owner.post("/v1/portal/accounts", sign_up_body("owner@shop.example")).await;
+    let cookie = opened.header("set-cookie").to_owned();
+    let token = cookie.split(';').next().unwrap().to_owned();
+    assert!(cookie.contains("Max-Age=43200"), "{cookie}");
+    let seconds_left = |answer: &Answer| {
+        let until: DateTime<Utc> = answer.body["expiresAt"].as_str().unwrap().parse().unwrap();
+        (until - portal.clock.now()).num_seconds()
+    };
+    assert_eq!(seconds_left(&opened), 43_200);
+    assert_eq!(owner.get(SESSION).await.header("set-cookie"), "", "its end has not moved");
+
+    // Whichever call moves the end renews the cookie.
+    portal.clock.advance(TimeDelta::hours(1));
+    let seen = owner.get(SESSION).await;
+    assert_eq!(seconds_left(&seen), 43_200);
+    let renewed = seen.header("set-cookie");
+    assert!(renewed.starts_with(&token) && renewed.contains("Max-Age=43200"), "{renewed}");
+    portal.clock.advance(TimeDelta::hours(1));
+    let seen = owner.get("/v1/portal/pickup-profile").await;
+    let renewed = seen.header("set-cookie");
+    assert!(renewed.starts_with(&token) && renewed.contains("Max-Age=43200"), "{renewed}");
+
+    // A session that is ended stays so in the browser, though this call has used it.
+    let id = owner.get("/v1/portal/sessions").await.body["data"][0]["id"].as_str().unwrap().to_owned();
+    portal.clock.advance(TimeDelta::hours(1));
+    let ended = owner.delete(&format!("/v1/portal/sessions/{id}")).await;
+    let all: Vec<_> = ended.headers.get_all("set-cookie").iter().collect();
+    assert!(all.len() == 1 && ended.header("set-cookie").contains("Max-Age=0"), "{ended:?}");
 }
 
 #[tokio::test]
@@ -118,6 +153,15 @@ async fn foreign_pages_may_not_write() {
         let change = json!({ "status": "active" });
         let path = format!("/v1/operator/businesses/{}", owner.business);
         assert_eq!(operator.patch(&path, change).await.status, 403);
+    }
+    let mut page = owner.client.clone().with_header("sec-fetch-site", "cross-site");
+    let refused = page.put(path, json!({ "plan": "starter" })).await;
+    assert_eq!((refused.status, refused.code()), (403, "foreign_origin"), "without an Origin, too");
+    assert_eq!(page.delete(SESSION).await.code(), "foreign_origin");
+    assert_eq!(page.get(SESSION).await.status, 200, "a link may lead here");
+    for site in ["same-origin", "none"] {
+        let mut page = owner.client.clone().with_header("sec-fetch-site", site);
+        assert_eq!(page.put(path, json!({ "plan": "starter" })).await.status, 200, "{site}");
     }
     let mut page = owner.client.clone();
     assert_eq!(page.get(SESSION).await.status, 200, "no foreign page has logged anybody out");

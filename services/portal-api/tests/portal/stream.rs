@@ -127,27 +127,30 @@ async fn a_page_that_comes_back_loads_its_list_anew() {
 }
 
 #[tokio::test]
-async fn open_pages_are_bounded_for_each_business() {
+async fn open_pages_are_bounded_for_each_business_and_each_of_its_people() {
     let portal = Portal::with(&[
         ("WAYBILL_LIMITS__PER_ADDRESS", "false"),
-        ("WAYBILL_LIMITS__STREAMS_PER_BUSINESS", "2"),
+        ("WAYBILL_LIMITS__STREAMS_PER_BUSINESS", "3"),
     ])
     .await;
-    let owner = portal.owner("owner@shop.example").await;
+    let mut owner = portal.owner("owner@shop.example").await;
     let other = portal.owner("other@shop.example").await;
+    let mut viewer = portal.member(&mut owner, "viewer@shop.example", "viewer").await;
     let path = "/v1/portal/orders/stream";
     let _first = Page::of(owner.client.open(path).await);
-    let second = Page::of(owner.client.open(path).await);
+    let _second = Page::of(owner.client.open(path).await);
     let refused = owner.client.clone().get(path).await;
     assert_eq!((refused.status, refused.code()), (429, "too_many_streams"));
     let _theirs = Page::of(other.client.open(path).await);
-    drop(second);
+    let viewers = Page::of(viewer.open(path).await);
+    assert_eq!(viewer.get(path).await.status, 429, "the business has as many as it may");
+    drop(viewers);
     // The service finds out that a page is gone when it next writes to it.
     until("a closed page frees its place", async || {
         portal
             .publish(&[portal.order_event(&owner.business, Mode::Test, EventKind::OrderCreated, "x")])
             .await;
-        owner.client.open(path).await.status() == 200
+        viewer.open(path).await.status() == 200
     })
     .await;
 }

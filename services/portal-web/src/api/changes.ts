@@ -1,6 +1,7 @@
 import { type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef } from "react";
 import { useEventStream } from "./event-stream";
+import { reread } from "./reread";
 
 /** How often it is asked where the server's events do not come through. */
 const POLL_ALONE_MS = 15_000;
@@ -14,7 +15,7 @@ export function useReloadOnChange(keys: readonly QueryKey[]) {
   const reloadSoon = useCallback(() => {
     timer.current ??= window.setTimeout(() => {
       timer.current = undefined;
-      for (const queryKey of keys) client.invalidateQueries({ queryKey });
+      for (const queryKey of keys) void reread(client, queryKey);
     }, RELOAD_PAUSE_MS);
   }, [client, keys]);
   useEffect(

@@ -1,4 +1,5 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import { setPlace } from "../format/place";
 import { answer, api } from "./client";
 import type { PortalConfig } from "./types";
 
@@ -9,15 +10,27 @@ const UNKNOWN: PortalConfig = {
   keySegment: "waybill",
   apiBaseUrl: "https://delivery.example/v1",
   currency: "INR",
+  locale: "en-IN",
+  timeZone: "Asia/Kolkata",
   mail: { enabled: false },
   roles: ["owner", "developer", "viewer"],
 };
 
 export const configQuery = queryOptions({
   queryKey: ["config"],
-  queryFn: () => answer(api.GET("/v1/portal/config")),
+  queryFn: async () => {
+    const config = await answer(api.GET("/v1/portal/config"));
+    setPlace(config);
+    return config;
+  },
   staleTime: Number.POSITIVE_INFINITY,
 });
+
+/** The API's documentation, which order-api serves next to the API. */
+export function docsUrl({ apiBaseUrl }: PortalConfig, guide?: "webhooks"): string {
+  const docs = apiBaseUrl.replace(/\/v1$/, "/docs");
+  return guide ? `${docs}/${guide}` : docs;
+}
 
 export function useConfig(): PortalConfig {
   return useQuery(configQuery).data ?? UNKNOWN;

@@ -1,9 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { checkSession } from "./session";
+import { checkSession, sessionKey } from "./session";
 import { SharedStream } from "./shared-stream";
+import type { Session } from "./types";
 
-/** One stream per address, however many parts of a page follow it: browsers allow few connections to one host. */
+/** One per address and user, however many parts of a page follow it. */
 const streams = new Map<string, SharedStream>();
 
 /**
@@ -26,7 +27,8 @@ export function useEventStream(url: string, event: string, onEvent: (data: strin
       onOpenChange: setIsOpen,
       onBreak: () => checkSession(client),
     };
-    const stop = streamOf(url).follow(follow);
+    const user = client.getQueryData<Session | null>(sessionKey)?.userId ?? "";
+    const stop = streamOf(url, user).follow(follow);
     return () => {
       stop();
       setIsOpen(false);
@@ -35,10 +37,12 @@ export function useEventStream(url: string, event: string, onEvent: (data: strin
   return isOpen;
 }
 
-function streamOf(url: string): SharedStream {
-  const known = streams.get(url);
+/** A tab in which somebody else is logged in by now hears nothing of this user's. */
+function streamOf(url: string, user: string): SharedStream {
+  const name = `${url} ${user}`;
+  const known = streams.get(name);
   if (known) return known;
-  const opened = new SharedStream(url, () => streams.delete(url));
-  streams.set(url, opened);
+  const opened = new SharedStream(url, name, () => streams.delete(name));
+  streams.set(name, opened);
   return opened;
 }

@@ -17,20 +17,25 @@ export interface PagedList<T> {
 }
 
 /** A list that is read on from its last id, page by page. */
-export function useCursorList<T extends { id: string }>(
+export function useCursorList<T extends { id: string }, Page extends List<T> = List<T>>(
   queryKey: QueryKey,
-  read: (startingAfter: string | undefined) => Promise<List<T>>,
+  read: (startingAfter: string | undefined) => Promise<Page & List<T>>,
   options: { enabled?: boolean; pollMs?: (rows: T[]) => number | false } = {},
 ) {
   const query = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam }) => read(pageParam),
     initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last: List<T>) => (last.hasMore ? last.data.at(-1)?.id : undefined),
+    getNextPageParam: (last: Page & List<T>) => (last.hasMore ? last.data.at(-1)?.id : undefined),
     enabled: options.enabled ?? true,
     refetchInterval: ({ state }) => options.pollMs?.(rowsOf(state.data?.pages)) ?? false,
   });
   return { ...query, rows: rowsOf(query.data?.pages) };
+}
+
+/** The services whose part of any page that was read is not there. */
+export function missingOf(pages: { incomplete?: string[] }[] = []): string[] {
+  return [...new Set(pages.flatMap((page) => page.incomplete ?? []))];
 }
 
 function rowsOf<T>(pages: List<T>[] = []): T[] {

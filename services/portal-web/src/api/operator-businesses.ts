@@ -71,7 +71,8 @@ function useBusinessAct<Input, Output>(id: string, act: (input: Input) => Promis
   const client = useQueryClient();
   return useMutation({
     mutationFn: act,
-    onSuccess: () =>
+    // A refusal can mean that the business is not what is shown any more.
+    onSettled: () =>
       Promise.all([
         client.invalidateQueries({ queryKey: businessKey(id) }),
         client.invalidateQueries({ queryKey: businessesKey }),

@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { api } from "./client";
-import { PAGE_SIZE, useCursorList } from "./list";
+import { missingOf, PAGE_SIZE, useCursorList } from "./list";
 import { operatorAnswer, operatorKey } from "./operator-session";
 import type { components } from "./schema";
 
@@ -24,20 +23,15 @@ export function useFoundOrders(code: string | undefined) {
 }
 
 export function useOperatorTimeline(id: string) {
-  const [missing, setMissing] = useState<string[]>([]);
   const list = useCursorList(
     [...operatorKey, "timeline", id],
-    async (startingAfter) => {
+    (startingAfter) => {
       const query = { limit: TIMELINE_PAGE_SIZE, startingAfter };
-      const page = await operatorAnswer(
-        api.GET("/v1/operator/orders/{id}/events", { params: { path: { id }, query } }),
-      );
-      setMissing(page.incomplete ?? []);
-      return page;
+      return operatorAnswer(api.GET("/v1/operator/orders/{id}/events", { params: { path: { id }, query } }));
     },
     { pollMs: () => POLL_MS },
   );
-  return { ...list, missing };
+  return { ...list, missing: missingOf(list.data?.pages) };
 }
 
 /** Businesses with outstanding cash. */

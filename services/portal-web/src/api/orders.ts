@@ -2,8 +2,9 @@ import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tansta
 import { useCallback, useEffect, useRef, useState } from "react";
 import { answer, api } from "./client";
 import { useEventStream } from "./event-stream";
-import { PAGE_SIZE, useCursorList } from "./list";
+import { missingOf, PAGE_SIZE, useCursorList } from "./list";
 import { isListed, type MovedOrder, type OrderPages, withMove, withNewest } from "./orders-live";
+import { reread } from "./reread";
 import type { components } from "./schema";
 import type { Mode } from "./types";
 
@@ -72,10 +73,10 @@ async function mergeNewest(client: QueryClient, filter: OrderFilter) {
     const known = client.getQueryData<OrderPages>(key);
     const merged = known && withNewest(known, newest);
     if (merged) client.setQueryData(key, merged);
-    else await client.invalidateQueries({ queryKey: key });
+    else await reread(client, key);
   } catch {
     // The list's own read tells what is wrong, and is tried again.
-    await client.invalidateQueries({ queryKey: key });
+    await reread(client, key);
   }
 }
 
@@ -112,20 +113,15 @@ export function useOrder(id: string) {
 
 /** The order's timeline, read again while something of it is under way. */
 export function useTimeline(id: string, pollMs: (entries: TimelineEntry[]) => number | false) {
-  const [missing, setMissing] = useState<string[]>([]);
   const list = useCursorList(
     timelineKey(id),
-    async (startingAfter) => {
+    (startingAfter) => {
       const query = { limit: TIMELINE_PAGE_SIZE, startingAfter };
-      const page = await answer(
-        api.GET("/v1/portal/orders/{id}/events", { params: { path: { id }, query } }),
-      );
-      setMissing(page.incomplete ?? []);
-      return page;
+      return answer(api.GET("/v1/portal/orders/{id}/events", { params: { path: { id }, query } }));
     },
     { pollMs },
   );
-  return { ...list, missing };
+  return { ...list, missing: missingOf(list.data?.pages) };
 }
 
 /** Keeps an order and its timeline as they are, by the stream. */
@@ -137,8 +133,8 @@ export function useFollowOrder(order: Order) {
 }
 
 function invalidateOrder(client: QueryClient, id: string) {
-  client.invalidateQueries({ queryKey: orderKey(id) });
-  client.invalidateQueries({ queryKey: timelineKey(id) });
+  void reread(client, orderKey(id));
+  void reread(client, timelineKey(id));
 }
 
 export function useAcceptedRequest(id: string) {

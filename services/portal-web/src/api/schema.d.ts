@@ -1421,6 +1421,11 @@ export interface components {
         ChangeBusiness: {
             /** @description `active` or `inactive`. */
             liveAccess?: string | null;
+            /**
+             * @description With `subscription` `active`: the plan that is meant to become active, or null for none. Where the business has asked
+             *     for another one meanwhile, nothing changes and the answer is 409 `plan_changed`.
+             */
+            plan?: string | null;
             /** @description `active`, `inactive` or `suspended`. */
             status?: string | null;
             /** @description `active` or `inactive`. */
@@ -1461,9 +1466,13 @@ export interface components {
             headerPrefix: string;
             /** @description The `waybill` of `sk_test_waybill_…`. */
             keySegment: string;
+            /** @description How amounts and dates are written. */
+            locale: components["schemas"]["Locale"];
             mail: components["schemas"]["MailView"];
             /** @description The roles that a user of a business can have, the one that may most first. */
             roles: components["schemas"]["Role"][];
+            /** @description The zone that times are shown in, by its IANA name. */
+            timeZone: string;
         };
         /** @enum {string} */
         ConnectionTest: "not_tested" | "passed" | "failed";
@@ -1794,6 +1803,8 @@ export interface components {
             /** @description What stands behind `#token=` in the link. */
             token: string;
         };
+        /** @enum {string} */
+        Locale: "en-IN" | "en-GB" | "en-US";
         LogIn: {
             /** Format: email */
             email: string;
@@ -1892,6 +1903,7 @@ export interface components {
         /** @description An order, in the one shape that the integration API and the portal share. The details are those of `spec.md` §2.1. */
         OrderView: {
             codCollectedPaise?: components["schemas"]["Paise"] | null;
+            codDifferencePaise?: components["schemas"]["Paise"] | null;
             codDiscrepancyPaise?: components["schemas"]["Paise"] | null;
             codHandedOverPaise?: components["schemas"]["Paise"] | null;
             codSettledPaise?: components["schemas"]["Paise"] | null;
@@ -1919,6 +1931,8 @@ export interface components {
             pickup?: components["schemas"]["PickupPlace"] | null;
             /** @description Why the delivery failed, was cancelled or returned. */
             reason?: string | null;
+            /** @description What goes back to the wallet: the whole fee of a live order that was cancelled, or failed, before its pickup. */
+            refundedPaise?: components["schemas"]["Paise"];
             /** @description The same value as `id` (`spec.md` §2.2). */
             serviceOrderId: components["schemas"]["OrderId"];
             status: components["schemas"]["DeliveryStatus"];
@@ -2133,6 +2147,7 @@ export interface components {
         Page_OrderView: {
             data: {
                 codCollectedPaise?: components["schemas"]["Paise"] | null;
+                codDifferencePaise?: components["schemas"]["Paise"] | null;
                 codDiscrepancyPaise?: components["schemas"]["Paise"] | null;
                 codHandedOverPaise?: components["schemas"]["Paise"] | null;
                 codSettledPaise?: components["schemas"]["Paise"] | null;
@@ -2160,6 +2175,8 @@ export interface components {
                 pickup?: components["schemas"]["PickupPlace"] | null;
                 /** @description Why the delivery failed, was cancelled or returned. */
                 reason?: string | null;
+                /** @description What goes back to the wallet: the whole fee of a live order that was cancelled, or failed, before its pickup. */
+                refundedPaise?: components["schemas"]["Paise"];
                 /** @description The same value as `id` (`spec.md` §2.2). */
                 serviceOrderId: components["schemas"]["OrderId"];
                 status: components["schemas"]["DeliveryStatus"];
@@ -2208,7 +2225,7 @@ export interface components {
                 status: components["schemas"]["RecoveryState"];
                 /**
                  * Format: int64
-                 * @description In deliveries.
+                 * @description In deliveries. Of very many, as far as they are counted: it grows while the job runs.
                  */
                 total: number;
                 /** Format: date-time */
@@ -2346,7 +2363,7 @@ export interface components {
             status: components["schemas"]["RecoveryState"];
             /**
              * Format: int64
-             * @description In deliveries.
+             * @description In deliveries. Of very many, as far as they are counted: it grows while the job runs.
              */
             total: number;
             /** Format: date-time */
@@ -2693,7 +2710,9 @@ export interface components {
             nextAttemptAt?: string | null;
             /** Format: date-time */
             recordedAt: string;
+            /** @description The same as `status`, by its former name. */
             state: components["schemas"]["DeliveryState"];
+            status?: components["schemas"]["DeliveryState"] | null;
         };
     };
     responses: {

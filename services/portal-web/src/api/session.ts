@@ -5,12 +5,24 @@ import type { Session } from "./types";
 
 export const sessionKey = ["session"] as const;
 
+/** By whom all that is kept was read: another tab may have logged somebody else in meanwhile. */
+let readBy: string | null = null;
+
+function forgetAll(client: QueryClient) {
+  client.removeQueries({
+    predicate: ({ queryKey: [kind] }) => kind !== "config" && kind !== "session",
+  });
+}
+
 /** Who is logged in; `null` for nobody. */
 export const sessionQuery = queryOptions({
   queryKey: sessionKey,
-  queryFn: async (): Promise<Session | null> => {
+  queryFn: async ({ client }): Promise<Session | null> => {
     try {
-      return await answer(api.GET("/v1/portal/session"));
+      const session = await answer(api.GET("/v1/portal/session"));
+      if (session.userId !== readBy) forgetAll(client);
+      readBy = session.userId;
+      return session;
     } catch (error) {
       if (isLoggedOut(error)) return null;
       throw error;
@@ -37,9 +49,8 @@ function useOpensSession<Input>(open: (input: Input) => Promise<Session>) {
   return useMutation({
     mutationFn: open,
     onSuccess: (session) => {
-      client.removeQueries({
-        predicate: (query) => query.queryKey[0] !== "config" && query.queryKey[0] !== "session",
-      });
+      forgetAll(client);
+      readBy = session.userId;
       client.setQueryData(sessionKey, session);
     },
   });

@@ -1,3 +1,5 @@
+import { TabLine } from "./tab-line";
+
 const RECONNECT_FIRST_MS = 2_000;
 const RECONNECT_MAX_MS = 60_000;
 /** A stream outlives its last follower by this much, since the next page often follows it again. */
@@ -11,11 +13,23 @@ export interface Follower {
   onBreak: () => void;
 }
 
-/** One connection for server-sent events, and all who follow it. It begins with the first of them. */
+/** What the tab that holds the connection says to the others, and `hello` the others to it. */
+type Word =
+  | { kind: "hello"; events: string[] }
+  | { kind: "open"; isOpen: boolean }
+  /** Without data, something may have happened that was not heard. */
+  | { kind: "event"; event: string | null; data: string | null }
+  | { kind: "break" };
+
+/**
+ * One connection for server-sent events, and all who follow it, in whichever tabs: browsers allow few connections to one
+ * host. One tab holds it; when that tab is closed, another takes its place.
+ */
 export class SharedStream {
   readonly #url: string;
   readonly #onClosed: () => void;
   readonly #followers = new Set<Follower>();
+  readonly #line: TabLine<Word>;
   /** What the connection listens to so far. */
   #events = new Set<string>();
   #source: EventSource | null = null;
@@ -25,10 +39,15 @@ export class SharedStream {
   #reconnect: number | undefined;
   #linger: number | undefined;
 
-  constructor(url: string, onClosed: () => void) {
+  /** Only tabs with the same name share it. */
+  constructor(url: string, name: string, onClosed: () => void) {
     this.#url = url;
     this.#onClosed = onClosed;
-    this.#connect();
+    this.#line = new TabLine<Word>(
+      name,
+      (word) => this.#hear(word),
+      () => this.#lead(),
+    );
   }
 
   /** Gives the function that ends it. */
@@ -36,6 +55,7 @@ export class SharedStream {
     window.clearTimeout(this.#linger);
     this.#followers.add(follower);
     this.#listen(follower.event);
+    if (!this.#source) this.#line.say({ kind: "hello", events: [...this.#events] });
     follower.onOpenChange(this.#isOpen);
     return () => {
       this.#followers.delete(follower);
@@ -43,12 +63,38 @@ export class SharedStream {
     };
   }
 
+  /** From now on this tab holds the connection. */
+  #lead() {
+    this.#setOpen(false);
+    this.#connect();
+  }
+
+  /** To every tab, this one included. */
+  #tell(word: Word) {
+    this.#line.say(word);
+    this.#hear(word);
+  }
+
+  #hear(word: Word) {
+    if (word.kind === "hello") {
+      if (!this.#source) return;
+      for (const event of word.events) this.#listen(event);
+      this.#line.say({ kind: "open", isOpen: this.#isOpen });
+    } else if (word.kind === "open") {
+      this.#setOpen(word.isOpen);
+    } else if (word.kind === "break") {
+      for (const follower of this.#followers) follower.onBreak();
+    } else {
+      for (const follower of this.#followers) {
+        if (word.event === null || word.event === follower.event) follower.onEvent(word.data);
+      }
+    }
+  }
+
   #connect() {
     const source = new EventSource(this.#url);
     this.#source = source;
-    const events = this.#events;
-    this.#events = new Set();
-    for (const event of events) this.#listen(event);
+    for (const event of this.#events) this.#relay(source, event);
     source.addEventListener("open", () => this.#opened());
     source.addEventListener("reload", () => this.#missed());
     source.addEventListener("error", () => this.#failed(source));
@@ -57,41 +103,49 @@ export class SharedStream {
   #listen(event: string) {
     if (this.#events.has(event)) return;
     this.#events.add(event);
-    this.#source?.addEventListener(event, (message) => {
+    if (this.#source) this.#relay(this.#source, event);
+  }
+
+  #relay(source: EventSource, event: string) {
+    source.addEventListener(event, (message) => {
       const { data } = message as MessageEvent<string>;
-      for (const follower of this.#followers) if (follower.event === event) follower.onEvent(data);
+      this.#tell({ kind: "event", event, data });
     });
   }
 
   #opened() {
     this.#wait = RECONNECT_FIRST_MS;
-    this.#setOpen(true);
-    if (this.#wasOpen) this.#missed();
-    this.#wasOpen = true;
+    const isBack = this.#wasOpen;
+    this.#tell({ kind: "open", isOpen: true });
+    if (isBack) this.#missed();
   }
 
   /** Something may have happened that was not heard. */
   #missed() {
-    for (const follower of this.#followers) follower.onEvent(null);
+    this.#tell({ kind: "event", event: null, data: null });
   }
 
-  /** A browser tries again by itself after a break, but not after a refusal. */
+  /** At a time of its own: browsers that lost their connections together do not all come back at once. */
   #failed(source: EventSource) {
-    this.#setOpen(false);
-    for (const follower of this.#followers) follower.onBreak();
-    if (source.readyState !== EventSource.CLOSED) return;
-    this.#reconnect = window.setTimeout(() => this.#connect(), this.#wait);
-    this.#wait = Math.min(this.#wait * 2, RECONNECT_MAX_MS);
+    const wasRefused = source.readyState === EventSource.CLOSED;
+    source.close();
+    this.#tell({ kind: "open", isOpen: false });
+    this.#tell({ kind: "break" });
+    const pause = this.#wait * (0.5 + Math.random());
+    this.#reconnect = window.setTimeout(() => this.#connect(), pause);
+    if (wasRefused) this.#wait = Math.min(this.#wait * 2, RECONNECT_MAX_MS);
   }
 
   #setOpen(isOpen: boolean) {
     this.#isOpen = isOpen;
+    this.#wasOpen ||= isOpen;
     for (const follower of this.#followers) follower.onOpenChange(isOpen);
   }
 
   #close() {
     window.clearTimeout(this.#reconnect);
     this.#source?.close();
+    this.#line.leave();
     this.#onClosed();
   }
 }

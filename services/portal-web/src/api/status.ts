@@ -3,6 +3,7 @@ import { useCallback } from "react";
 import { apiKeysKey } from "./api-keys";
 import { answer, api } from "./client";
 import { useEventStream } from "./event-stream";
+import { reread } from "./reread";
 import type { Status } from "./types";
 
 export const statusKey = ["status"] as const;
@@ -30,8 +31,8 @@ export function silentServices(status: Status | undefined): string[] {
 export function useLiveStatus() {
   const client = useQueryClient();
   const reload = useCallback(() => {
-    client.invalidateQueries({ queryKey: statusKey });
-    client.invalidateQueries({ queryKey: apiKeysKey });
+    void reread(client, statusKey);
+    void reread(client, apiKeysKey);
   }, [client]);
   const isStreaming = useEventStream("/v1/portal/status/stream", "changed", reload);
   const query = useStatus(isStreaming ? POLL_BESIDE_STREAM_MS : POLL_ALONE_MS);

@@ -1,4 +1,5 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { timeZone } from "../format/place";
 import { answer, api } from "./client";
 import { ApiFailure } from "./failure";
 import { PAGE_SIZE, useCursorList } from "./list";
@@ -89,14 +90,14 @@ export function entriesCsvUrl(filter: EntryFilter): string {
   return `/v1/portal/wallet/entries.csv${query && `?${query}`}`;
 }
 
-/** Days as the user's own clock has them, or as India's has where the server does not know that zone. */
+/** Days as the operator's clocks have them, or as India's have where the server does not know that zone. */
 export function useSpend(days: number) {
-  const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zone = timeZone();
   return useQuery({
-    queryKey: [...walletKey, "spend", days, timeZone],
+    queryKey: [...walletKey, "spend", days, zone],
     queryFn: async () => {
       try {
-        return await readSpend(days, timeZone);
+        return await readSpend(days, zone);
       } catch (error) {
         if (!(error instanceof ApiFailure) || error.status !== 400) throw error;
         return await readSpend(days);

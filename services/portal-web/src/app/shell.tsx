@@ -16,7 +16,8 @@ export function Shell() {
   if (isPending) return null;
   if (session) {
     return (
-      <SessionProvider session={session}>
+      // Nothing that a page holds of one user is shown to the next.
+      <SessionProvider key={session.userId} session={session}>
         <Frame />
       </SessionProvider>
     );

@@ -1,4 +1,6 @@
+import { IconBook } from "@tabler/icons-react";
 import { NavLink } from "react-router-dom";
+import { docsUrl, useConfig } from "../api/config";
 import { Brand } from "./brand";
 import navLink from "./nav-link.module.css";
 import { NAVIGATION, type NavigationEntry } from "./navigation";
@@ -8,6 +10,7 @@ import { UserMenu } from "./user-menu";
 
 /** The way to every page, and who is logged in. */
 export function SideBar({ onNavigate }: { onNavigate: () => void }) {
+  const config = useConfig();
   return (
     <div className={classes.bar}>
       <div className={classes.brand}>
@@ -22,6 +25,12 @@ export function SideBar({ onNavigate }: { onNavigate: () => void }) {
             ))}
           </div>
         ))}
+        <div className={classes.group}>
+          <a href={docsUrl(config)} className={`${navLink.link} ${classes.link}`}>
+            <IconBook size={17} stroke={1.7} aria-hidden />
+            API documentation
+          </a>
+        </div>
       </nav>
       <UserMenu />
     </div>

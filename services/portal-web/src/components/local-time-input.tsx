@@ -1,4 +1,5 @@
 import { TextInput, type TextInputProps } from "@mantine/core";
+import { momentAt, wallClock } from "../format/place";
 
 interface LocalTimeInputProps
   extends Pick<TextInputProps, "label" | "description" | "error" | "required" | "className" | "size"> {
@@ -7,9 +8,7 @@ interface LocalTimeInputProps
   onChange: (value: string | undefined) => void;
 }
 
-const MINUTE_MS = 60_000;
-
-/** A time in the user's own zone, by the browser's own field; what comes and goes is UTC. */
+/** A time in the operator's zone, by the browser's own field; what comes and goes is UTC. */
 export function LocalTimeInput({ value, onChange, ...input }: LocalTimeInputProps) {
   return (
     <TextInput
@@ -22,11 +21,9 @@ export function LocalTimeInput({ value, onChange, ...input }: LocalTimeInputProp
 }
 
 function localText(iso: string): string {
-  const time = new Date(iso);
-  return new Date(time.getTime() - time.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16);
+  return wallClock(new Date(iso));
 }
 
 function utcText(local: string): string | undefined {
-  const time = new Date(local);
-  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
+  return momentAt(local)?.toISOString();
 }

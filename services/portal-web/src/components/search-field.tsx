@@ -1,7 +1,7 @@
 import { CloseButton, TextInput, type TextInputProps } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 
 const TYPING_PAUSE_MS = 350;
 const CHARS_MAX = 200;
@@ -18,12 +18,26 @@ interface SearchFieldProps
 /** A search that is applied when typing has paused, or at once with Enter. */
 export function SearchField({ label, hasVisibleLabel, value = "", onChange, ...input }: SearchFieldProps) {
   const [text, setText] = useState(value);
-  const apply = (next: string) => onChange(next.trim() || undefined);
+  const applied = useRef(value);
+  const apply = (next: string) => {
+    applied.current = next.trim();
+    onChange(applied.current || undefined);
+  };
   const applySoon = useDebouncedCallback(apply, TYPING_PAUSE_MS);
-  useEffect(() => setText(value), [value]);
+  const applyNow = (next: string) => {
+    applySoon.cancel();
+    apply(next);
+  };
+  // What was applied from here is still being typed, with its spaces; what comes from elsewhere takes its place.
+  useEffect(() => {
+    if (value === applied.current) return;
+    applied.current = value;
+    applySoon.cancel();
+    setText(value);
+  }, [value, applySoon]);
   const clear = () => {
     setText("");
-    apply("");
+    applyNow("");
   };
   return (
     <TextInput
@@ -38,7 +52,7 @@ export function SearchField({ label, hasVisibleLabel, value = "", onChange, ...i
         applySoon(event.currentTarget.value);
       }}
       onKeyDown={(event) => {
-        if (event.key === "Enter") apply(event.currentTarget.value);
+        if (event.key === "Enter") applyNow(event.currentTarget.value);
       }}
     />
   );

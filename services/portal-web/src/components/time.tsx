@@ -16,7 +16,7 @@ interface TimeProps {
   clock?: boolean;
 }
 
-/** A time in the user's zone, with the UTC in its title. */
+/** A time in the operator's zone, with the UTC in its title. */
 export function Time({ at, never = "Never", relative = false, upcoming = false, clock = false }: TimeProps) {
   if (!at) return <span>{never}</span>;
   if (clock) return <Stamp at={at} text={formatClock(at)} title={`${formatTime(at)} · ${formatUtc(at)}`} />;

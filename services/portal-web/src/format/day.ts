@@ -1,4 +1,5 @@
-// Days as date fields give them (`2026-01-31`), in the user's own zone.
+// Days as date fields give them (`2026-01-31`), in the operator's zone.
+import { momentAt } from "./place";
 
 /** The first moment of a day; `undefined` for what is no day. */
 export function startOfDay(day: string | undefined): string | undefined {
@@ -14,6 +15,6 @@ function atMidnight(day: string | undefined, daysLater: number): string | undefi
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day ?? "");
   if (!match) return undefined;
   const [year, month, date] = match.slice(1).map(Number) as [number, number, number];
-  const moment = new Date(year, month - 1, date + daysLater);
-  return Number.isNaN(moment.getTime()) ? undefined : moment.toISOString();
+  const midnight = new Date(Date.UTC(year, month - 1, date + daysLater));
+  return momentAt(midnight.toISOString().slice(0, 16))?.toISOString();
 }

@@ -1,18 +1,22 @@
 // Amounts are whole paise everywhere; they become rupees only here, by cutting digits and never by dividing.
+import { placed } from "./place";
 
-const RUPEES = new Intl.NumberFormat("en-IN", {
-  style: "currency",
-  currency: "INR",
-  minimumFractionDigits: 2,
-  maximumFractionDigits: 2,
-});
+const RUPEES = placed(
+  ({ locale }) =>
+    new Intl.NumberFormat(locale, {
+      style: "currency",
+      currency: "INR",
+      minimumFractionDigits: 2,
+      maximumFractionDigits: 2,
+    }),
+);
 
 /** As typography has it, and as wide as a plus. */
 const MINUS = "\u2212";
 
 /** `123456` as `₹1,234.56`. */
 export function formatPaise(paise: number): string {
-  const amount = RUPEES.format(decimalRupees(Math.abs(paise)) as Intl.StringNumericLiteral);
+  const amount = RUPEES().format(decimalRupees(Math.abs(paise)) as Intl.StringNumericLiteral);
   return paise < 0 ? `${MINUS}${amount}` : amount;
 }
 

@@ -1,9 +1,17 @@
-// Times come as RFC 3339 in UTC and are shown in the user's own zone.
+// Times come as RFC 3339 in UTC and are shown in the operator's zone.
+import { placed } from "./place";
 
-const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
-const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
-const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const FULL = placed(
+  ({ locale, timeZone }) =>
+    new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", timeZone }),
+);
+const CLOCK = placed(
+  ({ locale, timeZone }) => new Intl.DateTimeFormat(locale, { timeStyle: "medium", timeZone }),
+);
+const DATE = placed(
+  ({ locale, timeZone }) => new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone }),
+);
+const RELATIVE = placed(({ locale }) => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }));
 
 const STEPS: [limitSeconds: number, unitSeconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
   [3_600, 60, "minute"],
@@ -12,16 +20,16 @@ const STEPS: [limitSeconds: number, unitSeconds: number, unit: Intl.RelativeTime
 ];
 
 export function formatTime(iso: string): string {
-  return FULL.format(new Date(iso));
+  return FULL().format(new Date(iso));
 }
 
 /** The time of day alone, with seconds, where the date stands beside it. */
 export function formatClock(iso: string): string {
-  return CLOCK.format(new Date(iso));
+  return CLOCK().format(new Date(iso));
 }
 
 export function formatDate(iso: string): string {
-  return DATE.format(new Date(iso));
+  return DATE().format(new Date(iso));
 }
 
 /** `2026-01-31 09:30:00 UTC`: what the server wrote, for whoever compares logs. */
@@ -40,7 +48,7 @@ export function formatRelative(iso: string, now: number): string {
   const distance = Math.abs(seconds);
   if (distance < 45) return seconds > 0 ? "in a moment" : "just now";
   for (const [limit, unitSeconds, unit] of STEPS) {
-    if (distance < limit) return RELATIVE.format(Math.round(seconds / unitSeconds), unit);
+    if (distance < limit) return RELATIVE().format(Math.round(seconds / unitSeconds), unit);
   }
   return formatDate(iso);
 }

@@ -1,5 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { operator } from "../support/api";
 import { openBrowser, screenshot, visit } from "../support/browser";
 import { ask, newBusiness, newTestKey, PASSWORD, someone } from "../support/business";
 import { goTo, heading, logIn, row, rowsOf, takeSecret } from "../support/pages";
@@ -67,7 +68,8 @@ test("a log-in is ended from another browser, which then has to log in again", a
 
 test("a viewer is invited by a link, sees the portal, and can change nothing", async () => {
   const [owner, viewer] = [await visit(browser), await visit(browser)];
-  await newBusiness(owner, "Team work");
+  const { id } = await newBusiness(owner, "Team work");
+  await operator("PATCH", `/businesses/${id}`, { status: "active" });
   const key = await newTestKey(owner, "shop");
   const { email } = someone("viewer");
   const { page } = owner;
@@ -100,9 +102,21 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
 
   await page.reload();
   await rowsOf(page, "People", 2);
-  const changed = page.waitForResponse((answer) => answer.request().method() === "PATCH");
-  await page.getByLabel(`Role of ${email}`).selectOption({ label: "Developer" });
-  await changed;
+  const changes: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "PATCH") changes.push(request.postData() ?? "");
+  });
+  const role = page.getByLabel(`Role of ${email}`);
+  await role.selectOption({ label: "Owner" });
+  const mistake = page.getByRole("dialog", { name: `Make ${email} an owner?` });
+  await mistake.getByRole("button", { name: "Cancel" }).click();
+  await mistake.waitFor({ state: "hidden" });
+  expect(await role.inputValue()).toBe("viewer");
+  await role.selectOption({ label: "Developer" });
+  const question = page.getByRole("dialog", { name: `Make ${email} a developer?` });
+  await question.getByRole("button", { name: "Change the role" }).click();
+  await question.waitFor({ state: "hidden" });
+  expect(changes).toEqual(['{"role":"developer"}']);
   await viewer.page.goto("/api-keys");
   await viewer.page.getByRole("button", { name: "Create key" }).waitFor();
   await page.getByRole("button", { name: `Remove ${email}` }).click();
@@ -121,18 +135,29 @@ test("the last owner stays one, and the page says why", async () => {
   const { email } = await newBusiness(visitor, "Alone");
   await page.goto("/account/team");
   await page.getByLabel(`Role of ${email}`).selectOption({ label: "Viewer" });
-  await row(page, "People", email).getByRole("alert").waitFor();
+  const question = page.getByRole("dialog");
+  await question.getByRole("button", { name: "Change the role" }).click();
+  await question.getByText("That did not work").waitFor();
+  await question.getByRole("button", { name: "Cancel" }).click();
+  await question.waitFor({ state: "hidden" });
   expect(await page.getByLabel(`Role of ${email}`).inputValue()).toBe("owner");
   await page.getByRole("button", { name: `Remove ${email}` }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-  await page.getByRole("dialog").getByText("That did not work").waitFor();
+  await question.getByRole("button", { name: "Remove" }).click();
+  await question.getByText("That did not work").waitFor();
+  await question.getByRole("button", { name: "Cancel" }).click();
+  await question.waitFor({ state: "hidden" });
+  // Asked again, it knows nothing of the last time.
+  await page.getByRole("button", { name: `Remove ${email}` }).click();
+  await question.getByRole("button", { name: "Remove" }).waitFor();
+  expect(await question.getByText("That did not work").count()).toBe(0);
   expect(visitor.faults).toEqual([]);
   await visitor.context.close();
 });
 
 test("an invitation that was withdrawn lets nobody in", async () => {
   const [owner, guest] = [await visit(browser), await visit(browser)];
-  await newBusiness(owner, "Second thoughts");
+  const { id } = await newBusiness(owner, "Second thoughts");
+  await operator("PATCH", `/businesses/${id}`, { status: "active" });
   const { email } = someone("guest");
   const { url } = await ask(owner, "POST", "/invitations", { email, role: "developer" }, 201);
   await owner.page.goto("/account/team");
@@ -175,3 +200,21 @@ async function joinBy(page: Page, link: string): Promise<void> {
   await page.getByRole("button", { name: "Join" }).click();
   await heading(page, "Overview");
 }
+
+test("times are those of the operator's region, wherever the browser is", async () => {
+  const visitor = await visit(browser, { timezoneId: "America/New_York", locale: "de-DE" });
+  const { page } = visitor;
+  await newBusiness(visitor, "Far away");
+  await page.goto("/account");
+  const time = page.getByRole("table", { name: "Log-ins" }).locator("time").first();
+  const [shown, at] = [await time.getAttribute("title"), await time.getAttribute("datetime")];
+  const expected = new Intl.DateTimeFormat("en-IN", {
+    dateStyle: "medium",
+    timeStyle: "short",
+    timeZone: "Asia/Kolkata",
+  }).format(new Date(String(at)));
+  // Spaces differ from one version of the words' tables to the next.
+  expect(shown?.replace(/\s/g, " ")).toContain(expected.replace(/\s/g, " "));
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});

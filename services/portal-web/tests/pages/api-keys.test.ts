@@ -1,4 +1,4 @@
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { placeOrder } from "../support/api";
 import { openBrowser, screenshot, visit } from "../support/browser";
@@ -36,6 +36,43 @@ test("a key is rotated with a grace in which both work", async () => {
   expect(visitor.faults).toEqual([]);
   await visitor.context.close();
 });
+
+test("a new key stays in sight when the list cannot be read again", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await newBusiness(visitor, "Torn list");
+  const old = await newTestKey(visitor, "shop");
+  await page.goto("/api-keys");
+  await row(page, "Test keys", `…${old.slice(-4)}`).waitFor();
+  await page.route(/\/v1\/portal\/api-keys\?/, (route) =>
+    route.fulfill({ status: 500, json: { message: "Broken." } }),
+  );
+  const failed = page.waitForResponse((answer) => answer.status() === 500);
+  await page.getByRole("button", { name: `Rotate shop …${old.slice(-4)}` }).click();
+  await page.getByRole("button", { name: "Rotate key" }).click();
+  await (await failed).finished();
+  await painted(page);
+  await placeOrder(await takeSecret(page, "Your new key"), "by-the-key-that-stayed");
+  await row(page, "Test keys", `…${old.slice(-4)}`).waitFor();
+
+  const again = page.waitForResponse((answer) => answer.status() === 500);
+  await page.getByRole("button", { name: "Create key" }).click();
+  const dialog = page.getByRole("dialog", { name: "Create an API key" });
+  await dialog.getByLabel("Name").fill("another shop");
+  await dialog.getByRole("button", { name: "Create key" }).click();
+  await (await again).finished();
+  await painted(page);
+  await placeOrder(await takeSecret(page, "Your Test key"), "by-another-key-that-stayed");
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+/** Whatever an answer changes is on the page by then. */
+function painted(page: Page): Promise<void> {
+  return page.evaluate(
+    () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))),
+  );
+}
 
 test("a key that is rotated at once is refused from then on", async () => {
   const visitor = await visit(browser);

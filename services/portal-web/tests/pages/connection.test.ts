@@ -1,9 +1,10 @@
 // What a page says and does when its calls are not answered: no connection, a lost answer, a service that stands still.
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { placeOrder } from "../support/api";
 import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
-import { ask, newBusiness, PASSWORD } from "../support/business";
-import { heading, logIn, rowsOf } from "../support/pages";
+import { ask, newBusiness, newTestKey, PASSWORD } from "../support/business";
+import { heading, logIn, row, rowsOf } from "../support/pages";
 
 const TOP_UPS = "**/v1/portal/wallet/top-ups";
 const STATUS = "**/v1/portal/status";
@@ -115,6 +116,63 @@ test("a status that does not come is named, the rest is shown, and it is asked f
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByText("Not configured").first().waitFor();
   await notice.getByText("Still waiting").waitFor({ state: "hidden" });
+});
+
+test("changes that come faster than the status answers do not keep it from being shown", async () => {
+  await page.goto("/");
+  await page.getByText("Not configured").first().waitFor();
+  const held: Route[] = [];
+  let keyReads = 0;
+  await page.route(STATUS, (route) => {
+    held.push(route);
+  });
+  page.on("request", (request) => {
+    if (request.url().includes("/v1/portal/api-keys?")) keyReads += 1;
+  });
+  await ask(visitor, "PUT", "/subscription", { plan: "growth" }, 200);
+  // Each change has the keys read, too: the second comes while the status is still waited for.
+  await expect.poll(() => keyReads, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
+  expect(held).toHaveLength(1);
+  const answer = await held[0]?.fetch();
+  const status = await answer?.json();
+  status.indicators.subscription = { code: "requested", label: "Asked for slowly" };
+  await held[0]?.fulfill({ json: status });
+  await page.getByText("Asked for slowly", { exact: true }).waitFor();
+  // It may have been read before the second change: it is read once more.
+  await expect.poll(() => held.length, { timeout: 15_000 }).toBe(2);
+  await held[1]?.continue();
+  await page.getByText("Asked for slowly", { exact: true }).waitFor({ state: "hidden" });
+});
+
+test("tabs share one stream, and one takes it over when the tab that holds it is closed", async () => {
+  const key = await newTestKey(visitor);
+  const streams = (of: Page) => {
+    const opened: string[] = [];
+    of.on("request", (request) => {
+      if (request.url().includes("/orders/stream")) opened.push(request.url());
+    });
+    return opened;
+  };
+  const ofFirst = streams(page);
+  await page.goto("/orders");
+  await page.getByText("Updates by itself").waitFor();
+  const other = await visitor.context.newPage();
+  const ofOther = streams(other);
+  await other.goto("/orders");
+  await other.getByText("Updates by itself").waitFor();
+  await placeOrder(key, "seen-by-both");
+  for (const tab of [page, other]) {
+    await tab
+      .getByRole("status")
+      .filter({ hasText: "New order seen-by-both" })
+      .waitFor({ state: "attached" });
+  }
+  expect([ofFirst.length, ofOther.length]).toEqual([1, 0]);
+
+  await page.close();
+  await expect.poll(() => ofOther.length, { timeout: 15_000 }).toBe(1);
+  await placeOrder(key, "seen-by-the-other");
+  await row(other, "Test orders", "seen-by-the-other").waitFor();
 });
 
 test("a status without one service's part says whose is missing", async () => {

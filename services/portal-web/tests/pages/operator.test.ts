@@ -2,7 +2,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { placeOrder } from "../support/api";
 import { openBrowser, screenshot, type Visitor, visit } from "../support/browser";
-import { type Business, newBusiness, openLive } from "../support/business";
+import { ask, type Business, newBusiness, openLive } from "../support/business";
 import { heading, logInAsOperator, openBusiness, row, rowsOf } from "../support/pages";
 import { stack } from "../support/stack";
 
@@ -70,6 +70,34 @@ test("a business is found by a part of its name, its owner's e-mail, its id and 
   await visitor.context.close();
 });
 
+test("a plan that was asked for meanwhile is shown before it becomes active", async () => {
+  const asking = await visit(browser);
+  const { email, name } = await newBusiness(asking, `Asking ${Date.now()}`);
+  await ask(asking, "PUT", "/subscription", { plan: "starter" }, 200);
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await logInAsOperator(page);
+  await openBusiness(page, email, name);
+  const starter = page.getByRole("button", { name: "Activate Starter" });
+  await starter.waitFor();
+  // The console looks by itself every few seconds: not before the click.
+  let looks = false;
+  await page.route("**/v1/operator/businesses/*", (route) =>
+    looks || route.request().method() !== "GET" ? route.continue() : undefined,
+  );
+  await ask(asking, "PUT", "/subscription", { plan: "growth" }, 200);
+  looks = true;
+  await starter.click();
+  await page.getByText("That was not changed").waitFor();
+  await page.getByRole("button", { name: "Activate Growth" }).click();
+  const standing = page.getByRole("status", { name: "Subscription" });
+  await standing.getByText("Active", { exact: true }).waitFor();
+  await standing.getByText("Growth").waitFor();
+  expect(visitor.faults).toEqual([]);
+  await asking.context.close();
+  await visitor.context.close();
+});
+
 test("a suspended business orders nothing live, until the suspension is lifted", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
@@ -88,6 +116,30 @@ test("a suspended business orders nothing live, until the suspension is lifted",
   await page.getByRole("button", { name: "Lift the suspension" }).click();
   await standing.getByText("Active").waitFor();
   await placeOrder(liveKey, "after-the-suspension");
+  expect(visitor.faults).toEqual([]);
+  await visitor.context.close();
+});
+
+test("a change that failed is told in its own question alone", async () => {
+  const visitor = await visit(browser);
+  const { page } = visitor;
+  await logInAsOperator(page);
+  await openBusiness(page, business.email, business.name);
+  await page.route(/\/v1\/operator\/businesses\/[^/]+$/, (route) =>
+    route.request().method() === "PATCH"
+      ? route.fulfill({ status: 409, json: { message: "Not now." } })
+      : route.continue(),
+  );
+  await page.getByRole("button", { name: "Suspend" }).click();
+  const question = page.getByRole("dialog");
+  await question.getByRole("button", { name: "Suspend" }).click();
+  await question.getByText("Not now.").waitFor();
+  await question.getByRole("button", { name: "Cancel" }).click();
+  await question.waitFor({ state: "hidden" });
+  expect(await page.getByText("Not now.").count()).toBe(0);
+  await page.getByRole("button", { name: "Withdraw" }).click();
+  await page.getByRole("dialog", { name: "Withdraw live access?" }).waitFor();
+  expect(await page.getByText("Not now.").count()).toBe(0);
   expect(visitor.faults).toEqual([]);
   await visitor.context.close();
 });

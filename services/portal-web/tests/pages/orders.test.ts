@@ -55,6 +55,48 @@ test("an order is found by its reference, its tracking code and its id, and by i
   expect(visitor.faults).toEqual([]);
 });
 
+test("a search that is cleared while it is typed stays cleared, and a space at its end stays", async () => {
+  const { page } = visitor;
+  await placeOrder(key, "typed-1");
+  await page.goto("/orders");
+  await row(page, "Test orders", "typed-1").waitFor();
+  const search = page.getByLabel("Find an order");
+  await search.fill("typed-1 ");
+  await page.waitForURL((url) => url.searchParams.get("search") === "typed-1");
+  expect(await search.inputValue()).toBe("typed-1 ");
+  await search.fill("typed-2");
+  await page.getByRole("button", { name: "Clear the search" }).click();
+  // It arrives later than a search is applied, and only a list without a search takes it in.
+  await placeOrder(key, "typed-3");
+  await row(page, "Test orders", "typed-3").waitFor();
+  expect(new URL(page.url()).searchParams.get("search")).toBeNull();
+  expect(visitor.faults).toEqual([]);
+});
+
+test("what is missing from a timeline is said of a kept one, too", async () => {
+  const looker = await visit(browser);
+  const { page } = looker;
+  await newBusiness(looker, "Half a story");
+  const order = await placeOrder(await newTestKey(looker), "half-1");
+  let isStill = false;
+  await page.route(/\/v1\/portal\/orders\/[^/]+\/events/, async (route) => {
+    if (isStill) return;
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), incomplete: ["wallet"] } });
+  });
+  await page.goto(`/orders/${order.id}`);
+  const missing = page.getByText("The money of this order cannot be read right now");
+  await missing.waitFor();
+  isStill = true;
+  await page.getByRole("link", { name: "Orders", exact: true }).first().click();
+  await heading(page, "Orders");
+  await row(page, "Test orders", "half-1").getByRole("link").first().click();
+  await heading(page, "half-1");
+  await missing.waitFor();
+  expect(looker.faults).toEqual([]);
+  await looker.context.close();
+});
+
 test("each webhook of the timeline names its endpoint, and those behind a failing one wait", async () => {
   const listener = await visit(browser);
   const { page } = listener;

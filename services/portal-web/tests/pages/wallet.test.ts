@@ -121,3 +121,31 @@ test("an amount that is none is refused before anything is paid", async () => {
   await page.getByRole("region", { name: "Balance" }).getByText("₹3,402.51").waitFor();
   expect(visitor.faults).toEqual([]);
 });
+
+test("a payment page in a window of its own tells the portal how it went", async () => {
+  const provider = "https://checkout.provider.example";
+  await visitor.context.route(`${provider}/**`, (route) =>
+    route.fulfill({
+      contentType: "text/html",
+      body: `<p>Waiting</p><script>
+        opener?.postMessage("paid", "*");
+        document.querySelector("p").textContent = opener ? "Told" : "Nobody to tell";
+      </script>`,
+    }),
+  );
+  await page.goto("/wallet");
+  const opened = visitor.context.waitForEvent("page");
+  const told = page.evaluate(
+    (url) =>
+      new Promise<string>((resolve) => {
+        addEventListener("message", ({ origin, data }) => resolve(`${data} by ${origin}`), { once: true });
+        open(url);
+      }),
+    `${provider}/pay`,
+  );
+  const popup = await opened;
+  await popup.getByText("Told").waitFor();
+  expect(await told).toBe(`paid by ${provider}`);
+  await popup.close();
+  expect(visitor.faults).toEqual([]);
+});

@@ -34,6 +34,15 @@ afterAll(async () => {
 
 const status = () => page.getByRole("status", { name: "Endpoint status" });
 
+test("the portal leads to the documentation, and that to the portal", async () => {
+  await page.goto(endpoint);
+  await page.getByRole("link", { name: "API documentation" }).click();
+  await page.locator('a[href="/docs/webhooks"]').click();
+  await page.getByRole("heading", { name: "Verifying" }).waitFor();
+  await page.getByRole("link", { name: "Portal", exact: true }).click();
+  await page.getByRole("link", { name: "API documentation" }).waitFor();
+});
+
 test("the log is filtered by order, event, mode, state and answer", async () => {
   await page.goto(endpoint);
   await heading(page, receiver.url);

@@ -24,14 +24,19 @@ export interface Visitor {
 
 export async function visit(
   browser: Browser,
-  options: { viewport?: typeof DESKTOP; colorScheme?: "light" | "dark" } = {},
+  options: {
+    viewport?: typeof DESKTOP;
+    colorScheme?: "light" | "dark";
+    timezoneId?: string;
+    locale?: string;
+  } = {},
 ): Promise<Visitor> {
   const context = await browser.newContext({
     baseURL: stack.portal,
     viewport: options.viewport ?? DESKTOP,
     colorScheme: options.colorScheme ?? "light",
-    timezoneId: "Asia/Kolkata",
-    locale: "en-IN",
+    timezoneId: options.timezoneId ?? "Asia/Kolkata",
+    locale: options.locale ?? "en-IN",
     permissions: ["clipboard-read", "clipboard-write"],
   });
   context.setDefaultTimeout(PATIENCE_MS);
@@ -47,9 +52,11 @@ export async function visit(
   return { page, context, faults };
 }
 
-/** Kept for looking at when a folder is named, and never in git. */
+/** Where screenshots are kept for looking at, never in git: only when it is named. */
+const folder = process.env.SCREENSHOTS;
+export const keepsScreenshots = folder !== undefined;
+
 export async function screenshot(page: Page, name: string): Promise<void> {
-  const folder = process.env.SCREENSHOTS;
   if (!folder) return;
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });

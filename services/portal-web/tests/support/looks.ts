@@ -10,11 +10,11 @@ const NOTHING = "0";
 
 /**
  * The serious findings of axe, each as rule, impact and elements. `within` limits them to a part of the page, `rules` to
- * some rules.
+ * some rules; `without` leaves rules out.
  */
 export async function seriousFindings(
   page: Page,
-  only: { within?: string; rules?: string[] } = {},
+  only: { within?: string; rules?: string[]; without?: string[] } = {},
 ): Promise<string[]> {
   // A page that has axe already, as when a dialog has opened in it, need not read its half megabyte again.
   const hasAxe = await page.evaluate(() => "axe" in window);
@@ -24,6 +24,7 @@ export async function seriousFindings(
   axe.options({ resultTypes: ["violations"] });
   if (only.within) axe.include(only.within);
   if (only.rules) axe.withRules(only.rules);
+  if (only.without) axe.disableRules(only.without);
   const { violations } = await axe.analyze();
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")

@@ -103,6 +103,8 @@ impl ApplyDebits {
             });
             debits.push((*debit, transfer));
         }
+        // Where no wallet's lock keeps two instances apart, they meet the same orders in the same sequence.
+        debits.sort_by_key(|(debit, _)| (debit.id.order, debit.id.attempt));
         let postings = Postings { wallets: &decided.wallets, transfers: &transfers, debits: &debits };
         store::postings::write(conn, postings, now).await?;
         if !decided.low_balances.is_empty() {

@@ -51,7 +51,7 @@ pub(crate) enum Check {
     /// Cash of another business than its order's, or of another amount than is to be collected, or of an order that is not
     /// there, not placed, or a test.
     CashDiffersFromOrder,
-    /// Cash that moved on by its order and has not in the books.
+    /// Cash that is to be collected, or moved on, by its order, and has not in the books.
     CashMissing,
 }
 
@@ -85,6 +85,8 @@ pub(crate) struct OrderSide {
     pub(crate) cash: Option<Paise>,
     /// Where that cash is; unknown where order-api does not say it yet.
     pub(crate) cash_status: Option<CodStatus>,
+    /// The books know its cash from then on; false where order-api does not say it yet.
+    pub(crate) delivered: bool,
     pub(crate) refund_due: bool,
     pub(crate) changed_at: DateTime<Utc>,
 }
@@ -204,6 +206,9 @@ fn cash_doubt(
         let booked = booked.map_or_else(|| "none".to_owned(), |status| status.to_string());
         format!("{said} by its order; {booked} in the books")
     };
+    if booked.is_none() && order.delivered && said != CodStatus::NotApplicable {
+        return Some((Check::CashMissing, detail(), Some(order.changed_at)));
+    }
     match steps(said).cmp(&booked.map_or(0, steps)) {
         Ordering::Equal => None,
         Ordering::Less => Some((Check::CashDiffersFromOrder, detail(), None)),

@@ -260,6 +260,7 @@ fn side(order: OrderPayment) -> OrderSide {
         fee: order.delivery_fee_paise,
         cash: order.cod_amount_paise,
         cash_status: order.cod_status,
+        delivered: order.delivered.unwrap_or_default(),
         refund_due: order.refund_due,
         changed_at: order.changed_at,
     }

@@ -15,8 +15,6 @@ use crate::store;
 #[derive(Clone, Debug)]
 pub(crate) struct NewEndpoint {
     pub business: BusinessId,
-    /// As the owner wrote it, and as it was understood.
-    pub url_text: String,
     pub url: Url,
     pub events: Vec<EventKind>,
     pub modes: Vec<Mode>,
@@ -54,7 +52,7 @@ pub(crate) async fn create_endpoint(app: &App, new: NewEndpoint) -> Result<Creat
     let endpoint = Endpoint {
         id: EndpointId::generate(&app.clock, &app.entropy),
         business_id: new.business,
-        url: new.url_text,
+        url: new.url.into(),
         events: new.events,
         modes: new.modes,
         next_secret_from: None,

@@ -10,7 +10,7 @@ use webhook_signature::Secret;
 use crate::app::App;
 use crate::domain::{Attempt, Forgery, WebhookEvent, is_refusal};
 use crate::secrets::{SealedSecrets, Unreadable};
-use crate::sender::{LEASE, Webhook};
+use crate::sender::{LEASE, NoPlace, Webhook};
 use crate::store::{self, Lease, NewDelivery, Outcome, Then};
 
 /// What came of it.
@@ -37,6 +37,8 @@ pub(crate) enum TestError {
     NotFound,
     #[error("too many tests are under way")]
     Busy,
+    #[error("too many tests of the business are under way")]
+    TooMany,
     #[error("the outcome of the test could not be written")]
     NotRecorded,
     #[error("the made-up event cannot be written: {0}")]
@@ -45,6 +47,15 @@ pub(crate) enum TestError {
     Secret(#[from] Unreadable),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<NoPlace> for TestError {
+    fn from(none: NoPlace) -> Self {
+        match none {
+            NoPlace::OwnTests => Self::TooMany,
+            NoPlace::Full => Self::Busy,
+        }
+    }
 }
 
 impl From<diesel::result::Error> for TestError {
@@ -60,11 +71,11 @@ pub(crate) async fn test_endpoint(
     business: BusinessId,
     endpoint: EndpointId,
 ) -> Result<TestOutcome, TestError> {
-    let _place = app.tests.try_acquire().map_err(|_| TestError::Busy)?;
+    let _place = app.tests.take(business)?;
     let event = WebhookEvent::of_test(business, &app.clock, &app.entropy)?;
     let delivery = WebhookDeliveryId::generate(&app.clock, &app.entropy);
     let token = i64::from_le_bytes(app.entropy.bytes());
-    let _hold = app.in_hand.take(Lease { delivery, business, token }, endpoint);
+    let _hold = app.in_hand.take(Lease { delivery, business, token }, endpoint, event.mode);
     let (url, secrets) = prepare(app, &event, endpoint, delivery, token).await?;
 
     let webhook = Webhook {
@@ -80,6 +91,7 @@ pub(crate) async fn test_endpoint(
         delivery,
         business_id: business,
         endpoint,
+        order: None,
         order_in_turn: None,
         token,
         number: 1,

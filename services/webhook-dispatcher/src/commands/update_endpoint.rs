@@ -22,7 +22,7 @@ pub(crate) enum Activity {
 pub(crate) struct EndpointUpdate {
     pub business: BusinessId,
     pub endpoint: EndpointId,
-    pub url: Option<(String, Url)>,
+    pub url: Option<Url>,
     pub events: Option<Vec<EventKind>>,
     pub modes: Option<Vec<Mode>>,
     pub activity: Option<Activity>,
@@ -48,12 +48,12 @@ impl From<diesel::result::Error> for UpdateError {
 /// # Errors
 /// When there is no such endpoint, or the URL leads to where no webhook may be sent.
 pub(crate) async fn update_endpoint(app: &App, update: EndpointUpdate) -> Result<Endpoint, UpdateError> {
-    if let Some((_, url)) = &update.url {
+    if let Some(url) = &update.url {
         app.names.vet_target(url).await?;
     }
     let (business, id) = (update.business, update.endpoint);
     let change = EndpointChange {
-        url: update.url.map(|(text, _)| text),
+        url: update.url.map(String::from),
         events: update.events.map(|kinds| kinds.iter().map(ToString::to_string).collect()),
         modes: update.modes.map(|modes| modes.iter().map(ToString::to_string).collect()),
         paused: update.activity.map(|activity| activity == Activity::Paused),

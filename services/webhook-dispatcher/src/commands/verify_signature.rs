@@ -50,6 +50,9 @@ pub(crate) async fn verify_signature(
     let now = app.clock.now();
     let secrets = app.secrets.open_all(endpoint, &sealed, now)?;
     evidence.sent = sent;
+    if let Some(event) = event.filter(|_| evidence.id.is_empty()) {
+        evidence.id = event.to_string();
+    }
     Ok(check_signature(&secrets, &evidence, now.timestamp()))
 }
 

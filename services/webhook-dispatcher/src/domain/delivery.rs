@@ -67,8 +67,19 @@ pub(crate) struct Attempt {
     pub response_body: Option<String>,
 }
 
+/// An empty JSON object.
+pub(crate) const NO_HEADERS: &str = "{}";
+
 impl Attempt {
     pub(crate) fn succeeded(&self) -> bool {
         self.error.is_none()
+    }
+
+    pub(crate) fn has_answer(&self) -> bool {
+        self.response_status.is_some()
+    }
+
+    pub(crate) fn without_answer(self) -> Self {
+        Self { response_headers: NO_HEADERS.to_owned(), response_body: None, ..self }
     }
 }

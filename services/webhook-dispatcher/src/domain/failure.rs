@@ -25,10 +25,7 @@ pub(crate) enum Failure {
     ConnectionRefused,
     #[error("the host cannot be reached")]
     Unreachable,
-    /// Whether it was the connection or the handshake cannot be told from here.
-    #[error(
-        "TLS: the handshake failed, for it did not come to its end in time; does the port take connections, and speak https?"
-    )]
+    #[error("TLS: the handshake failed, for it did not come to its end in time; does the port speak https?")]
     HandshakeTimeout,
     #[error("the connection was closed before a complete answer arrived")]
     ConnectionClosed,

@@ -13,6 +13,7 @@ mod name_servers;
 mod recovery;
 mod retry;
 mod sequence;
+mod shares;
 mod signature_check;
 mod url_rule;
 mod webhook_event;
@@ -20,7 +21,7 @@ mod webhook_event;
 pub use addresses::AddressRanges;
 pub(crate) use addresses::{Policy, Refused};
 pub(crate) use breaker::{Breaker, Sample};
-pub(crate) use delivery::{Attempt, Delivery, LatestAttempt, OrderDelivery};
+pub(crate) use delivery::{Attempt, Delivery, LatestAttempt, NO_HEADERS, OrderDelivery};
 pub(crate) use endpoint::{
     ENDPOINTS_MAX, Endpoint, EndpointFacts, Told, Trouble, last_delivery, status, summary,
 };
@@ -34,6 +35,7 @@ pub(crate) use recovery::Recovery;
 pub use retry::RetrySchedule;
 pub(crate) use retry::retry_after;
 pub(crate) use sequence::{PARKED_MAX, Plan, Source, plan};
+pub(crate) use shares::{Places, Shares};
 pub(crate) use signature_check::{Evidence, Findings, Problem, Scheme, check as check_signature};
 pub(crate) use url_rule::{UrlFault, parse_url};
 pub(crate) use webhook_event::{Incoming, Subject, WebhookEvent};

@@ -14,7 +14,7 @@ pub(crate) struct Recovery {
     pub since: DateTime<Utc>,
     pub until: DateTime<Utc>,
     pub state: RecoveryState,
-    /// How many deliveries there were to be sent again when it began.
+    /// How many deliveries are to be sent again, as far as they were found and counted.
     pub total: i64,
     /// How many of them have been handed to the senders.
     pub done: i64,

@@ -1,6 +1,7 @@
 //! Why a signature does not match, for an owner whose receiver refuses webhooks: what was to be signed, what comes out of
 //! it, and the mistakes that lead to what he has. Pure; it is told the secrets and says nothing of them.
 
+mod body;
 mod form;
 
 use base64::Engine;
@@ -9,11 +10,9 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
 
-use self::form::{Given, read};
+use self::body::{altered, difference, reserialised};
+use self::form::{Given, read, timestamp_problems};
 use crate::secrets::Secrets;
-
-/// What receivers are told to accept.
-const TOLERANCE_SECONDS: i64 = 300;
 
 /// Which header the signature comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,34 +176,6 @@ fn signed_text(scheme: Scheme, evidence: &Evidence, timestamp: &str, body: &[u8]
     [head.as_bytes(), body].concat()
 }
 
-fn timestamp_problems(timestamp: &str, now_unix: i64) -> Vec<Problem> {
-    let digits = !timestamp.is_empty() && timestamp.bytes().all(|byte| byte.is_ascii_digit());
-    let Some(seconds) = timestamp.parse::<i64>().ok().filter(|_| digits) else {
-        let message = "The timestamp is not a whole number of Unix seconds: take the header's text as it is.";
-        return vec![problem("timestamp_malformed", message)];
-    };
-    if seconds / 1_000 > now_unix / 2 {
-        let message =
-            "The timestamp is in milliseconds; the header is in seconds, and its text is what is signed.";
-        return vec![problem("timestamp_in_milliseconds", message)];
-    }
-    let age = now_unix - seconds;
-    if age > TOLERANCE_SECONDS {
-        let message = format!(
-            "The timestamp is {age} s old. Receivers should refuse what is older than {TOLERANCE_SECONDS} s; each attempt \
-             is signed anew, so take the headers of the latest."
-        );
-        return vec![problem("timestamp_too_old", message)];
-    }
-    if age < -TOLERANCE_SECONDS {
-        return vec![problem(
-            "timestamp_in_the_future",
-            "The timestamp lies in the future: is your clock right?",
-        )];
-    }
-    Vec::new()
-}
-
 struct Search<'a> {
     evidence: &'a Evidence,
     present: &'a str,
@@ -229,6 +200,9 @@ impl Search<'_> {
                 return found;
             }
         }
+        if self.lacks_id() {
+            return vec![id_missing()];
+        }
         if serde_json::from_slice::<Value>(&self.evidence.body).is_err() {
             return vec![problem(
                 "other_body",
@@ -245,7 +219,17 @@ impl Search<'_> {
 
     /// The mistakes that lead to this digest; none of them when only its form is wrong.
     fn explain(&self, digest: &Digest) -> Option<Vec<Problem>> {
-        self.by_key_and_frame(digest).or_else(|| self.by_body(digest)).or_else(|| self.by_timestamp(digest))
+        self.by_key_and_frame(digest)
+            .or_else(|| self.by_spaced_key(digest))
+            .or_else(|| self.by_body(digest))
+            .or_else(|| self.by_timestamp(digest))
+    }
+
+    /// A signature of Standard Webhooks covers the id, which is not known here.
+    fn lacks_id(&self) -> bool {
+        let evidence = self.evidence;
+        let is_standard = evidence.signature.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("v1,"));
+        evidence.scheme != Scheme::Standard && is_standard && evidence.id.is_empty()
     }
 
     fn by_key_and_frame(&self, given: &Digest) -> Option<Vec<Problem>> {
@@ -323,6 +307,21 @@ impl Search<'_> {
         keys
     }
 
+    /// Read from a file or an environment variable with the line break at its end. Decoders of base64 mostly ignore it.
+    fn by_spaced_key(&self, given: &Digest) -> Option<Vec<Problem>> {
+        let evidence = self.evidence;
+        let text = signed_text(evidence.scheme, evidence, &evidence.timestamp, &evidence.body);
+        let mut secrets = [Some(self.present), self.next].into_iter().flatten();
+        let fits = secrets.any(|secret| {
+            let mut spaced = ["\n", "\r\n", " "].iter().map(|end| [secret, end].concat());
+            spaced.any(|key| digest(key.as_bytes(), &text) == *given)
+        });
+        fits.then(|| {
+            let message = "The secret was used with a line break or a space at its end: remove it where the secret is read.";
+            vec![problem("key_with_white_space", message)]
+        })
+    }
+
     fn other_frame(&self) -> Vec<u8> {
         let other = if self.evidence.scheme == Scheme::Standard { Scheme::Service } else { Scheme::Standard };
         signed_text(other, self.evidence, &self.evidence.timestamp, &self.evidence.body)
@@ -368,53 +367,12 @@ impl Search<'_> {
     }
 }
 
-fn reserialised() -> Problem {
+fn id_missing() -> Problem {
     problem(
-        "body_reserialised",
-        "The body is the same JSON, written anew: what was signed are the raw bytes as they arrived, before they were parsed.",
+        "id_missing",
+        "A signature that begins with v1, is that of webhook-signature, and covers the event's id: give this header's name as \
+         `header`, and what webhook-id says as `id`.",
     )
-}
-
-fn difference(given: &[u8], sent: &[u8]) -> Problem {
-    let json = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
-    if json(given).is_some() && json(given) == json(sent) {
-        return reserialised();
-    }
-    let message = "The signature is that of the body that we sent; the body given here is another. Is it cut off, or changed on \
-                   its way to where it is verified?";
-    problem("other_body", message)
-}
-
-/// What the body may have been before it was altered on its way.
-fn altered(body: &[u8]) -> Vec<(Vec<u8>, Problem)> {
-    const BOM: &[u8] = b"\xef\xbb\xbf";
-    let newline = || {
-        let message = "The body differs by a line break at its end: take the raw bytes, without adding or trimming any.";
-        problem("trailing_newline", message)
-    };
-    let crlf = || problem("line_breaks_changed", "The body's line breaks were changed (CRLF and LF).");
-    let bom = || {
-        problem("byte_order_mark", "The body has a byte order mark in front that was not sent, or lacks one.")
-    };
-    let text = String::from_utf8_lossy(body);
-    let mut variants = vec![
-        ([body, b"\n".as_slice()].concat(), newline()),
-        ([body, b"\r\n".as_slice()].concat(), newline()),
-        ([BOM, body].concat(), bom()),
-    ];
-    let trimmed = text.trim_end();
-    if trimmed.len() < text.len() {
-        variants.push((trimmed.as_bytes().to_vec(), newline()));
-    }
-    if let Some(rest) = body.strip_prefix(BOM) {
-        variants.push((rest.to_vec(), bom()));
-    }
-    if text.contains('\n') {
-        let unix = text.replace("\r\n", "\n");
-        variants.push((unix.replace('\n', "\r\n").into_bytes(), crlf()));
-        variants.push((unix.into_bytes(), crlf()));
-    }
-    variants
 }
 
 #[cfg(test)]

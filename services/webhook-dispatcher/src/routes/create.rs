@@ -32,16 +32,13 @@ fn read(business: BusinessId, body: &JsonBody) -> Result<NewEndpoint, ApiError> 
         (input::required_url(&fields), input::events(&fields), input::modes(&fields), limit)
     });
     match given {
-        Some((Some((url_text, url)), events, modes, max_per_second)) if faults.is_empty() => {
-            Ok(NewEndpoint {
-                business,
-                url_text,
-                url,
-                events: events.unwrap_or_else(|| DEFAULT_SUBSCRIPTION.to_vec()),
-                modes: modes.unwrap_or_else(|| vec![Mode::Live, Mode::Test]),
-                max_per_second,
-            })
-        }
+        Some((Some(url), events, modes, max_per_second)) if faults.is_empty() => Ok(NewEndpoint {
+            business,
+            url,
+            events: events.unwrap_or_else(|| DEFAULT_SUBSCRIPTION.to_vec()),
+            modes: modes.unwrap_or_else(|| vec![Mode::Live, Mode::Test]),
+            max_per_second,
+        }),
         _ => Err(ApiError::invalid(faults)),
     }
 }

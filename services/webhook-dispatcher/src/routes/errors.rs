@@ -82,6 +82,12 @@ pub(super) fn from_activate(error: ActivateError) -> ApiError {
 pub(super) fn from_test(error: TestError) -> ApiError {
     match error {
         TestError::NotFound => endpoint_not_found(),
+        TestError::TooMany => ApiError::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_many_webhook_tests",
+            "Too many tests of this business's endpoints wait for their answers. Try again when they have ended.",
+        )
+        .retry_after(10),
         TestError::Busy | TestError::NotRecorded => {
             tracing::warn!(%error, "a test of an endpoint was given up");
             ApiError::unavailable()

@@ -43,11 +43,10 @@ pub(super) fn required_time(fields: &Fields<'_>, name: &str) -> Option<DateTime<
     }
 }
 
-/// The URL as it was written and as it was understood.
-pub(super) fn url(fields: &Fields<'_>) -> Option<(String, Url)> {
+pub(super) fn url(fields: &Fields<'_>) -> Option<Url> {
     let text = fields.optional_text("url", URL)?;
     match parse_url(&text) {
-        Ok(url) => Some((text, url)),
+        Ok(url) => Some(url),
         Err(fault) => {
             let code = match fault {
                 UrlFault::NotAbsolute => "invalid_format",
@@ -62,7 +61,7 @@ pub(super) fn url(fields: &Fields<'_>) -> Option<(String, Url)> {
     }
 }
 
-pub(super) fn required_url(fields: &Fields<'_>) -> Option<(String, Url)> {
+pub(super) fn required_url(fields: &Fields<'_>) -> Option<Url> {
     // Whatever is wrong with it, a text without content is a missing one.
     fields.required_text("url", TextRule::line(usize::MAX))?;
     url(fields)

@@ -14,7 +14,7 @@ use super::express::Taken;
 use super::in_hand::{Hold, LEASE};
 use super::pace::Pace;
 use crate::app::App;
-use crate::domain::Failure;
+use crate::domain::{Failure, Places};
 use crate::store::{self, Claim, Claimed, Lease, Outcome, Then};
 
 /// The doorbell only saves this wait; what it does not tell of is found by looking.
@@ -54,6 +54,11 @@ pub(crate) async fn dispatch(app: App, mut express: UnboundedReceiver<Taken>, st
         }
         wait(&app, (&mut express, &mut pace), &mut sending, next, &stop).await;
     }
+    // What is committed from now on is given back by whoever committed it.
+    express.close();
+    let unsent: Vec<Taken> = std::iter::from_fn(|| express.try_recv().ok()).collect();
+    give_back(&app, &Vec::from_iter(unsent.iter().map(|(_, hold)| hold.lease()))).await;
+    drop(unsent);
     drain(&app, sending).await;
 }
 
@@ -125,6 +130,7 @@ async fn take(app: &App, room: usize) -> Result<Vec<Taken>, postgres::StoreError
     let loads = app.loads.of(&app.in_hand.by_endpoint(), Instant::now());
     let full = loads.iter().filter(|(_, load)| load.under_way > 0 && load.allowed == 0);
     app.in_hand.await_place(full.map(|(endpoint, load)| (*endpoint, load.under_way)));
+    let (held, free) = app.in_hand.shares(Places::of(app.concurrency));
     let in_hand = app.in_hand.lapsed();
     let claim = Claim {
         now,
@@ -134,6 +140,8 @@ async fn take(app: &App, room: usize) -> Result<Vec<Taken>, postgres::StoreError
         places_first: app.loads.places_first(),
         per_second: app.loads.per_second(),
         loads: &loads,
+        held: &held,
+        free,
         in_hand: &in_hand,
     };
     let claimed = app.database.read(async |conn| store::claim(conn, &claim).await).await?;
@@ -142,7 +150,7 @@ async fn take(app: &App, room: usize) -> Result<Vec<Taken>, postgres::StoreError
     metrics::counter!("webhook_taken_over_total").increment(taken_over as u64);
     let held = |claimed: Claimed| {
         let lease = Lease { delivery: claimed.id, business: claimed.business_id, token: claimed.token };
-        let hold = app.in_hand.take(lease, claimed.endpoint_id);
+        let hold = app.in_hand.take(lease, claimed.endpoint_id, claimed.mode);
         (claimed, hold)
     };
     Ok(claimed.into_iter().map(held).collect())
@@ -175,7 +183,7 @@ async fn deliver(app: App, claimed: Claimed, hold: Hold) {
     }
     let outcome = outcome_of(&app, claimed).await;
     if let Some(attempt) = &outcome.attempt {
-        app.loads.learn(outcome.endpoint, attempt.succeeded());
+        app.loads.learn(outcome.endpoint, attempt.succeeded(), attempt.duration_ms);
         // What a failure says of the endpoint is known to all only once it is written.
         if attempt.succeeded() {
             hold.received();
@@ -189,6 +197,7 @@ async fn outcome_of(app: &App, claimed: Claimed) -> Outcome {
         delivery: claimed.id,
         business_id: claimed.business_id,
         endpoint: claimed.endpoint_id,
+        order: claimed.order_id,
         order_in_turn: claimed.order_in_turn,
         token: claimed.token,
         number: claimed.number,
@@ -259,7 +268,15 @@ async fn drain(app: &App, mut sending: JoinSet<()>) {
     }
     let held = app.in_hand.leases();
     sending.abort_all();
-    match app.database.read(async |conn| store::release(conn, &held).await).await {
+    give_back(app, &held).await;
+}
+
+/// Ends leases, so that another process sends what they are of, and need not wait.
+pub(crate) async fn give_back(app: &App, held: &[Lease]) {
+    if held.is_empty() {
+        return;
+    }
+    match app.database.read(async |conn| store::release(conn, held).await).await {
         Ok(released) => tracing::info!(released, "webhooks under way were given back"),
         Err(error) => tracing::warn!(%error, "webhooks under way are taken up again when their leases end"),
     }

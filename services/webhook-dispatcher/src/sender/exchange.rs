@@ -1,11 +1,13 @@
 //! One HTTP exchange with an endpoint: no proxy, no redirects, one deadline over all of it, a bounded answer.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Response};
 use settings::Brand;
+use tokio::net::TcpStream;
 use url::Url;
 
 use super::answer::{failure_of_error, failure_of_status};
@@ -19,6 +21,8 @@ const READ_MAX_BYTES: usize = 64 * 1024;
 const KEPT_MAX_BYTES: usize = 16 * 1024;
 /// Part of the whole exchange's time; a host that does not even take connections is found out sooner.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// For one more connection, which shows whether the port or its TLS let the time pass.
+const SECOND_LOOK: Duration = Duration::from_secs(2);
 /// Shorter than what common servers keep idle connections for, so that a webhook is seldom sent into one that is just
 /// being closed.
 const POOL_IDLE: Duration = Duration::from_secs(4);
@@ -93,10 +97,27 @@ impl Exchange {
         // A host that is an address never reaches the resolver.
         self.names.vet_url(&url)?;
         let request = self.http.post(url).headers(headers).body(body);
-        let response = request.send().await.map_err(|error| failure_of_error(&error, self.deadline))?;
+        let response = match request.send().await {
+            Ok(response) => response,
+            Err(error) => {
+                let failure = failure_of_error(&error, self.deadline);
+                return Err(self.look_again(&error, failure).await);
+            }
+        };
         answer.status = Some(response.status().as_u16());
         answer.headers = response.headers().clone();
         self.read(response, answer).await
+    }
+
+    /// The client allows one time for the connection and the handshake, and does not tell which of the two took it.
+    async fn look_again(&self, error: &reqwest::Error, failure: Failure) -> Failure {
+        let Some(url) = error.url().filter(|_| failure == Failure::HandshakeTimeout) else { return failure };
+        let Ok(addresses) = self.names.sockets(url).await else { return failure };
+        match tokio::time::timeout(SECOND_LOOK, TcpStream::connect(&addresses[..])).await {
+            Ok(Ok(_)) => failure,
+            Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => Failure::ConnectionRefused,
+            Ok(Err(_)) | Err(_) => Failure::Unreachable,
+        }
     }
 
     async fn read(&self, mut response: Response, answer: &mut Answer) -> Result<(), Failure> {
@@ -147,10 +168,14 @@ mod tests {
 
     /// What is told of a server that answers so.
     async fn failure(scheme: &str, bytes: Option<Vec<u8>>) -> Failure {
+        failure_at(scheme, server(bytes).await).await
+    }
+
+    async fn failure_at(scheme: &str, port: u16) -> Failure {
         let policy = Policy { allow_http: true, allowed_ranges: "127.0.0.0/8".parse().unwrap() };
         let names = hostile(policy);
         let exchange = Exchange::new(names, &Brand::default(), Duration::from_secs(20), 1).unwrap();
-        let url = format!("{scheme}://127.0.0.1:{}/hook", server(bytes).await);
+        let url = format!("{scheme}://127.0.0.1:{port}/hook");
         let (_, failure) = exchange.post(&url, HeaderMap::new(), b"{}".to_vec()).await;
         failure.expect("it is no good answer")
     }
@@ -171,11 +196,30 @@ mod tests {
         ] {
             assert_eq!(failure(scheme, bytes).await, expected, "{scheme}");
         }
+        // A port where nothing listens is no failed handshake.
+        let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+        assert_eq!(failure_at("https", free).await, Failure::ConnectionRefused);
         let Failure::Tls(told) = failure("https", Some(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec())).await
         else {
             panic!("no failure of TLS")
         };
         assert!(told.contains("does not speak TLS"), "{told}");
+    }
+
+    /// A port behind a firewall lets every packet vanish; a full queue does the same.
+    #[tokio::test]
+    async fn a_port_that_takes_no_connections_is_no_failed_handshake() {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let full = socket.listen(1).unwrap();
+        let address = full.local_addr().unwrap();
+        let mut waiting = Vec::new();
+        let patience = Duration::from_millis(500);
+        while let Ok(taken) = tokio::time::timeout(patience, TcpStream::connect(address)).await {
+            waiting.push(taken.unwrap());
+            assert!(waiting.len() < 100, "the queue does not fill");
+        }
+        assert_eq!(failure_at("https", address.port()).await, Failure::Unreachable);
     }
 
     /// Names are refused at the moment of the connection, literals before it.

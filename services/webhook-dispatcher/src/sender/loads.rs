@@ -12,6 +12,8 @@ use crate::store::Load;
 
 /// Where an endpoint begins that nothing is known of. One that hangs holds no more places than this.
 const PLACES_FIRST: i64 = 8;
+/// One that takes longer to answer gets no more places: it would hold them for the whole of that time.
+const SLOW_MS: i64 = 1_000;
 /// What is known of an endpoint that is not sent to any more is forgotten after this time.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
 
@@ -26,7 +28,8 @@ pub(crate) struct Loads {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     bucket: Bucket,
-    /// How many it may have under way: one more with each success, half as many with each failure.
+    /// How many it may have under way: one more with each success, half as many with each failure. Slow successes take
+    /// back what quick ones gave.
     places: i64,
 }
 
@@ -113,9 +116,13 @@ impl Loads {
     }
 
     /// Learns from an answer, or its want.
-    pub(crate) fn learn(&self, endpoint: EndpointId, succeeded: bool) {
+    pub(crate) fn learn(&self, endpoint: EndpointId, succeeded: bool, took_ms: i64) {
         if let Some(known) = self.lock().get_mut(&endpoint) {
-            let places = if succeeded { known.places + 1 } else { known.places / 2 };
+            let places = match succeeded {
+                true if took_ms < SLOW_MS => known.places + 1,
+                true => (known.places / 2).max(known.places.min(self.places_first())),
+                false => known.places / 2,
+            };
             known.places = places.clamp(1, self.places_max);
         }
     }
@@ -157,17 +164,31 @@ mod tests {
     #[test]
     fn places_grow_with_success_and_shrink_with_failure() {
         let (endpoint, loads, now) = (endpoint(), Loads::new(1_000, 12), Instant::now());
-        loads.learn(endpoint, true);
+        loads.learn(endpoint, true, 1);
         assert_eq!(loads.places(endpoint), 8, "nothing was sent yet");
         loads.spend([(endpoint, None)].into_iter(), now);
         let places: Vec<_> = [true, true, true, true, true, false, false, false, false, true]
             .into_iter()
             .map(|succeeded| {
-                loads.learn(endpoint, succeeded);
+                loads.learn(endpoint, succeeded, 999);
                 loads.places(endpoint)
             })
             .collect();
         assert_eq!(places, [9, 10, 11, 12, 12, 6, 3, 1, 1, 2]);
+    }
+
+    #[test]
+    fn slow_answers_give_no_more_places_than_one_begins_with() {
+        let (endpoint, loads, now) = (endpoint(), Loads::new(1_000, 64), Instant::now());
+        loads.spend([(endpoint, None)].into_iter(), now);
+        let after = |succeeded, took_ms| {
+            loads.learn(endpoint, succeeded, took_ms);
+            loads.places(endpoint)
+        };
+        assert_eq!((after(true, 9_000), after(true, SLOW_MS)), (8, 8));
+        (0..20).for_each(|_| loads.learn(endpoint, true, 10));
+        assert_eq!((after(true, 9_000), after(true, 9_000), after(true, 9_000)), (14, 8, 8));
+        assert_eq!((after(false, 10_000), after(true, 9_000), after(true, 10)), (4, 4, 5));
     }
 
     #[test]

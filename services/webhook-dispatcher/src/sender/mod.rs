@@ -11,12 +11,14 @@ mod names;
 mod pace;
 mod recorder;
 mod signed;
+mod test_places;
 
 pub(crate) use attempt::{OUTCOMES, Sender, Webhook};
-pub(crate) use dispatch::{dispatch, renew_leases};
+pub(crate) use dispatch::{dispatch, give_back, renew_leases};
 pub(crate) use exchange::Exchange;
 pub(crate) use express::{Express, Reservation, Taken};
 pub(crate) use in_hand::{InHand, LEASE};
 pub(crate) use loads::Loads;
 pub(crate) use names::Names;
 pub(crate) use recorder::Recorder;
+pub(crate) use test_places::{NoPlace, TestPlaces};

@@ -97,6 +97,19 @@ impl Names {
         }
     }
 
+    /// Where a URL leads that may be called.
+    pub(super) async fn sockets(&self, url: &Url) -> Result<Vec<SocketAddr>, NameError> {
+        self.vet_url(url)?;
+        let addresses = match url.host() {
+            Some(Host::Domain(name)) => self.addresses(name).await?,
+            Some(Host::Ipv4(address)) => vec![address.into()],
+            Some(Host::Ipv6(address)) => vec![address.into()],
+            None => Vec::new(),
+        };
+        let port = url.port_or_known_default().unwrap_or_default();
+        Ok(addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect())
+    }
+
     async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, NameError> {
         let unknown = || NameError::Unknown(name.to_owned());
         // No name server is asked for this machine: what it says of it would be as good as any other address.

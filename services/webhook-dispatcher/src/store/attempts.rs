@@ -1,16 +1,18 @@
 //! The log of attempts, in a partition per day. Who knows a delivery knows when it came to be, and so which days need
 //! not be looked at.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::QueryableByName;
 use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, WebhookDeliveryId};
+use domain::{BusinessId, OrderId, WebhookDeliveryId};
 use postgres::{StoreError, statement};
 
 use super::corrupt;
 use super::record::Outcome;
-use crate::domain::Attempt;
+use crate::domain::{Attempt, NO_HEADERS};
 
 /// An attempt may seem to begin before its delivery came to be: the clocks of two instances differ, by less than this.
 const CLOCKS_DIFFER: TimeDelta = TimeDelta::minutes(5);
@@ -26,9 +28,11 @@ const INSERT: &str = "
         delivery_id, number, business_id, started_at, duration_ms, response_status, succeeded, error, response_body, url,
         request_headers, response_headers)";
 
+/// What receivers answered to the events of erased orders is left out.
 pub(super) async fn insert_attempts(
     mut conn: &AsyncPgConnection,
     outcomes: &[&Outcome],
+    erased: &BTreeSet<OrderId>,
 ) -> Result<(), StoreError> {
     let made: Vec<(&Outcome, &Attempt)> =
         outcomes.iter().filter_map(|outcome| Some((*outcome, outcome.attempt.as_ref()?))).collect();
@@ -37,6 +41,13 @@ pub(super) async fn insert_attempts(
     }
     let outcomes = || made.iter().map(|(outcome, _)| *outcome);
     let attempts = || made.iter().map(|(_, attempt)| *attempt);
+    let answers = || {
+        made.iter().map(|(outcome, attempt)| {
+            let is_erased = outcome.order.is_some_and(|order| erased.contains(&order));
+            (!is_erased).then_some(*attempt)
+        })
+    };
+    let headers = || answers().map(|answer| answer.map_or(NO_HEADERS, |answer| &answer.response_headers));
     statement(INSERT)
         .bind::<Array<Text>, _>(Vec::from_iter(outcomes().map(|outcome| outcome.delivery.to_string())))
         .bind::<Array<Integer>, _>(Vec::from_iter(outcomes().map(|outcome| outcome.number)))
@@ -49,11 +60,11 @@ pub(super) async fn insert_attempts(
         .bind::<Array<Bool>, _>(Vec::from_iter(attempts().map(Attempt::succeeded)))
         .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(attempts().map(|attempt| attempt.error.as_deref())))
         .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(
-            attempts().map(|attempt| attempt.response_body.as_deref()),
+            answers().map(|answer| answer?.response_body.as_deref()),
         ))
         .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(attempts().map(|attempt| attempt.url.as_deref())))
         .bind::<Array<Text>, _>(Vec::from_iter(attempts().map(|attempt| attempt.request_headers.as_str())))
-        .bind::<Array<Text>, _>(Vec::from_iter(attempts().map(|attempt| attempt.response_headers.as_str())))
+        .bind::<Array<Text>, _>(Vec::from_iter(headers()))
         .execute(&mut conn)
         .await?;
     Ok(())

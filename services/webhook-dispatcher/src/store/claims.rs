@@ -11,6 +11,7 @@ use telemetry::TraceContext;
 use super::corrupt;
 use super::queues::waiting_queues;
 use super::secrets::SecretColumns;
+use crate::domain::Places;
 use crate::secrets::SealedSecrets;
 
 /// What a sender has room for.
@@ -27,6 +28,9 @@ pub(crate) struct Claim<'a> {
     pub per_second: i64,
     /// What this process knows of endpoints that it sends to.
     pub loads: &'a [(EndpointId, Load)],
+    /// What each business holds of this process's places, and what is free of them.
+    pub held: &'a [(BusinessId, Places)],
+    pub free: Places,
     /// What this process has in hand: its leases may have run out while the database was away, and are still its own.
     pub in_hand: &'a [WebhookDeliveryId],
 }
@@ -55,6 +59,8 @@ pub(crate) struct Claimed {
     pub event_id: EventId,
     pub kind: EventKind,
     pub mode: Mode,
+    /// The order that the event is of.
+    pub order_id: Option<OrderId>,
     /// The order whose turns it takes.
     pub order_in_turn: Option<OrderId>,
     pub token: i64,
@@ -78,8 +84,9 @@ pub(crate) struct Claimed {
 /// First the endpoints that have anything due. Of those the ones that may be sent to, each with its room: what its
 /// concurrency and its rate allow, or one to see whether a tripped one works again. Then the oldest of each within its
 /// room, taken in turns: no business is served twice before another is served once, nor an endpoint before another of
-/// the same business. Twice an even share of each suffices to fill the room, unless few are due. What was found is asked
-/// once more when it is locked, in words that no index serves: by its key alone it is to be found. All are joined by their
+/// the same business; and a business is served only while it holds fewer places than are left free ([`Places`]). Twice an
+/// even share of each suffices to fill the room, unless few are due. Where no test may be sent, a few more are looked at, so
+/// that a live event gets by the tests before it; not for an endpoint that wants tests alone. What was found is asked once more when it is locked, in words that no index serves: by its key alone it is to be found. All are joined by their
 /// whole keys: for a part of one, the planner would expect many rows.
 const CLAIM: &str = concat!(
     waiting_queues!(),
@@ -88,33 +95,58 @@ open AS (
     SELECT endpoints.id, endpoints.business_id, least(
         coalesce(load.allowed, $4),
         coalesce(endpoints.max_per_second, $9),
-        CASE WHEN endpoint_health.tripped_until IS NOT NULL THEN 1 - coalesce(load.under_way, 0) END) AS room
+        CASE WHEN endpoint_health.tripped_until IS NOT NULL THEN 1 - coalesce(load.under_way, 0) END) AS room,
+        coalesce(held.in_all, 0) AS held, coalesce(held.in_test, 0) AS held_test
     FROM queues
     JOIN endpoints ON endpoints.id = queues.endpoint_id AND endpoints.business_id = queues.business_id
     JOIN endpoint_health ON endpoint_health.endpoint_id = endpoints.id AND endpoint_health.business_id = endpoints.business_id
     LEFT JOIN unnest($5, $6, $10) AS load (endpoint_id, under_way, allowed) ON load.endpoint_id = endpoints.id
+    LEFT JOIN unnest($11, $12, $13) AS held (business_id, in_all, in_test) ON held.business_id = endpoints.business_id
     WHERE NOT endpoints.paused AND endpoints.deleted_at IS NULL AND endpoint_health.disabled_at IS NULL
       AND (endpoint_health.tripped_until IS NULL OR endpoint_health.tripped_until <= $1)
+      AND (coalesce(held.in_test, 0) < $15 OR 'live' = ANY (endpoints.modes))
 ),
-share AS (SELECT 1 + 2 * $3 / greatest(count(*), 1) AS each FROM open WHERE room > 0),
-candidates AS (
-    SELECT id, business_id FROM (
-        SELECT due.id, open.business_id, due.due_at, row_number() OVER (
-            PARTITION BY open.business_id ORDER BY due.turn, due.due_at, due.id) AS turn
-        FROM open
-        CROSS JOIN share
-        CROSS JOIN LATERAL (
-            SELECT deliveries.id, deliveries.due_at,
-                   row_number() OVER (ORDER BY deliveries.due_at, deliveries.id) AS turn
+ready AS (SELECT * FROM open WHERE room > 0 AND held < $14),
+share AS (SELECT 1 + 2 * $3 / greatest(count(*), 1) AS each FROM ready),
+due AS (
+    SELECT found.*, ready.business_id, ready.held, ready.held_test
+    FROM ready
+    CROSS JOIN share
+    CROSS JOIN LATERAL (
+        SELECT first.id, first.due_at, events.mode = 'test' AS test,
+               row_number() OVER (ORDER BY first.due_at, first.id) AS turn
+        FROM (
+            SELECT deliveries.id, deliveries.due_at, deliveries.event_id, deliveries.business_id
             FROM deliveries
-            WHERE deliveries.endpoint_id = open.id AND deliveries.due_at <= $1
+            WHERE deliveries.endpoint_id = ready.id AND deliveries.due_at <= $1
               AND (deliveries.lease_until IS NULL OR deliveries.lease_until <= $1) AND deliveries.id <> ALL ($7)
             ORDER BY deliveries.due_at, deliveries.id
-            LIMIT least(open.room, share.each)
-        ) AS due
-        WHERE open.room > 0
-    ) AS of_business
-    ORDER BY turn, due_at
+            LIMIT least(ready.room, share.each) + CASE WHEN ready.held_test >= $15 THEN 16 ELSE 0 END
+        ) AS first
+        JOIN events ON events.event_id = first.event_id AND events.business_id = first.business_id
+        WHERE events.mode <> 'test' OR ready.held_test < $15
+        ORDER BY first.due_at, first.id
+        LIMIT least(ready.room, share.each)
+    ) AS found
+),
+of_mode AS (
+    SELECT *, row_number() OVER (PARTITION BY business_id, test ORDER BY turn, due_at, id) AS turn_of_mode FROM due
+),
+of_business AS (
+    SELECT *, row_number() OVER (PARTITION BY business_id ORDER BY turn, due_at, id) AS turn_of_business FROM of_mode
+    WHERE NOT test OR held_test + 2 * turn_of_mode <= $15 + 1
+),
+of_all AS (
+    SELECT *, row_number() OVER (ORDER BY turn_of_business, test, due_at, id) AS place,
+           row_number() OVER (PARTITION BY test ORDER BY turn_of_business, test, due_at, id) AS place_of_mode
+    FROM of_business
+    WHERE held + 2 * turn_of_business <= $14 + 1
+),
+candidates AS (
+    SELECT id, business_id FROM of_all
+    WHERE held + turn_of_business + place <= $14 + 1
+      AND (NOT test OR held_test + turn_of_mode + place_of_mode <= $15 + 1)
+    ORDER BY place
     LIMIT $3
 ),
 locked AS (
@@ -191,6 +223,7 @@ impl ClaimedRow {
             event_id: self.event_id.parse().map_err(corrupt)?,
             kind: self.kind.parse().map_err(corrupt)?,
             mode: self.mode.parse().map_err(corrupt)?,
+            order_id: order,
             order_in_turn: order.filter(|_| self.in_turn),
             token,
             number: self.attempts + 1,
@@ -212,7 +245,7 @@ pub(crate) async fn claim(
     conn: &mut AsyncPgConnection,
     claim: &Claim<'_>,
 ) -> Result<Vec<Claimed>, StoreError> {
-    let loads = || claim.loads.iter();
+    let (loads, held) = (|| claim.loads.iter(), || claim.held.iter());
     let in_hand: Vec<String> = claim.in_hand.iter().map(ToString::to_string).collect();
     let rows: Vec<ClaimedRow> = statement(CLAIM)
         .bind::<Timestamptz, _>(claim.now)
@@ -225,6 +258,11 @@ pub(crate) async fn claim(
         .bind::<BigInt, _>(claim.token)
         .bind::<BigInt, _>(claim.per_second)
         .bind::<Array<BigInt>, _>(Vec::from_iter(loads().map(|(_, load)| load.allowed)))
+        .bind::<Array<Text>, _>(Vec::from_iter(held().map(|(business, _)| business.to_string())))
+        .bind::<Array<BigInt>, _>(Vec::from_iter(held().map(|(_, held)| held.all)))
+        .bind::<Array<BigInt>, _>(Vec::from_iter(held().map(|(_, held)| held.test)))
+        .bind::<BigInt, _>(claim.free.all)
+        .bind::<BigInt, _>(claim.free.test)
         .load(conn)
         .await?;
     rows.into_iter().map(|row| row.into_claimed(claim.token)).collect()

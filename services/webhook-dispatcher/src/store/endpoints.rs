@@ -6,6 +6,7 @@ use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EndpointId};
 use postgres::{StoreError, statement};
+use url::Url;
 
 use super::corrupt;
 use super::failing::told;
@@ -89,11 +90,16 @@ fn forgery(health: &HealthRow) -> Result<Option<Forgery>, StoreError> {
     }))
 }
 
+/// Older rows hold the URL as its owner typed it. What is shown is where webhooks go: `http://a\@b/` leads to `a`.
+fn normalised(url: String) -> String {
+    Url::parse(&url).map_or(url, String::from)
+}
+
 fn endpoint((row, health): Rows) -> Result<Endpoint, StoreError> {
     Ok(Endpoint {
         id: row.id.parse().map_err(corrupt)?,
         business_id: row.business_id.parse().map_err(corrupt)?,
-        url: row.url,
+        url: normalised(row.url),
         events: row.events.iter().map(|kind| kind.parse()).collect::<Result<_, _>>().map_err(corrupt)?,
         modes: row.modes.iter().map(|mode| mode.parse()).collect::<Result<_, _>>().map_err(corrupt)?,
         next_secret_from: row.next_secret_from,

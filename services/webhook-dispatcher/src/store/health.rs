@@ -3,8 +3,8 @@
 
 mod attempts;
 
-pub(crate) use attempts::bring_forward_all;
 pub(super) use attempts::note_attempts;
+pub(crate) use attempts::{EndpointNews, bring_forward_all};
 
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};

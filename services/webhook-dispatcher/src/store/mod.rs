@@ -23,6 +23,7 @@ mod streams;
 mod stuck;
 mod subscribers;
 mod sweep;
+mod unsubscribed;
 
 pub(crate) use attempts::attempts_of;
 pub(crate) use claims::{Claim, Claimed, Lease, Load, claim, release, renew};
@@ -34,7 +35,7 @@ pub(crate) use endpoints::{
 pub(crate) use events::body_of;
 pub(crate) use failing::{Notice, breakers, failing_endpoints, oldest_due, tell};
 pub(crate) use hand_out::{NewDelivery, Standing, hand_out};
-pub(crate) use health::{bring_forward_all, enable, forget_test, note_forgery};
+pub(crate) use health::{EndpointNews, bring_forward_all, enable, forget_test, note_forgery};
 pub(crate) use log::{DeliveryFilter, LogPage, list_deliveries};
 pub(crate) use of_order::{Position, deliveries_of_order, delivery_of_order};
 pub(crate) use parked::{
@@ -43,10 +44,10 @@ pub(crate) use parked::{
 };
 pub(crate) use personal_data::{erase_bodies, erase_parked, forget_answers, mark_erased};
 pub(crate) use queues::advance;
-pub(crate) use record::{Outcome, Recorded, Then, record};
+pub(crate) use record::{Outcome, Recorded, Then, record, record_state};
 pub(crate) use recoveries::{
-    begin_recovery, end_recovery, find_recovery, list_recoveries, lock_due_recovery, put_off_recovery,
-    recover_portion,
+    begin_recovery, count_portion, end_recovery, find_recovery, list_recoveries, lock_due_recovery,
+    put_off_recovery, recover_portion,
 };
 pub(crate) use retention::{
     add_partition, attempts_without_day, drop_partition, drop_strays, partitions, prune_deliveries,
@@ -57,12 +58,13 @@ pub(crate) use secrets::{
     write_secrets,
 };
 pub(crate) use streams::{
-    OrderPlace, Stream, advance_streams, begin_streams, lock_streams, park, parked_overview, parked_places,
-    take_parked,
+    OrderPlace, Stream, advance_streams, begin_streams, forget_erasures, lock_streams, park, parked_overview,
+    parked_places, take_parked,
 };
 pub(crate) use stuck::step_aside;
 pub(crate) use subscribers::{Subscriber, subscribers};
 pub(crate) use sweep::discard_of_deleted;
+pub(crate) use unsubscribed::add_unsubscribed_portion;
 
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use postgres::StoreError;

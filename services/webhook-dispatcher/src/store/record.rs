@@ -13,7 +13,7 @@ use futures_util::try_join;
 use postgres::{StoreError, statement};
 
 use super::attempts::insert_attempts;
-use super::health::note_attempts;
+use super::health::{EndpointNews, note_attempts};
 use super::queues::{Queue, advance};
 use super::streams;
 use crate::announcements::Trouble;
@@ -25,6 +25,8 @@ pub(crate) struct Outcome {
     pub delivery: WebhookDeliveryId,
     pub business_id: BusinessId,
     pub endpoint: EndpointId,
+    /// The order that the event is of.
+    pub order: Option<OrderId>,
     /// The order whose turns the delivery takes.
     pub order_in_turn: Option<OrderId>,
     pub token: i64,
@@ -76,11 +78,13 @@ impl Then {
 }
 
 /// What became of an outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Recorded {
     pub ours: bool,
     /// Others that waited behind a delivery of the same batch are due now.
     pub freed: bool,
+    /// To be told after the commit; the first of a batch has all of it.
+    pub news: Vec<EndpointNews>,
 }
 
 /// Tells for each outcome whether the delivery was still ours to write: not when its lease had run out and another
@@ -94,29 +98,63 @@ pub(crate) async fn record(
     jitter: impl Fn() -> f64 + Send,
 ) -> Result<(Vec<Recorded>, Vec<Trouble>), StoreError> {
     // Sent together, so that the server is waited for once.
-    let ((), written) = try_join!(lock_streams(conn, outcomes), write_states(conn, outcomes))?;
+    let (erased, written) = try_join!(lock_streams(conn, outcomes), write_states(conn, outcomes))?;
     let ours: Vec<&Outcome> =
         outcomes.iter().filter(|outcome| written.contains(&outcome.delivery.to_string())).collect();
-    let freed: BTreeSet<Queue> = ours
-        .iter()
-        .filter(|outcome| outcome.then.is_end())
-        .filter_map(|outcome| Some(Queue { order: outcome.order_in_turn?, endpoint: outcome.endpoint }))
-        .collect();
-    let freed = Vec::from_iter(freed);
-    let ((), freed, ()) =
-        try_join!(insert_attempts(conn, &ours), advance(conn, &freed, now), note_failures(conn, &ours))?;
-    let disabled = note_attempts(conn, &ours, now, jitter).await?;
+    let freed = freed(ours.iter().copied());
+    let ((), freed, ()) = try_join!(
+        insert_attempts(conn, &ours, &erased),
+        advance(conn, &freed, now),
+        note_failures(conn, &ours)
+    )?;
+    let (disabled, mut news) = note_attempts(conn, &ours, now, jitter).await?;
     let ours = |outcome: &Outcome| written.contains(&outcome.delivery.to_string());
-    let recorded = outcomes.iter().map(|outcome| Recorded { ours: ours(outcome), freed: freed > 0 });
+    let recorded = outcomes.iter().map(|outcome| Recorded {
+        ours: ours(outcome),
+        freed: freed > 0,
+        news: std::mem::take(&mut news),
+    });
     Ok((recorded.collect(), disabled))
 }
 
-/// Whoever comes behind a head that ends here waits for this lock, or is seen by `advance`.
-async fn lock_streams(conn: &AsyncPgConnection, outcomes: &[Outcome]) -> Result<(), StoreError> {
+/// The delivery's next state and nothing else of an outcome that cannot be written whole: without it, the webhook would be
+/// sent again whenever its lease ends, and no attempt would count.
+pub(crate) async fn record_state(
+    conn: &mut AsyncPgConnection,
+    outcome: &Outcome,
+    now: DateTime<Utc>,
+) -> Result<Recorded, StoreError> {
+    let freed = freed([outcome]);
+    streams::lock_streams(conn, freed.iter().map(|queue| queue.order)).await?;
+    let ours = !write_states(conn, std::slice::from_ref(outcome)).await?.is_empty();
+    let freed = if ours { advance(conn, &freed, now).await? } else { 0 };
+    Ok(Recorded { ours, freed: freed > 0, news: Vec::new() })
+}
+
+/// The queues that lose their heads.
+fn freed<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Vec<Queue> {
+    let ending = outcomes.into_iter().filter(|outcome| outcome.then.is_end());
+    let queue = |outcome: &Outcome| Some(Queue { order: outcome.order_in_turn?, endpoint: outcome.endpoint });
+    Vec::from_iter(ending.filter_map(queue).collect::<BTreeSet<_>>())
+}
+
+/// Whoever comes behind a head that ends here waits for this lock, or is seen by `advance`; and an erasure waits for it, or its
+/// order is among those that are given back: of these no answer is kept.
+async fn lock_streams(
+    conn: &AsyncPgConnection,
+    outcomes: &[Outcome],
+) -> Result<BTreeSet<OrderId>, StoreError> {
     let ending = outcomes.iter().filter(|outcome| outcome.then.is_end());
-    let orders: BTreeSet<OrderId> = ending.filter_map(|outcome| outcome.order_in_turn).collect();
-    let locked = streams::lock_streams(conn, orders.iter().copied()).await?;
-    if locked.len() == orders.len() { Ok(()) } else { Err(super::corrupt("an order without a stream")) }
+    let ending: BTreeSet<OrderId> = ending.filter_map(|outcome| outcome.order_in_turn).collect();
+    let answered =
+        outcomes.iter().filter(|outcome| outcome.attempt.as_ref().is_some_and(Attempt::has_answer));
+    let answered = answered.filter_map(|outcome| outcome.order);
+    let locked = streams::lock_streams(conn, ending.iter().copied().chain(answered)).await?;
+    if !ending.iter().all(|order| locked.contains_key(order)) {
+        return Err(super::corrupt("an order without a stream"));
+    }
+    let erased = locked.into_iter().filter(|(_, stream)| stream.erased_at.is_some());
+    Ok(erased.map(|(order, _)| order).collect())
 }
 
 const WRITE_STATES: &str = r#"

@@ -70,21 +70,58 @@ macro_rules! missed {
     };
 }
 
-const COUNT: &str = missed!("count(*) AS count");
+/// One portion of what there is to count, behind `$6`.
+const COUNT: &str = concat!(
+    "SELECT count(*) AS count, max(id) AS last FROM (",
+    missed!("deliveries.id"),
+    " AND deliveries.id > $6 ORDER BY deliveries.id LIMIT $7) AS portion"
+);
+/// Deliveries counted in one statement: an endpoint may have missed millions.
+const COUNT_MAX: i64 = 10_000;
 
 #[derive(QueryableByName)]
-struct CountRow {
+struct Counted {
     #[diesel(sql_type = BigInt)]
     count: i64,
+    #[diesel(sql_type = Nullable<Text>)]
+    last: Option<String>,
+}
+
+impl Counted {
+    /// Behind which the count goes on; none when all is counted.
+    fn goes_on_after(self) -> Option<String> {
+        self.last.filter(|_| self.count == COUNT_MAX)
+    }
+}
+
+async fn count(
+    conn: &mut AsyncPgConnection,
+    (business, endpoint): (BusinessId, EndpointId),
+    (since, until): (DateTime<Utc>, DateTime<Utc>),
+    begun_at: DateTime<Utc>,
+    after: &str,
+) -> Result<Counted, StoreError> {
+    Ok(statement(COUNT)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Text, _>(endpoint.to_string())
+        .bind::<Text, _>(WebhookDeliveryId::first_of(since).to_string())
+        .bind::<Text, _>(WebhookDeliveryId::first_of(until).to_string())
+        .bind::<Timestamptz, _>(begun_at)
+        .bind::<Text, _>(after)
+        .bind::<BigInt, _>(COUNT_MAX)
+        .get_result(conn)
+        .await?)
 }
 
 const INSERT: &str = "
     INSERT INTO recoveries (
-        id, business_id, endpoint_id, since, until, state, total, done, after_id, due_at, created_at)
-    VALUES ($1, $2, $3, $4, $5, 'running', $6, 0, '', $7, $7)
+        id, business_id, endpoint_id, since, until, state, total, done, after_id, due_at, created_at, counted_id,
+        looked_through_id)
+    VALUES ($1, $2, $3, $4, $5, 'running', $6, 0, '', $7, $7, $8, '')
     ON CONFLICT (endpoint_id, business_id) WHERE state = 'running' DO NOTHING";
 
-/// Begins a job; none when another one runs for the endpoint.
+/// Begins a job; none when another one runs for the endpoint. Its total is that of the first portion: [`count_portion`] goes
+/// on with it, and [`super::add_unsubscribed_portion`] adds to it.
 pub(crate) async fn begin_recovery(
     conn: &mut AsyncPgConnection,
     (business, endpoint): (BusinessId, EndpointId),
@@ -92,22 +129,16 @@ pub(crate) async fn begin_recovery(
     (since, until): (DateTime<Utc>, DateTime<Utc>),
     now: DateTime<Utc>,
 ) -> Result<Option<Recovery>, StoreError> {
-    let total: CountRow = statement(COUNT)
-        .bind::<Text, _>(business.to_string())
-        .bind::<Text, _>(endpoint.to_string())
-        .bind::<Text, _>(WebhookDeliveryId::first_of(since).to_string())
-        .bind::<Text, _>(WebhookDeliveryId::first_of(until).to_string())
-        .bind::<Timestamptz, _>(now)
-        .get_result(conn)
-        .await?;
+    let counted = count(conn, (business, endpoint), (since, until), now, "").await?;
     let begun = statement(INSERT)
         .bind::<Text, _>(id.to_string())
         .bind::<Text, _>(business.to_string())
         .bind::<Text, _>(endpoint.to_string())
         .bind::<Timestamptz, _>(since)
         .bind::<Timestamptz, _>(until)
-        .bind::<BigInt, _>(total.count)
+        .bind::<BigInt, _>(counted.count)
         .bind::<Timestamptz, _>(now)
+        .bind::<Nullable<Text>, _>(counted.goes_on_after())
         .execute(conn)
         .await?;
     if begun == 0 { Ok(None) } else { find_recovery(conn, business, endpoint, id).await }
@@ -177,13 +208,19 @@ pub(crate) async fn end_recovery(
 pub(crate) struct DueRecovery {
     pub recovery: Recovery,
     after: String,
+    /// Up to here its deliveries are counted; none when all are.
+    pub(super) counted: Option<String>,
+    /// Up to here the business's events were looked through for what the endpoint did not subscribe to; none when all were.
+    pub(super) looked_through: Option<String>,
+    pub(super) endpoint_created_at: DateTime<Utc>,
     pub endpoint_deleted: bool,
     /// How many more deliveries of the endpoint may be pending.
     pub room: i64,
 }
 
 const DUE: &str = "
-    SELECT job.id, job.business_id, job.endpoint_id, job.after_id, endpoints.deleted_at IS NOT NULL AS endpoint_deleted,
+    SELECT job.id, job.business_id, job.endpoint_id, job.after_id, job.counted_id, job.looked_through_id,
+        endpoints.created_at AS endpoint_created_at, endpoints.deleted_at IS NOT NULL AS endpoint_deleted,
         $2 - (SELECT count(*) FROM (
             SELECT FROM deliveries WHERE endpoint_id = job.endpoint_id AND state = 'pending' LIMIT $2) AS pending) AS room
     FROM recoveries AS job JOIN endpoints ON endpoints.id = job.endpoint_id AND endpoints.business_id = job.business_id
@@ -201,6 +238,12 @@ struct DueRow {
     endpoint_id: String,
     #[diesel(sql_type = Text)]
     after_id: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    counted_id: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    looked_through_id: Option<String>,
+    #[diesel(sql_type = Timestamptz)]
+    endpoint_created_at: DateTime<Utc>,
     #[diesel(sql_type = Bool)]
     endpoint_deleted: bool,
     #[diesel(sql_type = BigInt)]
@@ -225,8 +268,34 @@ pub(crate) async fn lock_due_recovery(
     let endpoint = row.endpoint_id.parse().map_err(corrupt)?;
     let found = find_recovery(conn, business, endpoint, row.id.parse().map_err(corrupt)?).await?;
     let recovery = found.ok_or_else(|| corrupt("a locked recovery is gone"))?;
-    let (after, endpoint_deleted, room) = (row.after_id, row.endpoint_deleted, row.room);
-    Ok(Some(DueRecovery { recovery, after, endpoint_deleted, room }))
+    Ok(Some(DueRecovery {
+        recovery,
+        after: row.after_id,
+        counted: row.counted_id,
+        looked_through: row.looked_through_id,
+        endpoint_created_at: row.endpoint_created_at,
+        endpoint_deleted: row.endpoint_deleted,
+        room: row.room,
+    }))
+}
+
+const COUNTED: &str = "
+    UPDATE recoveries SET total = total + $3, counted_id = $4 WHERE business_id = $1 AND id = $2";
+
+/// Counts the next portion, unless all is counted: always ahead of what is sent, which is less at a time. Wants the job's lock.
+pub(crate) async fn count_portion(conn: &mut AsyncPgConnection, due: &DueRecovery) -> Result<(), StoreError> {
+    let Some(after) = &due.counted else { return Ok(()) };
+    let job = &due.recovery;
+    let key = (job.business_id, job.endpoint_id);
+    let counted = count(conn, key, (job.since, job.until), job.created_at, after).await?;
+    statement(COUNTED)
+        .bind::<Text, _>(job.business_id.to_string())
+        .bind::<Text, _>(job.id.to_string())
+        .bind::<BigInt, _>(counted.count)
+        .bind::<Nullable<Text>, _>(counted.goes_on_after())
+        .execute(conn)
+        .await?;
+    Ok(())
 }
 
 const PORTION: &str = concat!(

@@ -135,6 +135,8 @@ diesel::table! {
         due_at -> Nullable<Timestamptz>,
         created_at -> Timestamptz,
         ended_at -> Nullable<Timestamptz>,
+        counted_id -> Nullable<Text>,
+        looked_through_id -> Nullable<Text>,
     }
 }
 

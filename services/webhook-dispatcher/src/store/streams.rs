@@ -129,6 +129,27 @@ async fn write(
         .await?)
 }
 
+const FORGET_ERASURES: &str = "
+    UPDATE order_streams AS stream SET personal_data_erased_at = NULL
+    FROM unnest($1, $2) AS anew (order_id, business_id)
+    WHERE stream.order_id = anew.order_id AND stream.business_id = anew.business_id";
+
+/// Of orders that were begun anew. Wants the streams' locks.
+pub(crate) async fn forget_erasures(
+    mut conn: &AsyncPgConnection,
+    orders: &[(OrderId, BusinessId)],
+) -> Result<(), StoreError> {
+    if orders.is_empty() {
+        return Ok(());
+    }
+    statement(FORGET_ERASURES)
+        .bind::<Array<Text>, _>(Vec::from_iter(orders.iter().map(|(order, _)| order.to_string())))
+        .bind::<Array<Text>, _>(Vec::from_iter(orders.iter().map(|(_, business)| business.to_string())))
+        .execute(&mut conn)
+        .await?;
+    Ok(())
+}
+
 const PARKED: &str = "
     SELECT known.order_id, parked.sequence
     FROM unnest($1, $2) AS known (order_id, business_id)

@@ -1,4 +1,5 @@
-//! Which endpoints want which events.
+//! Which endpoints want which events. Events that no endpoint of a business wants are stored as well, for a recovery by one
+//! that subscribes to them later.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,17 +14,23 @@ use super::secrets::SecretColumns;
 use crate::domain::{ENDPOINTS_MAX, Subject};
 use crate::secrets::SealedSecrets;
 
+/// Of an endpoint that does not want the event, only that there is one.
 const SUBSCRIBERS: &str = "
     SELECT wanted.kind AS wanted_kind, wanted.mode AS wanted_mode, subscriber.*
     FROM unnest($1, $2, $3) AS wanted (business_id, kind, mode)
     CROSS JOIN LATERAL (
-        SELECT endpoints.business_id, endpoints.id, url, max_per_second, secret_ciphertext, secret_key_id,
-            next_secret_ciphertext, next_secret_key_id, next_secret_from,
+        SELECT endpoints.business_id, endpoints.id, max_per_second, subscribed,
+            CASE WHEN subscribed THEN url ELSE '' END AS url,
+            CASE WHEN subscribed THEN secret_ciphertext ELSE '' END AS secret_ciphertext,
+            CASE WHEN subscribed THEN secret_key_id ELSE '' END AS secret_key_id,
+            CASE WHEN subscribed THEN next_secret_ciphertext END AS next_secret_ciphertext,
+            CASE WHEN subscribed THEN next_secret_key_id END AS next_secret_key_id,
+            CASE WHEN subscribed THEN next_secret_from END AS next_secret_from,
             NOT paused AND health.disabled_at IS NULL AND health.tripped_until IS NULL AS open
         FROM endpoints
         JOIN endpoint_health AS health ON health.endpoint_id = endpoints.id AND health.business_id = endpoints.business_id
+        CROSS JOIN LATERAL (SELECT wanted.kind = ANY (events) AND wanted.mode = ANY (modes) AS subscribed) AS wish
         WHERE endpoints.business_id = wanted.business_id AND deleted_at IS NULL
-            AND wanted.kind = ANY (events) AND wanted.mode = ANY (modes)
         ORDER BY id
         LIMIT $4
     ) AS subscriber";
@@ -56,6 +63,8 @@ struct Row {
     #[diesel(embed)]
     secrets: SecretColumns,
     #[diesel(sql_type = Bool)]
+    subscribed: bool,
+    #[diesel(sql_type = Bool)]
     open: bool,
 }
 
@@ -77,7 +86,8 @@ impl Row {
     }
 }
 
-/// The endpoints that want events of these businesses, kinds and modes; a subject that nobody wants is left out.
+/// The endpoints that want events of these businesses, kinds and modes. A business without endpoints is left out; where it
+/// has some, and none of them wants the subject, the list is empty.
 pub(crate) async fn subscribers(
     mut conn: &AsyncPgConnection,
     subjects: &BTreeSet<Subject>,
@@ -95,8 +105,12 @@ pub(crate) async fn subscribers(
         .load(&mut conn)
         .await?;
     for row in rows {
+        let subscribed = row.subscribed;
         let (subject, subscriber) = row.read()?;
-        by_subject.entry(subject).or_default().push(subscriber);
+        let subscribers = by_subject.entry(subject).or_default();
+        if subscribed {
+            subscribers.push(subscriber);
+        }
     }
     Ok(by_subject)
 }

@@ -77,6 +77,20 @@ async fn bad_input_is_refused_with_every_fault() {
 }
 
 #[tokio::test]
+async fn a_url_is_shown_as_it_is_called() {
+    let harness = Harness::start().await;
+    let typed = r"http://127.0.0.1:1\@10.0.0.1/";
+    let created = harness.create(json!({ "url": typed })).await;
+    assert_eq!(created.view.url, "http://127.0.0.1:1/@10.0.0.1/");
+    // As the former release kept it.
+    let keep = diesel::sql_query("UPDATE endpoints SET url = $1").bind::<diesel::sql_types::Text, _>(typed);
+    keep.execute(&mut harness.connection().await).await.unwrap();
+    assert_eq!(harness.view(&created).await.url, "http://127.0.0.1:1/@10.0.0.1/");
+    let changed = harness.patch(&created, json!({ "url": "HTTP://127.0.0.1:80" })).await;
+    assert_eq!(changed.url, "http://127.0.0.1/");
+}
+
+#[tokio::test]
 async fn twenty_endpoints_and_no_more_even_if_they_come_at_once() {
     let harness = Harness::start().await;
     let body = json!({ "url": URL });

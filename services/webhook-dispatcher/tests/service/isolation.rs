@@ -6,13 +6,13 @@ use domain::{Clock, Mode};
 use serde_json::json;
 use test_kit::until;
 
-use crate::harness::Harness;
-use crate::receiver::{Receiver, reply};
+use crate::harness::{Harness, LIFE, TestOrder};
+use crate::receiver::{Latch, Receiver, reply};
 
 #[tokio::test]
 async fn a_hung_endpoint_delays_nobody_else() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| {
-        settings.webhooks.concurrency = 4;
+        settings.webhooks.concurrency = 8;
         settings.webhooks.per_endpoint = 2;
         settings.webhooks.timeout_seconds = 600.0;
     };
@@ -38,6 +38,85 @@ async fn a_hung_endpoint_delays_nobody_else() {
     harness.publish(&deliveries).await;
     until("the healthy one has all", async || healthy.count() == 30).await;
     assert_eq!(hung.count(), 2, "its first two are still unanswered, and it got no more than its share");
+}
+
+/// Accounts are free, and so are their test orders.
+#[tokio::test]
+async fn free_accounts_that_answer_late_leave_room_for_others() {
+    // Half of them are for tests. While nothing ends, one account after the other takes half of what is left: 16, 8, 4, 2.
+    const PLACES: usize = 64;
+    const ACCOUNTS: usize = 4;
+    const ENDPOINTS: usize = 5;
+    let adjust = |settings: &mut webhook_dispatcher::Settings| {
+        settings.webhooks.concurrency = PLACES;
+        settings.webhooks.per_endpoint = PLACES;
+        settings.webhooks.timeout_seconds = 600.0;
+    };
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let latch = Latch::closed();
+    let held = latch.clone();
+    let late = Receiver::start(move |_, _| {
+        let mut reply = reply(200);
+        reply.held = Some(held.clone());
+        reply
+    });
+    let order = |business, mode| TestOrder { business, ..harness.new_order(mode) };
+    let created = |order: &TestOrder| harness.envelope(order, 1, LIFE[0]);
+    let mut backlog = Vec::new();
+    for _ in 0..ACCOUNTS {
+        let account = harness.new_business();
+        for _ in 0..ENDPOINTS {
+            let created = harness.hooks.create(account, &json!({"url": late.url()})).await;
+            created.expect("an endpoint");
+        }
+        backlog.extend((0..8).map(|_| created(&order(account, Mode::Test))));
+    }
+    harness.publish(&backlog).await;
+    let all = i64::try_from(ACCOUNTS * ENDPOINTS * 8).unwrap();
+    until("all of theirs waits", async || harness.count("deliveries").await == all).await;
+    until("some of it is sent", async || late.count() >= ACCOUNTS).await;
+
+    let (live, test) = (Receiver::kind(), Receiver::kind());
+    for (receiver, mode) in [(&live, Mode::Live), (&test, Mode::Test)] {
+        let business = harness.new_business();
+        harness.hooks.create(business, &json!({"url": receiver.url()})).await.expect("an endpoint");
+        harness.publish(&Vec::from_iter((0..20).map(|_| created(&order(business, mode))))).await;
+    }
+    until("live events and others' tests arrive", async || (live.count(), test.count()) == (20, 20)).await;
+    assert!(late.count() < PLACES / 2, "{} of {PLACES} places are held", late.count());
+    latch.open();
+    until("nothing is lost", async || late.count() == backlog.len() * ENDPOINTS).await;
+}
+
+/// A business whose tests have all the places that it may have is sent its live events all the same.
+#[tokio::test]
+async fn a_live_event_gets_by_tests_that_wait() {
+    let adjust = |settings: &mut webhook_dispatcher::Settings| {
+        settings.webhooks.concurrency = 8;
+        settings.webhooks.timeout_seconds = 600.0;
+    };
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let latch = Latch::closed();
+    let held = latch.clone();
+    let receiver = Receiver::start(move |received, _| {
+        let mut reply = reply(200);
+        reply.held = (received.header("service-mode") == "test").then(|| held.clone());
+        reply
+    });
+    harness.endpoint(&receiver).await;
+    let created = |mode| harness.envelope(&harness.new_order(mode), 1, LIFE[0]);
+    harness.publish(&Vec::from_iter((0..6).map(|_| created(Mode::Test)))).await;
+    until("its tests have their share", async || receiver.count() == 2).await;
+    until("the others wait", async || harness.count("deliveries").await == 6).await;
+    let live = created(Mode::Live);
+    harness.publish(std::slice::from_ref(&live)).await;
+    until("the live one arrives", async || {
+        receiver.received().iter().any(|one| one.id() == live.id.to_string())
+    })
+    .await;
+    assert_eq!(receiver.count(), 3);
+    latch.open();
+    until("all arrive", async || receiver.count() == 7).await;
 }
 
 /// Two instances share the work, and nothing is sent twice.

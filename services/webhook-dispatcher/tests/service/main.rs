@@ -18,6 +18,7 @@ mod log;
 mod name_server;
 mod order;
 mod outages;
+mod outcomes;
 mod owner_tests;
 mod parked;
 mod personal_data;

@@ -265,7 +265,8 @@ async fn a_receiver_that_asks_for_time_is_left_alone_at_once() {
 #[tokio::test]
 async fn a_business_with_many_endpoints_takes_no_more_turns_than_another() {
     let harness = harness(|webhooks| {
-        webhooks.concurrency = 4;
+        // Half of them are one business's at most.
+        webhooks.concurrency = 8;
         webhooks.per_endpoint = 4;
         webhooks.timeout_seconds = 600.0;
     })
@@ -286,7 +287,7 @@ async fn a_business_with_many_endpoints_takes_no_more_turns_than_another() {
     let one = Receiver::kind();
     harness.hooks.create(other.business, &json!({"url": one.url()})).await.expect("an endpoint");
     harness.publish(&orders).await;
-    until("every place is taken", async || many.count() >= 4).await;
+    until("every place that it may have is taken", async || many.count() >= 4).await;
     harness.publish_created(&other).await;
     until("all wait", async || harness.count("deliveries").await == 121).await;
     latch.open();

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use domain::EventKind;
+use domain::{Clock, EventKind};
 use internal_api::webhooks::{ConnectionTest, DeliveryState, EndpointStatus};
 use serde_json::json;
-use test_kit::refusal;
+use test_kit::{refusal, until};
 
 use crate::harness::Harness;
-use crate::receiver::{Receiver, reply};
+use crate::receiver::{Latch, Receiver, reply};
 
 #[tokio::test]
 async fn a_test_is_sent_at_once_logged_and_shown() {
@@ -156,4 +156,39 @@ async fn a_receiver_proves_itself_by_refusing_a_wrong_signature() {
             assert_eq!(verified, None, "{status}");
         }
     }
+}
+
+/// Whatever one business's receivers take their time with.
+#[tokio::test]
+async fn tests_of_one_business_leave_room_for_another_s() {
+    const AT_ONCE: usize = 40;
+    let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.timeout_seconds = 600.0;
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let latch = Latch::closed();
+    let held = latch.clone();
+    let slow = Receiver::start(move |_, _| {
+        let mut reply = reply(200);
+        reply.held = Some(held.clone());
+        reply
+    });
+    let endpoint = harness.endpoint(&slow).await;
+    let id = endpoint.view.id.to_string();
+    let tests = (0..AT_ONCE).map(|_| {
+        let (hooks, business, id) = (harness.hooks.clone(), harness.business, id.clone());
+        tokio::spawn(async move { hooks.test(business, &id).await })
+    });
+    let tests: Vec<_> = tests.collect();
+    until("half of the places are taken", async || slow.count() == 32).await;
+    let refused = refusal(harness.hooks.test(harness.business, &id).await);
+    assert_eq!((refused.status, refused.code.as_str()), (429, "too_many_webhook_tests"));
+
+    let (other, receiver) = (harness.new_business(), Receiver::kind());
+    let theirs = harness.hooks.create(other, &json!({"url": receiver.url()})).await.unwrap();
+    assert!(harness.hooks.test(other, &theirs.view.id.to_string()).await.unwrap().succeeded);
+    latch.open();
+    let mut succeeded = 0;
+    for test in tests {
+        succeeded += usize::from(test.await.unwrap().is_ok());
+    }
+    assert_eq!(succeeded, 32);
 }

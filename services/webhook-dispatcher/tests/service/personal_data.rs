@@ -4,14 +4,14 @@
 use diesel::sql_query;
 use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
-use domain::{EventId, EventKind, Mode};
+use domain::{Clock, EventId, EventKind, Mode};
 use events::{Body, Driver, Envelope, PersonalDataErased, ProgressData};
 use internal_api::webhooks::DeliveryState;
 use serde_json::json;
 use test_kit::until;
 
 use crate::harness::{Harness, TestOrder};
-use crate::receiver::{Receiver, Reply, reply};
+use crate::receiver::{Latch, Receiver, Reply, reply};
 
 const NAME: &str = "Quentina";
 
@@ -142,6 +142,67 @@ async fn an_erasure_that_overtakes_the_events_or_dies_half_way_is_done_all_the_s
     sql_query("ROLLBACK").execute(&mut conn).await.unwrap();
     harness.restart();
     until("nobody is named", async || mentions(&harness).await == 0).await;
+}
+
+#[tokio::test]
+async fn an_order_that_is_placed_after_it_was_erased_is_complete_again() {
+    let harness = Harness::start().await;
+    let receiver = Receiver::kind();
+    harness.endpoint(&receiver).await;
+    let (taken_over, overtaken) = (harness.new_order(Mode::Live), harness.new_order(Mode::Live));
+    let overtaken_first = harness.envelope(&overtaken, 1, EventKind::OrderCreated);
+    harness.publish(&[erasure(&harness, &taken_over), erasure(&harness, &overtaken)]).await;
+    until("both are erased", async || {
+        harness.count("order_streams WHERE personal_data_erased_at IS NOT NULL").await == 2
+    })
+    .await;
+
+    harness.publish(&[overtaken_first, telling(&harness, &overtaken, 2, EventKind::DriverAssigned)]).await;
+    harness.publish_created(&taken_over).await;
+    harness.publish(&[telling(&harness, &taken_over, 2, EventKind::DriverAssigned)]).await;
+    for (order, is_complete) in [(&taken_over, true), (&overtaken, false)] {
+        until("both arrive", async || receiver.sequences(&order.reference) == [1, 2]).await;
+        let received = receiver.received();
+        let second = received.iter().find(|received| {
+            received.json()["order"]["orderReference"] == order.reference.as_str() && received.sequence() == 2
+        });
+        let event = second.expect("the second event").json();
+        assert_eq!(event["data"]["driver"]["name"] == NAME, is_complete, "{event}");
+        assert_eq!(event["data"]["reason"].is_string(), is_complete, "{event}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_after_the_erasure_is_not_kept() {
+    let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.timeout_seconds = 600.0;
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let latch = Latch::closed();
+    let held = latch.clone();
+    // The second attempt succeeds: what is kept of a failure is no more.
+    let receiver = Receiver::start(move |_, before| Reply {
+        headers: vec![("x-recipient", NAME.to_owned())],
+        body: format!("thanks, {NAME}").into_bytes(),
+        held: Some(held.clone()),
+        ..reply(if before == 0 { 500 } else { 200 })
+    });
+    let endpoint = harness.endpoint(&receiver).await;
+    let order = harness.new_order(Mode::Live);
+    harness.publish_created(&order).await;
+    until("it is under way", async || receiver.count() == 1).await;
+    harness.publish(&[erasure(&harness, &order)]).await;
+    until("the order is erased", async || {
+        harness.count("order_streams WHERE personal_data_erased_at IS NOT NULL").await == 1
+    })
+    .await;
+    latch.open();
+    until("it is over", async || harness.succeeded(&endpoint).await).await;
+    let log = harness.deliveries(&endpoint).await;
+    let attempts = harness.details(&log[0]).await.attempt_log;
+    assert_eq!(attempts.len(), 2);
+    assert!(
+        attempts.iter().all(|attempt| attempt.response_status.is_some() && attempt.response_body.is_none())
+    );
+    assert_eq!(mentions(&harness).await, 0);
 }
 
 #[tokio::test]

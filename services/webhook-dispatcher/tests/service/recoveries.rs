@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use diesel_async::SimpleAsyncConnection;
-use domain::{Clock, EventKind, Mode};
+use domain::{Clock, EventId, EventKind, Mode, WebhookDeliveryId};
 use internal_api::PageQuery;
 use internal_api::webhooks::{CreatedEndpoint, DeliveryState, RecoveryState, RecoveryView};
 use serde_json::json;
@@ -224,6 +224,39 @@ async fn one_job_runs_at_a_time_and_can_be_cancelled() {
     assert_eq!((over.status, over.code.as_str()), (409, "webhook_recovery_completed"));
 }
 
+/// To count them all at once would take longer than a statement may.
+#[tokio::test]
+async fn a_job_of_very_many_begins_at_once_and_counts_them_by_and_by() {
+    let harness = start().await;
+    let receiver = Receiver::kind();
+    let endpoint = harness.endpoint(&receiver).await;
+    harness.patch(&endpoint, json!({"status": "paused"})).await;
+    let since = harness.clock.now() - TimeDelta::minutes(1);
+    let now = WebhookDeliveryId::generate(&harness.clock, &harness.entropy).to_string();
+    let fill = format!(
+        "INSERT INTO events (event_id, business_id, kind, mode, body, occurred_at)
+         SELECT 'evt_' || lpad(n::text, 26, '0'), '{business}', 'wallet.low_balance', 'live', '', now()
+         FROM generate_series(1, 25000) AS n;
+         INSERT INTO deliveries (id, event_id, endpoint_id, business_id, kind, in_turn, state, attempts,
+             earlier_attempts, created_at, completed_at)
+         SELECT '{time}' || lpad(n::text, 16, '0'), 'evt_' || lpad(n::text, 26, '0'), '{endpoint}', '{business}',
+             'wallet.low_balance', false, 'failed', 1, 0, now(), now()
+         FROM generate_series(1, 25000) AS n",
+        business = harness.business,
+        endpoint = endpoint.view.id,
+        time = &now[..now.len() - 16],
+    );
+    harness.connection().await.batch_execute(&fill).await.unwrap();
+    let passed = harness.clock.now() + TimeDelta::milliseconds(1);
+    until("the next millisecond", async || harness.clock.now() > passed).await;
+
+    let job = recover(&harness, &endpoint, since).await;
+    assert_eq!(job.total, 10_000, "one portion of them");
+    until("all are counted", async || look(&harness, &job).await.total == 25_000).await;
+    assert_eq!(harness.count("recoveries WHERE counted_id IS NULL").await, 1);
+    assert_eq!(look(&harness, &job).await.status, RecoveryState::Running);
+}
+
 #[tokio::test]
 async fn what_was_not_subscribed_to_comes_back_once_it_is() {
     let harness = start().await;
@@ -256,6 +289,75 @@ async fn what_was_not_subscribed_to_comes_back_once_it_is() {
         log.iter()
             .any(|one| one.event == EventKind::DriverAssigned && one.status == DeliveryState::Succeeded)
     );
+}
+
+/// Its events came while no endpoint wanted them.
+#[tokio::test]
+async fn what_is_subscribed_to_later_comes_back_in_its_order() {
+    let harness = start().await;
+    let receiver = Receiver::kind();
+    let endpoint = harness.create(json!({"url": receiver.url(), "events": ["order.cancelled"]})).await;
+    let since = harness.clock.now() - TimeDelta::minutes(1);
+    let order = harness.new_order(Mode::Live);
+    publish_lives(&harness, std::slice::from_ref(&order), 5).await;
+    until("they are kept", async || harness.count("events").await == 5).await;
+    let ended = async |job: &RecoveryView| {
+        until("the job ends", async || look(&harness, job).await.status == RecoveryState::Completed).await;
+        look(&harness, job).await.total
+    };
+    assert_eq!(ended(&recover(&harness, &endpoint, since).await).await, 0, "it does not want them");
+
+    let wanted = ["order.created", "order.picked_up", "order.delivered"];
+    harness.patch(&endpoint, json!({ "events": wanted })).await;
+    assert_eq!(ended(&recover(&harness, &endpoint, since).await).await, 3);
+    until("they arrive", async || all_are(&harness, "succeeded", 3).await).await;
+    let arrived = receiver.received();
+    assert_eq!(arrived.iter().map(|one| one.sequence()).collect::<Vec<_>>(), [1, 3, 5]);
+    assert_eq!(ended(&recover(&harness, &endpoint, since).await).await, 0, "nothing is left");
+}
+
+/// They are looked through a portion at a time, however few of them are wanted.
+#[tokio::test]
+async fn few_are_found_among_very_many_events() {
+    let harness = start().await;
+    let receiver = Receiver::kind();
+    let endpoint = harness.create(json!({"url": receiver.url(), "events": ["wallet.low_balance"]})).await;
+    let since = harness.clock.now() - TimeDelta::minutes(1);
+    let now = EventId::generate(&harness.clock, &harness.entropy).to_string();
+    let fill = format!(
+        "INSERT INTO events (event_id, business_id, kind, mode, body, occurred_at)
+         SELECT '{time}' || lpad(n::text, 8, '0') || '00000000', '{business}',
+             CASE WHEN n % 1000 = 0 THEN 'wallet.low_balance' ELSE 'order.created' END, 'live', '', now()
+         FROM generate_series(1, 12000) AS n",
+        business = harness.business,
+        time = &now[..now.len() - 16],
+    );
+    harness.connection().await.batch_execute(&fill).await.unwrap();
+    let passed = harness.clock.now() + TimeDelta::milliseconds(1);
+    until("the next millisecond", async || harness.clock.now() > passed).await;
+
+    let job = recover(&harness, &endpoint, since).await;
+    until("the job ends", async || look(&harness, &job).await.status == RecoveryState::Completed).await;
+    until("they arrive", async || all_are(&harness, "succeeded", 12).await).await;
+    let ended = look(&harness, &job).await;
+    assert_eq!((ended.total, ended.done), (12, 12));
+}
+
+#[tokio::test]
+async fn a_new_endpoint_does_not_get_what_came_before_it() {
+    let harness = start().await;
+    let receiver = Receiver::kind();
+    harness.create(json!({"url": receiver.url(), "events": ["order.cancelled"]})).await;
+    let since = harness.clock.now() - TimeDelta::minutes(1);
+    publish_lives(&harness, &[harness.new_order(Mode::Live)], 2).await;
+    until("they are kept", async || harness.count("events").await == 2).await;
+    let passed = harness.clock.now() + TimeDelta::milliseconds(1);
+    until("the next millisecond", async || harness.clock.now() > passed).await;
+
+    let endpoint = harness.endpoint(&receiver).await;
+    let job = recover(&harness, &endpoint, since).await;
+    until("the job ends", async || look(&harness, &job).await.status == RecoveryState::Completed).await;
+    assert_eq!((look(&harness, &job).await.total, harness.count("deliveries").await), (0, 0));
 }
 
 #[tokio::test]

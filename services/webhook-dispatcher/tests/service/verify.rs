@@ -64,6 +64,14 @@ async fn what_arrived_matches_and_what_was_changed_is_told() {
     spaced["signature"] = json!(format!(" {}", received.header("service-signature")));
     let spaced = verify(&harness, &id, spaced).await;
     assert_eq!((spaced.matches, codes(&spaced)), (false, vec!["white_space", "white_space"]));
+    // The other header's signature without its id, which the body says.
+    let mut taken_for_own = own(&received, &body);
+    taken_for_own["signature"] = json!(received.header("webhook-signature"));
+    let taken_for_own = verify(&harness, &id, taken_for_own).await;
+    assert_eq!(
+        codes(&taken_for_own),
+        ["key_decoded", "other_scheme", "wrong_prefix", "base64_instead_of_hex"]
+    );
     let other = harness.create(json!({"url": receiver.url()})).await;
     let of_other = verify(&harness, &other.view.id.to_string(), own(&received, &body)).await;
     assert_eq!(codes(&of_other), ["unexplained"]);

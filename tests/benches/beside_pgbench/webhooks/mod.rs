@@ -17,6 +17,7 @@ mod receiver;
 mod report;
 mod sequence;
 mod steady;
+mod tenants;
 
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -42,8 +43,8 @@ pub(crate) use grown::run as run_grown;
 pub(crate) use receiver::serve as serve_receiver;
 
 /// In the order in which they run: what leaves much behind comes last.
-pub(crate) const GROUPS: [&str; 7] =
-    ["latency", "orders", "drain", "sequence", "isolation", "kill", "backlog"];
+pub(crate) const GROUPS: [&str; 8] =
+    ["latency", "orders", "drain", "sequence", "isolation", "tenants", "kill", "backlog"];
 /// How long webhooks that were published may take to arrive, and their outcomes to be written.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -80,6 +81,7 @@ pub(crate) async fn run(only: Option<&str>) -> anyhow::Result<Section> {
             "drain" => drain::run(&bench).await,
             "sequence" => sequence::run(&bench).await,
             "isolation" => isolation::run(&bench).await,
+            "tenants" => tenants::run(&bench).await,
             "kill" => kill::run(&bench).await,
             _ => backlog::run(&bench).await,
         };

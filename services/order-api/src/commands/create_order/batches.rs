@@ -50,7 +50,11 @@ impl Apply<Intent, IntentOutcome> for IntentBatch {
         conn: &mut AsyncPgConnection,
         jobs: &[Intent],
     ) -> Result<Vec<IntentOutcome>, StoreError> {
-        let new: Vec<_> = jobs.iter().map(|job| (&job.order, job.placement)).collect();
+        let mut new: Vec<_> = jobs.iter().map(|job| (&job.order, job.placement)).collect();
+        // In the order of what they lock: two batches with the same orders never wait for each other in a circle.
+        new.sort_by_key(|(order, _)| {
+            (order.business_id, order.mode.as_str(), &order.order_reference, &order.idempotency_key)
+        });
         let stored = placing::insert(conn, &new).await?;
         let outcomes: Vec<_> = jobs
             .iter()

@@ -21,8 +21,8 @@ pub use batches::{Intent, IntentBatch, IntentOutcome, Payment, PaymentBatch};
 pub(super) use drive::{Driven, settle};
 
 use crate::app::App;
-use crate::domain::{Claim, Fingerprint, NewOrder, OrderDraft, Pickup, Placement, Warning};
-use crate::store::{claims, placing};
+use crate::domain::{Claim, NewOrder, OrderDraft, Pickup, Placement, Said, Warning, differences};
+use crate::store::{claims, orders, placing};
 
 /// How long a request may take to learn its outcome before it is told to come again.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -32,9 +32,23 @@ pub struct CreateOrder {
     pub caller: GoodKey,
     pub request_id: RequestId,
     pub idempotency_key: String,
-    pub fingerprint: Fingerprint,
+    pub said: Said,
     /// The faults count only once a replay and a locked business are ruled out (`design.md` §5, order of checks).
-    pub draft: Result<OrderDraft, Vec<Fault>>,
+    pub draft: Result<OrderDraft, InvalidOrder>,
+}
+
+/// A body that is no order: every fault, and what else in it may not be what was meant.
+#[derive(Clone, Debug)]
+pub struct InvalidOrder {
+    pub faults: Vec<Fault>,
+    pub warnings: Vec<Warning>,
+}
+
+/// The order that holds the key of another request, and in which fields the two differ, as far as the order tells.
+#[derive(Debug)]
+pub struct ReusedKey {
+    pub claim: Claim,
+    pub differences: Vec<String>,
 }
 
 /// A placed order's 201.
@@ -50,11 +64,11 @@ pub struct Placed {
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
     #[error("the key was used for another body")]
-    KeyReused,
+    KeyReused(Box<ReusedKey>),
     #[error("live orders are locked")]
-    Locked { missing: Vec<GoLiveItem> },
+    Locked { missing: Vec<GoLiveItem>, was_live: bool },
     #[error("the request is not valid")]
-    Invalid(Vec<Fault>),
+    Invalid(InvalidOrder),
     #[error("the reference has an order")]
     ReferenceExists(Box<Claim>),
     #[error("another request for this reference is being paid")]
@@ -139,7 +153,7 @@ async fn judge(app: &App, request: &mut CreateOrder) -> Result<(), CreateError> 
     let context = live_access(app, &request.caller).await?;
     match &mut request.draft {
         Ok(draft) => fill_pickup(app, &request.caller, context, draft).await,
-        Err(faults) => Err(CreateError::Invalid(faults.clone())),
+        Err(invalid) => Err(CreateError::Invalid(invalid.clone())),
     }
 }
 
@@ -148,9 +162,15 @@ pub async fn held_by_key(app: &App, request: &CreateOrder) -> Result<Option<Clai
     let mut conn = app.database.connection().await?;
     let GoodKey { business_id, mode, .. } = request.caller;
     let claim = claims::by_key(&mut conn, business_id, mode, &request.idempotency_key).await?;
-    let reference = request.draft.as_ref().ok().map(|draft| draft.order_reference.as_str());
     match claim {
-        Some(claim) if !claim.is_said_by(request.fingerprint, reference) => Err(CreateError::KeyReused),
+        Some(claim) if !claim.is_said_by(&request.said) => {
+            let order = orders::find(&mut conn, business_id, Some(mode), claim.order_id).await?;
+            let differences = match (&request.draft, order) {
+                (Ok(draft), Some(order)) => differences(draft, &order),
+                _ => Vec::new(),
+            };
+            Err(CreateError::KeyReused(Box::new(ReusedKey { claim, differences })))
+        }
         claim => Ok(claim),
     }
 }
@@ -163,7 +183,11 @@ async fn live_access(app: &App, caller: &GoodKey) -> Result<Option<OrderingConte
     let context = app.ordering.context(caller.business_id).await?;
     match context.missing.is_empty() {
         true => Ok(Some(context)),
-        false => Err(CreateError::Locked { missing: context.missing }),
+        false => {
+            let mut conn = app.database.connection().await?;
+            let was_live = orders::has_live(&mut conn, caller.business_id).await?;
+            Err(CreateError::Locked { missing: context.missing, was_live })
+        }
     }
 }
 
@@ -182,6 +206,7 @@ async fn fill_pickup(
             Some(context) => context,
             None => app.ordering.context(caller.business_id).await?,
         };
+        draft.pickup_is_filled = true;
         given.filled_from(context.pickup.map(Pickup::from).unwrap_or_default())
     } else {
         given
@@ -217,7 +242,7 @@ enum Attempt {
 
 /// Stores the order and drives it to its end.
 async fn place_new(app: &App, request: &CreateOrder, deadline: Instant) -> Result<Attempt, CreateError> {
-    let draft = request.draft.as_ref().map_err(|faults| CreateError::Invalid(faults.clone()))?;
+    let draft = request.draft.as_ref().map_err(|invalid| CreateError::Invalid(invalid.clone()))?;
     let new = new_order(app, request, draft)?;
     let placement = match request.caller.mode {
         Mode::Test => Placement::Placed,
@@ -293,7 +318,8 @@ fn new_order(app: &App, request: &CreateOrder, draft: &OrderDraft) -> Result<New
         mode,
         order_reference: draft.order_reference.clone(),
         idempotency_key: request.idempotency_key.clone(),
-        fingerprint: request.fingerprint,
+        fingerprint: request.said.fingerprint,
+        meaning: request.said.meaning,
         tracking_code: TrackingCode::generate(mode, &app.ambient.entropy),
         order_source: draft.order_source.clone(),
         payment_type: draft.payment.payment_type,
@@ -320,6 +346,7 @@ fn claim_of(new: &NewOrder, order_id: OrderId, attempt: i32) -> Claim {
         status: domain::DeliveryStatus::Created,
         idempotency_key: new.idempotency_key.clone(),
         fingerprint: new.fingerprint,
+        meaning: Some(new.sealed_meaning()),
         delivery_fee: new.delivery_fee,
         receipt: new.receipt.clone(),
     }

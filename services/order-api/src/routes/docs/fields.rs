@@ -6,7 +6,11 @@ use crate::routes::openapi::ordered::Json;
 /// Deeper than any of ours; a schema that contains itself ends there.
 const DEPTH_MAX: usize = 6;
 
+/// Of more forms, each shows only what those before it do not have.
+const FORMS_IN_FULL: usize = 3;
+
 /// One field of a body.
+#[derive(PartialEq)]
 pub(super) struct Row {
     pub(super) name: String,
     pub(super) kind: String,
@@ -53,7 +57,9 @@ fn add_fields(document: &Json, schema: &Json, path: &str, depth: usize, rows: &m
     if let Some(items) = schema.get("items") {
         add_fields(document, items, &format!("{path}[]"), depth + 1, rows);
     }
-    for form in schema.get("oneOf").map(Json::items).unwrap_or_default() {
+    let forms = schema.get("oneOf").map(Json::items).unwrap_or_default();
+    let first = rows.len();
+    for form in forms {
         let form = resolve(document, form);
         rows.push(Row {
             name: path.to_owned(),
@@ -63,7 +69,13 @@ fn add_fields(document: &Json, schema: &Json, path: &str, depth: usize, rows: &m
             bounds: String::new(),
             is_form: true,
         });
+        let own = rows.len();
         add_fields(document, form, path, depth + 1, rows);
+        if forms.len() > FORMS_IN_FULL {
+            let added = rows.split_off(own);
+            let new: Vec<Row> = added.into_iter().filter(|row| !rows[first..].contains(row)).collect();
+            rows.extend(new);
+        }
     }
 }
 
@@ -94,15 +106,16 @@ fn described(schema: &Json) -> String {
 
 /// The type, in a word or two.
 pub(super) fn kind(document: &Json, schema: &Json) -> String {
-    let resolved = not_null(document, resolve(document, schema));
+    let whole = resolve(document, schema);
+    let resolved = not_null(document, whole);
     let named: Vec<&str> = match resolved.get("type") {
         Some(Json::Text(one)) => vec![one],
         Some(many) => many.items().iter().filter_map(Json::as_str).collect(),
         None if resolved.get("oneOf").is_some() => vec!["object"],
+        None if open_words(resolved).is_some() => vec!["string"],
         None => Vec::new(),
     };
-    let is_nullable =
-        named.contains(&"null") || resolved.get("anyOf").is_none() && schema.get("anyOf").is_some();
+    let is_nullable = named.contains(&"null") || !std::ptr::eq(whole, resolved);
     let plain: Vec<&str> = named.into_iter().filter(|name| *name != "null").collect();
     let format = resolved.get("format").and_then(Json::as_str).filter(|format| *format != "int64");
     let mut text = match (plain.as_slice(), format) {
@@ -116,10 +129,15 @@ pub(super) fn kind(document: &Json, schema: &Json) -> String {
     text
 }
 
+/// The words that are known of a set that may grow.
+fn open_words(schema: &Json) -> Option<&Json> {
+    schema.get("anyOf").map(Json::items).and_then(<[_]>::first).and_then(|known| known.get("enum"))
+}
+
 /// What a value may be, in few words. Patterns are for programs.
 pub(super) fn bounds(schema: &Json) -> String {
     let mut parts: Vec<String> = Vec::new();
-    if let Some(words) = schema.get("enum") {
+    if let Some(words) = schema.get("enum").or_else(|| open_words(schema)) {
         let words = words.items().iter().filter(|word| **word != Json::Null);
         parts.push(
             words
@@ -127,6 +145,9 @@ pub(super) fn bounds(schema: &Json) -> String {
                 .collect::<Vec<_>>()
                 .join(" "),
         );
+    }
+    if open_words(schema).is_some() {
+        parts.push("more may be added".to_owned());
     }
     match (schema.get("minimum"), schema.get("maximum")) {
         (Some(min), Some(max)) => parts.push(format!("{min} to {max}")),

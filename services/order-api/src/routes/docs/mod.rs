@@ -1,16 +1,21 @@
-//! `GET /docs` and `GET /v1/openapi.json`: the API's description, for people and for programs. The page is one file without a
-//! script: it needs nothing from elsewhere, works offline, and its policy lets nothing run.
+//! `GET /docs`, `GET /docs/{guide}` and `GET /v1/openapi.json`: the API's description, for people and for programs. Each page is one
+//! file without a script: it needs nothing from elsewhere, works offline, and its policy lets nothing run.
 
 mod fields;
+mod guides;
 mod page;
+mod prose;
+#[cfg(test)]
+mod tests;
 
 use std::sync::OnceLock;
 
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
-use actix_web::web::Data;
+use actix_web::web::{Data, Path};
 use anyhow::Context;
 use settings::Brand;
 use url::Url;
@@ -22,25 +27,35 @@ use super::openapi;
 pub struct Description {
     brand: Brand,
     public_url: Url,
+    portal_url: Option<Url>,
     rendered: OnceLock<Rendered>,
 }
 
 pub(super) struct Rendered {
     document: String,
     pub(super) page: String,
+    /// Each guide's page by its name.
+    pub(super) guides: Vec<(&'static str, String)>,
     policy: String,
 }
 
 impl Description {
-    pub fn new(brand: &Brand, public_url: &Url) -> Self {
-        Self { brand: brand.clone(), public_url: public_url.clone(), rendered: OnceLock::new() }
+    /// The pages lead to the portal where it is known.
+    pub fn new(brand: &Brand, public_url: &Url, portal_url: Option<&Url>) -> Self {
+        Self {
+            brand: brand.clone(),
+            public_url: public_url.clone(),
+            portal_url: portal_url.cloned(),
+            rendered: OnceLock::new(),
+        }
     }
 
     fn rendered(&self) -> Result<&Rendered, ApiError> {
         if let Some(rendered) = self.rendered.get() {
             return Ok(rendered);
         }
-        let rendered = Rendered::new(&self.brand, &self.public_url).map_err(ApiError::internal)?;
+        let rendered = Rendered::new(&self.brand, &self.public_url, self.portal_url.as_ref());
+        let rendered = rendered.map_err(ApiError::internal)?;
         Ok(self.rendered.get_or_init(|| rendered))
     }
 }
@@ -48,15 +63,17 @@ impl Description {
 impl Rendered {
     /// # Errors
     /// When the document or its page cannot be made, which tests rule out.
-    pub(super) fn new(brand: &Brand, public_url: &Url) -> anyhow::Result<Self> {
+    pub(super) fn new(brand: &Brand, public_url: &Url, portal_url: Option<&Url>) -> anyhow::Result<Self> {
         let document = openapi::document(brand, public_url)?;
-        let page = page::render(&brand.name, &document).context("the page of the API's description")?;
+        let page =
+            page::render(&brand.name, portal_url, &document).context("the page of the API's description")?;
+        let guides = guides::render(brand, portal_url).context("the guides")?;
         let policy = format!(
             "default-src 'none'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'; \
              frame-ancestors 'none'",
             page::style_hash()
         );
-        Ok(Self { document: document.pretty(), page, policy })
+        Ok(Self { document: document.pretty(), page, guides, policy })
     }
 }
 
@@ -74,12 +91,25 @@ pub(super) async fn json(description: Data<Description>) -> Result<HttpResponse,
 
 pub(super) async fn page(description: Data<Description>) -> Result<HttpResponse, ApiError> {
     let rendered = description.rendered()?;
-    let answer = HttpResponse::Ok()
+    Ok(html(rendered, &rendered.page))
+}
+
+pub(super) async fn guide(
+    description: Data<Description>,
+    name: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let rendered = description.rendered()?;
+    let found = rendered.guides.iter().find(|(known, _)| *known == name.as_str());
+    let (_, page) = found.ok_or_else(|| ApiError::from_status(StatusCode::NOT_FOUND))?;
+    Ok(html(rendered, page))
+}
+
+fn html(rendered: &Rendered, page: &str) -> HttpResponse {
+    HttpResponse::Ok()
         .content_type("text/html; charset=utf-8")
         .insert_header((CONTENT_SECURITY_POLICY, rendered.policy.as_str()))
         .insert_header((REFERRER_POLICY, "no-referrer"))
         .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .insert_header((CACHE_CONTROL, KEPT))
-        .body(rendered.page.clone());
-    Ok(answer)
+        .body(page.to_owned())
 }

@@ -5,11 +5,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use pulldown_cmark::{Options, Parser, html};
 use sha2::{Digest, Sha256};
+use url::Url;
 
 use super::fields::{Row, bounds, kind, resolve, rows};
+use super::guides;
+use super::prose::{Prose, prose};
 use crate::routes::openapi::ordered::Json;
 
-const STYLE: &str = include_str!("../../../templates/docs.css");
+pub(super) const STYLE: &str = include_str!("../../../templates/docs.css");
 
 #[derive(Template)]
 #[template(path = "docs.html")]
@@ -17,6 +20,8 @@ struct Page<'a> {
     brand: &'a str,
     initial: String,
     style: &'static str,
+    portal: Option<&'a str>,
+    guides: Vec<(&'static str, &'static str)>,
     title: &'a str,
     summary: &'a str,
     server: &'a str,
@@ -75,23 +80,20 @@ pub(super) fn style_hash() -> String {
 
 /// # Errors
 /// When the template cannot be filled.
-pub(super) fn render(brand: &str, document: &Json) -> Result<String, askama::Error> {
+pub(super) fn render(brand: &str, portal: Option<&Url>, document: &Json) -> Result<String, askama::Error> {
     let text = |path: &[&str]| {
         path.iter().try_fold(document, |at, name| at.get(name)).and_then(Json::as_str).unwrap_or_default()
     };
-    let (introduction, chapters) = introduction(text(&["info", "description"]));
+    let Prose { html: introduction, chapters } = prose(text(&["info", "description"]));
     let servers = document.get("servers").map(Json::items).unwrap_or_default();
     let server =
         servers.first().and_then(|server| server.get("url")).and_then(Json::as_str).unwrap_or_default();
     let page = Page {
         brand,
-        initial: brand
-            .trim()
-            .chars()
-            .next()
-            .map(|first| first.to_uppercase().to_string())
-            .unwrap_or_default(),
+        initial: initial(brand),
         style: STYLE,
+        portal: portal.map(Url::as_str),
+        guides: guides::list(),
         title: text(&["info", "title"]),
         summary: text(&["info", "summary"]),
         server,
@@ -100,6 +102,11 @@ pub(super) fn render(brand: &str, document: &Json) -> Result<String, askama::Err
         groups: groups(document, server),
     };
     page.render()
+}
+
+/// What stands for the brand.
+pub(super) fn initial(brand: &str) -> String {
+    brand.trim().chars().next().map(|first| first.to_uppercase().to_string()).unwrap_or_default()
 }
 
 fn groups<'a>(document: &'a Json, server: &str) -> Vec<Group<'a>> {
@@ -274,19 +281,4 @@ fn markdown(text: &str) -> String {
 /// A text of one paragraph, without the paragraph.
 pub(super) fn markdown_line(text: &str) -> String {
     markdown(text).trim().trim_start_matches("<p>").trim_end_matches("</p>").to_owned()
-}
-
-/// The introduction with an anchor at each chapter, and the list of them.
-fn introduction(text: &str) -> (String, Vec<(String, String)>) {
-    let mut html = markdown(text)
-        .replace("<table>", "<div class=\"wide\"><table>")
-        .replace("</table>", "</table></div>");
-    let titles: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
-    let mut chapters = Vec::new();
-    for title in titles {
-        let anchor = title.to_lowercase().replace(' ', "-");
-        html = html.replace(&format!("<h2>{title}</h2>"), &format!("<h2 id=\"{anchor}\">{title}</h2>"));
-        chapters.push((anchor, title.to_owned()));
-    }
-    (html, chapters)
 }

@@ -5,7 +5,7 @@ use strum::VariantArray;
 
 use super::ordered::{Json, object};
 use super::schema::{
-    boolean, id, list, nullable, paise, record, reference, string, time, with_required, words,
+    boolean, id, list, nullable, open_words, paise, record, reference, string, time, with_required, words,
 };
 use super::{history, refusals};
 
@@ -18,7 +18,7 @@ pub(super) fn schemas() -> Vec<(&'static str, Json)> {
         ("OrderCreated", order_created()),
         ("Warning", warning()),
         ("Order", order("An order as it stands.", [])),
-        ("OrderList", page("Order", "A page of orders, newest first.")),
+        ("OrderList", order_page()),
         ("SimulatedOrder", simulated_order()),
         ("Simulation", simulation()),
         ("FleetOrder", record("What a driver needs to know of an order.", fleet_order())),
@@ -51,8 +51,9 @@ pub(super) fn tracking_url() -> Json {
     object! { "type": "string", "format": "uri", "description": "A page that shows the customer where the parcel is." }
 }
 
+/// Of an answer: kinds may be added.
 pub(super) fn event_kind(kinds: impl IntoIterator<Item = EventKind>, description: &str) -> Json {
-    words(kinds.into_iter().map(EventKind::as_str), description)
+    open_words(kinds.into_iter().map(EventKind::as_str), description)
 }
 
 /// What can happen to a delivery and its cash.
@@ -64,12 +65,24 @@ pub(super) fn order_kinds() -> impl Iterator<Item = EventKind> {
     std::iter::once(EventKind::OrderCreated).chain(progress_kinds())
 }
 
-fn page(of: &str, description: &str) -> Json {
-    record(
-        description,
+fn order_page() -> Json {
+    with_required(
+        "A page of orders: newest first, or with `updatedAfter` the one that changed longest ago first.",
+        &["data", "hasMore"],
         [
-            ("data", list(reference(of), "The page.")),
-            ("hasMore", boolean("Whether there is more; ask again with the last id as `startingAfter`.")),
+            ("data", list(reference("Order"), "The page.")),
+            (
+                "hasMore",
+                boolean(
+                    "Whether there is more; ask again with `startingAfter`: `next`, or the last id where there is none.",
+                ),
+            ),
+            (
+                "next",
+                string(
+                    "For `startingAfter`: what comes after this page. With `updatedAfter`, while there is more.",
+                ),
+            ),
         ],
     )
 }
@@ -133,6 +146,13 @@ fn order<const N: usize>(description: &str, more: [(&str, Json); N]) -> Json {
         ("payment", reference("Payment")),
         ("notes", reference("Notes")),
         ("feeChargedPaise", paise("What a live order took from the wallet; 0 for a test order.")),
+        (
+            "refundedPaise",
+            paise(
+                "What goes back to the wallet: the whole fee of a live order that was cancelled, or failed, before its \
+                 pickup; else 0.",
+            ),
+        ),
         ("driver", nullable(reference("Driver"))),
         ("reason", nullable(string("Why the delivery failed, was cancelled or returned."))),
         ("codCollectedPaise", nullable(paise("The cash that the driver reported, once it is collected."))),
@@ -140,7 +160,15 @@ fn order<const N: usize>(description: &str, more: [(&str, Json); N]) -> Json {
         ("codSettledPaise", nullable(paise("The cash that was settled with you, once it is."))),
         (
             "codDiscrepancyPaise",
-            nullable(paise("The latest of these amounts that is not what was to be collected.")),
+            nullable(paise(
+                "The latest of these amounts that is not what was to be collected; the difference is in `codDifferencePaise`.",
+            )),
+        ),
+        (
+            "codDifferencePaise",
+            nullable(paise(
+                "That amount less the cash that was to be collected: negative when cash is missing.",
+            )),
         ),
         ("createdAt", time("When the order was created.")),
         ("updatedAt", time("When it last changed.")),
@@ -173,7 +201,7 @@ fn reported_order() -> Json {
     record("An order after a report, and the warnings about the report.", fields)
 }
 
-fn fleet_order() -> [(&'static str, Json); 17] {
+fn fleet_order() -> [(&'static str, Json); 18] {
     [
         ("id", order_id()),
         ("orderReference", string("The business's id of the order.")),
@@ -182,6 +210,7 @@ fn fleet_order() -> [(&'static str, Json); 17] {
         ("codStatus", reference("CodStatus")),
         ("codAmountPaise", paise("The cash to collect; 0 for none.")),
         ("codDiscrepancyPaise", nullable(paise("A reported amount that is not the one to collect."))),
+        ("codDifferencePaise", nullable(paise("That amount less the one to collect."))),
         ("customer", reference("Customer")),
         ("delivery", reference("Address")),
         ("pickup", nullable(reference("Pickup"))),

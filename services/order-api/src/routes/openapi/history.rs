@@ -7,7 +7,7 @@ use strum::VariantArray;
 use super::components::{event_kind, order_kinds, tracking_code};
 use super::ordered::{Json, object};
 use super::schema::{
-    boolean, id, list, nullable, paise, record, reference, string, time, with_required, words,
+    boolean, id, list, nullable, open_words, paise, record, reference, string, time, with_required, words,
 };
 
 pub(super) fn timeline() -> [(&'static str, Json); 6] {
@@ -24,7 +24,7 @@ pub(super) fn timeline() -> [(&'static str, Json); 6] {
         },
     };
     let incomplete = list(
-        words(["wallet", "webhook-dispatcher"], "Who did not answer."),
+        open_words(["wallet", "webhook-dispatcher"], "Who did not answer."),
         "Whose entries are missing for the moment; left out when none are. Read the page again later.",
     );
     let page = with_required(
@@ -53,10 +53,7 @@ fn status_entry() -> Json {
             ("type", words(["status"], "A move of the order.")),
             ("id", id(EventId::PREFIX, "Id of the event; its webhooks carry the same.")),
             ("event", event_kind(order_kinds(), "What happened.")),
-            (
-                "sequence",
-                object! { "type": "integer", "description": "Counts an order's events from 1, without a gap." },
-            ),
+            ("sequence", object! { "type": "integer", "description": "Rises with each event of the order." }),
             ("status", reference("DeliveryStatus")),
             ("codStatus", reference("CodStatus")),
             ("occurredAt", time("When it happened, by the fleet's clock, which can be wrong.")),
@@ -84,7 +81,7 @@ fn money_entry() -> Json {
         [
             ("type", words(["money"], "A transfer of the wallet.")),
             ("id", id(TransferId::PREFIX, "Id of the transfer.")),
-            ("kind", words(["delivery_fee", "refund"], "What it was for.")),
+            ("kind", open_words(["delivery_fee", "refund"], "What it was for.")),
             ("amountPaise", paise("Negative for money that leaves the wallet.")),
             ("balanceAfterPaise", paise("What the wallet held then.")),
             ("recordedAt", time("When it was posted.")),
@@ -93,7 +90,8 @@ fn money_entry() -> Json {
 }
 
 fn webhook_entry() -> Json {
-    let states = DeliveryState::VARIANTS.iter().map(|state| (*state).into());
+    let states =
+        |description| words(DeliveryState::VARIANTS.iter().map(|state| (*state).into()), description);
     record(
         "What became of a webhook. It stands where the webhook came to be; its outcome changes in place.",
         [
@@ -102,7 +100,8 @@ fn webhook_entry() -> Json {
             ("eventId", id(EventId::PREFIX, "The event that it tells of.")),
             ("event", event_kind(order_kinds(), "The event's kind.")),
             ("endpointId", id(EndpointId::PREFIX, "Where it goes.")),
-            ("state", words(states, "How it stands.")),
+            ("status", states("How it stands, as in the delivery log.")),
+            ("state", states("The same as `status`, by its former name.").with("deprecated", true)),
             ("attempts", object! { "type": "integer", "description": "How often it was tried." }),
             ("lastAttemptAt", nullable(time("When it was tried last."))),
             (

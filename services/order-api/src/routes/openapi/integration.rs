@@ -1,7 +1,7 @@
 //! What a business's back end can do.
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
-use domain::{EventKind, GoLiveItem, Mode, Paise};
+use domain::{DeliveryStatus, EventKind, GoLiveItem, Mode, Paise};
 use serde_json::{Value, json};
 use web::ApiError;
 
@@ -13,8 +13,9 @@ use super::samples::{self, CANCEL_REASON, IDEMPOTENCY_KEY, Samples};
 use super::schema::{nullable, optional_text, text, with_required, words};
 use super::shared;
 use crate::commands::MoveError;
-use crate::commands::create_order::CreateError;
+use crate::commands::create_order::{CreateError, ReusedKey};
 use crate::commands::simulate_progress::{SimulateError, Simulated};
+use crate::domain::Claim;
 use crate::queries::Timeline;
 use crate::routes::{create_order, errors, integration, order_body, quota, simulate, views};
 
@@ -109,13 +110,23 @@ fn idempotency_key() -> Json {
 }
 
 fn create_errors(samples: &Samples) -> Vec<ApiError> {
-    let refused =
-        |error| errors::from_create(error, |claim| samples.ambient.tracking_url(&claim.tracking_code));
+    let tracking_url = |claim: &Claim| samples.ambient.tracking_url(&claim.tracking_code);
+    let refused = |error| errors::from_create(error, &samples.brand, tracking_url);
+    let reused = ReusedKey {
+        claim: samples.claim(),
+        differences: vec!["customer.name".to_owned(), "payment.deliveryFeePaise".to_owned()],
+    };
+    let cancelled = Claim { status: DeliveryStatus::Cancelled, ..samples.claim() };
     let bad_body =
         json!({ "orderReference": "1001", "payment": { "paymentType": "cash", "deliveryFeePaise": "49" } });
     let no_fee = {
         let mut body: Value = serde_json::from_str(&samples::smallest_body().to_string()).unwrap_or_default();
         body["payment"]["deliveryFeePaise"] = Value::Null;
+        body
+    };
+    let misspelt_cash = {
+        let mut body: Value = serde_json::from_str(&samples::smallest_body().to_string()).unwrap_or_default();
+        body["payment"] = json!({ "paymentType": "cod", "deliveryFeePaise": 4900, "codAmount": 154_800 });
         body
     };
     let invalid = |body: &Value| order_body::read(body).err().map(CreateError::Invalid).map(refused);
@@ -128,12 +139,15 @@ fn create_errors(samples: &Samples) -> Vec<ApiError> {
     let mut all: Vec<ApiError> = keys.collect();
     all.extend(invalid(&no_fee));
     all.extend(invalid(&bad_body));
+    all.extend(invalid(&misspelt_cash));
     all.extend([
         refused(CreateError::InsufficientBalance { balance: Paise::new(1_500), required: Paise::new(4_900) }),
-        refused(CreateError::Locked { missing: open.to_vec() }),
+        refused(CreateError::Locked { missing: open.to_vec(), was_live: false }),
+        refused(CreateError::Locked { missing: vec![GoLiveItem::LiveAccessActive], was_live: true }),
         refused(CreateError::ReferenceExists(Box::new(samples.claim()))),
+        refused(CreateError::ReferenceExists(Box::new(cancelled))),
         refused(CreateError::OrderInProgress),
-        refused(CreateError::KeyReused),
+        refused(CreateError::KeyReused(Box::new(reused))),
         refused(CreateError::KeyInProgress),
         refused(CreateError::Unknown),
     ]);
@@ -169,6 +183,7 @@ fn links() -> Json {
 fn list(samples: &Samples) -> Operation {
     let order = views::order_view(&samples.ambient, samples.order(Mode::Live, &[EventKind::DriverAssigned]));
     let found = object! { "data": [Json::of(&order)], "hasMore": false };
+    let changed = object! { "type": "string", "format": "date-time" };
     let mut parameters = vec![
         in_query(
             "orderReference",
@@ -181,9 +196,14 @@ fn list(samples: &Samples) -> Operation {
             tracking_code().with("format", "tracking-code"),
         ),
         status_filter(),
+        in_query(
+            "updatedAfter",
+            "Only orders that changed after this time, by their last change, oldest first.",
+            changed,
+        ),
     ];
-    let cursor =
-        object! { "type": "string", "format": "order-id", "description": "The `id` of the last order." };
+    let cursor = object! { "type": "string", "maxLength": 200, "format": "order-cursor",
+    "description": "The `id` of the last order; with `updatedAfter`, `next` of the page before, and the same `updatedAfter`." };
     parameters.extend(page(cursor));
     let mut errors = before_all();
     errors.extend(shared::bad_page());
@@ -194,7 +214,9 @@ fn list(samples: &Samples) -> Operation {
         id: "listOrders",
         summary: "List orders",
         description: "Your orders in the key's mode, newest first. Use it to look up an order by your own reference or by its \
-                      tracking code, not to poll: webhooks tell you of every change.",
+                      tracking code, not to poll: webhooks tell you of every change. To find what they may have missed, ask with \
+                      `updatedAfter` set to some minutes before you last asked: the list is then in the order of the last changes, oldest \
+                      first, and goes on with `startingAfter` set to `next`. An order that changes meanwhile comes again.",
         parameters,
         body: None,
         answers: vec![(200, success("The orders.", HEADERS, "OrderList", [("page", "One order", found)]))],

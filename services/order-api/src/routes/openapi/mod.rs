@@ -15,6 +15,7 @@ mod shared;
 #[cfg(test)]
 mod tests;
 mod tracking;
+mod webhook_events;
 mod webhooks;
 
 use std::collections::BTreeMap;
@@ -40,7 +41,7 @@ const INTRODUCTION: &str = include_str!("introduction.md");
 /// # Errors
 /// When an example cannot be made, which a test rules out.
 pub(super) fn document(brand: &Brand, public_url: &Url) -> anyhow::Result<Json> {
-    let samples = Samples::new(public_url)?;
+    let samples = Samples::new(brand, public_url)?;
     let mut operations = integration::operations(&samples)?;
     operations.extend(fleet::operations(&samples));
     operations.extend(tracking::operations(&samples));
@@ -148,6 +149,7 @@ fn elsewhere() -> Vec<(String, Json)> {
         ("MethodNotAllowed", wrong_method),
         ("NotHttp", ApiError::malformed_request()),
         ("NotUnderstood", ApiError::from_status(StatusCode::BAD_REQUEST)),
+        ("UriTooLong", ApiError::from_status(StatusCode::URI_TOO_LONG)),
         ("HeadersTooLarge", ApiError::from_status(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)),
     ];
     let described = errors.into_iter().map(|(name, error)| {
@@ -162,7 +164,7 @@ fn schemas() -> Json {
         order_body::schema::schemas(),
         integration::schemas(),
         components::schemas(),
-        webhooks::schemas(),
+        webhook_events::schemas(),
         fleet::schemas(),
     ];
     Json::object(all.into_iter().flatten().map(|(name, schema)| (name.to_owned(), schema)))

@@ -5,10 +5,11 @@ use strum::VariantArray;
 
 use super::components::{event_kind, order_id, progress_kinds, tracking_code, tracking_url};
 use super::ordered::{Json, object};
-use super::schema::{id, list, paise, record, reference, string, with_required, words};
+use super::schema::{id, list, open_words, paise, record, reference, string, with_required, words};
 
 pub(super) fn schemas() -> [(&'static str, Json); 5] {
-    let items = words(GoLiveItem::VARIANTS.iter().map(|item| item.as_str()), "An item of the go-live list.");
+    let items =
+        open_words(GoLiveItem::VARIANTS.iter().map(|item| item.as_str()), "An item of the go-live list.");
     [
         ("Error", error()),
         ("Problem", problem()),
@@ -19,17 +20,32 @@ pub(super) fn schemas() -> [(&'static str, Json); 5] {
 }
 
 /// What any error says, and what some add.
-fn fields() -> [(&'static str, Json); 13] {
+fn fields() -> [(&'static str, Json); 15] {
     [
         ("message", string("What is wrong and what to do, in a sentence for people.")),
         ("code", string("For programs; stays the same.")),
         ("requestId", id("req_", "Names this request in our logs. Send it along when you ask for help.")),
         ("errors", list(reference("Fault"), "Every fault of the request at once (400).")),
         (
+            "warnings",
+            list(
+                reference("Warning"),
+                "What else may not be what was meant (400), such as a field whose name is misspelt.",
+            ),
+        ),
+        (
             "missing",
             list(reference("GoLiveItem"), "What is open before live orders (403 `live_api_locked`)."),
         ),
         ("order", reference("ExistingOrder")),
+        (
+            "differences",
+            list(
+                string("Dotted path of a field."),
+                "Where the request differs from the order that holds its key, as far as the order tells (422 \
+                 `idempotency_key_reused`).",
+            ),
+        ),
         ("balancePaise", paise("What the wallet holds (402).")),
         ("requiredPaise", paise("What the delivery costs (402).")),
         ("shortfallPaise", paise("What is missing (402).")),
@@ -60,8 +76,10 @@ fn problem() -> Json {
                 code,
                 request,
                 errors,
+                warnings,
                 missing,
                 order,
+                differences,
                 balance,
                 required,
                 shortfall,
@@ -79,8 +97,10 @@ fn problem() -> Json {
                 code,
                 request,
                 errors,
+                warnings,
                 missing,
                 order,
+                differences,
                 balance,
                 required,
                 shortfall,
@@ -102,7 +122,7 @@ fn fault() -> Json {
             ),
             (
                 "code",
-                words(
+                open_words(
                     [
                         "required",
                         "invalid_type",
@@ -111,6 +131,7 @@ fn fault() -> Json {
                         "too_long",
                         "out_of_range",
                         "unknown_parameter",
+                        "cod_amount_required",
                     ],
                     "For programs.",
                 ),
@@ -122,7 +143,7 @@ fn fault() -> Json {
 
 fn existing_order() -> Json {
     record(
-        "The order that holds the reference (409 `order_reference_exists`).",
+        "The order that holds the reference (409 `order_reference_exists`) or the key (422 `idempotency_key_reused`, once it is paid).",
         [
             ("id", order_id()),
             ("serviceOrderId", id(OrderId::PREFIX, "The same value as `id`.")),

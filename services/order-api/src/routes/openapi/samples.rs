@@ -11,6 +11,7 @@ use events::{Driver, ProgressData};
 use internal_api::wallet::EntryView;
 use internal_api::webhooks::{DeliveryState as WebhookState, OrderDeliveryView};
 use serde_json::{Value, json};
+use settings::Brand;
 use url::Url;
 
 use super::ordered::{Json, object};
@@ -26,6 +27,7 @@ const BEGIN_S: i64 = 1_769_851_800;
 pub(super) struct Samples {
     pub(super) ambient: Ambient,
     pub(super) draft: OrderDraft,
+    pub(super) brand: String,
     clock: Clock,
 }
 
@@ -34,13 +36,13 @@ impl Samples {
     ///
     /// # Errors
     /// When the body of the example is no order.
-    pub(super) fn new(public_url: &Url) -> anyhow::Result<Self> {
+    pub(super) fn new(brand: &Brand, public_url: &Url) -> anyhow::Result<Self> {
         let clock = Clock::manual(DateTime::UNIX_EPOCH + TimeDelta::seconds(BEGIN_S));
         let ambient =
             Ambient { clock: clock.clone(), entropy: Entropy::seeded(1), public_url: public_url.clone() };
         let body: Value = serde_json::from_str(&order_body().to_string()).context("the example's body")?;
         let draft = order_body::read(&body).map_err(|faults| anyhow!("the example's body: {faults:?}"))?;
-        Ok(Self { ambient, draft, clock })
+        Ok(Self { ambient, draft, brand: brand.name.clone(), clock })
     }
 
     fn now(&self) -> DateTime<Utc> {
@@ -67,6 +69,7 @@ impl Samples {
             order_reference: self.draft.order_reference.clone(),
             idempotency_key: IDEMPOTENCY_KEY.to_owned(),
             fingerprint: Fingerprint::of(&Value::Null),
+            meaning: Fingerprint::of(&Value::Null),
             tracking_code: self.tracking_code(mode),
             order_source: self.draft.order_source.clone(),
             payment_type: self.draft.payment.payment_type,
@@ -135,7 +138,7 @@ impl Samples {
             .collect()
     }
 
-    fn event_id(&self, sequence: i64) -> EventId {
+    pub(super) fn event_id(&self, sequence: i64) -> EventId {
         self.id(EventId::generate, 10 + sequence.unsigned_abs())
     }
 
@@ -188,6 +191,7 @@ impl Samples {
             status: order.state.status,
             idempotency_key: IDEMPOTENCY_KEY.to_owned(),
             fingerprint: Fingerprint::of(&Value::Null),
+            meaning: None,
             delivery_fee: order.delivery_fee,
             receipt: Vec::new(),
         }

@@ -24,10 +24,11 @@ const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";
 /// The same without tab, line feed and carriage return.
 const CONTROL_BUT_LINES: &str = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f";
 
-/// The ranges of the characters that are meant.
+/// The ranges of the characters that are meant, of the basic plane: beyond it the dialects of regular expressions have no
+/// escape in common, and JavaScript's takes no range there without its flag `u`. The parser refuses more than this says.
 fn class(is_meant: impl Fn(char) -> bool) -> String {
     let mut ranges: Vec<(char, char)> = Vec::new();
-    for c in ('\0'..=char::MAX).filter(|c| is_meant(*c)) {
+    for c in ('\0'..='\u{ffff}').filter(|c| is_meant(*c)) {
         match ranges.last_mut() {
             Some((_, end)) if u32::from(*end) + 1 == u32::from(c) => *end = c,
             _ => ranges.push((c, c)),
@@ -36,12 +37,8 @@ fn class(is_meant: impl Fn(char) -> bool) -> String {
     ranges.into_iter().map(|(begin, end)| format!("{}-{}", escaped(begin), escaped(end))).collect()
 }
 
-/// Beyond the basic plane the dialects of regular expressions have no escape in common, but the character itself.
 fn escaped(c: char) -> String {
-    match u32::from(c) {
-        code @ ..=0xffff => format!("\\u{code:04x}"),
-        _ => c.to_string(),
-    }
+    format!("\\u{:04x}", u32::from(c))
 }
 
 /// What a rule lets stand nowhere within a text, once it is trimmed.
@@ -77,6 +74,12 @@ pub(in crate::routes) fn optional_text(rule: TextRule, description: &str) -> Jso
         "maxLength": rule.max,
         "pattern": format!("^([{space}]*[^{refused}]*[{space}]*|[{space}{invisible}]*)$"),
     }
+}
+
+/// As the parser takes it: white space around it, and spaces within, are ignored.
+pub(in crate::routes) fn pincode_pattern() -> String {
+    let space = &CLASSES.space;
+    format!("^[{space}]*[1-9]([ \\u00a0]*[0-9]){{5}}[{space}]*$")
 }
 
 /// A text of a form of its own, or none: null, empty, or nothing to see.
@@ -132,6 +135,13 @@ pub(in crate::routes) fn time(description: &str) -> Json {
 /// An id that begins with its kind's prefix.
 pub(in crate::routes) fn id(prefix: &str, description: &str) -> Json {
     object! { "type": "string", "description": description, "pattern": format!("^{prefix}{ULID}$") }
+}
+
+/// One of these words, or one that is added later, which generated clients must not refuse.
+pub(in crate::routes) fn open_words<'a>(words: impl IntoIterator<Item = &'a str>, description: &str) -> Json {
+    let words: Vec<&str> = words.into_iter().collect();
+    let known = object! { "type": "string", "enum": words };
+    object! { "description": description, "anyOf": [known, object! { "type": "string" }] }
 }
 
 /// One of a closed set of words.

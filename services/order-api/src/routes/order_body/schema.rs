@@ -3,17 +3,15 @@
 use domain::Paise;
 
 use super::{
-    ADDRESS, FULL_ADDRESS, ITEMS_MAX, NAME, NOTE, PINCODE, QUANTITY_MAX, REFERENCE, SOURCE, TOTAL_ITEMS_MAX,
-    WEIGHT_KG_MAX,
+    ADDRESS, ADDRESS_LINE, FULL_ADDRESS, ITEMS_MAX, NAME, NOTE, PINCODE, QUANTITY_MAX, REFERENCE, SOURCE,
+    TOTAL_ITEMS_MAX, WEIGHT_KG_MAX,
 };
 use crate::routes::openapi::ordered::{Json, object};
 use crate::routes::openapi::schema::{
     integer, nullable, optional_form, optional_integer, optional_number, optional_paise, optional_text,
-    reference, text, with_required, words,
+    pincode_pattern, reference, text, with_required, words,
 };
 
-/// As the parser forgives it, with a space in the middle.
-const PINCODE_PATTERN: &str = "^[1-9][0-9]{2} ?[0-9]{3}$";
 const EMAIL_MAX: usize = 254;
 const PHONE_MAX: usize = 40;
 
@@ -36,7 +34,7 @@ pub(in crate::routes) fn schemas() -> Vec<(&'static str, Json)> {
 fn order() -> Json {
     with_required(
         "One confirmed order, to be delivered. Optional fields are sent as null or left out; unknown fields are \
-         ignored, with a warning in the answer.",
+         ignored, with a warning in the answer that names the nearest known field.",
         &["orderReference", "customer", "delivery", "payment"],
         [
             (
@@ -85,9 +83,9 @@ fn customer() -> Json {
 fn delivery() -> Json {
     let pincode = object! {
         "type": "string",
-        "description": "India's six-digit PIN code; a space after the third digit is forgiven.",
+        "description": "India's six-digit PIN code; spaces are ignored.",
         "maxLength": PINCODE.max,
-        "pattern": PINCODE_PATTERN,
+        "pattern": pincode_pattern(),
         "examples": ["560038"],
     };
     let required = ["addressLine1", "city", "state", "pincode"];
@@ -96,8 +94,8 @@ fn delivery() -> Json {
         "Where the parcel goes.",
         &required,
         [
-            ("addressLine1", text(ADDRESS, "House and street.")),
-            ("addressLine2", optional_text(ADDRESS, "Floor, flat, company.")),
+            ("addressLine1", text(ADDRESS_LINE, "House and street.")),
+            ("addressLine2", optional_text(ADDRESS_LINE, "Floor, flat, company.")),
             ("city", text(NAME, "City or town.")),
             ("state", text(NAME, "State or union territory.")),
             ("pincode", pincode),
@@ -117,7 +115,7 @@ fn coordinates() -> [(&'static str, Json); 2] {
 }
 
 fn pickup() -> Json {
-    let pincode = object! { "pattern": PINCODE_PATTERN };
+    let pincode = object! { "pattern": pincode_pattern() };
     let phone = object! { "format": "phone" };
     let [latitude, longitude] = coordinates();
     with_required(
@@ -128,8 +126,8 @@ fn pickup() -> Json {
             ("businessName", optional_text(NAME, "The name at the door.")),
             ("contactName", optional_text(NAME, "Whom the driver asks for.")),
             ("phone", optional_form(phone, PHONE_MAX, "Phone number with country code.")),
-            ("addressLine1", optional_text(ADDRESS, "House and street.")),
-            ("addressLine2", optional_text(ADDRESS, "Floor, unit.")),
+            ("addressLine1", optional_text(ADDRESS_LINE, "House and street.")),
+            ("addressLine2", optional_text(ADDRESS_LINE, "Floor, unit.")),
             ("city", optional_text(NAME, "City or town.")),
             ("state", optional_text(NAME, "State or union territory.")),
             ("pincode", optional_form(pincode, PINCODE.max, "India's six-digit PIN code.")),
@@ -201,29 +199,38 @@ fn prepaid_payment() -> Json {
     payment_of(
         "prepaid",
         "The customer has paid you.",
+        &["paymentType", "deliveryFeePaise"],
         zero("Nothing is collected at the door: 0."),
         optional_paise(collected),
     )
 }
 
 fn cod_payment() -> Json {
-    let cash = "The exact cash that the driver must collect, with the delivery fee if your checkout total includes it.";
+    let cash = "The exact cash that the driver must collect, with the delivery fee if your checkout total includes it; 0 \
+                for none.";
     payment_of(
         "cod",
         "The customer pays cash at the door.",
-        optional_paise(cash),
+        &["paymentType", "deliveryFeePaise", "codAmountPaise"],
+        integer(0, Paise::REQUEST_MAX.get(), cash),
         zero("Nothing was paid before: 0."),
     )
 }
 
-fn payment_of(kind: &str, description: &str, cod_amount: Json, prepaid_amount: Json) -> Json {
+fn payment_of(
+    kind: &str,
+    description: &str,
+    required: &[&str],
+    cod_amount: Json,
+    prepaid_amount: Json,
+) -> Json {
     let currency = object! {
         "type": ["string", "null"], "description": "Always `INR`.", "enum": [Json::from("INR"), Json::Null],
     };
     let fee = "The delivery fee that you decided on; a live order takes it from your wallet.";
     with_required(
         description,
-        &["paymentType", "deliveryFeePaise"],
+        required,
         [
             ("paymentType", words([kind], "How the customer pays you.")),
             ("deliveryFeePaise", integer(1, Paise::REQUEST_MAX.get(), fee)),

@@ -11,7 +11,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use domain::TrackingCode;
 use postgres::StoreError;
 use serde::Serialize;
-use web::{ApiError, Exceeded, Standing};
+use web::{ApiError, Exceeded, Standing, no_query};
 
 use self::page::Notice;
 use self::view::TrackingView;
@@ -36,6 +36,7 @@ pub(super) async fn json(
             .headers()
             .fold(too_many(wait_s(standing)), |error, (name, value)| error.with_header(name, value))
     })?;
+    no_query(&request)?;
     let view = look_up(&app, &code).await.map_err(errors::from_store)?;
     let view = view.ok_or_else(unknown_code)?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(view))

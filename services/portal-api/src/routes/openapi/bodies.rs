@@ -219,6 +219,9 @@ pub(crate) struct ChangeBusiness {
     subscription: Option<String>,
     /// `active` or `inactive`.
     live_access: Option<String>,
+    /// With `subscription` `active`: the plan that is meant to become active, or null for none. Where the business has asked
+    /// for another one meanwhile, nothing changes and the answer is 409 `plan_changed`.
+    plan: Option<String>,
 }
 
 #[derive(ToSchema)]

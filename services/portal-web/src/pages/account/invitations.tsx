@@ -67,8 +67,6 @@ function Withdraw({ invitation }: { invitation: Invitation }) {
       description="The link stops working at once. You can invite them again."
       confirm="Withdraw"
       onConfirm={() => withdraw.mutateAsync(invitation.id)}
-      isPending={withdraw.isPending}
-      error={withdraw.error}
     >
       Withdraw
     </ConfirmButton>

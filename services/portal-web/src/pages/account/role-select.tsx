@@ -7,12 +7,11 @@ interface RoleSelectProps {
   /** For people who do not see what it stands beside. */
   label: string;
   value: Role;
-  isDisabled?: boolean;
   onChange: (role: Role) => void;
 }
 
 /** A role out of those that the server knows. */
-export function RoleSelect({ label, value, isDisabled, onChange }: RoleSelectProps) {
+export function RoleSelect({ label, value, onChange }: RoleSelectProps) {
   const { roles } = useConfig();
   const known = [...new Set([...roles, value])].filter((role): role is Role => role in ROLE_LABELS);
   return (
@@ -20,7 +19,6 @@ export function RoleSelect({ label, value, isDisabled, onChange }: RoleSelectPro
       size="xs"
       w={130}
       aria-label={label}
-      disabled={isDisabled}
       value={value}
       onChange={(event) => onChange(event.currentTarget.value as Role)}
       data={known.map((role) => ({ value: role, label: ROLE_LABELS[role] }))}

@@ -63,8 +63,6 @@ function End({ session }: { session: OpenSession }) {
       description="That browser is logged out within seconds."
       confirm="End log-in"
       onConfirm={() => end.mutateAsync(session.id)}
-      isPending={end.isPending}
-      error={end.error}
     >
       End
     </ConfirmButton>
@@ -83,8 +81,6 @@ function EndOthers() {
       description="Every browser but this one is logged out of your account."
       confirm="End the others"
       onConfirm={endOthers}
-      isPending={end.isPending}
-      error={end.error}
     >
       End all others
     </ConfirmButton>

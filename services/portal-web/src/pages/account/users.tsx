@@ -1,7 +1,11 @@
 import { Group, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useState } from "react";
 import { useChangeRole, useRemoveUser, useUsers } from "../../api/team";
 import type { Role, User } from "../../api/types";
+import { ROLE_DESCRIPTIONS } from "../../app/session";
 import { ConfirmButton } from "../../components/confirm-button";
+import { ConfirmDialog } from "../../components/confirm-dialog";
 import type { Column } from "../../components/data-table";
 import { ListSection } from "../../components/list-section";
 import { StatusBadge } from "../../components/status-badge";
@@ -47,24 +51,34 @@ const COLUMNS: Column<User>[] = [
   },
 ];
 
+/** A select changes with each arrow key, so that what was chosen is asked about before it is done. */
 function UserRole({ user }: { user: User }) {
   const change = useChangeRole();
+  const [chosen, setChosen] = useState<Role>(user.role);
+  const [isAsking, { open, close }] = useDisclosure(false);
   return (
     <>
       <RoleSelect
         label={`Role of ${user.email}`}
-        value={change.isPending ? change.variables.role : user.role}
-        isDisabled={change.isPending}
-        onChange={(role: Role) => change.mutate({ id: user.id, role })}
+        value={user.role}
+        onChange={(role) => {
+          setChosen(role);
+          open();
+        }}
       />
-      {change.error && (
-        <Text size="xs" c="var(--mantine-color-error)" role="alert" maw="14rem" mt={4}>
-          {change.error.message}
-        </Text>
-      )}
+      <ConfirmDialog
+        opened={isAsking}
+        onClose={close}
+        title={`Make ${user.email} ${ROLE_NAMES[chosen]}?`}
+        description={`${ROLE_DESCRIPTIONS[chosen]} It counts from ${user.you ? "your" : "their"} next click on.`}
+        confirm="Change the role"
+        onConfirm={() => change.mutateAsync({ id: user.id, role: chosen })}
+      />
     </>
   );
 }
+
+const ROLE_NAMES: Record<Role, string> = { owner: "an owner", developer: "a developer", viewer: "a viewer" };
 
 function Remove({ user }: { user: User }) {
   const remove = useRemoveUser();
@@ -79,8 +93,6 @@ function Remove({ user }: { user: User }) {
       }
       confirm="Remove"
       onConfirm={() => remove.mutateAsync(user.id)}
-      isPending={remove.isPending}
-      error={remove.error}
     >
       Remove
     </ConfirmButton>

@@ -44,7 +44,8 @@ export function Component() {
           )
         }
       />
-      {keys.error ? (
+      {/* Later readings that fail change nothing: a dialog below may show the only copy of a key. */}
+      {keys.isLoadingError ? (
         <ErrorState error={keys.error} title="The keys cannot be shown" onRetry={() => keys.refetch()} />
       ) : (
         <Stack gap="lg">

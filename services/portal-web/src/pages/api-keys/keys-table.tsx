@@ -94,8 +94,6 @@ function KeyActions({ apiKey, onRotate }: { apiKey: ApiKey; onRotate: (key: ApiK
         description={`Requests with ${maskedKey(apiKey)} are refused within seconds. This cannot be undone. To replace it without a gap, rotate it instead.`}
         confirm="Revoke key"
         onConfirm={() => revoke.mutateAsync(apiKey.id)}
-        isPending={revoke.isPending}
-        error={revoke.error}
       >
         Revoke
       </ConfirmButton>

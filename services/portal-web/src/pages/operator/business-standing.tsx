@@ -18,12 +18,6 @@ import { BUSINESS_STATUSES, MISSING_ITEMS, SUBSCRIPTION_STATES } from "./busines
 
 /** What decides about live orders, and what the operator may do about it. */
 export function BusinessStanding({ business }: { business: BusinessDetails }) {
-  const change = useChangeBusiness(business.id);
-  const act = (body: BusinessChange, done: string) =>
-    change.mutateAsync(body).then(() => notifications.show({ message: done }));
-  // What failed without a question is shown above the rows; what was asked about, in the question.
-  const now = (body: BusinessChange, done: string) => void act(body, done).catch(() => undefined);
-  const acts = { business, now, act, isPending: change.isPending, error: change.error };
   return (
     <Section
       title="Standing"
@@ -37,41 +31,41 @@ export function BusinessStanding({ business }: { business: BusinessDetails }) {
       }
       flush
     >
-      {change.error && (
-        <div className={classes.row}>
-          <ErrorState error={change.error} title="That was not changed" />
-        </div>
-      )}
-      <StatusRow {...acts} />
-      <SubscriptionRow {...acts} />
-      <LiveAccessRow {...acts} />
+      <StatusRow business={business} />
+      <SubscriptionRow business={business} />
+      <LiveAccessRow business={business} />
       {!business.unlocked && <Missing business={business} />}
     </Section>
   );
 }
 
-interface Acts {
-  business: Business;
-  /** At once. */
-  now: (body: BusinessChange, done: string) => void;
-  /** After a question. */
-  act: (body: BusinessChange, done: string) => Promise<unknown>;
-  isPending: boolean;
-  error: unknown;
+/** The changes of one row: what failed at once is shown below it, and what failed after a question in the question. */
+function useActs({ id }: Business) {
+  const asked = useChangeBusiness(id);
+  const atOnce = useChangeBusiness(id);
+  const tell = (done: string) => () => notifications.show({ message: done });
+  return {
+    /** After a question. */
+    act: (body: BusinessChange, done: string) => asked.mutateAsync(body).then(tell(done)),
+    /** At once. */
+    now: (body: BusinessChange, done: string) =>
+      void atOnce.mutateAsync(body).then(tell(done), () => undefined),
+    isPending: atOnce.isPending,
+    error: atOnce.error,
+  };
 }
 
-function StatusRow({ business, now, act, isPending, error }: Acts) {
+function StatusRow({ business }: { business: Business }) {
+  const { act, now, isPending, error } = useActs(business);
   const { status, name } = business;
   return (
-    <Row name="Business" {...wordsOf(BUSINESS_STATUSES, status)}>
+    <Row name="Business" {...wordsOf(BUSINESS_STATUSES, status)} error={error}>
       {status === "active" ? (
         <ConfirmButton
           title={`Suspend ${name}?`}
           description="Their live orders are refused at once. Orders that are on their way go on, and test mode keeps working."
           confirm="Suspend"
           onConfirm={() => act({ status: "suspended" }, `${name} is suspended.`)}
-          isPending={isPending}
-          error={error}
         >
           Suspend
         </ConfirmButton>
@@ -84,7 +78,8 @@ function StatusRow({ business, now, act, isPending, error }: Acts) {
   );
 }
 
-function SubscriptionRow({ business, now, act, isPending, error }: Acts) {
+function SubscriptionRow({ business }: { business: Business }) {
+  const { act, now, isPending, error } = useActs(business);
   const { subscription, plan, requestedPlan } = business;
   const isActive = subscription === "active";
   const wanted = requestedPlan ?? (isActive ? null : plan);
@@ -100,8 +95,6 @@ function SubscriptionRow({ business, now, act, isPending, error }: Acts) {
       onConfirm={() =>
         act({ subscription: "inactive" }, isActive ? "The subscription is ended." : "Declined.")
       }
-      isPending={isPending}
-      error={error}
     >
       {isActive ? "End subscription" : "Decline"}
     </ConfirmButton>
@@ -115,13 +108,14 @@ function SubscriptionRow({ business, now, act, isPending, error }: Acts) {
           ? `${plan && isActive ? `${planName(plan)}; asks` : "Asks"} for ${planName(requestedPlan)}`
           : plan && planName(plan)
       }
+      error={error}
     >
       {(wanted || subscription === "required") && (
         <Button
           size="xs"
           variant={wanted ? "filled" : "default"}
           loading={isPending}
-          onClick={() => now({ subscription: "active" }, "The subscription is active.")}
+          onClick={() => now({ subscription: "active", plan: wanted }, "The subscription is active.")}
         >
           {wanted ? `Activate ${planName(wanted)}` : "Activate without a plan"}
         </Button>
@@ -131,18 +125,22 @@ function SubscriptionRow({ business, now, act, isPending, error }: Acts) {
   );
 }
 
-function LiveAccessRow({ business, now, act, isPending, error }: Acts) {
+function LiveAccessRow({ business }: { business: Business }) {
+  const { act, now, isPending, error } = useActs(business);
   const isGranted = business.liveAccess === "active";
   return (
-    <Row name="Live access" label={isGranted ? "Granted" : "Not granted"} tone={isGranted ? "good" : "idle"}>
+    <Row
+      name="Live access"
+      label={isGranted ? "Granted" : "Not granted"}
+      tone={isGranted ? "good" : "idle"}
+      error={error}
+    >
       {isGranted ? (
         <ConfirmButton
           title="Withdraw live access?"
           description="Their live orders are refused at once. Orders that are on their way go on."
           confirm="Withdraw"
           onConfirm={() => act({ liveAccess: "inactive" }, "Live access is withdrawn.")}
-          isPending={isPending}
-          error={error}
         >
           Withdraw
         </ConfirmButton>
@@ -162,10 +160,11 @@ function LiveAccessRow({ business, now, act, isPending, error }: Acts) {
 interface RowProps extends Words {
   name: string;
   hint?: ReactNode;
+  error: unknown;
   children: ReactNode;
 }
 
-function Row({ name, label, tone, hint, children }: RowProps) {
+function Row({ name, label, tone, hint, error, children }: RowProps) {
   return (
     <section className={classes.row} aria-label={name}>
       <Text fw={500} className={classes.name}>
@@ -180,6 +179,11 @@ function Row({ name, label, tone, hint, children }: RowProps) {
         )}
       </div>
       <Group gap="xs">{children}</Group>
+      {error ? (
+        <div style={{ flexBasis: "100%" }}>
+          <ErrorState error={error} title="That was not changed" />
+        </div>
+      ) : null}
     </section>
   );
 }

@@ -76,8 +76,9 @@ function OrderCash({ order }: { order: Order }) {
         <Fact name="Fee taken">
           {order.mode === "test" ? "Nothing, it is a test" : <Money paise={order.feeChargedPaise} />}
         </Fact>
+        <Amount name="Back to the wallet" paise={order.refundedPaise || null} />
         <Fact name="Payment">{payment.paymentType === "cod" ? "Cash on delivery" : "Prepaid"}</Fact>
-        <Amount name="Cash to collect" paise={payment.codAmountPaise || null} />
+        <Amount name="Cash to collect" paise={cashToCollect(order)} />
         <Fact name="Cash is">
           {payment.paymentType === "cod" ? <CodBadge status={order.codStatus} /> : null}
         </Fact>
@@ -87,6 +88,11 @@ function OrderCash({ order }: { order: Order }) {
       </Facts>
     </Section>
   );
+}
+
+/** Nothing is collected for an order that ended without its delivery. */
+function cashToCollect({ codStatus, payment }: Order): number | null {
+  return codStatus === "not_applicable" ? null : payment.codAmountPaise || null;
 }
 
 function Amount({ name, paise }: { name: string; paise: number | null | undefined }) {

@@ -30,8 +30,6 @@ export function CancelOrder({ order }: { order: Order }) {
       confirm="Cancel order"
       dismiss="Keep order"
       onConfirm={() => cancel.mutateAsync(reason.trim())}
-      error={cancel.error}
-      isPending={cancel.isPending}
     >
       Cancel order
     </ConfirmButton>

@@ -19,10 +19,14 @@ export function OrderMoney({ order }: { order: Order }) {
         <Fact name="Taken from the wallet">
           {order.mode === "test" ? "Nothing, it is a test" : <Money paise={order.feeChargedPaise} />}
         </Fact>
+        <Amount name="Back to the wallet" paise={order.refundedPaise || null} />
         {!isCod && <Amount name="Paid to you" paise={payment.prepaidAmountPaise} />}
         {isCod && (
           <>
-            <Amount name="Cash to collect" paise={payment.codAmountPaise} />
+            <Amount
+              name="Cash to collect"
+              paise={order.codStatus === "not_applicable" ? null : payment.codAmountPaise}
+            />
             <Fact name="Cash is">
               <CodBadge status={order.codStatus} />
             </Fact>

@@ -1,13 +1,19 @@
 import type { SpendDay } from "../../api/wallet";
+import { placed } from "../../format/place";
 
 const STEPS = [1, 2, 5, 10];
-const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
-const COMPACT = new Intl.NumberFormat("en-IN", {
-  style: "currency",
-  currency: "INR",
-  notation: "compact",
-  maximumFractionDigits: 1,
-});
+const DAY = placed(
+  ({ locale }) => new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" }),
+);
+const COMPACT = placed(
+  ({ locale }) =>
+    new Intl.NumberFormat(locale, {
+      style: "currency",
+      currency: "INR",
+      notation: "compact",
+      maximumFractionDigits: 1,
+    }),
+);
 
 /** The top of the scale: the least round amount that is no less than the largest bar, ₹10 at least. */
 export function scaleTop(days: SpendDay[]): number {
@@ -28,10 +34,10 @@ export function totalsOf(days: SpendDay[]) {
 
 /** A day stands for itself, in no zone: `2026-01-31` as `31 Jan`. */
 export function dayLabel(date: string): string {
-  return DAY.format(new Date(`${date}T00:00:00Z`));
+  return DAY().format(new Date(`${date}T00:00:00Z`));
 }
 
 /** For the scale beside the bars, where `₹1.5L` has to do. */
 export function compactPaise(paise: number): string {
-  return COMPACT.format(paise / 100);
+  return COMPACT().format(paise / 100);
 }

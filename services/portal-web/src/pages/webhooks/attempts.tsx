@@ -6,6 +6,7 @@ import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { sentence } from "../../format/order-words";
+import { formatNumber } from "../../format/place";
 import { failureAdvice } from "./failure-advice";
 import { plural } from "./words";
 
@@ -47,7 +48,7 @@ function Summary({ attempt }: { attempt: Attempt }) {
         label={attempt.responseStatus ? `Answered ${attempt.responseStatus}` : "No answer"}
       />
       <Text component="span" c="dimmed" size="xs">
-        <Time at={attempt.startedAt} />, {attempt.durationMs.toLocaleString("en-IN")} ms
+        <Time at={attempt.startedAt} />, {formatNumber(attempt.durationMs)} ms
       </Text>
     </Group>
   );

@@ -6,6 +6,7 @@ import { useMay } from "../../app/session";
 import { InlineCode } from "../../components/code-block";
 import { ErrorState } from "../../components/error-state";
 import { sentence } from "../../format/order-words";
+import { formatNumber } from "../../format/place";
 import { failureAdvice } from "./failure-advice";
 
 /** Send a test, pause, go on. */
@@ -49,7 +50,7 @@ function SendTest({ endpoint }: { endpoint: Endpoint }) {
 function TestOutcome({ result }: { result: TestResult }) {
   const answered = result.responseStatus ? `It answered ${result.responseStatus}` : "No answer came";
   const advice = failureAdvice(result.error);
-  const duration = `${result.durationMs.toLocaleString("en-IN")} ms`;
+  const duration = `${formatNumber(result.durationMs)} ms`;
   return (
     <Stack gap="sm" role="status">
       {result.succeeded ? (

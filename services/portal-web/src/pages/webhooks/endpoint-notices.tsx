@@ -148,8 +148,6 @@ function ParkedNotice({ endpoint }: { endpoint: Endpoint }) {
               description="They will not be sent, and later events of their orders go on without them. One by one they can still be redelivered from the log."
               confirm="Discard"
               onConfirm={() => discard.mutateAsync(undefined)}
-              error={discard.error}
-              isPending={discard.isPending}
             >
               Discard them
             </ConfirmButton>
@@ -177,8 +175,6 @@ function StagedNotice({ endpoint }: { endpoint: Endpoint }): ReactNode {
             description="From now on webhooks are signed with it alone. Receivers that only know the old one will refuse them."
             confirm="Activate"
             onConfirm={() => activate.mutateAsync(undefined)}
-            error={activate.error}
-            isPending={activate.isPending}
           >
             Activate new secret
           </ConfirmButton>

@@ -70,8 +70,6 @@ function Delete({ endpoint }: { endpoint: Endpoint }) {
             await remove.mutateAsync(endpoint.id);
             navigate("/webhooks", { replace: true });
           }}
-          error={remove.error}
-          isPending={remove.isPending}
         >
           Delete endpoint
         </ConfirmButton>

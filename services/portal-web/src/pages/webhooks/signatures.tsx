@@ -1,5 +1,5 @@
-import { Stack, Tabs, Text } from "@mantine/core";
-import { useConfig } from "../../api/config";
+import { Anchor, Stack, Tabs, Text } from "@mantine/core";
+import { docsUrl, useConfig } from "../../api/config";
 import type { Endpoint } from "../../api/webhooks";
 import { useMay } from "../../app/session";
 import { CodeBlock, InlineCode } from "../../components/code-block";
@@ -9,7 +9,8 @@ import { VERIFYING } from "./verifying";
 
 /** How a receiver proves that a webhook is ours, and why its proof fails. */
 export function Signatures({ endpoint }: { endpoint: Endpoint }) {
-  const { headerPrefix } = useConfig();
+  const config = useConfig();
+  const { headerPrefix } = config;
   // Its answer holds a good signature, which is not for whoever only looks.
   const may = useMay("developer");
   return (
@@ -41,7 +42,8 @@ export function Signatures({ endpoint }: { endpoint: Endpoint }) {
         <Text c="dimmed" mt="sm">
           Then answer 2xx at once and work afterwards. Keep the <Code>id</Code> of what you have taken: the
           same event may come twice. Libraries for Standard Webhooks verify it too, by{" "}
-          <Code>webhook-signature</Code>.
+          <Code>webhook-signature</Code>. <Anchor href={docsUrl(config, "webhooks")}>The guide</Anchor> tells
+          of retries, the order of events and rotated secrets.
         </Text>
       </Section>
       {may && <SignatureCheck endpoint={endpoint} />}

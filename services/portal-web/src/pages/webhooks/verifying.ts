@@ -10,8 +10,9 @@ export const VERIFYING: { name: string; code: (headerPrefix: string) => string }
 function node(prefix: string): string {
   return `const crypto = require('node:crypto');
 
-// rawBody is a Buffer: with Express, app.post(path, express.raw({ type: '*/*' }), …) gives it as req.body.
+// rawBody is a Buffer: with Express, app.post(path, express.raw({ type: () => true }), …) gives it as req.body.
 function verify(secret, headers, rawBody) {
+  if (!Buffer.isBuffer(rawBody)) return false; // a request without a body
   const timestamp = headers['${prefix}-timestamp'] ?? '';
   if (!/^\\d+$/.test(timestamp) || Math.abs(Date.now() / 1000 - Number(timestamp)) > 300) return false;
   const hmac = crypto.createHmac('sha256', secret).update(timestamp + '.').update(rawBody);
@@ -29,7 +30,9 @@ function python(prefix: string): string {
 # raw_body is bytes: request.get_data() in Flask, request.body in Django, await request.body() in FastAPI.
 def verify(secret: str, headers, raw_body: bytes) -> bool:
     timestamp = headers.get("${prefix}-timestamp", "")
-    if not (timestamp.isascii() and timestamp.isdigit()) or abs(time.time() - int(timestamp)) > 300:
+    if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12):
+        return False
+    if abs(time.time() - int(timestamp)) > 300:
         return False
     signed = timestamp.encode() + b"." + raw_body
     expected = "sha256=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()

@@ -1,5 +1,6 @@
 import type { Delivery, DeliveryState, Redelivery } from "../../api/webhook-log";
 import type { Endpoint } from "../../api/webhooks";
+import { formatNumber } from "../../format/place";
 import type { Words } from "../../format/words";
 
 export const ENDPOINT_STATUSES: Record<Endpoint["status"], Words> = {
@@ -37,5 +38,5 @@ export const REDELIVERIES: Record<Redelivery, string> = {
 };
 
 export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString("en-IN")} ${count === 1 ? one : many}`;
+  return `${formatNumber(count)} ${count === 1 ? one : many}`;
 }

@@ -32,6 +32,7 @@ impl Scene {
             fee: FEE,
             cash: Some(Paise::ZERO),
             cash_status: None,
+            delivered: false,
             refund_due: false,
             changed_at: self.now - TimeDelta::seconds(5),
         }
@@ -155,8 +156,19 @@ fn cash_is_as_far_in_the_books_as_by_its_order() {
     ] {
         let books = BooksSide { cash: cash.map(booked), ..scene.books(&[Outcome::Posted], false) };
         assert_eq!(scene.doubts(Some(&order(said)), &books), Vec::from_iter(wanted), "{said} {cash:?}");
-        let unsaid = OrderSide { cash_status: None, ..order(said) };
+        let unsaid = OrderSide { cash_status: None, delivered: true, ..order(said) };
         assert_eq!(scene.doubts(Some(&unsaid), &books), [], "an order-api that does not say it");
+    }
+    // The books know the cash from the delivery on.
+    for (said, cash, wanted) in [
+        (Pending, None, Some(missing)),
+        (Pending, Some(Pending), None),
+        (NotApplicable, None, None),
+        (Collected, Some(Collected), None),
+    ] {
+        let books = BooksSide { cash: cash.map(booked), ..scene.books(&[Outcome::Posted], false) };
+        let delivered = OrderSide { delivered: true, ..order(said) };
+        assert_eq!(scene.doubts(Some(&delivered), &books), Vec::from_iter(wanted), "{said} {cash:?}");
     }
 }
 

@@ -72,6 +72,11 @@ async fn cash_and_orders_that_disagree() {
     let moved = format!("UPDATE cash SET business_id = '{other}' WHERE order_id = '{}'", orders[3]);
     scene.sql(&moved).await;
     watch.expect("another business", &[("cash_differs_from_order", &orders[3])]).await;
+    scene.sql(&format!("DELETE FROM cash WHERE order_id = '{}'", orders[4])).await;
+    scene.orders.change(orders[4], |order| {
+        (order.delivered, order.cod_status) = (Some(true), Some(domain::CodStatus::Pending));
+    });
+    watch.expect("a delivered order without cash", &[("cash_missing", &orders[4])]).await;
     let nowhere = harness.order();
     let invented = format!(
         "INSERT INTO cash (order_id, business_id, order_reference, delivered_at)

@@ -62,6 +62,7 @@ impl FakeOrders {
             delivery_fee_paise: Paise::new(fee),
             cod_amount_paise: Some(Paise::new(700)),
             cod_status: None,
+            delivered: None,
             refund_due: false,
             changed_at: now - TimeDelta::minutes(2),
         };

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{Clock, Entropy, EventId, OrderId, WebhookDeliveryId};
+use domain::{BusinessId, Clock, Entropy, EventId, EventKind, OrderId, WebhookDeliveryId};
 use events::Body;
 use futures_util::try_join;
 use postgres::{Apply, StoreError};
 
-use super::{Handed, Refused};
+use super::{Handed, Note, Refused, What};
 use crate::domain::{Incoming, Plan, Source, Subject, WebhookEvent, plan};
 use crate::sender::{Express, Reservation, Taken};
 use crate::store::{self, Claimed, NewDelivery, OrderPlace, Standing, Stream, Subscriber};
@@ -35,15 +35,17 @@ impl Apply<Incoming, Result<Handed, Refused>> for AcceptBatch {
         let ids: Vec<EventId> = jobs.iter().map(|job| job.envelope.id).collect();
         let subjects: BTreeSet<Subject> = jobs.iter().filter_map(|job| Subject::of(&job.envelope)).collect();
         // Sent together, so that the server is waited for once.
-        let (mut unseen, streams, mut subscribers) = try_join!(
+        let (mut unseen, mut streams, mut subscribers) = try_join!(
             outbox::first_times(conn, CONSUMER, &ids, now),
             store::lock_streams(conn, jobs.iter().filter_map(order_of)),
             store::subscribers(conn, &subjects),
         )?;
         // One that is in the batch twice counts once.
-        let fresh = jobs.iter().filter(|job| unseen.remove(&job.envelope.id));
-        let fresh: Vec<Cow<'_, Incoming>> = fresh.map(|job| without_what_was_erased(job, &streams)).collect();
-        let changes = put_in_order(conn, &fresh, &streams).await?;
+        let fresh: Vec<_> = jobs.iter().filter(|job| unseen.remove(&job.envelope.id)).collect();
+        store::forget_erasures(conn, &begun_anew(&fresh, &mut streams)).await?;
+        let fresh: Vec<Cow<'_, Incoming>> =
+            fresh.into_iter().map(|job| without_what_was_erased(job, &streams)).collect();
+        let mut changes = put_in_order(conn, &fresh, &streams).await?;
         let due = due(conn, &changes.due).await?;
         // Some have waited since before this batch.
         let of_due = due.iter().filter_map(|event| Subject::of(&event.envelope));
@@ -51,12 +53,29 @@ impl Apply<Incoming, Result<Handed, Refused>> for AcceptBatch {
         subscribers.extend(store::subscribers(conn, &unasked).await?);
         let told = told(&due, &subscribers)?;
         let (mut handed, ()) = try_join!(self.hand_out(conn, &told, now), changes.write(conn, now))?;
+        handed.notes = std::mem::take(&mut changes.notes);
         let outcome = |id| match changes.refused.get(id) {
             Some(refused) => Err(*refused),
             None => Ok(std::mem::take(&mut handed)),
         };
         Ok(ids.iter().map(outcome).collect())
     }
+}
+
+/// Orders that were erased before they were placed: a retry took them over, and they are complete again. Of an order that
+/// was placed, even an erasure that overtakes the first event is later than that.
+fn begun_anew(fresh: &[&Incoming], streams: &mut BTreeMap<OrderId, Stream>) -> Vec<(OrderId, BusinessId)> {
+    let mut anew = Vec::new();
+    for Incoming { envelope, .. } in fresh {
+        let Body::Order(event) = &envelope.body else { continue };
+        let Some(stream) = streams.get_mut(&event.order.id) else { continue };
+        let is_first = event.event == EventKind::OrderCreated && stream.business_id == envelope.business_id;
+        if is_first && stream.erased_at.is_some_and(|at| at < envelope.recorded_at()) {
+            stream.erased_at = None;
+            anew.push((event.order.id, stream.business_id));
+        }
+    }
+    anew
 }
 
 /// What was on its way while its order was erased.
@@ -78,7 +97,7 @@ fn order_of(incoming: &Incoming) -> Option<OrderId> {
     }
 }
 
-/// An event that somebody wants.
+/// An event of a business with endpoints, and those that want it, if any.
 type Told<'a> = (WebhookEvent, Option<&'a TraceContext>, &'a [Subscriber]);
 
 fn told<'a>(
@@ -114,9 +133,11 @@ impl AcceptBatch {
         let handed_out = store::hand_out(conn, &events, &deliveries, now).await?;
         let stands = |planned: &Planned<'_>, standing| handed_out.get(&planned.id) == Some(&standing);
         let due = planned.iter().filter(|planned| planned.subscriber.open && stands(planned, Standing::Due));
-        let due = due.map(|planned| planned.subscriber.endpoint).collect();
+        let due =
+            due.map(|planned| (planned.subscriber.endpoint, planned.event.business_id, planned.event.mode));
+        let due = due.collect();
         let taken = planned.into_iter().filter(|planned| stands(planned, Standing::Leased));
-        Ok(Handed { taken: taken.filter_map(Planned::into_taken).collect(), due })
+        Ok(Handed { taken: taken.filter_map(Planned::into_taken).collect(), due, notes: Vec::new() })
     }
 
     /// Those of one moment are in no order by themselves; the log, and what is sent again, go by them.
@@ -134,7 +155,7 @@ impl AcceptBatch {
         trace: Option<&'a TraceContext>,
         subscriber: &'a Subscriber,
     ) -> Planned<'a> {
-        let reservation = self.express.reserve(id, event.business_id, subscriber);
+        let reservation = self.express.reserve(id, (event.business_id, event.mode), subscriber);
         Planned { id, event, trace, subscriber, reservation }
     }
 }
@@ -166,6 +187,7 @@ impl Planned<'_> {
             event_id: event.id,
             kind: event.kind,
             mode: event.mode,
+            order_id: event.place.map(|place| place.order_id),
             order_in_turn: event.place.map(|place| place.order_id),
             token,
             number: 1,
@@ -249,6 +271,7 @@ struct Changes<'a> {
     parked: Vec<(OrderPlace, &'a Incoming)>,
     due: Vec<Due<'a>>,
     refused: HashMap<EventId, Refused>,
+    notes: Vec<Note>,
 }
 
 impl<'a> Changes<'a> {
@@ -269,7 +292,7 @@ impl<'a> Changes<'a> {
         self.refuse(foreign.iter(), Refused::ForeignOrder);
         let sequences: Vec<i64> = ours.iter().map(|arrival| arrival.sequence).collect();
         let plan = plan(from.next_sequence, parked, &sequences);
-        tell(order, &plan, &ours);
+        self.notes.extend(notes(order, &plan, &ours));
         let to = Stream { next_sequence: plan.next_sequence, ..from };
         match stream {
             None => self.begun.push((order, to)),
@@ -303,23 +326,20 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// Logs and counts what did not simply pass.
-fn tell(order: OrderId, plan: &Plan, arrivals: &[Arrival<'_>]) {
-    let all = |indices: &[usize]| indices.iter().map(|index| &arrivals[*index]).collect::<Vec<_>>();
-    for Arrival { incoming, sequence } in all(&plan.old) {
-        tracing::info!(order_id = %order, sequence, event_id = %incoming.envelope.id, "an event came after it was handed on");
-    }
-    for Arrival { incoming, sequence } in all(&plan.park) {
-        tracing::info!(order_id = %order, sequence, event_id = %incoming.envelope.id, "an event waits for its predecessors");
-        metrics::counter!("webhook_parked_total").increment(1);
-    }
-    for Arrival { incoming, sequence } in all(&plan.contested) {
-        tracing::error!(order_id = %order, sequence, event_id = %incoming.envelope.id, "two events claim one place");
-    }
-    for Arrival { incoming, sequence } in all(&plan.too_many) {
-        tracing::error!(order_id = %order, sequence, event_id = %incoming.envelope.id, "too many events wait for a missing one");
-        metrics::counter!("webhook_parked_overflow_total").increment(1);
-    }
+/// What did not simply pass, for the log.
+fn notes<'a>(
+    order: OrderId,
+    plan: &'a Plan,
+    arrivals: &'a [Arrival<'_>],
+) -> impl Iterator<Item = Note> + use<'a> {
+    let of = move |indices: &'a [usize], what| {
+        indices.iter().map(move |index| {
+            let Arrival { incoming, sequence } = &arrivals[*index];
+            Note { order, sequence: *sequence, event: incoming.envelope.id, what }
+        })
+    };
+    let (old, contested) = (of(&plan.old, What::Old), of(&plan.contested, What::Contested));
+    old.chain(of(&plan.park, What::Parked)).chain(contested)
 }
 
 fn unreadable(error: impl std::fmt::Display) -> StoreError {

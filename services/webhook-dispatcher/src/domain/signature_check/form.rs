@@ -1,9 +1,12 @@
-//! The forms in which a signature may be written, of which one is right.
+//! The forms in which a signature and its timestamp may be written, of which one is right.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
 use super::{Digest, Problem, problem};
+
+/// What receivers are told to accept.
+const TOLERANCE_SECONDS: i64 = 300;
 
 /// What a signature says once its form is set aside.
 pub(super) struct Given {
@@ -65,4 +68,32 @@ fn from_hex(text: &str) -> Option<Digest> {
         *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
     }
     Some(digest)
+}
+
+pub(super) fn timestamp_problems(timestamp: &str, now_unix: i64) -> Vec<Problem> {
+    let digits = !timestamp.is_empty() && timestamp.bytes().all(|byte| byte.is_ascii_digit());
+    let Some(seconds) = timestamp.parse::<i64>().ok().filter(|_| digits) else {
+        let message = "The timestamp is not a whole number of Unix seconds: take the header's text as it is.";
+        return vec![problem("timestamp_malformed", message)];
+    };
+    if seconds / 1_000 > now_unix / 2 {
+        let message =
+            "The timestamp is in milliseconds; the header is in seconds, and its text is what is signed.";
+        return vec![problem("timestamp_in_milliseconds", message)];
+    }
+    let age = now_unix - seconds;
+    if age > TOLERANCE_SECONDS {
+        let message = format!(
+            "The timestamp is {age} s old. Receivers should refuse what is older than {TOLERANCE_SECONDS} s; each attempt \
+             is signed anew, so take the headers of the latest."
+        );
+        return vec![problem("timestamp_too_old", message)];
+    }
+    if age < -TOLERANCE_SECONDS {
+        return vec![problem(
+            "timestamp_in_the_future",
+            "The timestamp lies in the future: is your clock right?",
+        )];
+    }
+    Vec::new()
 }

@@ -86,6 +86,8 @@ fn each_usual_mistake_is_named() {
         (by(&secret(7).expose().as_bytes()[6..], &right_text), "key_without_prefix"),
         (by(secret(7).expose().as_bytes(), BODY), "body_alone_signed"),
         (by(secret(7).expose().as_bytes(), &[AT.as_bytes(), BODY].concat()), "dot_missing"),
+        (by(format!("{}\n", secret(7).expose()).as_bytes(), &right_text), "key_with_white_space"),
+        (by(format!("{}\r\n", secret(8).expose()).as_bytes(), &right_text), "key_with_white_space"),
         (own(&secret(8), BODY), "signed_with_next_secret"),
         (own(&secret(9), BODY), "unexplained"),
     ] {
@@ -99,6 +101,8 @@ fn each_usual_mistake_is_named() {
     let told = codes(&secrets(), &taken_for_own);
     assert!(told.contains(&"wrong_prefix") && told.contains(&"base64_instead_of_hex"), "{told:?}");
     assert!(told.contains(&"other_scheme") && told.contains(&"key_decoded"), "{told:?}");
+    let without_id = Evidence { id: String::new(), ..taken_for_own };
+    assert_eq!(codes(&secrets(), &without_id), ["id_missing"]);
     let taken_for_next = evidence(Scheme::ServiceNext, own(&secret(7), BODY));
     assert_eq!(codes(&rotating(), &taken_for_next), ["signed_with_present_secret"]);
 }

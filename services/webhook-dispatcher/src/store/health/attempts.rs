@@ -58,16 +58,16 @@ fn news(outcomes: &[&Outcome]) -> BTreeMap<String, News> {
     by_endpoint
 }
 
-/// Writes what is new; gives back the endpoints that were disabled by it. An endpoint that simply goes on succeeding is noted once a second, not once per batch.
+/// Writes what is new; gives back the endpoints that were disabled by it, and what is to be told after the commit. An endpoint that simply goes on succeeding is noted once a second, not once per batch.
 pub(in crate::store) async fn note_attempts(
     conn: &mut AsyncPgConnection,
     outcomes: &[&Outcome],
     now: DateTime<Utc>,
     jitter: impl Fn() -> f64,
-) -> Result<Vec<Trouble>, StoreError> {
+) -> Result<(Vec<Trouble>, Vec<EndpointNews>), StoreError> {
     let mut news = news(outcomes);
     if news.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
     let locked = lock(conn, &news).await?;
     let mut changes = Vec::new();
@@ -77,18 +77,19 @@ pub(in crate::store) async fn note_attempts(
         changes.push(Change { endpoint, news, before, breaker });
     }
     if changes.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
     let disabled = write(conn, &changes).await?;
+    let mut told = Vec::new();
     for change in &changes {
-        change.tell();
+        let tell = |what| EndpointNews { endpoint: change.endpoint.clone(), what };
+        told.extend(change.of_breaker().map(tell));
         if change.ends_an_outage() {
             let brought_forward = bring_forward_all(conn, &change.endpoint, now).await?;
-            let endpoint_id = &change.endpoint;
-            tracing::info!(endpoint_id, brought_forward, "an endpoint answers again; what waits is sent now");
+            told.push(tell(WhatIsNew::Answers { brought_forward }));
         }
     }
-    Ok(disabled)
+    Ok((disabled, told))
 }
 
 struct Change {
@@ -103,14 +104,48 @@ impl Change {
         self.before.is_outage() && self.news.last_success().is_some()
     }
 
-    fn tell(&self) {
-        let endpoint_id = &self.endpoint;
+    fn of_breaker(&self) -> Option<WhatIsNew> {
         if self.breaker.trips > self.before.trips {
-            metrics::counter!("webhook_breaker_trips_total").increment(1);
-            let (failures, trips) = (self.breaker.failures_in_a_row, self.breaker.trips);
-            tracing::warn!(endpoint_id, failures, trips, until = ?self.breaker.tripped_until, "an endpoint is left alone for a while");
-        } else if self.before.tripped_until.is_some() && self.breaker.tripped_until.is_none() {
-            tracing::info!(endpoint_id, "an endpoint that was left alone is sent to again");
+            return Some(WhatIsNew::Tripped(self.breaker));
+        }
+        let is_whole_again = self.before.tripped_until.is_some() && self.breaker.tripped_until.is_none();
+        is_whole_again.then_some(WhatIsNew::SentToAgain)
+    }
+}
+
+/// What attempts changed about an endpoint, for the log.
+#[derive(Clone, Debug)]
+pub(crate) struct EndpointNews {
+    endpoint: String,
+    what: WhatIsNew,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum WhatIsNew {
+    Tripped(Breaker),
+    SentToAgain,
+    Answers { brought_forward: usize },
+}
+
+impl EndpointNews {
+    /// To be called after the commit.
+    pub(crate) fn tell(&self) {
+        let endpoint_id = &self.endpoint;
+        match self.what {
+            WhatIsNew::Tripped(Breaker { failures_in_a_row: failures, trips, tripped_until: until }) => {
+                metrics::counter!("webhook_breaker_trips_total").increment(1);
+                tracing::warn!(endpoint_id, failures, trips, ?until, "an endpoint is left alone for a while");
+            }
+            WhatIsNew::SentToAgain => {
+                tracing::info!(endpoint_id, "an endpoint that was left alone is sent to again");
+            }
+            WhatIsNew::Answers { brought_forward } => {
+                tracing::info!(
+                    endpoint_id,
+                    brought_forward,
+                    "an endpoint answers again; what waits is sent now"
+                );
+            }
         }
     }
 }

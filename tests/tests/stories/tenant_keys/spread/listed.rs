@@ -35,8 +35,9 @@ pub(super) const SPREAD: [Spread; 3] = [
             ),
             ("orders.tracking_code = $1", "The tracking page has the code alone."),
             ("min(orders.pending_since)", ALERTS),
-            ("(orders.pending_since < $1)) ORDER BY", WORKER),
+            ("(orders.pending_since < $1)", WORKER),
             ("orders.personal_data_erased_at IS NULL AND (orders.status IN", WORKER),
+            ("personal_data_erased_at IS NOT NULL AND meaning IS NOT NULL", WORKER),
             ("simulations.next_at <= $1", WORKER),
             ("FROM orders WHERE (orders.id = ANY($1))", BOOKS),
         ],
@@ -77,6 +78,7 @@ pub(super) const SPREAD: [Spread; 3] = [
             "recoveries",
         ],
         upserts: &[
+            "deliveries: NOTHING",
             "events: NOTHING",
             "order_streams: NOTHING",
             "order_streams: UPDATE",

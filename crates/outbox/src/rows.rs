@@ -1,0 +1,155 @@
+//! The rows of the outbox, as the relay takes them and puts them back. All goes by the primary key.
+
+use chrono::{DateTime, Utc};
+use diesel::QueryableByName;
+use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use messaging::Outgoing;
+use postgres::{StoreError, statement};
+use telemetry::TraceContext;
+
+/// Messages in one transaction and one round of confirms.
+pub(crate) const BATCH_MAX: usize = 256;
+
+/// Which rows are to be taken.
+pub(crate) enum Wanted<'a> {
+    /// The oldest after one id and up to another, except those of some routing keys.
+    Span {
+        after: i64,
+        until: i64,
+        except: Vec<&'a str>,
+    },
+    These(&'a [i64]),
+}
+
+const TAKE: &str = "
+    DELETE FROM outbox_messages
+    WHERE id = ANY (ARRAY(
+        SELECT id FROM outbox_messages WHERE id > $1 AND id <= $2 AND NOT routing_key = ANY ($3)
+        ORDER BY id LIMIT $4 FOR UPDATE SKIP LOCKED))
+    RETURNING id, event_id, routing_key, body, traceparent, tracestate, created_at";
+
+const TAKE_THESE: &str = "
+    DELETE FROM outbox_messages
+    WHERE id = ANY (ARRAY(SELECT id FROM outbox_messages WHERE id = ANY ($1) ORDER BY id FOR UPDATE SKIP LOCKED))
+    RETURNING id, event_id, routing_key, body, traceparent, tracestate, created_at";
+
+#[derive(QueryableByName)]
+struct Row {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Text)]
+    event_id: String,
+    #[diesel(sql_type = Text)]
+    routing_key: String,
+    #[diesel(sql_type = Text)]
+    body: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    traceparent: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    tracestate: Option<String>,
+    #[diesel(sql_type = Timestamptz)]
+    created_at: DateTime<Utc>,
+}
+
+/// Where a message stood in the outbox.
+pub(crate) struct Place {
+    pub(crate) id: i64,
+    created_at: DateTime<Utc>,
+}
+
+impl Row {
+    fn split(self) -> (Place, Outgoing) {
+        let tracestate = self.tracestate;
+        let message = Outgoing {
+            routing_key: self.routing_key,
+            message_id: self.event_id,
+            body: self.body.into_bytes(),
+            trace: self.traceparent.map(|traceparent| TraceContext { traceparent, tracestate }),
+        };
+        (Place { id: self.id, created_at: self.created_at }, message)
+    }
+}
+
+/// In the order in which they were written, without those that another relay holds.
+pub(crate) async fn take(
+    conn: &mut AsyncPgConnection,
+    wanted: &Wanted<'_>,
+) -> Result<(Vec<Place>, Vec<Outgoing>), StoreError> {
+    let mut rows: Vec<Row> = match wanted {
+        Wanted::Span { after, until, except } => {
+            statement(TAKE)
+                .bind::<BigInt, _>(*after)
+                .bind::<BigInt, _>(*until)
+                .bind::<Array<Text>, _>(except.clone())
+                .bind::<BigInt, _>(BATCH_MAX as i64)
+                .load(conn)
+                .await?
+        }
+        Wanted::These(ids) => statement(TAKE_THESE).bind::<Array<BigInt>, _>(ids.to_vec()).load(conn).await?,
+    };
+    rows.sort_unstable_by_key(|row| row.id);
+    Ok(rows.into_iter().map(Row::split).unzip())
+}
+
+const PUT_BACK: &str = "
+    INSERT INTO outbox_messages (id, event_id, routing_key, body, traceparent, tracestate, created_at)
+    OVERRIDING SYSTEM VALUE
+    SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7)";
+
+/// Each to its own place.
+pub(crate) async fn put_back(
+    conn: &mut AsyncPgConnection,
+    kept: &[(Place, Outgoing)],
+) -> Result<(), StoreError> {
+    let (places, messages) =
+        (|| kept.iter().map(|(place, _)| place), || kept.iter().map(|(_, message)| message));
+    let traces = || messages().map(|message| message.trace.as_ref());
+    let bodies: Vec<_> = messages().map(|message| String::from_utf8_lossy(&message.body)).collect();
+    statement(PUT_BACK)
+        .bind::<Array<BigInt>, _>(Vec::from_iter(places().map(|place| place.id)))
+        .bind::<Array<Text>, _>(Vec::from_iter(messages().map(|message| message.message_id.as_str())))
+        .bind::<Array<Text>, _>(Vec::from_iter(messages().map(|message| message.routing_key.as_str())))
+        .bind::<Array<Text>, _>(Vec::from_iter(bodies.iter().map(AsRef::as_ref)))
+        .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(
+            traces().map(|trace| trace.map(|trace| trace.traceparent.as_str())),
+        ))
+        .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(
+            traces().map(|trace| trace.and_then(|trace| trace.tracestate.as_deref())),
+        ))
+        .bind::<Array<Timestamptz>, _>(Vec::from_iter(places().map(|place| place.created_at)))
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+const EDGE: &str = "
+    SELECT max(id) AS last, count(*) AS rows
+    FROM (SELECT id FROM outbox_messages WHERE id > $1 ORDER BY id LIMIT $2) AS near";
+
+#[derive(QueryableByName)]
+pub(crate) struct Edge {
+    #[diesel(sql_type = Nullable<BigInt>)]
+    pub(crate) last: Option<i64>,
+    #[diesel(sql_type = BigInt)]
+    pub(crate) rows: i64,
+}
+
+/// How far a given number of rows after an id goes.
+pub(crate) async fn edge(conn: &mut AsyncPgConnection, after: i64, rows: i64) -> Result<Edge, StoreError> {
+    Ok(statement(EDGE).bind::<BigInt, _>(after).bind::<BigInt, _>(rows).get_result(conn).await?)
+}
+
+const WHICH_STAY: &str = "SELECT id FROM outbox_messages WHERE id = ANY ($1)";
+
+#[derive(QueryableByName)]
+struct Id {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+/// Of these rows, the ones that are still there, also where another relay holds them.
+pub(crate) async fn which_stay(conn: &mut AsyncPgConnection, ids: &[i64]) -> Result<Vec<i64>, StoreError> {
+    let rows: Vec<Id> = statement(WHICH_STAY).bind::<Array<BigInt>, _>(ids.to_vec()).load(conn).await?;
+    Ok(rows.into_iter().map(|row| row.id).collect())
+}

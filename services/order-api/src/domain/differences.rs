@@ -1,0 +1,74 @@
+//! In which fields a request differs from an order, for a caller who used one key for both.
+
+use serde_json::Value;
+
+use super::{Order, OrderDraft};
+
+/// An answer names no more.
+const MAX: usize = 20;
+
+/// Dotted paths of the fields that differ. The order does not tell what its request left to the pickup profile, nor fields
+/// that were ignored; of one whose personal data is erased only the reference is compared.
+pub fn differences(draft: &OrderDraft, order: &Order) -> Vec<String> {
+    let mut found = Vec::new();
+    if draft.order_reference != order.order_reference {
+        found.push("orderReference".to_owned());
+    }
+    if order.personal_data_erased_at.is_some() {
+        return found;
+    }
+    if draft.order_source != order.order_source {
+        found.push("orderSource".to_owned());
+    }
+    let knows_pickup =
+        !draft.pickup_is_filled && draft.pickup.as_ref().is_some_and(|pickup| !pickup.leaves_something_out());
+    let asked = draft.details();
+    for section in ["customer", "delivery", "pickup", "package", "payment", "notes"] {
+        if section != "pickup" || knows_pickup {
+            compare(section, &asked[section], &order.details[section], &mut found);
+        }
+    }
+    found.truncate(MAX);
+    found
+}
+
+fn compare(path: &str, asked: &Value, kept: &Value, found: &mut Vec<String>) {
+    match (asked, kept) {
+        (Value::Object(asked), Value::Object(kept)) => {
+            for (name, value) in asked {
+                compare(&format!("{path}.{name}"), value, kept.get(name).unwrap_or(&Value::Null), found);
+            }
+        }
+        (Value::Array(asked), Value::Array(kept)) if asked.len() == kept.len() => {
+            for (index, (asked, kept)) in asked.iter().zip(kept).enumerate() {
+                compare(&format!("{path}[{index}]"), asked, kept, found);
+            }
+        }
+        _ if asked == kept || asked.as_f64().is_some_and(|asked| Some(asked) == kept.as_f64()) => {}
+        _ => found.push(path.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_field_that_differs_is_named_once() {
+        let kept = json!({ "name": "A", "items": [{ "quantity": 1 }, { "quantity": 2 }], "weightKg": 2.0, "note": null });
+        for (asked, fields) in [
+            (kept.clone(), &[][..]),
+            (
+                json!({ "name": "A", "items": [{ "quantity": 1 }, { "quantity": 3 }], "weightKg": 2 }),
+                &["s.items[1].quantity"],
+            ),
+            (json!({ "name": "B", "items": [], "note": "x" }), &["s.items", "s.name", "s.note"]),
+        ] {
+            let mut found = Vec::new();
+            compare("s", &asked, &kept, &mut found);
+            found.sort();
+            assert_eq!(found, fields, "{asked}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! `GET /docs/{guide}`: the integrators' guides, as this installation calls its headers.
+
+use askama::Template;
+use settings::Brand;
+use url::Url;
+
+use super::page::{STYLE, initial};
+use super::prose::{Prose, prose};
+
+/// The end of its address, the title, and the text of each guide.
+const GUIDES: [(&str, &str, &str); 4] = [
+    ("webhooks", "Webhooks", include_str!("../../../../../proto-docs/integrators/webhooks.md")),
+    (
+        "test-orders",
+        "Test orders and timeline",
+        include_str!("../../../../../proto-docs/integrators/test-orders.md"),
+    ),
+    ("requests", "Requests and lists", include_str!("../../../../../proto-docs/integrators/requests.md")),
+    (
+        "wallet-and-cash",
+        "Wallet and cash",
+        include_str!("../../../../../proto-docs/integrators/wallet-and-cash.md"),
+    ),
+];
+
+/// The header prefix in the guides' texts, which an installation may call otherwise.
+const PREFIX: &str = "Service";
+
+#[derive(Template)]
+#[template(path = "guide.html")]
+struct Page<'a> {
+    brand: &'a str,
+    initial: String,
+    style: &'static str,
+    portal: Option<&'a str>,
+    title: &'a str,
+    name: &'a str,
+    guides: Vec<(&'static str, &'static str)>,
+    prose: Prose,
+}
+
+/// Where the guides are, and how they are called.
+pub(super) fn list() -> Vec<(&'static str, &'static str)> {
+    GUIDES.iter().map(|(name, title, _)| (*name, *title)).collect()
+}
+
+/// Each guide's page by its name.
+///
+/// # Errors
+/// When the template cannot be filled.
+pub(super) fn render(
+    brand: &Brand,
+    portal: Option<&Url>,
+) -> Result<Vec<(&'static str, String)>, askama::Error> {
+    let pages = GUIDES.iter().map(|(name, title, text)| {
+        let page = Page {
+            brand: &brand.name,
+            initial: initial(&brand.name),
+            style: STYLE,
+            portal: portal.map(Url::as_str),
+            title,
+            name,
+            guides: list(),
+            prose: prose(&called(text, &brand.header_prefix)),
+        };
+        Ok((*name, page.render()?))
+    });
+    pages.collect()
+}
+
+/// The guide with the header names of this installation.
+fn called(text: &str, prefix: &str) -> String {
+    text.replace(&format!("{PREFIX}-"), &format!("{prefix}-"))
+        .replace(&format!("`{PREFIX}`"), &format!("`{prefix}`"))
+        .replace(&format!("{}-", PREFIX.to_lowercase()), &format!("{}-", prefix.to_lowercase()))
+}

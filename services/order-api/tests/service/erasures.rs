@@ -1,0 +1,67 @@
+//! Who is told that an order's personal data was erased.
+
+use chrono::TimeDelta;
+use diesel_async::SimpleAsyncConnection;
+use domain::OrderId;
+use internal_api::orders::OrdersClient;
+use reqwest::Method;
+use serde_json::json;
+use test_kit::{smallest_order, until};
+
+use crate::harness::{OrderApi, text};
+
+const FEE: i64 = 4_900;
+
+/// What was never placed was told to nobody. After a top-up, a retry takes it over under the same id: who had been told that
+/// it is erased would leave its people out of all that comes of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_erasure_of_a_placed_order_is_announced() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let heard = service.listen().await;
+    let business = service.business(0);
+    let live = business.live()?;
+    let order = smallest_order("refused");
+    live.create("refused", &order).await?.expect(402)?;
+    // Ids follow the clock, and what is erased together is announced in the order of the ids.
+    service.clock.advance(TimeDelta::seconds(1));
+    service.peers.set_balance(business.id, FEE);
+    let placed: OrderId =
+        text(&live.create("placed", &smallest_order("placed")).await?.expect(201)?, "id").parse()?;
+    live.call(Method::POST, &format!("/{placed}/cancel"), Some(&json!({}))).await?.expect(200)?;
+    service.clock.advance(TimeDelta::seconds(1));
+
+    let internal = test_kit::url(service.internal);
+    let orders = OrdersClient(test_kit::peer("order-api", &internal, &service.settings.internal.token));
+    orders.begin_erasure(business.id).await?;
+    until("both are erased", async || {
+        service.count("orders WHERE personal_data_erased_at IS NOT NULL").await == 2
+    })
+    .await;
+    until("an erasure is announced", async || heard.erased().contains(&placed)).await;
+    assert_eq!(heard.erased(), [placed]);
+
+    service.peers.set_balance(business.id, FEE);
+    let taken_over = text(&live.create("refused", &order).await?.expect(201)?, "id");
+    let whole = format!("orders WHERE id = '{taken_over}' AND personal_data_erased_at IS NULL");
+    assert_eq!(service.count(&whole).await, 1);
+    Ok(())
+}
+
+/// While the releases run next to each other, the former one erases orders whose meaning it does not know.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_former_release_leaves_of_erased_orders_is_cleared() -> anyhow::Result<()> {
+    let every = ("WAYBILL_PERSONAL_DATA__INTERVAL_SECONDS", "0.2");
+    let service = OrderApi::with(&[every, ("WAYBILL_PERSONAL_DATA__RETENTION_DAYS", "0")]).await;
+    let business = service.business(FEE);
+    for reference in ["erased", "whole"] {
+        business.test()?.create(reference, &smallest_order(reference)).await?.expect(201)?;
+    }
+    let erase = "UPDATE orders SET personal_data_erased_at = now() WHERE order_reference = 'erased'";
+    service.connection().await.batch_execute(erase).await?;
+    until("the meaning of the erased order is cleared", async || {
+        service.count("orders WHERE personal_data_erased_at IS NOT NULL AND meaning IS NULL").await == 1
+    })
+    .await;
+    assert_eq!(service.count("orders WHERE order_reference = 'whole' AND meaning IS NOT NULL").await, 1);
+    Ok(())
+}

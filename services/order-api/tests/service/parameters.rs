@@ -1,0 +1,92 @@
+//! Query parameters that a call does not know, and API keys that are sent elsewhere than in the `Authorization` header.
+
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+use test_kit::smallest_order;
+
+use crate::harness::{OrderApi, text};
+
+/// Every call of the API's description.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_parameter_that_a_call_does_not_know_is_refused() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(0);
+    let order = business.test()?.create("first", &smallest_order("first")).await?.expect(201)?;
+    let api = business.integration("")?.api;
+    let origin = format!("http://{}", service.public);
+    let document: Value =
+        serde_json::from_str(include_str!("../../../../proto-docs/openapi/order-api.json"))?;
+    let paths = document["paths"].as_object().cloned().unwrap_or_default();
+    let mut called = 0;
+    for (path, methods) in &paths {
+        let path = path.replace("{id}", &text(&order, "id"));
+        let path = path.replace("{trackingCode}", &text(&order, "trackingCode"));
+        let token = match path.starts_with("/v1/fleet") {
+            true => service.settings.fleet.token.expose(),
+            false => business.test_key.as_str(),
+        };
+        for method in [Method::GET, Method::POST] {
+            if methods.get(method.as_str().to_lowercase()).is_none() {
+                continue;
+            }
+            let api = demo::clients::Api::new(origin.clone())?;
+            let request = api.request(method.clone(), &format!("{path}?dryRun=true")).bearer_auth(token);
+            let request = request.header("Idempotency-Key", "second").json(&smallest_order("second"));
+            let answer = api.send(request).await?;
+            if path.starts_with("/track/") {
+                assert_eq!(answer.status, 200, "a page ignores what it does not know");
+                continue;
+            }
+            assert_eq!((answer.status.as_u16(), answer.code()), (400, "invalid_request"), "{method} {path}");
+            let fault = &answer.body["errors"][0];
+            assert_eq!((&fault["field"], &fault["code"]), (&json!("dryRun"), &json!("unknown_parameter")));
+            called += 1;
+        }
+    }
+    assert!(called >= 9, "{called} calls");
+    assert_eq!(service.count("orders WHERE order_reference = 'second'").await, 0);
+    // A key in the query does no harm to a call that has a good one, but is no parameter either.
+    let request = api.request(Method::GET, &format!("/integration/orders/{}?api_key=x", text(&order, "id")));
+    assert_eq!(api.send(request.bearer_auth(&business.test_key)).await?.status, 400);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slash_at_the_end_is_told() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(0);
+    let api = business.integration("")?.api;
+    let request = api.request(Method::POST, "/integration/orders/").bearer_auth(&business.test_key);
+    let missing = api.send(request.json(&smallest_order("slash"))).await?;
+    assert_eq!((missing.status.as_u16(), missing.code()), (404, "not_found"));
+    let message = text(&missing.body, "message");
+    assert!(message.ends_with("try /v1/integration/orders."), "{message}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_with_a_misplaced_key_is_told_where_it_belongs() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(0);
+    let (api, key) = (business.integration("")?.api, business.test_key.as_str());
+    let call = |path: &str| api.request(Method::GET, path);
+    let orders = "/integration/orders";
+    let in_query = |name: &str| call(&format!("{orders}?{name}={key}"));
+    let cases: [(RequestBuilder, &str); 7] = [
+        (in_query("api_key"), "not in the query"),
+        (in_query("anything"), "not in the query"),
+        (call(&format!("{orders}?apiKey=x")), "not in the query"),
+        (call(&format!("{orders}?api_key=x")).bearer_auth("nonsense"), "not in the query"),
+        (call(orders).header("X-Api-Key", key), "not in X-Api-Key"),
+        (call(orders).header("Authorization", key), "Write Bearer"),
+        (call(orders), "Send your API key"),
+    ];
+    for (request, message) in cases {
+        let refused = api.send(request).await?;
+        assert_eq!((refused.status.as_u16(), refused.code()), (401, "missing_api_key"), "{message}");
+        let told = text(&refused.body, "message");
+        assert!(told.contains(message) && told.contains("Authorization: Bearer <API_KEY>"), "{told}");
+        assert!(!refused.text.contains(key), "the key is repeated");
+    }
+    Ok(())
+}

@@ -1,0 +1,1 @@
+DROP INDEX CONCURRENTLY IF EXISTS mails_by_ready;

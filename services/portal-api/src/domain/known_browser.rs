@@ -1,0 +1,85 @@
+//! A browser that an account logged in from before. It is known by a cookie that only a log-in gives, so that strangers who
+//! try passwords do not lock the account's own people out.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chrono::{DateTime, TimeDelta, Utc};
+use domain::UserId;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+/// How long a browser is known after its latest log-in.
+const LASTS: TimeDelta = TimeDelta::days(180);
+
+/// `<Unix seconds>.<signature>`. Signed with the hash of the password, so that a new password makes all browsers unknown.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct KnownBrowser(String);
+
+impl KnownBrowser {
+    pub(crate) const LASTS: TimeDelta = LASTS;
+
+    pub(crate) fn issue(password_hash: &str, user: UserId, now: DateTime<Utc>) -> Self {
+        let since = now.timestamp();
+        let signature = mac(password_hash, user, since).finalize().into_bytes();
+        Self(format!("{since}.{}", URL_SAFE_NO_PAD.encode(signature)))
+    }
+
+    /// What a cookie says, whether or not it is true. Written as it was issued: attempts are counted by this text.
+    pub(crate) fn claimed(text: &str) -> Option<Self> {
+        let (since, _) = parts(text)?;
+        text.starts_with(&format!("{since}.")).then(|| Self(text.to_owned()))
+    }
+
+    /// Whether the user logged in from it with the password that is the user's still.
+    pub(crate) fn is_known(&self, password_hash: &str, user: UserId, now: DateTime<Utc>) -> bool {
+        let Some((since, signature)) = parts(&self.0) else { return false };
+        let fresh = DateTime::from_timestamp(since, 0).is_some_and(|since| now - since < LASTS);
+        fresh && mac(password_hash, user, since).verify_slice(&signature).is_ok()
+    }
+
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+fn parts(text: &str) -> Option<(i64, Vec<u8>)> {
+    let (since, signature) = text.split_once('.')?;
+    let signature = URL_SAFE_NO_PAD.decode(signature).ok().filter(|bytes| bytes.len() == 32)?;
+    Some((since.parse().ok()?, signature))
+}
+
+fn mac(password_hash: &str, user: UserId, since: i64) -> Hmac<Sha256> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(password_hash.as_bytes())
+        .unwrap_or_else(|_| unreachable!("HMAC takes a key of any length"));
+    mac.update(format!("known-browser:{user}:{since}").as_bytes());
+    mac
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{Clock, Entropy};
+
+    use super::*;
+
+    #[test]
+    fn a_browser_is_known_to_its_user_until_the_password_changes_or_time_is_up() {
+        let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
+        let (user, other) = (UserId::generate(&clock, &entropy), UserId::generate(&clock, &entropy));
+        let now = DateTime::from_timestamp(1_800_000_000, 0).unwrap();
+        let issued = KnownBrowser::issue("hash", user, now);
+        let browser = KnownBrowser::claimed(issued.expose()).unwrap();
+        assert!(
+            browser.is_known("hash", user, now) && browser.is_known("hash", user, now + TimeDelta::days(179))
+        );
+        assert!(!browser.is_known("another hash", user, now) && !browser.is_known("hash", other, now));
+        assert!(!browser.is_known("hash", user, now + LASTS));
+        let later = issued.expose().replacen("1800000000", "1900000000", 1);
+        let later = KnownBrowser::claimed(&later).unwrap();
+        assert!(!later.is_known("hash", user, now + LASTS), "the time is signed, too");
+        let rewritten = ["0", "+"].map(|prefix| format!("{prefix}{}", issued.expose()));
+        let bad = ["", "1800000000", "x.y", "1800000000.AAAA"];
+        for bad in rewritten.iter().map(String::as_str).chain(bad) {
+            assert!(KnownBrowser::claimed(bad).is_none(), "{bad}");
+        }
+    }
+}

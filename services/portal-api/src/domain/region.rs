@@ -1,0 +1,77 @@
+//! Amounts and times as people of a region write them.
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+use domain::Paise;
+
+use crate::region_settings::Locale;
+
+/// Where the operator's customers are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) locale: Locale,
+    pub(crate) zone: Tz,
+}
+
+impl Place {
+    /// `₹1,00,000.00` in India, `₹100,000.00` elsewhere.
+    pub(crate) fn money(&self, amount: Paise) -> String {
+        let sign = if amount.is_negative() { "−" } else { "" };
+        let paise = amount.get().unsigned_abs();
+        format!("{sign}₹{}.{:02}", self.grouped(paise / 100), paise % 100)
+    }
+
+    fn grouped(&self, number: u64) -> String {
+        let digits = number.to_string();
+        let mut grouped = String::with_capacity(digits.len() * 2);
+        for (index, digit) in digits.char_indices() {
+            let behind = digits.len() - index;
+            let is_start = match self.locale {
+                Locale::India => behind == 3 || (behind > 3 && !behind.is_multiple_of(2)),
+                Locale::Britain | Locale::UnitedStates => behind.is_multiple_of(3),
+            };
+            if index > 0 && is_start {
+                grouped.push(',');
+            }
+            grouped.push(digit);
+        }
+        grouped
+    }
+
+    /// `1 January 2026, 17:30 IST`
+    pub(crate) fn time(&self, time: DateTime<Utc>) -> String {
+        let pattern = match self.locale {
+            Locale::India | Locale::Britain => "%-d %B %Y, %H:%M %Z",
+            Locale::UnitedStates => "%B %-d, %Y, %-I:%M %p %Z",
+        };
+        time.with_timezone(&self.zone).format(pattern).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_grouped_as_the_region_does() {
+        for (paise, india, elsewhere) in [
+            (0, "₹0.00", "₹0.00"),
+            (-99_999, "−₹999.99", "−₹999.99"),
+            (123_456, "₹1,234.56", "₹1,234.56"),
+            (10_000_000, "₹1,00,000.00", "₹100,000.00"),
+            (123_456_789_012, "₹1,23,45,67,890.12", "₹1,234,567,890.12"),
+        ] {
+            let written = |locale| Place { locale, zone: Tz::UTC }.money(Paise::new(paise));
+            assert_eq!(written(Locale::India), india);
+            assert_eq!(written(Locale::UnitedStates), elsewhere);
+        }
+    }
+
+    #[test]
+    fn times_are_those_of_the_region() {
+        let time = DateTime::from_timestamp(1_767_268_800, 0).unwrap();
+        let written = |locale, zone| Place { locale, zone }.time(time);
+        assert_eq!(written(Locale::India, Tz::Asia__Kolkata), "1 January 2026, 17:30 IST");
+        assert_eq!(written(Locale::UnitedStates, Tz::America__New_York), "January 1, 2026, 7:00 AM EST");
+    }
+}

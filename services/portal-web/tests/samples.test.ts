@@ -1,0 +1,135 @@
+// The verification that integrators copy, run as it stands.
+import { spawnSync } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { VERIFYING } from "../src/pages/webhooks/verifying";
+
+const SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const BODY = '{"event":"order.delivered","note":"Café ☕"}\n';
+const GUIDE = new URL("../../../proto-docs/integrators/webhooks.md", import.meta.url);
+
+interface Case {
+  name: string;
+  headers: Record<string, string>;
+  /** What a framework hands over in place of bytes when there is no body. */
+  body?: string | null | Record<string, never>;
+  trusted: boolean;
+}
+
+function sign(timestamp: string, body: string): string {
+  return `sha256=${createHmac("sha256", SECRET).update(`${timestamp}.${body}`).digest("hex")}`;
+}
+
+function signed(timestamp: string, header = "service-signature"): Record<string, string> {
+  return { "service-timestamp": timestamp, [header]: sign(timestamp, BODY) };
+}
+
+function cases(): Case[] {
+  const now = String(Math.floor(Date.now() / 1000));
+  const genuine = signed(now);
+  return [
+    { name: "genuine", headers: genuine, trusted: true },
+    { name: "by the next secret", headers: signed(now, "service-signature-next"), trusted: true },
+    { name: "another body", headers: genuine, body: "{}", trusted: false },
+    { name: "no headers", headers: {}, trusted: false },
+    { name: "signed long ago", headers: signed("1700000000"), trusted: false },
+    { name: "400 digits", headers: signed("4".repeat(400)), trusted: false },
+    { name: "5,000 digits", headers: signed("4".repeat(5000)), trusted: false },
+    { name: "other digits", headers: signed("١٧٠٠٠٠٠٠٠٠"), trusted: false },
+    { name: "not ASCII", headers: { ...genuine, "service-signature": "sha256=é" }, trusted: false },
+  ];
+}
+
+/** What Express gives for a request without a body: nothing in version 5, an empty object before. */
+function withoutBody(): Case[] {
+  const headers = signed(String(Math.floor(Date.now() / 1000)));
+  return [
+    { name: "no body", headers, body: null, trusted: false },
+    { name: "an empty object", headers, body: {}, trusted: false },
+  ];
+}
+
+/** Per language: how a file of it is run, and what calls `verify` with each case of the file `cases.json`. */
+const LANGUAGES = {
+  "Node.js": {
+    fence: "js",
+    command: "node",
+    file: "run.cjs",
+    harness: `
+const cases = JSON.parse(require('node:fs').readFileSync('cases.json', 'utf8'));
+const bytes = (body) => (typeof body === 'string' ? Buffer.from(body) : (body ?? undefined));
+console.log(JSON.stringify(cases.map((one) => verify(one.secret, one.headers, bytes(one.body)))));`,
+  },
+  Python: {
+    fence: "python",
+    command: "python3",
+    file: "run.py",
+    harness: `
+import json
+with open("cases.json", encoding="utf-8") as file:
+    print(json.dumps([verify(one["secret"], one["headers"], one["body"].encode()) for one in json.load(file)]))`,
+  },
+  PHP: {
+    fence: "php",
+    command: "php",
+    file: "run.php",
+    harness: `
+$cases = json_decode(file_get_contents('cases.json'), true);
+echo json_encode(array_map(fn ($one) => verify($one['secret'], $one['headers'], $one['body']), $cases));`,
+  },
+};
+
+function isInstalled(command: string): boolean {
+  return spawnSync(command, ["--version"]).error === undefined;
+}
+
+function code(language: string): string {
+  const written = VERIFYING.find(({ name }) => name === language)?.code("Service");
+  if (!written) throw new Error(`there is no ${language} sample`);
+  return written;
+}
+
+function run(language: keyof typeof LANGUAGES, given: Case[]): unknown {
+  const { command, file, harness } = LANGUAGES[language];
+  const folder = mkdtempSync(join(tmpdir(), "samples-"));
+  try {
+    const all = given.map((one) => ({
+      secret: SECRET,
+      headers: one.headers,
+      body: one.body === undefined ? BODY : one.body,
+    }));
+    writeFileSync(join(folder, "cases.json"), JSON.stringify(all));
+    writeFileSync(join(folder, file), `${code(language)}\n${harness}\n`);
+    const { status, stdout, stderr } = spawnSync(command, [file], { cwd: folder, encoding: "utf8" });
+    if (status !== 0) throw new Error(`${language}: ${stderr}`);
+    return JSON.parse(stdout);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe("the verification of webhooks that integrators copy", () => {
+  for (const language of Object.keys(LANGUAGES) as (keyof typeof LANGUAGES)[]) {
+    const { command, fence } = LANGUAGES[language];
+
+    it(`stands in the guide as in the portal: ${language}`, () => {
+      const guide = readFileSync(GUIDE, "utf8");
+      const block = guide.match(new RegExp(`^\`\`\`${fence}\n([^]*?)\n\`\`\`$`, "m"))?.[1];
+      expect(block).toBe(code(language).replace("<?php\n", ""));
+    });
+
+    // `make test` installs the first two.
+    it.skipIf(command === "php" && !isInstalled(command))(
+      `trusts what is signed, and answers all else with a refusal: ${language}`,
+      () => {
+        const given = language === "Node.js" ? [...cases(), ...withoutBody()] : cases();
+        const expected = given.map(({ name, trusted }) => [name, trusted]);
+        const found = run(language, given) as boolean[];
+        expect(given.map(({ name }, at) => [name, found[at]])).toEqual(expected);
+      },
+    );
+  }
+});
