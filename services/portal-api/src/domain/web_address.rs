@@ -8,12 +8,19 @@ const ENDINGS: [&str; 27] = [
 ];
 
 pub(crate) fn has_web_address(text: &str) -> bool {
-    let text: String = text
-        .to_lowercase()
+    let text = as_shown(text);
+    let is_written_out = ["http:", "https:", "://", "www."].iter().any(|sign| text.contains(sign));
+    is_written_out || words(&text).any(is_host)
+}
+
+/// Without what nobody sees, and with one kind of dot.
+fn as_shown(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let seen = lower
         .chars()
-        .map(|c| if matches!(c, '\u{3002}' | '\u{ff0e}' | '\u{ff61}') { '.' } else { c })
-        .collect();
-    text.contains("://") || text.contains("www.") || words(&text).any(is_host)
+        .filter(|c| !matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}'));
+    seen.map(|c| if matches!(c, '\u{2024}' | '\u{3002}' | '\u{ff0e}' | '\u{ff61}') { '.' } else { c })
+        .collect()
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -26,9 +33,11 @@ fn is_host(word: &str) -> bool {
     let labels: Vec<&str> = host.trim_matches('.').split('.').collect();
     let Some((last, others)) = labels.split_last() else { return false };
     let dotted = !others.is_empty() && others.iter().all(|label| !label.is_empty());
-    let initials = others.len() > 1 && others.iter().all(|label| label.chars().count() == 1);
-    let is_country = last.len() == 2 && last.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let is_ending = is_country || ENDINGS.contains(last);
+    let is_initial = |label: &&str| label.chars().count() == 1 && label.chars().all(char::is_alphabetic);
+    let initials = others.len() > 1 && others.iter().all(is_initial);
+    let is_country = last.chars().count() == 2 && last.chars().all(char::is_alphabetic) && *last != "js";
+    let is_number = labels.len() == 4 && labels.iter().all(|label| label.parse::<u8>().is_ok());
+    let is_ending = is_country || is_number || last.starts_with("xn--") || ENDINGS.contains(last);
     dotted && (path.is_some_and(|path| !path.is_empty()) || (is_ending && !initials))
 }
 
@@ -50,6 +59,14 @@ mod tests {
             "me@evil.com",
             "parcel-held.ru",
             "x.com",
+            "\u{43f}\u{440}\u{438}\u{43c}\u{435}\u{440}.\u{440}\u{444}",
+            "evil.xn--p1ai",
+            "evil\u{200b}.com",
+            "Pay evil\u{ad}.com",
+            "evil\u{2024}com",
+            "1.2.3.4",
+            "http:1.2.3.4",
+            "Shop https:/evil",
         ] {
             assert!(has_web_address(link), "{link}");
         }
@@ -62,6 +79,7 @@ mod tests {
             "A/B Foods",
             "24/7 Store",
             "C.O.D.",
+            "Node.js Works",
         ] {
             assert!(!has_web_address(name), "{name}");
         }
