@@ -53,17 +53,23 @@ async fn stored(service: &OrderApi, reference: &str) -> i64 {
     service.count(&format!("orders WHERE order_reference = '{reference}'")).await
 }
 
-async fn locked_live_orders_leave_nothing(service: &OrderApi, business: &Business) -> anyhow::Result<()> {
+/// Withdraws live access; the refusal of a live order from then on.
+async fn locked(service: &OrderApi, business: &Business) -> anyhow::Result<Reply> {
     let live = business.live()?;
-    // So that what is known of the business has to be dropped.
-    assert_eq!(live.create("unlocked", &json!({})).await?.status, 400);
     service.set_missing(business, &[GoLiveItem::LiveAccessActive]).await;
-    let refused = eventually("live orders to be locked", PATIENCE, || async {
+    eventually("live orders to be locked", PATIENCE, || async {
         // The body is no order: that is reported only once the business may order, so a locked one gets 403.
         let refused = live.create("locked", &json!({})).await?;
         Ok((refused.status == 403).then_some(refused))
     })
-    .await?;
+    .await
+}
+
+async fn locked_live_orders_leave_nothing(service: &OrderApi, business: &Business) -> anyhow::Result<()> {
+    let live = business.live()?;
+    // So that what is known of the business has to be dropped.
+    assert_eq!(live.create("unlocked", &json!({})).await?.status, 400);
+    let refused = locked(service, business).await?;
     insta::assert_snapshot!(told(&refused), @r#"
     403 {
       "code": "live_api_locked",
@@ -314,14 +320,7 @@ async fn withdrawn_live_access_names_whom_to_contact(
     service: &OrderApi,
     business: &Business,
 ) -> anyhow::Result<()> {
-    let live = business.live()?;
-    service.set_missing(business, &[GoLiveItem::LiveAccessActive]).await;
-    let refused = eventually("live orders to be locked", PATIENCE, || async {
-        // No order, or one that is placed before the lock would be replayed from then on.
-        let refused = live.create("withdrawn", &json!({})).await?;
-        Ok((refused.status == 403).then_some(refused))
-    })
-    .await?;
+    let refused = locked(service, business).await?;
     insta::assert_snapshot!(told(&refused), @r#"
     403 {
       "code": "live_api_locked",
