@@ -4,6 +4,7 @@
 mod api_key;
 mod clock;
 mod delivery;
+mod digits;
 mod email;
 mod entropy;
 mod event_kind;
@@ -21,6 +22,7 @@ mod tracking_code;
 pub use api_key::{ApiKey, ApiKeyError, KeySegment};
 pub use clock::Clock;
 pub use delivery::{CodStatus, DeliveryState, DeliveryStatus, IllegalMove, Move};
+pub use digits::DigitGroups;
 pub use email::Email;
 pub use entropy::Entropy;
 pub use event_kind::{DEFAULT_SUBSCRIPTION, EventKind};

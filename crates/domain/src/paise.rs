@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::DigitGroups;
+
 /// An amount in paise (1/100 rupee). May be negative: a ledger entry is signed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -66,22 +68,8 @@ impl fmt::Display for Paise {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
         let paise = self.0.unsigned_abs();
-        write!(f, "{sign}₹{}.{:02}", grouped(paise / 100), paise % 100)
+        write!(f, "{sign}₹{}.{:02}", DigitGroups::Indian.grouped(paise / 100), paise % 100)
     }
-}
-
-/// As India groups digits: the last three, then pairs.
-fn grouped(rupees: u64) -> String {
-    let digits = rupees.to_string();
-    let mut grouped = String::with_capacity(digits.len() * 3 / 2);
-    for (index, digit) in digits.chars().enumerate() {
-        let behind = digits.len() - index;
-        if index > 0 && behind >= 3 && behind % 2 == 1 {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 #[cfg(test)]

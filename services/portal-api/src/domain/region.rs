@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
-use domain::Paise;
+use domain::{DigitGroups, Paise};
 
 use crate::region_settings::Locale;
 
@@ -18,24 +18,14 @@ impl Place {
     pub(crate) fn money(&self, amount: Paise) -> String {
         let sign = if amount.is_negative() { "−" } else { "" };
         let paise = amount.get().unsigned_abs();
-        format!("{sign}₹{}.{:02}", self.grouped(paise / 100), paise % 100)
+        format!("{sign}₹{}.{:02}", self.digit_groups().grouped(paise / 100), paise % 100)
     }
 
-    fn grouped(&self, number: u64) -> String {
-        let digits = number.to_string();
-        let mut grouped = String::with_capacity(digits.len() * 2);
-        for (index, digit) in digits.char_indices() {
-            let behind = digits.len() - index;
-            let is_start = match self.locale {
-                Locale::India => behind == 3 || (behind > 3 && !behind.is_multiple_of(2)),
-                Locale::Britain | Locale::UnitedStates => behind.is_multiple_of(3),
-            };
-            if index > 0 && is_start {
-                grouped.push(',');
-            }
-            grouped.push(digit);
+    fn digit_groups(&self) -> DigitGroups {
+        match self.locale {
+            Locale::India => DigitGroups::Indian,
+            Locale::Britain | Locale::UnitedStates => DigitGroups::Western,
         }
-        grouped
     }
 
     /// `1 January 2026, 17:30 IST`
