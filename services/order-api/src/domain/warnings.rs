@@ -3,6 +3,8 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 
+use super::meant_field;
+
 /// The request is accepted all the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
@@ -50,14 +52,13 @@ impl Warnings {
         }
     }
 
-    /// Adds a field that is none of the `known` ones at its place.
-    pub fn add_unknown(&mut self, field: &str, known: &[&str]) {
+    /// Adds a field that an order does not have.
+    pub fn add_unknown(&mut self, field: &str) {
         if self.unknown_fields.len() == Self::MAX {
             self.unknown_fields_untold += 1;
             return;
         }
-        let name = field.rsplit_once('.').map_or(field, |(_, name)| name);
-        let hint = nearest(name, known).map_or_else(String::new, |known| format!(" Did you mean `{known}`?"));
+        let hint = meant_field(field).map_or_else(String::new, |meant| format!(" Did you mean `{meant}`?"));
         let field = shortened(field);
         let message = format!("{field} is not a field of an order and was ignored.{hint}");
         self.unknown_fields.push(Warning { field, code: "unknown_field", message });
@@ -79,21 +80,6 @@ impl Warnings {
     }
 }
 
-/// `codAmount` scores 0.93 against `codAmountPaise`; `colour` scores at most 0.66 against any field of a payment.
-const LIKENESS_MIN: f64 = 0.8;
-
-/// The known name most like this one, ignoring case and separators. Jaro-Winkler favours a common beginning: a forgotten
-/// ending such as `Paise` is the most frequent mistake.
-fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let plain = |name: &str| name.replace(['_', '-', ' '], "").to_lowercase();
-    let meant = Some(name).filter(|name| name.len() <= Warnings::NAME_MAX).map(plain)?;
-    let likeness = |known: &str| strsim::jaro_winkler(&meant, &plain(known));
-    // The first of equals: `addressLine1` rather than `addressLine2` for `address`.
-    let best =
-        known.iter().rev().map(|known| (likeness(known), *known)).max_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(best).filter(|(likeness, _)| *likeness >= LIKENESS_MIN).map(|(_, known)| known)
-}
-
 fn shortened(field: &str) -> String {
     match field.char_indices().nth(Warnings::NAME_MAX) {
         Some((end, _)) => format!("{}…", &field[..end]),
@@ -109,7 +95,7 @@ mod tests {
     fn few_are_told_and_the_rest_counted() {
         let mut warnings = Warnings::default();
         for n in 0..1_000 {
-            warnings.add_unknown(&format!("field{n}"), &[]);
+            warnings.add_unknown(&format!("field{n}"));
         }
         warnings.add("pickup", "pickup_profile_incomplete", "No pickup.");
         warnings.add("pickup", "pickup_profile_incomplete", "No pickup.");
@@ -134,32 +120,9 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_known_name_is_told() {
-        const PAYMENT: [&str; 6] = [
-            "paymentType",
-            "orderValuePaise",
-            "deliveryFeePaise",
-            "codAmountPaise",
-            "prepaidAmountPaise",
-            "currency",
-        ];
-        for (name, meant) in [
-            ("codAmount", Some("codAmountPaise")),
-            ("cod_amount_paise", Some("codAmountPaise")),
-            ("deliveryFee", Some("deliveryFeePaise")),
-            ("delivreyFeePaise", Some("deliveryFeePaise")),
-            ("DELIVERY-FEE", Some("deliveryFeePaise")),
-            ("prepaidAmount", Some("prepaidAmountPaise")),
-            ("type", None),
-            ("colour", None),
-            ("", None),
-        ] {
-            assert_eq!(nearest(name, &PAYMENT), meant, "{name}");
-        }
-        assert_eq!(nearest("address", &["addressLine1", "addressLine2", "city"]), Some("addressLine1"));
-        assert_eq!(nearest(&"x".repeat(100_000), &["x"]), None);
+    fn the_field_that_was_meant_is_told() {
         let mut warnings = Warnings::default();
-        warnings.add_unknown("payment.deliveryFee", &PAYMENT);
+        warnings.add_unknown("payment.deliveryFee");
         assert_eq!(
             warnings.listed()[0].message,
             "payment.deliveryFee is not a field of an order and was ignored. Did you mean `deliveryFeePaise`?"
@@ -169,7 +132,7 @@ mod tests {
     #[test]
     fn a_long_name_is_cut_at_a_character() {
         let mut warnings = Warnings::default();
-        warnings.add_unknown(&"म".repeat(10_000), &["name"]);
+        warnings.add_unknown(&"म".repeat(10_000));
         assert_eq!(warnings.listed()[0].field.chars().count(), Warnings::NAME_MAX + 1);
         assert!(Warnings::default().listed().is_empty());
     }

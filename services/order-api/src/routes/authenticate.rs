@@ -53,12 +53,31 @@ fn misplaced_key(request: &HttpRequest) -> Option<ApiError> {
          Replace the key that was sent this way."
     } else if request.headers().contains_key("X-Api-Key") {
         "Send the API key in the header Authorization: Bearer <API_KEY>, not in X-Api-Key."
-    } else if authorization.is_some_and(|text| !text.trim().contains(' ')) {
-        "Write Bearer and a space before the API key: Authorization: Bearer <API_KEY>."
     } else {
-        return None;
+        authorization.and_then(miswritten)?
     };
     Some(unauthorized("missing_api_key", message))
+}
+
+/// What is wrong with how a key is written in `Authorization`.
+fn miswritten(authorization: &str) -> Option<&'static str> {
+    let Some((scheme, key)) = authorization.trim().split_once(' ') else {
+        return Some("Write Bearer and a space before the API key: Authorization: Bearer <API_KEY>.");
+    };
+    let key = key.trim_start();
+    if scheme.eq_ignore_ascii_case("basic") {
+        Some(
+            "API keys are not sent as Basic authentication, with user and password: send Authorization: Bearer <API_KEY>.",
+        )
+    } else if key.get(.."bearer".len()).is_some_and(|start| start.eq_ignore_ascii_case("bearer")) {
+        Some("Write Bearer once before the API key: Authorization: Bearer <API_KEY>.")
+    } else if key.starts_with(['"', '\'', '<', '{', '$']) {
+        Some(
+            "Write the API key itself, without quotes or other signs around it: Authorization: Bearer <API_KEY>.",
+        )
+    } else {
+        None
+    }
 }
 
 /// Whether a query holds what its caller calls a key, or what looks like one of ours.

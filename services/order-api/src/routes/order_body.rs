@@ -10,8 +10,8 @@ use web::{FaultList, Fields, TextRule};
 
 use crate::commands::create_order::InvalidOrder;
 use crate::domain::{
-    Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place, Warnings, warn_of_amounts,
-    warn_of_place,
+    Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place, Warnings, order_fields,
+    warn_of_amounts, warn_of_place,
 };
 
 pub(super) const REFERENCE: TextRule = TextRule::code(128);
@@ -27,18 +27,6 @@ const ITEMS_MAX: usize = 500;
 const QUANTITY_MAX: i64 = 1_000_000;
 const TOTAL_ITEMS_MAX: i64 = QUANTITY_MAX * ITEMS_MAX as i64;
 const WEIGHT_KG_MAX: f64 = 10_000.0;
-
-const PLACE_FIELDS: [&str; 9] = [
-    "addressLine1",
-    "addressLine2",
-    "city",
-    "state",
-    "pincode",
-    "landmark",
-    "latitude",
-    "longitude",
-    "fullAddress",
-];
 
 /// The draft, or every fault with the warnings: a fault can follow from a name that is misspelt.
 pub(super) fn read(body: &Value) -> Result<OrderDraft, InvalidOrder> {
@@ -59,11 +47,7 @@ pub(super) fn reference(body: &Value) -> Option<String> {
 /// `None` only with a fault noted. Sections are all read before the first missing one gives up.
 fn read_fields(body: &Value, faults: &FaultList, warnings: &mut Warnings) -> Option<OrderDraft> {
     let fields = Fields::of_body(body, faults)?;
-    warn_of_unknown(
-        &fields,
-        &["orderReference", "orderSource", "customer", "delivery", "pickup", "package", "payment", "notes"],
-        warnings,
-    );
+    warn_of_unknown(&fields, "", warnings);
     let order_reference = fields.required_text("orderReference", REFERENCE);
     let order_source = fields.optional_text("orderSource", SOURCE);
     let customer = fields.required_object("customer").and_then(|customer| read_customer(&customer, warnings));
@@ -86,14 +70,14 @@ fn read_fields(body: &Value, faults: &FaultList, warnings: &mut Warnings) -> Opt
     })
 }
 
-fn warn_of_unknown(fields: &Fields<'_>, known: &[&str], warnings: &mut Warnings) {
-    for field in fields.unknown(known) {
-        warnings.add_unknown(&field, known);
+fn warn_of_unknown(fields: &Fields<'_>, section: &str, warnings: &mut Warnings) {
+    for field in fields.unknown(&order_fields(section)) {
+        warnings.add_unknown(&field);
     }
 }
 
 fn read_customer(fields: &Fields<'_>, warnings: &mut Warnings) -> Option<Customer> {
-    warn_of_unknown(fields, &["name", "phone", "email"], warnings);
+    warn_of_unknown(fields, "customer", warnings);
     let name = fields.required_text("name", NAME);
     let phone = fields.required_phone("phone");
     let email = fields.optional_email("email");
@@ -101,7 +85,7 @@ fn read_customer(fields: &Fields<'_>, warnings: &mut Warnings) -> Option<Custome
 }
 
 fn read_delivery(fields: &Fields<'_>, warnings: &mut Warnings) -> Delivery {
-    warn_of_unknown(fields, &PLACE_FIELDS, warnings);
+    warn_of_unknown(fields, "delivery", warnings);
     let place = read_place(fields, &["addressLine1", "city", "state", "pincode"]);
     warn_of_place("delivery", &place, warnings);
     place
@@ -137,8 +121,7 @@ fn read_place(fields: &Fields<'_>, required: &[&str]) -> Place {
 }
 
 fn read_pickup(fields: &Fields<'_>, warnings: &mut Warnings) -> Pickup {
-    let known = [&["businessName", "contactName", "phone"], &PLACE_FIELDS[..]].concat();
-    warn_of_unknown(fields, &known, warnings);
+    warn_of_unknown(fields, "pickup", warnings);
     let place = read_place(fields, &[]);
     warn_of_place("pickup", &place, warnings);
     Pickup {
@@ -150,14 +133,13 @@ fn read_pickup(fields: &Fields<'_>, warnings: &mut Warnings) -> Pickup {
 }
 
 fn read_package(fields: &Fields<'_>, warnings: &mut Warnings) -> Package {
-    let known = ["description", "items", "totalItems", "weightKg", "fragile", "specialInstructions"];
-    warn_of_unknown(fields, &known, warnings);
+    warn_of_unknown(fields, "package", warnings);
     let items: Vec<Item> = fields
         .optional_objects("items", ITEMS_MAX)
         .unwrap_or_default()
         .iter()
         .map(|item| {
-            warn_of_unknown(item, &["name", "quantity", "pricePaise"], warnings);
+            warn_of_unknown(item, "package.items", warnings);
             Item {
                 name: item.optional_text("name", NAME),
                 quantity: item.optional_integer("quantity", 1, QUANTITY_MAX),
@@ -184,15 +166,7 @@ fn read_package(fields: &Fields<'_>, warnings: &mut Warnings) -> Package {
 }
 
 fn read_payment(fields: &Fields<'_>, warnings: &mut Warnings) -> Option<Payment> {
-    let known = [
-        "paymentType",
-        "orderValuePaise",
-        "deliveryFeePaise",
-        "codAmountPaise",
-        "prepaidAmountPaise",
-        "currency",
-    ];
-    warn_of_unknown(fields, &known, warnings);
+    warn_of_unknown(fields, "payment", warnings);
     let max = Paise::REQUEST_MAX.get();
     let payment_type = fields.required_word::<PaymentType>("paymentType", "\"cod\" or \"prepaid\"");
     let delivery_fee = fields.required_integer("deliveryFeePaise", 1, max);
@@ -253,7 +227,7 @@ fn check_amounts(
 }
 
 fn read_notes(fields: &Fields<'_>, warnings: &mut Warnings) -> Notes {
-    warn_of_unknown(fields, &["customerNote", "internalNote"], warnings);
+    warn_of_unknown(fields, "notes", warnings);
     Notes {
         customer_note: fields.optional_text("customerNote", NOTE),
         internal_note: fields.optional_text("internalNote", NOTE),

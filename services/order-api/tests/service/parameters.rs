@@ -72,13 +72,18 @@ async fn a_caller_with_a_misplaced_key_is_told_where_it_belongs() -> anyhow::Res
     let call = |path: &str| api.request(Method::GET, path);
     let orders = "/integration/orders";
     let in_query = |name: &str| call(&format!("{orders}?{name}={key}"));
-    let cases: [(RequestBuilder, &str); 7] = [
+    let authorized = |value: String| call(orders).header("Authorization", value);
+    let cases: [(RequestBuilder, &str); 11] = [
         (in_query("api_key"), "not in the query"),
         (in_query("anything"), "not in the query"),
         (call(&format!("{orders}?apiKey=x")), "not in the query"),
         (call(&format!("{orders}?api_key=x")).bearer_auth("nonsense"), "not in the query"),
         (call(orders).header("X-Api-Key", key), "not in X-Api-Key"),
-        (call(orders).header("Authorization", key), "Write Bearer"),
+        (authorized(key.to_owned()), "Write Bearer and a space"),
+        (authorized(format!("Bearer Bearer {key}")), "Write Bearer once"),
+        (authorized(format!("Bearer \"{key}\"")), "without quotes"),
+        (authorized("Bearer $WAYBILL_KEY".to_owned()), "without quotes"),
+        (call(orders).basic_auth(key, Some("")), "not sent as Basic"),
         (call(orders), "Send your API key"),
     ];
     for (request, message) in cases {

@@ -1,0 +1,127 @@
+//! The names of an order's fields, and which of them an unknown name was probably meant to be.
+
+const PLACE: [&str; 9] = [
+    "addressLine1",
+    "addressLine2",
+    "city",
+    "state",
+    "pincode",
+    "landmark",
+    "latitude",
+    "longitude",
+    "fullAddress",
+];
+/// Each section of an order with its fields, in groups; the order itself has no name.
+const SECTIONS: [(&str, &[&[&str]]); 8] = [
+    (
+        "",
+        &[&[
+            "orderReference",
+            "orderSource",
+            "customer",
+            "delivery",
+            "pickup",
+            "package",
+            "payment",
+            "notes",
+        ]],
+    ),
+    ("customer", &[&["name", "phone", "email"]]),
+    ("delivery", &[&PLACE]),
+    ("pickup", &[&["businessName", "contactName", "phone"], &PLACE]),
+    ("package", &[&["description", "items", "totalItems", "weightKg", "fragile", "specialInstructions"]]),
+    ("package.items", &[&["name", "quantity", "pricePaise"]]),
+    (
+        "payment",
+        &[&[
+            "paymentType",
+            "orderValuePaise",
+            "deliveryFeePaise",
+            "codAmountPaise",
+            "prepaidAmountPaise",
+            "currency",
+        ]],
+    ),
+    ("notes", &[&["customerNote", "internalNote"]]),
+];
+/// Longer names are no misspelt ones, and comparing them takes long.
+const NAME_MAX: usize = 128;
+/// `codAmount` scores 0.93 against `codAmountPaise`; `colour` scores at most 0.66 against any field of a payment.
+const LIKENESS_MIN: f64 = 0.8;
+
+/// The fields of a section: of `payment`, of `package.items`, or of the order itself, whose name is empty.
+pub fn order_fields(section: &str) -> Vec<&'static str> {
+    let groups = SECTIONS.iter().find(|(name, _)| *name == section);
+    groups.map(|(_, groups)| groups.concat()).unwrap_or_default()
+}
+
+/// The field that an unknown one, given by its path, was probably meant to be: the nearest name of its section, or the
+/// path of a field with this very name in another section.
+pub fn meant_field(path: &str) -> Option<String> {
+    let (section, name) = path.rsplit_once('.').unwrap_or(("", path));
+    let name = Some(name).filter(|name| name.len() <= NAME_MAX).map(plain)?;
+    let section = section.split('[').next().unwrap_or_default();
+    nearest(&name, &order_fields(section)).map(str::to_owned).or_else(|| elsewhere(&name))
+}
+
+/// Without case and separators.
+fn plain(name: &str) -> String {
+    name.replace(['_', '-', ' '], "").to_lowercase()
+}
+
+/// Jaro-Winkler favours a common beginning: a forgotten ending such as `Paise` is the most frequent mistake.
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let likeness = |known: &str| strsim::jaro_winkler(name, &plain(known));
+    // The first of equals: `addressLine1` rather than `addressLine2` for `address`.
+    let best =
+        known.iter().rev().map(|known| (likeness(known), *known)).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 >= LIKENESS_MIN).then_some(best.1)
+}
+
+fn elsewhere(name: &str) -> Option<String> {
+    let fields = SECTIONS
+        .iter()
+        .flat_map(|(section, groups)| groups.concat().into_iter().map(move |field| (section, field)));
+    let (section, field) = fields.into_iter().find(|(_, field)| plain(field) == name)?;
+    Some(if section.is_empty() { field.to_owned() } else { format!("{section}.{field}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_field_of_the_section_is_meant() {
+        for (path, meant) in [
+            ("payment.codAmount", Some("codAmountPaise")),
+            ("payment.cod_amount_paise", Some("codAmountPaise")),
+            ("payment.deliveryFee", Some("deliveryFeePaise")),
+            ("payment.delivreyFeePaise", Some("deliveryFeePaise")),
+            ("payment.DELIVERY-FEE", Some("deliveryFeePaise")),
+            ("payment.prepaidAmount", Some("prepaidAmountPaise")),
+            ("delivery.address", Some("addressLine1")),
+            ("package.items[12].price", Some("pricePaise")),
+            ("reference", Some("orderReference")),
+            ("payment.type", None),
+            ("payment.colour", None),
+            ("payment.", None),
+            ("", None),
+        ] {
+            assert_eq!(meant_field(path).as_deref(), meant, "{path}");
+        }
+        assert_eq!(meant_field(&"x".repeat(100_000)), None);
+    }
+
+    #[test]
+    fn a_field_in_the_wrong_section_is_told_where_it_belongs() {
+        for (path, meant) in [
+            ("codAmountPaise", "payment.codAmountPaise"),
+            ("customer.pincode", "delivery.pincode"),
+            ("delivery.contactName", "pickup.contactName"),
+            ("payment.orderReference", "orderReference"),
+            ("payment.cod.codAmountPaise", "payment.codAmountPaise"),
+        ] {
+            assert_eq!(meant_field(path).as_deref(), Some(meant), "{path}");
+        }
+    }
+}
