@@ -15,6 +15,8 @@ const BATCH_MAX: i64 = 1_000;
 const BATCHES_MAX: usize = 50;
 /// Ended sessions are kept for a while, so that it can be seen who was logged in when.
 const SESSIONS_KEPT: TimeDelta = TimeDelta::days(30);
+/// Whoever sends mails counts those that expired first; here go those of an operator who sends none any more.
+const MAILS_KEPT: TimeDelta = TimeDelta::days(1);
 const AUDIT_KEPT: TimeDelta = TimeDelta::days(400);
 
 /// A worker: prunes now and then until it is stopped.
@@ -39,7 +41,7 @@ async fn prune(app: &App) -> Result<(), StoreError> {
                     attempts::prune(conn, now, BATCH_MAX).await?,
                     invitations::prune(conn, now, BATCH_MAX).await?,
                     password_resets::prune(conn, now, BATCH_MAX).await?,
-                    mails::prune(conn, now, BATCH_MAX).await?,
+                    mails::prune(conn, now - MAILS_KEPT, BATCH_MAX).await?,
                     operator_sessions::prune(conn, now, BATCH_MAX).await?,
                     audit_log::prune(conn, now - AUDIT_KEPT, BATCH_MAX).await?,
                 ])

@@ -62,6 +62,9 @@ async fn send_some(app: &App, transport: &Transport) -> Result<usize, StoreError
 }
 
 async fn send(app: &App, transport: &Transport, mail: &Claimed, now: DateTime<Utc>) -> Result<(), SendError> {
+    if mail.is_expired {
+        return Err(SendError::Never("it expired before the mail server took it".to_owned()));
+    }
     // An instance with the token that it was sealed under may still come by.
     let bodies = app.mailbox.opened(mail).map_err(|error| SendError::Later(error.to_string()))?;
     transport.send(mail, bodies, now).await

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Integer, Nullable, Text, Timestamptz};
+use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
 use postgres::{StoreError, statement};
@@ -45,6 +45,9 @@ pub(crate) struct Claimed {
     /// This one included.
     #[diesel(sql_type = Integer)]
     pub(crate) attempts: i32,
+    /// Nobody needs it any more.
+    #[diesel(sql_type = Bool)]
+    pub(crate) is_expired: bool,
 }
 
 /// False when the business has `max` waiting already.
@@ -89,12 +92,13 @@ UPDATE mails SET
     ready_at = CASE WHEN ready_at IS NULL THEN NULL ELSE $2 END,
     attempts = attempts + 1
 WHERE id = ANY (ARRAY(
-    SELECT id FROM mails WHERE (due_at <= $1 OR ready_at <= $1) AND expires_at > $1
+    SELECT id FROM mails WHERE due_at <= $1 OR ready_at <= $1
     ORDER BY coalesce(ready_at, due_at) LIMIT $3 FOR UPDATE SKIP LOCKED
 ))
-RETURNING id, business_id, kind, recipient, subject, text_body, html_body, sealed_token, attempts";
+RETURNING id, business_id, kind, recipient, subject, text_body, html_body, sealed_token, attempts,
+    expires_at <= $1 AS is_expired";
 
-/// Takes up to `max` that are due. Serves all businesses.
+/// Takes up to `max` that are due, expired ones too: they are counted as given up. Serves all businesses.
 pub(crate) async fn claim(
     conn: &mut AsyncPgConnection,
     now: DateTime<Utc>,
@@ -129,11 +133,12 @@ pub(crate) async fn put_off(
     Ok(())
 }
 
-/// Removes at most `max` that nobody needs any more; tells how many. Serves all businesses.
+/// Removes at most `max` that expired before `expired_before`, which nobody sends any more; tells how many. Serves all
+/// businesses.
 pub(crate) async fn prune(
     conn: &mut AsyncPgConnection,
-    now: DateTime<Utc>,
+    expired_before: DateTime<Utc>,
     max: i64,
 ) -> Result<usize, StoreError> {
-    prune!(conn, max, mails::id: i64, mails::expires_at.le(now))
+    prune!(conn, max, mails::id: i64, mails::expires_at.le(expired_before))
 }

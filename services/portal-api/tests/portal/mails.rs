@@ -10,7 +10,7 @@ use diesel_async::RunQueryDsl;
 use domain::{EndpointId, Paise};
 use events::{Body, EndpointDisabled, EndpointFailing, WalletLowBalance};
 use serde_json::json;
-use test_kit::until;
+use test_kit::{metrics, until};
 
 use crate::mail_folder::{self, Mail, MailFolder};
 use crate::portal::Portal;
@@ -237,4 +237,24 @@ async fn a_mail_that_is_refused_for_good_is_given_up() {
         server.taken.lock().unwrap().len() == 1 && waiting(&portal).await == 0
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_mail_that_expires_while_the_server_refuses_it_is_counted_as_given_up() {
+    let server = MailServer::start(vec!["451 later"; 50]);
+    let portal = server.portal().await;
+    portal.owner("owner@shop.example").await;
+    portal.stranger().post("/v1/portal/password-resets", json!({ "email": "owner@shop.example" })).await;
+    until("the mail waits", async || waiting(&portal).await == 1).await;
+    until("its link has expired", async || {
+        portal.clock.advance(TimeDelta::minutes(10));
+        waiting(&portal).await == 0
+    })
+    .await;
+    let metrics = metrics("portal-api").render();
+    assert!(
+        metrics.contains(r#"mails_given_up_total{service="portal-api",kind="password_reset"} 1"#),
+        "{metrics}"
+    );
+    assert!(server.taken.lock().unwrap().is_empty());
 }
