@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
 use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
 
 use super::errors::from_verify;
@@ -33,7 +34,11 @@ fn read(body: &JsonBody, prefix: &str) -> Result<Evidence, ApiError> {
         input::refuse_unknown(&fields, &["timestamp", "body", "bodyBase64", "signature", "header", "id"]);
         let timestamp = header(&fields, "timestamp");
         let signature = header(&fields, "signature");
-        let (scheme, id) = (scheme(&fields, prefix), fields.optional_text("id", HEADER));
+        let id = fields.optional_text("id", HEADER);
+        let scheme = match fields.value("header") {
+            Some(name) => named_scheme(&fields, name, prefix),
+            None => Some(likely_scheme(id.as_deref(), signature.as_deref())),
+        };
         if scheme == Some(Scheme::Standard) && id.is_none() {
             fields.missing::<()>("id");
         }
@@ -59,9 +64,14 @@ fn header(fields: &Fields<'_>, name: &str) -> Option<String> {
     fields.value(name)?.as_str().map(str::to_owned)
 }
 
+/// Where no header is named: an id and `v1,` are those of Standard Webhooks.
+fn likely_scheme(id: Option<&str>, signature: Option<&str>) -> Scheme {
+    let is_standard = id.is_some() && signature.is_some_and(|text| text.trim_start().starts_with("v1,"));
+    if is_standard { Scheme::Standard } else { Scheme::Service }
+}
+
 /// Header names are the same in any case.
-fn scheme(fields: &Fields<'_>, prefix: &str) -> Option<Scheme> {
-    let Some(name) = fields.value("header") else { return Some(Scheme::Service) };
+fn named_scheme(fields: &Fields<'_>, name: &Value, prefix: &str) -> Option<Scheme> {
     let own = format!("{prefix}-Signature");
     let next = format!("{own}-Next");
     let is = |wanted: &str| name.as_str().is_some_and(|name| name.trim().eq_ignore_ascii_case(wanted));
