@@ -55,13 +55,15 @@ pub fn order_fields(section: &str) -> Vec<&'static str> {
     groups.map(|(_, groups)| groups.concat()).unwrap_or_default()
 }
 
-/// The field that an unknown one, given by its path, was probably meant to be: the nearest name of its section, or the
-/// path of a field with this very name in another section.
+/// The field that an unknown one, given by its path, was probably meant to be: one with this very name, in its section or
+/// in another, or the nearest name of its section.
 pub fn meant_field(path: &str) -> Option<String> {
     let (section, name) = path.rsplit_once('.').unwrap_or(("", path));
     let name = Some(name).filter(|name| name.len() <= NAME_MAX).map(plain)?;
     let section = section.split('[').next().unwrap_or_default();
-    nearest(&name, &order_fields(section)).map(str::to_owned).or_else(|| elsewhere(&name))
+    let own = order_fields(section);
+    let same = own.iter().find(|field| plain(field) == name).map(|field| (*field).to_owned());
+    same.or_else(|| elsewhere(&name)).or_else(|| nearest(&name, &own).map(str::to_owned))
 }
 
 /// Without case and separators.
@@ -120,6 +122,8 @@ mod tests {
             ("delivery.contactName", "pickup.contactName"),
             ("payment.orderReference", "orderReference"),
             ("payment.cod.codAmountPaise", "payment.codAmountPaise"),
+            ("deliveryFeePaise", "payment.deliveryFeePaise"),
+            ("customerNote", "notes.customerNote"),
         ] {
             assert_eq!(meant_field(path).as_deref(), Some(meant), "{path}");
         }

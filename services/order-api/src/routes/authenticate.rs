@@ -61,6 +61,11 @@ fn misplaced_key(request: &HttpRequest) -> Option<ApiError> {
 
 /// What is wrong with how a key is written in `Authorization`.
 fn miswritten(authorization: &str) -> Option<&'static str> {
+    if authorization.trim().eq_ignore_ascii_case("bearer") {
+        return Some(
+            "There is no key after Bearer: is it set where you take it from? Send Authorization: Bearer <API_KEY>.",
+        );
+    }
     let Some((scheme, key)) = authorization.trim().split_once(' ') else {
         return Some("Write Bearer and a space before the API key: Authorization: Bearer <API_KEY>.");
     };

@@ -87,8 +87,16 @@ fn read_customer(fields: &Fields<'_>, warnings: &mut Warnings) -> Option<Custome
 fn read_delivery(fields: &Fields<'_>, warnings: &mut Warnings) -> Delivery {
     warn_of_unknown(fields, "delivery", warnings);
     let place = read_place(fields, &["addressLine1", "city", "state", "pincode"]);
-    warn_of_place("delivery", &place, warnings);
+    warn_of_readable_place("delivery", fields, &place, warnings);
     place
+}
+
+/// A coordinate that cannot be read is a fault already, and not missing.
+fn warn_of_readable_place(path: &str, fields: &Fields<'_>, place: &Place, warnings: &mut Warnings) {
+    let is_read = |name: &str, value: Option<f64>| fields.value(name).is_some() == value.is_some();
+    if is_read("latitude", place.latitude) && is_read("longitude", place.longitude) {
+        warn_of_place(path, place, warnings);
+    }
 }
 
 fn one_line(text: String) -> String {
@@ -123,7 +131,7 @@ fn read_place(fields: &Fields<'_>, required: &[&str]) -> Place {
 fn read_pickup(fields: &Fields<'_>, warnings: &mut Warnings) -> Pickup {
     warn_of_unknown(fields, "pickup", warnings);
     let place = read_place(fields, &[]);
-    warn_of_place("pickup", &place, warnings);
+    warn_of_readable_place("pickup", fields, &place, warnings);
     Pickup {
         business_name: fields.optional_text("businessName", NAME),
         contact_name: fields.optional_text("contactName", NAME),

@@ -4,11 +4,12 @@
 use anyhow::Context;
 use demo::eventually;
 use events::{ApiKeyRevoked, Body};
+use internal_api::ordering::PickupProfile;
 use reqwest::Method;
 use serde_json::{Value, json};
 use test_kit::{PATIENCE, smallest_order};
 
-use crate::business::Business;
+use crate::business::{Business, pickup_profile};
 use crate::harness::OrderApi;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -145,4 +146,15 @@ async fn revoked_keys(service: &OrderApi, business: &Business) -> anyhow::Result
         Ok((integration.create("k", &smallest_order("r")).await?.status == 401).then_some(()))
     })
     .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pickup_profile_that_misleads_a_driver_is_warned_of() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(10_000);
+    let swapped = PickupProfile { latitude: Some(77.6), longitude: Some(12.9), ..pickup_profile() };
+    service.peers.set_ordering(business.id, &[], Some(swapped));
+    let placed = business.live()?.create("swapped", &smallest_order("swapped")).await?.expect(201)?;
+    assert_eq!(placed["warnings"][0]["code"], "coordinates_swapped", "{placed}");
+    Ok(())
 }

@@ -73,13 +73,14 @@ async fn a_caller_with_a_misplaced_key_is_told_where_it_belongs() -> anyhow::Res
     let orders = "/integration/orders";
     let in_query = |name: &str| call(&format!("{orders}?{name}={key}"));
     let authorized = |value: String| call(orders).header("Authorization", value);
-    let cases: [(RequestBuilder, &str); 11] = [
+    let cases: [(RequestBuilder, &str); 12] = [
         (in_query("api_key"), "not in the query"),
         (in_query("anything"), "not in the query"),
         (call(&format!("{orders}?apiKey=x")), "not in the query"),
         (call(&format!("{orders}?api_key=x")).bearer_auth("nonsense"), "not in the query"),
         (call(orders).header("X-Api-Key", key), "not in X-Api-Key"),
         (authorized(key.to_owned()), "Write Bearer and a space"),
+        (authorized("Bearer ".to_owned()), "no key after Bearer"),
         (authorized(format!("Bearer Bearer {key}")), "Write Bearer once"),
         (authorized(format!("Bearer \"{key}\"")), "without quotes"),
         (authorized("Bearer $WAYBILL_KEY".to_owned()), "without quotes"),

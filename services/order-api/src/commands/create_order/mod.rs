@@ -21,7 +21,9 @@ pub use batches::{Intent, IntentBatch, IntentOutcome, Payment, PaymentBatch};
 pub(super) use drive::{Driven, settle};
 
 use crate::app::App;
-use crate::domain::{Claim, NewOrder, OrderDraft, Pickup, Placement, Said, Warning, differences};
+use crate::domain::{
+    Claim, NewOrder, OrderDraft, Pickup, Placement, Said, Warning, differences, warn_of_place,
+};
 use crate::store::{claims, orders, placing};
 
 /// How long a request may take to learn its outcome before it is told to come again.
@@ -207,7 +209,9 @@ async fn fill_pickup(
             None => app.ordering.context(caller.business_id).await?,
         };
         draft.pickup_is_filled = true;
-        given.filled_from(context.pickup.map(Pickup::from).unwrap_or_default())
+        let filled = given.filled_from(context.pickup.map(Pickup::from).unwrap_or_default());
+        warn_of_place("pickup", &filled.place, &mut draft.warnings);
+        filled
     } else {
         given
     };

@@ -232,7 +232,7 @@ fn erased_at() -> Json {
 
 fn driver() -> Json {
     with_required(
-        "The driver, as the fleet introduces them; made up in a simulation.",
+        "The driver, as the fleet introduces them. A simulation makes one up for its event; a test order itself has none.",
         &["name"],
         [
             ("name", string("Name of the driver.")),

@@ -99,7 +99,8 @@ impl Samples {
             order.state = order.state.apply(*event).map_or(order.state, |moved| moved.to);
             order.sequence += 1;
             order.updated_at += TimeDelta::minutes(1);
-            if *event == EventKind::DriverAssigned {
+            // A simulated driver lives in the event alone.
+            if *event == EventKind::DriverAssigned && mode == Mode::Live {
                 order.driver = Some(json!(driver()));
             }
         }

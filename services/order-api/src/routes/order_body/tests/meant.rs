@@ -54,3 +54,10 @@ fn what_may_not_be_meant_is_warned_of() {
     let many: serde_json::Map<_, _> = (0..5_000).map(|n| (format!("x{n}"), json!(n))).collect();
     assert_eq!(warned(&with("/notes", json!(many))).len(), Warnings::MAX + 1);
 }
+
+#[test]
+fn a_coordinate_that_cannot_be_read_is_not_called_missing() {
+    let refused = read(&with("/pickup/latitude", json!(120))).unwrap_err();
+    assert_eq!((refused.faults.len(), &*refused.faults[0].field), (1, "pickup.latitude"));
+    assert!(refused.warnings.is_empty());
+}
