@@ -80,7 +80,9 @@ pub(crate) async fn copy_tables(stack: &Stack, service: Service, url: &str) -> a
         .output()
         .await?;
     ensure!(dump.status.success(), "pg_dump: {}", String::from_utf8_lossy(&dump.stderr));
-    local_stack::query(url, std::str::from_utf8(&dump.stdout)?).await?;
+    // `\restrict` and its like are for psql, not for the server.
+    let lines = std::str::from_utf8(&dump.stdout)?.lines().filter(|line| !line.starts_with('\\'));
+    local_stack::query(url, &lines.collect::<Vec<_>>().join("\n")).await?;
     Ok(())
 }
 
