@@ -12,7 +12,8 @@ use crate::harness::{Harness, unknown_key};
 async fn what_is_no_working_key_has_no_verdict() {
     let harness = Harness::start().await;
     let key = harness.create(Mode::Test).await.key;
-    let mistyped = format!("{}x", &key[..key.len() - 1]);
+    let (start, last) = key.split_at(key.len() - 1);
+    let mistyped = format!("{start}{}", if last == "x" { "y" } else { "x" });
     let of_other_mode = key.replace("sk_test_", "sk_live_");
     let of_other_brand = key.replace("waybill", "other");
     let unknown = unknown_key(&harness.entropy);
