@@ -24,6 +24,8 @@ test("who forgot the password is sent a link, which opens the account once and l
   const { page } = forgetful;
   await page.goto("/log-in");
   await page.getByRole("link", { name: "Forgot your password?" }).click();
+  // The page before has a field of the same name.
+  await heading(page, "Reset your password");
   await page.getByLabel("E-mail").fill(email);
   await page.getByRole("button", { name: "Send the link" }).click();
   await heading(page, "Look into your inbox");
