@@ -87,6 +87,15 @@ impl TextRule {
     }
 }
 
+/// Line breaks and tabs, which address lines are often pasted with, as spaces.
+pub fn one_line(text: String) -> String {
+    if !text.contains(is_line_break_or_tab) {
+        return text;
+    }
+    let parts = text.split(is_line_break_or_tab).map(str::trim).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(" ")
+}
+
 impl<'a> Fields<'a> {
     /// The body itself, which must be an object.
     pub fn of_body(body: &'a Value, faults: &'a FaultList) -> Option<Self> {

@@ -33,7 +33,7 @@ pub use edge::{RequestEdge, edge};
 pub use error::ApiError;
 pub use failures::{FailureLimits, too_many_failures};
 pub use fault::{Fault, FaultList};
-pub use fields::{Fields, PINCODE_TEXT, TextFault, TextRule};
+pub use fields::{Fields, PINCODE_TEXT, TextFault, TextRule, one_line};
 pub use health::{Check, Readiness, management_routes};
 pub use idempotency::{IDEMPOTENCY_KEY_MAX, idempotency_key};
 pub use limit_clock::LimitClock;

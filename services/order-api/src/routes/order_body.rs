@@ -4,9 +4,9 @@ pub(super) mod schema;
 #[cfg(test)]
 mod tests;
 
-use domain::{Paise, PaymentType, is_line_break_or_tab};
+use domain::{Paise, PaymentType};
 use serde_json::Value;
-use web::{FaultList, Fields, TextRule};
+use web::{FaultList, Fields, TextRule, one_line};
 
 use crate::commands::create_order::InvalidOrder;
 use crate::domain::{
@@ -97,14 +97,6 @@ fn warn_of_readable_place(path: &str, fields: &Fields<'_>, place: &Place, warnin
     if is_read("latitude", place.latitude) && is_read("longitude", place.longitude) {
         warn_of_place(path, place, warnings);
     }
-}
-
-fn one_line(text: String) -> String {
-    if !text.contains(is_line_break_or_tab) {
-        return text;
-    }
-    let parts = text.split(is_line_break_or_tab).map(str::trim).filter(|part| !part.is_empty());
-    parts.collect::<Vec<_>>().join(" ")
 }
 
 fn read_place(fields: &Fields<'_>, required: &[&str]) -> Place {

@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
 use internal_api::ordering::PickupProfile;
 use serde_json::{Value, json};
-use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
+use web::{ApiError, FaultList, Fields, JsonBody, TextRule, one_line};
 
 use super::author::ByUser;
 use super::errors;
@@ -76,8 +76,8 @@ fn profile(fields: &Fields<'_>) -> Option<PickupProfile> {
     let business_name = fields.required_text("businessName", TextRule::line(120));
     let contact_name = fields.required_text("contactName", TextRule::line(120));
     let phone = fields.required_phone("phone");
-    let address_line1 = fields.required_text("addressLine1", TextRule::line(250));
-    let address_line2 = fields.optional_text("addressLine2", TextRule::line(250));
+    let address_line1 = fields.required_text("addressLine1", TextRule::lines(250)).map(one_line);
+    let address_line2 = fields.optional_text("addressLine2", TextRule::lines(250)).map(one_line);
     let city = fields.required_text("city", TextRule::line(120));
     let state = fields.required_text("state", TextRule::line(120));
     let pincode = fields.required_pincode("pincode");

@@ -42,6 +42,11 @@ async fn a_profile_is_empty_and_then_complete() {
         assert_eq!(&read.body[name], value, "{name}");
     }
 
+    let mut broken = complete_profile();
+    broken["addressLine1"] = json!("12 MG Road\r\n Floor 3");
+    let written = owner.client.put(PROFILE, broken).await;
+    assert_eq!(written.body["addressLine1"], "12 MG Road Floor 3", "as in an order: {written:?}");
+
     // What is left out of the next one is gone.
     let written = owner.client.put(PROFILE, complete_profile()).await;
     assert_eq!(written.body["landmark"], Value::Null);
