@@ -7,6 +7,9 @@ use std::collections::HashMap;
 
 use domain::{BusinessId, Mode};
 
+/// As many as an endpoint may have of which nothing is known.
+const FEW: i64 = 8;
+
 /// Places: of both modes together, and of test mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Places {
@@ -67,6 +70,20 @@ impl Shares {
         self.by_business.get(&business).copied().unwrap_or_default().may_take(mode, free)
     }
 
+    /// The same for a new delivery, when so many of `places` are in hand. A quarter of them is left to what waits already,
+    /// except by a business that holds few: it finds room while others fill their shares.
+    pub(crate) fn may_take_new(
+        &self,
+        business: BusinessId,
+        mode: Mode,
+        (places, in_hand): (Places, usize),
+    ) -> bool {
+        let held = self.by_business.get(&business).map_or(0, |held| held.all);
+        let Places { all, test } = places;
+        let places = if held < FEW { places } else { Places { all: all * 3 / 4, test: test * 3 / 4 } };
+        self.may_take(business, mode, self.free(places, in_hand))
+    }
+
     /// The businesses that hold any.
     pub(crate) fn held(&self) -> impl Iterator<Item = (BusinessId, Places)> {
         self.by_business.iter().map(|(business, held)| (*business, *held))
@@ -124,6 +141,23 @@ mod tests {
             in_hand - before
         });
         assert_eq!((held, shares.free(places, in_hand)), ([16, 8, 4, 2], Places { all: 34, test: 2 }));
+    }
+
+    #[test]
+    fn what_is_new_finds_room_where_few_are_held_whatever_others_hold() {
+        let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
+        let (mut shares, places) = (Shares::default(), Places::of(512));
+        let [one, other, new] = [(); 3].map(|()| BusinessId::generate(&clock, &entropy));
+        (0..120).for_each(|_| shares.add(one, Mode::Test));
+        (0..112).for_each(|_| shares.add(other, Mode::Test));
+        let mut taken = 0;
+        while shares.may_take_new(new, Mode::Test, (places, 232 + taken)) {
+            shares.add(new, Mode::Test);
+            taken += 1;
+        }
+        assert_eq!(taken, 8, "a quarter is left to what waits");
+        assert!(!shares.may_take_new(other, Mode::Live, (places, 240 + 32)), "it holds its share");
+        assert!(shares.may_take(new, Mode::Test, shares.free(places, 240)), "waiting, it may have more");
     }
 
     #[test]

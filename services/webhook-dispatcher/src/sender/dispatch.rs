@@ -35,7 +35,7 @@ pub(crate) async fn dispatch(app: App, mut express: UnboundedReceiver<Taken>, st
         let room = app.concurrency.saturating_sub(app.in_hand.len()).min(pace.most(Instant::now()));
         if room > 0 {
             let began = Instant::now();
-            match take(&app, room).await {
+            match take_meanwhile(&app, room, (&mut express, &mut pace), &mut sending).await {
                 Ok(claimed) => {
                     let found = claimed.iter().map(|(claimed, _)| claimed.endpoint_id);
                     pace.looked((began, Instant::now()), found);
@@ -71,6 +71,11 @@ struct Next {
     more: bool,
 }
 
+fn send_new(app: &App, taken: Taken, pace: &mut Pace, sending: &mut JoinSet<()>) {
+    pace.express(taken.0.endpoint_id, Instant::now());
+    start(app, sending, taken);
+}
+
 fn start(app: &App, sending: &mut JoinSet<()>, (claimed, hold): Taken) {
     let span = span_of(&claimed);
     sending.spawn(deliver(app.clone(), claimed, hold).instrument(span));
@@ -98,10 +103,7 @@ async fn wait(
         tokio::select! {
             () = stop.cancelled() => return,
             () = app.bell.notified(), if pause.is_none() => more = true,
-            Some(taken) = express.recv() => {
-                pace.express(taken.0.endpoint_id, Instant::now());
-                start(app, sending, taken);
-            }
+            Some(taken) = express.recv() => send_new(app, taken, pace, sending),
             Some(_) = sending.join_next() => {}
             () = tokio::time::sleep_until(until) => return,
         }
@@ -121,6 +123,22 @@ pub(crate) async fn renew_leases(app: App, stop: CancellationToken) {
         match renewed {
             Ok(_) => app.in_hand.renewed(began),
             Err(error) => tracing::warn!(%error, held = held.len(), "leases were not renewed"),
+        }
+    }
+}
+
+/// What is new is sent while the database looks for what is due.
+async fn take_meanwhile(
+    app: &App,
+    room: usize,
+    (express, pace): (&mut UnboundedReceiver<Taken>, &mut Pace),
+    sending: &mut JoinSet<()>,
+) -> Result<Vec<Taken>, postgres::StoreError> {
+    let mut taking = std::pin::pin!(take(app, room));
+    loop {
+        tokio::select! {
+            claimed = &mut taking => return claimed,
+            Some(taken) = express.recv() => send_new(app, taken, pace, sending),
         }
     }
 }

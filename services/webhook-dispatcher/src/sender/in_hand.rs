@@ -75,18 +75,17 @@ impl InHand {
         Hold { in_hand: self.clone(), lease }
     }
 
-    /// The same, unless so many are in hand already, of this endpoint or in all, or its business has its share.
+    /// The same for a new delivery, unless so many are in hand already of this endpoint, or its business has its share.
     pub(crate) fn take_within(
         &self,
-        (of_endpoint, in_all): (i64, Places),
+        (of_endpoint, places): (i64, Places),
         lease: Lease,
         endpoint: EndpointId,
         mode: Mode,
     ) -> Option<Hold> {
         let mut all = self.lock();
         let busy = all.by_endpoint.get(&endpoint).copied().unwrap_or_default();
-        let free = all.shares.free(in_all, all.held.len());
-        if busy >= of_endpoint || !all.shares.may_take(lease.business, mode, free) {
+        if busy >= of_endpoint || !all.shares.may_take_new(lease.business, mode, (places, all.held.len())) {
             return None;
         }
         all.insert(lease, endpoint, mode);
