@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use demo::eventually;
 use domain::Mode;
 use local_stack::say;
 
 use super::events::{Order, by_sequence};
 use super::received::Received;
-use super::{Bench, Endpoint, Row, isolation, steady};
+use super::{Bench, Endpoint, PATIENCE, Row, isolation, steady};
 
 /// As many as a business may have.
 const ENDPOINTS: usize = 20;
@@ -38,6 +39,10 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
             let late = late(bench, accounts).await?;
             beside.extend(isolation::measure(bench, &healthy, PER_SECOND, &mut received).await?);
             bench.delete(&late).await?;
+            eventually("what waits for deleted endpoints to be called off", PATIENCE, || async {
+                Ok((bench.pending(&late).await? == 0).then_some(()))
+            })
+            .await?;
         }
         let what = format!(
             "{PER_SECOND}/s to others beside {} endpoints of free accounts that answer after 9 s (accounts: {accounts})",
