@@ -9,6 +9,7 @@ use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use futures_util::FutureExt;
 use local_stack::query;
 use postgres::{Database, StoreError, violates};
+use test_kit::until;
 
 const NOTES: &str = "CREATE TABLE notes (id int CONSTRAINT notes_once PRIMARY KEY)";
 
@@ -144,18 +145,17 @@ async fn nobody_waits_for_a_connection_for_ever() {
 #[tokio::test]
 async fn a_caller_that_goes_away_leaves_no_open_transaction_behind() {
     let (database, url) = database(NOTES, 2).await;
+    let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'";
     for _ in 0..4 {
+        // What was cancelled in the round before has ended.
+        until("no statement is left", async || query(&url, sleeping).await.unwrap() == "0").await;
         let mut abandoned = Box::pin(database.transaction(async |conn| {
             insert(conn, 1).await?;
             sql_query("SELECT pg_sleep(30)").execute(conn).await?;
             Ok::<_, StoreError>(())
         }));
         // Until the statement that never ends is under way.
-        while query(&url, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'")
-            .await
-            .unwrap()
-            == "0"
-        {
+        while query(&url, sleeping).await.unwrap() == "0" {
             assert!(tokio::time::timeout(Duration::from_millis(20), &mut abandoned).await.is_err());
         }
         drop(abandoned);

@@ -49,6 +49,19 @@ async fn look_now(harness: &Harness) {
         .expect("an update");
 }
 
+/// The provider was asked about every pending top-up: one that was paid comes last, and is credited.
+async fn asked_about_all(harness: &Harness, razorpay: &FakeRazorpay, payment: &str) {
+    let business = harness.business();
+    let (last, order) = pending(harness, business, 10_000).await;
+    razorpay.pay(&order, payment, 10_000, "captured");
+    let due = format!(
+        "UPDATE top_ups SET next_check_at = now() - CASE id WHEN '{}' THEN interval '1 second' ELSE interval '2 seconds' END",
+        last.id
+    );
+    harness.script(&due).await.expect("an update");
+    until("the last is credited", async || status(harness, business, &last).await == "succeeded").await;
+}
+
 #[tokio::test]
 async fn a_webhook_credits_a_top_up_once_in_whatever_order_events_come() {
     let (harness, razorpay) = start().await;
@@ -73,7 +86,7 @@ async fn a_webhook_credits_a_top_up_once_in_whatever_order_events_come() {
     assert_eq!(harness.balance(business).await, 50_000);
     assert_eq!(status(&harness, business, &top_up).await, "succeeded");
     assert_eq!(harness.number("SELECT count(*) FROM payment_notices").await, 4);
-    look_now(&harness).await;
+    asked_about_all(&harness, &razorpay, "pay_2").await;
     assert_eq!(harness.balance(business).await, 50_000);
     let line = harness.entries(business).await.remove(0);
     assert_eq!((line.kind.as_str(), line.reference), ("top_up", Some(top_up.id.to_string())));
@@ -166,7 +179,8 @@ async fn a_payment_that_was_credited_pays_for_nothing_else() {
         }
         assert_eq!(status(&harness, owner, &second).await, "pending");
         // Nor is it credited when the provider is asked; another payment of it is.
-        look_now(&harness).await;
+        asked_about_all(&harness, &razorpay, &format!("pay_of_{owner}")).await;
+        assert_eq!(status(&harness, owner, &second).await, "pending");
         let fresh = razorpay.pay(&order, "pay_2", 50_000, "captured");
         if owner == business {
             assert_eq!(post(&harness, &event("order.paid", &fresh)).await.unwrap(), "credited");

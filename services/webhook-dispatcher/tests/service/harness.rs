@@ -193,6 +193,15 @@ impl Harness {
         diesel::select(count).first(&mut self.connection().await).await.expect("a number")
     }
 
+    /// The events of such rows.
+    pub(crate) async fn events_of(&self, from: &str) -> Vec<String> {
+        use diesel_async::RunQueryDsl;
+        let ids = diesel::dsl::sql::<diesel::sql_types::Array<diesel::sql_types::Text>>(&format!(
+            "(SELECT array_agg(event_id) FROM {from})"
+        ));
+        diesel::select(ids).first(&mut self.connection().await).await.expect("events")
+    }
+
     pub(crate) async fn connection(&self) -> AsyncPgConnection {
         AsyncPgConnection::establish(self.settings.database.url.expose()).await.expect("a connection")
     }

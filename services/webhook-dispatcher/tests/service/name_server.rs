@@ -31,8 +31,7 @@ pub(crate) enum Said {
     Silence,
 }
 
-/// Decides by the name and by how many questions of this kind came for it before.
-type Zone = dyn Fn(&str, usize) -> Said + Send + Sync;
+type Zone = dyn Fn(&str) -> Said + Send + Sync;
 
 struct Shared {
     zone: Box<Zone>,
@@ -47,7 +46,7 @@ pub(crate) struct NameServer {
 }
 
 impl NameServer {
-    pub(crate) async fn start(zone: impl Fn(&str, usize) -> Said + Send + Sync + 'static) -> Self {
+    pub(crate) async fn start(zone: impl Fn(&str) -> Said + Send + Sync + 'static) -> Self {
         let shared = Arc::new(Shared { zone: Box::new(zone), asked: Mutex::default() });
         let (udp, tcp) = sockets().await;
         let address = udp.local_addr().unwrap();
@@ -114,13 +113,13 @@ impl Shared {
     fn answer(&self, question: &[u8]) -> Option<Vec<u8>> {
         let (name, end) = read_name(question)?;
         let kind = u16::from_be_bytes([*question.get(end)?, *question.get(end + 1)?]);
-        let before = {
-            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-            let count = asked.entry((name.clone(), kind)).or_default();
-            *count += 1;
-            *count - 1
-        };
-        let (code, records) = match (self.zone)(&name, before) {
+        *self
+            .asked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry((name.clone(), kind))
+            .or_default() += 1;
+        let (code, records) = match (self.zone)(&name) {
             Said::Silence => return None,
             Said::Nothing => (3, Vec::new()),
             Said::Failure => (2, Vec::new()),

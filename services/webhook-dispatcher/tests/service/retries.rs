@@ -194,8 +194,7 @@ async fn whatever_the_other_side_does_is_told_in_words() {
         let error = error_of(&harness, port).await;
         assert!(error.contains(words), "{words}: {error}");
     }
-    let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
-    assert!(error_of(&harness, free).await.contains("the connection was refused"));
+    assert!(error_of(&harness, test_kit::nowhere().port()).await.contains("the connection was refused"));
 }
 
 #[tokio::test]
