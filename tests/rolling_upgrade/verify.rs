@@ -11,7 +11,7 @@ use messaging::Broker;
 use reference_shop::ReceivedWebhook;
 use reqwest::Method;
 use settings::Secret;
-use waybill_tests::faults::{ledger_is_sound, no_dead_letters};
+use waybill_tests::field_errors::{ledger_is_sound, no_dead_letters};
 use waybill_tests::{Business, PASSWORD, PATIENCE, assert_in_order, kinds, wait_until_quiet};
 
 use crate::rollout::Rollout;

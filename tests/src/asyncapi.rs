@@ -6,9 +6,9 @@ mod samples;
 use domain::{EventKind, Mode};
 use events::{
     ApiKeyRevoked, EXCHANGE, EndpointDisabled, EndpointFailing, OrderEvent, PersonalDataErased,
-    WalletLowBalance,
+    WalletLowBalance, queues,
 };
-use messaging::{Queue, topology};
+use messaging::Queue;
 use serde_json::{Map, Value, json};
 use strum::VariantArray;
 use utoipa::ToSchema;
@@ -112,7 +112,7 @@ impl Kind {
 /// # Errors
 /// When a schema cannot be written as JSON.
 pub fn document() -> serde_json::Result<Value> {
-    let queues = topology::shared();
+    let queues = queues::ALL.map(Queue::shared);
     Ok(json!({
         "asyncapi": "3.0.0",
         "info": {

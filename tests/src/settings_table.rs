@@ -22,7 +22,7 @@ JSON.
   `WAYBILL_DATABASE__URL_FILE=/run/secrets/database-url`. A line end after the value does not count.
 - A variable or a file that is empty counts as not set, as Compose leaves them: the default holds. Only a secret that has a default for
   a local stack must not be set to nothing.
-- A start with missing or bad settings ends at once and names every fault; `<program> settings --check` does so without a start. A
+- A start with missing or bad settings ends at once and names every error; `<program> settings --check` does so without a start. A
   variable that a program does not know, or a name in a section of the file, is named in its log; `--check` refuses one of a section that
   the program has. `migrate` and `schema` read `WAYBILL_DATABASE__…` and
   `WAYBILL_TELEMETRY__…` alone.

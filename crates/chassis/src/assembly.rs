@@ -1,15 +1,17 @@
 //! Putting a service together.
 
+use std::fmt::Display;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use actix_web::web::ServiceConfig;
 use anyhow::Context as _;
 use domain::{Clock, Entropy};
 use messaging::{Broker, Handler, Queue};
-use outbox::{Doorbell, Relay};
+use outbox::{OutboxNotifier, Relay, Unit};
 use postgres::{Database, Schema};
 use settings::Http;
 use telemetry::Metrics;
@@ -20,13 +22,9 @@ use crate::{Running, ServiceSettings};
 
 /// A service on its way to [`Running`]: what each of them holds, to which it adds consumers, workers and routes.
 pub struct Chassis {
-    pub database: Database,
+    pub unit: Unit,
     pub broker: Broker,
-    /// Rings the relay, where there is one.
-    pub doorbell: Doorbell,
     pub tasks: Tasks,
-    pub clock: Clock,
-    pub entropy: Entropy,
     http: Http,
     metrics: Metrics,
     workers: Workers,
@@ -58,12 +56,9 @@ impl Chassis {
         let management = web::listen(sections.http.management, ServeOptions::INTERNAL, edge, routes)
             .with_context(|| unusable("MANAGEMENT", sections.http.management))?;
         Ok(Self {
-            database,
+            unit: Unit { database, clock, entropy, outbox: OutboxNotifier::default() },
             broker,
-            doorbell: Doorbell::default(),
             tasks: Tasks::on_this_runtime(),
-            clock,
-            entropy,
             http: sections.http.clone(),
             metrics,
             workers: Workers::default(),
@@ -105,6 +100,19 @@ impl Chassis {
         self.workers.start(name, work);
     }
 
+    /// Starts periodic work: see [`every`](crate::every).
+    pub fn every<F, E>(
+        &mut self,
+        name: &'static str,
+        interval: Duration,
+        round: impl FnMut(CancellationToken) -> F + Send + 'static,
+    ) where
+        F: Future<Output = Result<(), E>> + Send + 'static,
+        E: Display + 'static,
+    {
+        self.workers.start(name, |stop| crate::every(interval, stop, round));
+    }
+
     /// Consumes the queue, up to `parallel` messages at once, and tells how much waits in it.
     pub fn consume(&mut self, name: &'static str, queue: Queue, parallel: u16, handler: impl Handler) {
         let broker = self.broker.clone();
@@ -120,7 +128,7 @@ impl Chassis {
     /// Carries this service's outbox to the broker, and keeps its inbox short.
     pub fn relay(&mut self) {
         let publisher = self.broker.publisher();
-        let relay = Relay::new(self.database.clone(), publisher, self.doorbell.clone(), self.clock.clone());
+        let relay = Relay::new(&self.unit, publisher);
         self.worker("relay", |stop| relay.run(stop));
     }
 
@@ -148,7 +156,7 @@ impl Chassis {
     ) -> anyhow::Result<Running> {
         let internal = web::listen(self.http.internal, ServeOptions::INTERNAL, self.edge(), internal)
             .with_context(|| unusable("INTERNAL", self.http.internal))?;
-        let (metrics, database) = (self.metrics.clone(), self.database.clone());
+        let (metrics, database) = (self.metrics.clone(), self.unit.database.clone());
         self.worker("metrics", |stop| keep_metrics(metrics, database, stop));
         // Not before all listeners are bound: whoever is told that this is ready calls at once.
         self.lacks_schema.store(false, Ordering::Relaxed);
@@ -165,7 +173,7 @@ impl Chassis {
     }
 
     fn edge(&self) -> RequestEdge {
-        RequestEdge { clock: self.clock.clone(), entropy: self.entropy.clone() }
+        RequestEdge { clock: self.unit.clock.clone(), entropy: self.unit.entropy.clone() }
     }
 }
 

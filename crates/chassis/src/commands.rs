@@ -1,100 +1,81 @@
-//! What every service can be told to do.
+//! The command line of a service.
 
 use std::time::Duration;
+
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 /// Longer than any migration that a roll-out waits for.
 const PATIENCE_MAX_SECONDS: u64 = 86_400;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Command {
+/// `C` holds the commands that only this service has; [`NoCommands`] if there are none.
+#[derive(Debug, Parser)]
+#[command(about = None, long_about = None, disable_version_flag = true, after_help = "Settings are environment variables: see `settings`.")]
+struct CommandLine<C: Subcommand> {
+    #[command(subcommand)]
+    command: Option<Command<C>>,
+    /// Print name and version
+    #[arg(short = 'V', long)]
+    version: bool,
+}
+
+#[derive(Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum Command<C: Subcommand> {
+    /// Serve until SIGTERM or SIGINT (the default)
     Serve,
+    /// Create or update the tables
     Migrate,
-    /// Asks the instance on this machine whether it is ready.
+    /// Wait until the tables match this program
+    Schema(SchemaArguments),
+    /// Ask the instance on this machine whether it is ready
     Health,
-    /// Waits until the tables are as this program expects.
-    Schema {
-        patience: Duration,
-    },
-    /// Prints what can be set.
-    Settings,
-    /// Says whether the settings of this process are fit to serve with.
-    CheckSettings,
-    Help,
+    /// Print all settings as JSON, or check those of this process
+    Settings(SettingsArguments),
+    /// Print name and version
     Version,
+    #[command(flatten)]
+    Own(C),
 }
 
-/// What every service takes, and what for.
-const COMMANDS: [(&str, &str); 7] = [
-    ("serve", "serves; so it does without a command, too"),
-    ("migrate", "creates or updates the tables, and ends"),
-    ("schema [--patience SECONDS]", "waits until the tables are as this program expects"),
-    ("health", "asks the instance on this machine whether it is ready"),
-    ("settings [--check]", "prints what can be set, as JSON; or checks what is set"),
-    ("help, --help", "prints this"),
-    ("version, --version", "prints name and version"),
-];
-
-pub(crate) fn help(service: &str, own: &[&str]) -> String {
-    let own = own.iter().map(|name| (*name, "only this service has it"));
-    let lines: String =
-        COMMANDS.into_iter().chain(own).map(|(name, what)| format!("\n  {name:28} {what}")).collect();
-    format!(
-        "{}\n\nusage: {service} [command]\n{lines}\n\nSettings are environment variables.",
-        version(service)
-    )
+#[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SchemaArguments {
+    /// Seconds to wait (at most 86400)
+    #[arg(long, value_name = "SECONDS", default_value_t = 300,
+        value_parser = clap::value_parser!(u64).range(..=PATIENCE_MAX_SECONDS))]
+    patience: u64,
 }
+
+impl SchemaArguments {
+    pub(crate) fn patience(self) -> Duration {
+        Duration::from_secs(self.patience)
+    }
+}
+
+#[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SettingsArguments {
+    /// Check the settings of this process instead
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+/// For a service without commands of its own.
+#[derive(Debug, PartialEq, Eq, Subcommand)]
+pub enum NoCommands {}
 
 /// All programs are released together.
 pub(crate) fn version(service: &str) -> String {
     format!("{service} {}", env!("CARGO_PKG_VERSION"))
 }
 
-/// Whether what follows a command asks for help: it is not done then.
-fn is_help(rest: &[String]) -> bool {
-    rest.iter().any(|word| matches!(word.as_str(), "--help" | "-h"))
-}
-
-impl Command {
-    const DEFAULT_PATIENCE: Duration = Duration::from_secs(300);
-
-    /// `own` are the commands that the service knows beside these. What takes no argument refuses one.
-    pub(crate) fn read(own: &[&str], mut arguments: impl Iterator<Item = String>) -> anyhow::Result<Self> {
-        let name = arguments.next().unwrap_or_else(|| "serve".into());
-        let rest: Vec<String> = arguments.collect();
-        let command = match name.as_str() {
-            "help" | "--help" | "-h" => Self::Help,
-            "version" | "--version" | "-V" => Self::Version,
-            "serve" => Self::Serve,
-            "migrate" => Self::Migrate,
-            "health" => Self::Health,
-            "schema" if !is_help(&rest) => return Ok(Self::Schema { patience: patience(&rest)? }),
-            "schema" => Self::Help,
-            "settings" if rest == ["--check"] => return Ok(Self::CheckSettings),
-            "settings" => Self::Settings,
-            other => {
-                let own: String = own.iter().map(|command| format!(", {command}")).collect();
-                anyhow::bail!(
-                    "{other} is no command; there are serve (the default), migrate, schema, health, settings, help, version{own}"
-                );
-            }
-        };
-        match rest.first() {
-            _ if is_help(&rest) => Ok(Self::Help),
-            Some(further) => anyhow::bail!("{name} takes no argument, but there is {further}"),
-            None => Ok(command),
-        }
-    }
-}
-
-fn patience(rest: &[String]) -> anyhow::Result<Duration> {
-    let usage = "schema takes --patience SECONDS, or nothing";
-    match rest {
-        [] => Ok(Command::DEFAULT_PATIENCE),
-        [flag, seconds] if flag == "--patience" => match seconds.parse() {
-            Ok(seconds) if seconds <= PATIENCE_MAX_SECONDS => Ok(Duration::from_secs(seconds)),
-            _ => anyhow::bail!("{usage}; at most {PATIENCE_MAX_SECONDS}"),
-        },
-        _ => anyhow::bail!(usage),
+impl<C: Subcommand> Command<C> {
+    /// # Errors
+    /// Also the texts of `--help`: print them with [`clap::Error::exit`].
+    pub(crate) fn read(
+        service: &'static str,
+        words: impl Iterator<Item = std::ffi::OsString>,
+    ) -> Result<Self, clap::Error> {
+        let matches = CommandLine::<C>::command().name(service).try_get_matches_from(words)?;
+        let line = CommandLine::<C>::from_arg_matches(&matches)?;
+        Ok(if line.version { Self::Version } else { line.command.unwrap_or(Self::Serve) })
     }
 }
 
@@ -102,30 +83,37 @@ fn patience(rest: &[String]) -> anyhow::Result<Duration> {
 mod tests {
     use super::*;
 
-    fn read(words: &str) -> Result<Command, String> {
-        let words = words.split_whitespace().map(str::to_owned);
-        Command::read(&["coin", "melt"], words).map_err(|error| error.to_string())
+    #[derive(Debug, PartialEq, Eq, Subcommand)]
+    enum Mint {
+        /// Make a coin
+        Coin {
+            #[arg(long)]
+            gold: bool,
+        },
+    }
+
+    fn read(words: &str) -> Result<Command<Mint>, String> {
+        let words = std::iter::once("mint").chain(words.split_whitespace()).map(Into::into);
+        Command::read("mint", words).map_err(|error| error.to_string())
     }
 
     #[test]
     fn commands_are_read() {
-        let patience = Command::DEFAULT_PATIENCE;
+        let schema = |patience| Command::Schema(SchemaArguments { patience });
+        let settings = |check| Command::Settings(SettingsArguments { check });
         for (words, command) in [
             ("", Command::Serve),
             ("serve", Command::Serve),
             ("migrate", Command::Migrate),
             ("health", Command::Health),
-            ("settings", Command::Settings),
-            ("settings --check", Command::CheckSettings),
-            ("help", Command::Help),
-            ("--help", Command::Help),
-            ("-h", Command::Help),
-            ("migrate --help", Command::Help),
-            ("schema --help", Command::Help),
+            ("settings", settings(false)),
+            ("settings --check", settings(true)),
             ("version", Command::Version),
             ("--version", Command::Version),
-            ("schema", Command::Schema { patience }),
-            ("schema --patience 7", Command::Schema { patience: Duration::from_secs(7) }),
+            ("-V", Command::Version),
+            ("schema", schema(300)),
+            ("schema --patience 7", schema(7)),
+            ("coin --gold", Command::Own(Mint::Coin { gold: true })),
         ] {
             assert_eq!(read(words), Ok(command), "{words}");
         }
@@ -133,27 +121,33 @@ mod tests {
 
     #[test]
     fn help_names_every_command() {
-        let text = help("mint", &["coin", "melt"]);
-        assert!(text.starts_with(&format!("mint {}\n", env!("CARGO_PKG_VERSION"))), "{text}");
-        for name in ["serve", "migrate", "schema", "health", "settings", "help", "version", "coin", "melt"] {
-            assert!(text.contains(&format!("\n  {name}")), "{name} in {text}");
+        for words in ["help", "--help", "-h"] {
+            let text = read(words).unwrap_err();
+            for name in ["serve", "migrate", "schema", "health", "settings", "version", "help", "coin"] {
+                assert!(text.contains(&format!("\n  {name} ")), "{name} in {text}");
+            }
+        }
+        assert!(read("schema --help").unwrap_err().contains("--patience <SECONDS>"));
+    }
+
+    #[test]
+    fn unknown_words_are_refused() {
+        for (words, named) in [
+            ("dance", "'dance'"),
+            ("migrate now", "'now'"),
+            ("settings --colour", "'--colour'"),
+            ("schema soon", "'soon'"),
+            ("schema --patience soon", "'soon'"),
+            ("schema --patience 86401", "86401 is not in 0..=86400"),
+        ] {
+            let refusal = read(words).unwrap_err();
+            assert!(refusal.contains(named), "{words}: {refusal}");
         }
     }
 
     #[test]
-    fn whatever_else_is_said_is_refused() {
-        let all =
-            "there are serve (the default), migrate, schema, health, settings, help, version, coin, melt";
-        for (words, refusal) in [
-            ("dance", format!("dance is no command; {all}")),
-            ("dance --help", format!("dance is no command; {all}")),
-            ("migrate now", "migrate takes no argument, but there is now".into()),
-            ("settings --colour", "settings takes no argument, but there is --colour".into()),
-            ("serve now", "serve takes no argument, but there is now".into()),
-            ("schema soon", "schema takes --patience SECONDS, or nothing".into()),
-            ("schema --patience soon", "schema takes --patience SECONDS, or nothing; at most 86400".into()),
-        ] {
-            assert_eq!(read(words), Err(refusal), "{words}");
-        }
+    fn a_service_may_have_no_commands_of_its_own() {
+        let words = ["mint", "serve"].into_iter().map(Into::into);
+        assert_eq!(Command::<NoCommands>::read("mint", words).unwrap(), Command::Serve);
     }
 }

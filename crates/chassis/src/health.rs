@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::Faults;
+use settings::SettingErrors;
 
 /// For connecting, and for each wait for the answer.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -27,7 +27,7 @@ struct Management {
 }
 
 impl settings::Settings for HealthSettings {
-    fn check(&self, _faults: &mut Faults) {}
+    fn check(&self, _errors: &mut SettingErrors) {}
 }
 
 /// # Errors

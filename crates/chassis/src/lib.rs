@@ -3,16 +3,17 @@
 
 mod assembly;
 mod commands;
+mod every;
 mod health;
 mod program;
-mod reconciliation;
 mod running;
 mod sections;
 mod tables;
 
 pub use assembly::Chassis;
-pub use program::{command, main, told_to};
-pub use reconciliation::{ReconcileArguments, ReconcileFinding, ReconcileReport};
+pub use commands::NoCommands;
+pub use every::every;
+pub use program::{command, main};
 pub use running::Running;
 pub use sections::{Sections, ServiceSettings};
 pub use tables::migrate;

@@ -1,32 +1,38 @@
-//! A service as a program: `serve` (the default), and what prepares for it or looks at it.
+//! A service as a program: `serve` (the default), its preparations and its inspections.
 
 use std::io::Write as _;
+use std::process::ExitCode;
 
 use anyhow::Context as _;
+use clap::Subcommand;
 use diesel_migrations::EmbeddedMigrations;
 use domain::{Clock, Entropy};
 use settings::{Environment, Settings, Telemetry};
 
-use crate::commands::{Command, help, version};
+use crate::commands::{Command, version};
 use crate::health::health;
 use crate::tables::{TableSettings, schema};
 use crate::{Chassis, Running, Sections, ServiceSettings};
 
-/// Runs the program as its first argument says, with the settings of this process.
+/// Runs the command that the first argument names, with the settings of this process. `own` runs the commands `C` that
+/// only this service has.
 ///
 /// # Errors
-/// When the settings are not usable, the argument is no command, or the command fails.
-pub fn main<S: ServiceSettings>(
+/// When the settings are invalid or the command fails. Invalid arguments end the process with exit code 2.
+pub fn main<S: ServiceSettings, C: Subcommand>(
     migrations: EmbeddedMigrations,
     start: impl FnOnce(&S, Chassis) -> anyhow::Result<Running>,
-) -> anyhow::Result<()> {
-    match Command::read(S::COMMANDS, std::env::args().skip(1))? {
+    own: impl FnOnce(C) -> anyhow::Result<ExitCode>,
+) -> anyhow::Result<ExitCode> {
+    let command = Command::<C>::read(S::SERVICE, std::env::args_os()).unwrap_or_else(|error| error.exit());
+    match command {
+        Command::Own(command) => return own(command),
         Command::Health => health(),
-        Command::Help => print(&help(S::SERVICE, S::COMMANDS)),
         Command::Version => print(&version(S::SERVICE)),
-        Command::Settings => print(&serde_json::to_string_pretty(&settings::describe::<S>()?)?),
-        Command::CheckSettings => Ok(settings::check::<S>()?),
-        Command::Schema { patience } => {
+        Command::Settings(arguments) if arguments.check => Ok(settings::check::<S>()?),
+        Command::Settings(_) => print(&serde_json::to_string_pretty(&settings::describe::<S>()?)?),
+        Command::Schema(arguments) => {
+            let patience = arguments.patience();
             with_settings(async |settings: &TableSettings| settings.await_schema(migrations, patience).await)
         }
         Command::Migrate => with_logs::<S, TableSettings>(
@@ -37,7 +43,8 @@ pub fn main<S: ServiceSettings>(
             |settings| settings.sections().telemetry,
             async |settings| serve(settings, migrations, start).await,
         ),
-    }
+    }?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Runs work of the service `S` that needs the settings `L` and tells of itself in logs and traces.
@@ -79,14 +86,8 @@ fn print(text: &str) -> anyhow::Result<()> {
     Ok(writeln!(std::io::stdout(), "{text}")?)
 }
 
-/// What follows the name of a command that only this service has, when that is what the program was told to do.
-pub fn told_to(command: &str) -> Option<Vec<String>> {
-    let mut arguments = std::env::args().skip(1);
-    (arguments.next().as_deref() == Some(command)).then(|| arguments.collect())
-}
-
-/// Runs a command that only this service has, with the settings of this process. It writes no logs: what it prints is for
-/// whoever ran it.
+/// Runs a command that only this service has, with the settings of this process. It writes no logs, because its output is
+/// for the person who ran it.
 ///
 /// # Errors
 /// When the settings are not usable, or the command fails.

@@ -1,13 +1,11 @@
 //! What the chassis reads of a service's settings.
 
-use settings::{Broker, Database, Environment, Faults, Http, Settings, Telemetry};
+use settings::{Broker, Database, Environment, Http, SettingErrors, Settings, Telemetry};
 
 /// The settings of a service, which have the sections that every service has.
 pub trait ServiceSettings: Settings {
     /// The service's name, in its logs and metrics and in the listings of the broker.
     const SERVICE: &'static str;
-    /// The commands that only this service has, beside those that each has. Its `main` looks for them first.
-    const COMMANDS: &'static [&'static str] = &[];
 
     fn sections(&self) -> Sections<'_>;
 }
@@ -25,20 +23,20 @@ pub struct Sections<'a> {
 
 impl Sections<'_> {
     /// Names what is wrong with these sections.
-    pub fn check(&self, faults: &mut Faults) {
-        self.broker.check(faults);
-        check(self.database, self.telemetry, faults);
+    pub fn check(&self, errors: &mut SettingErrors) {
+        self.broker.check(errors);
+        check(self.database, self.telemetry, errors);
     }
 }
 
 /// Names what is wrong with sections that are not for serving alone.
-pub(crate) fn check(database: &Database, telemetry: &Telemetry, faults: &mut Faults) {
-    database.check(faults);
-    if let Err(fault) = postgres::check_url(database) {
-        faults.add("WAYBILL_DATABASE__URL", fault);
+pub(crate) fn check(database: &Database, telemetry: &Telemetry, errors: &mut SettingErrors) {
+    database.check(errors);
+    if let Err(error) = postgres::check_url(database) {
+        errors.add("WAYBILL_DATABASE__URL", error);
     }
-    telemetry.check(faults);
-    if let Err(fault) = telemetry::check_filter(telemetry) {
-        faults.add("WAYBILL_TELEMETRY__FILTER", fault);
+    telemetry.check(errors);
+    if let Err(error) = telemetry::check_filter(telemetry) {
+        errors.add("WAYBILL_TELEMETRY__FILTER", error);
     }
 }

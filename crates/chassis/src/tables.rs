@@ -6,7 +6,7 @@ use diesel_migrations::EmbeddedMigrations;
 use postgres::Schema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::{Database, Faults, Telemetry};
+use settings::{Database, SettingErrors, Telemetry};
 
 use crate::sections;
 
@@ -19,8 +19,8 @@ pub(crate) struct TableSettings {
 }
 
 impl settings::Settings for TableSettings {
-    fn check(&self, faults: &mut Faults) {
-        sections::check(&self.database, &self.telemetry, faults);
+    fn check(&self, errors: &mut SettingErrors) {
+        sections::check(&self.database, &self.telemetry, errors);
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod envelope;
 mod order;
+pub mod queues;
 mod routing;
 
 pub use envelope::{

@@ -8,7 +8,7 @@ use reqwest::{Method, Request, RequestBuilder, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use settings::Secret;
-use telemetry::{KeyValue, Leg};
+use telemetry::{ClientSpan, KeyValue};
 use url::Url;
 
 use crate::{CallError, Refusal};
@@ -131,26 +131,30 @@ impl Peer {
     async fn call<A: DeserializeOwned>(&self, request: RequestBuilder) -> Result<A, CallError> {
         let mut request = request.build().map_err(|error| self.unavailable(error.without_url()))?;
         request.headers_mut().insert(header::ACCEPT, HeaderValue::from_static("application/json"));
-        let leg = Leg::call(method_name(request.method()), || self.attributes(request.method()));
-        pass_on(&leg, request.headers_mut());
-        let outcome = self.exchange(request, &leg).await;
+        let span = ClientSpan::call(method_name(request.method()), || self.attributes(request.method()));
+        pass_on(&span, request.headers_mut());
+        let outcome = self.exchange(request, &span).await;
         if let Err(CallError::Unavailable { .. }) = &outcome {
-            leg.fail("unavailable");
+            span.fail("unavailable");
         }
         outcome
     }
 
-    async fn exchange<A: DeserializeOwned>(&self, request: Request, leg: &Leg) -> Result<A, CallError> {
+    async fn exchange<A: DeserializeOwned>(
+        &self,
+        request: Request,
+        span: &ClientSpan,
+    ) -> Result<A, CallError> {
         let response =
             self.http.execute(request).await.map_err(|error| self.unavailable(error.without_url()))?;
         let status = response.status();
-        leg.record(KeyValue::new("http.response.status_code", i64::from(status.as_u16())));
+        span.record(KeyValue::new("http.response.status_code", i64::from(status.as_u16())));
         let bytes = self.read(response).await?;
         if status.is_success() {
             let bytes = if bytes.is_empty() { b"null".as_slice() } else { &bytes };
             return serde_json::from_slice(bytes).map_err(|error| self.unavailable(error));
         }
-        leg.fail(status.as_u16().to_string());
+        span.fail(status.as_u16().to_string());
         Err(self.failure(status, &bytes))
     }
 
@@ -206,8 +210,8 @@ fn method_name(method: &Method) -> &'static str {
     }
 }
 
-fn pass_on(leg: &Leg, headers: &mut HeaderMap) {
-    let Some(trace) = leg.context() else { return };
+fn pass_on(span: &ClientSpan, headers: &mut HeaderMap) {
+    let Some(trace) = span.context() else { return };
     for (name, value) in [("traceparent", Some(trace.traceparent)), ("tracestate", trace.tracestate)] {
         if let Some(value) = value.and_then(|value| HeaderValue::try_from(value).ok()) {
             headers.insert(HeaderName::from_static(name), value);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use web::ApiError;
 
 /// An internal call that brought no answer to use.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -20,6 +21,22 @@ impl CallError {
         match self {
             Self::Refused { refusal, .. } => Some(&refusal.code),
             Self::Unavailable { .. } => None,
+        }
+    }
+}
+
+impl From<CallError> for ApiError {
+    /// Passes on a peer's refusal unchanged. A peer that is unreachable becomes 503.
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Unavailable { service, reason } => {
+                tracing::warn!(service, reason, "a peer did not answer");
+                Self::unavailable()
+            }
+            CallError::Refused { refusal, .. } => {
+                let Refusal { status, code, message, rest } = *refusal;
+                Self::passed_on(status, code, message, rest)
+            }
         }
     }
 }

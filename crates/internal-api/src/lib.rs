@@ -16,4 +16,5 @@ pub mod webhooks;
 
 pub use client::{Peer, PeerOptions};
 pub use error::{CallError, Refusal};
-pub use page::{Page, PageQuery};
+pub use page::Page;
+pub use web::PageQuery;

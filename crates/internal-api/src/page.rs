@@ -24,14 +24,3 @@ impl<T> Page<T> {
         Page { data: self.data.into_iter().map(to).collect(), has_more: self.has_more }
     }
 }
-
-/// Which page is wanted; already checked by the service at the edge.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PageQuery {
-    /// 1 to 100.
-    pub limit: usize,
-    /// The id that the page begins after.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub starting_after: Option<String>,
-}

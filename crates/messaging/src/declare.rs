@@ -1,14 +1,14 @@
 //! Telling the broker of the exchange and the queues. Declaring what exists changes nothing. Where the platform makes them
 //! (`WAYBILL_BROKER__DECLARE`), it is only looked whether they are there.
 
-use events::EXCHANGE;
+use events::{EXCHANGE, queues};
 use lapin::options::{ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions};
 use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
 use lapin::types::{FieldTable, ShortString};
 use lapin::{Connection, ErrorKind, ExchangeKind};
 
 use crate::queue::Kind;
-use crate::{BrokerError, Queue, topology};
+use crate::{BrokerError, Queue};
 
 /// Who makes the exchange and the shared queues. A queue per instance is always made by its instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub(crate) enum Maker {
 /// The exchange and every shared queue, before the first publish on a connection.
 pub(crate) async fn topology(connection: &Connection, maker: Maker) -> Result<(), BrokerError> {
     exchange(connection, maker).await?;
-    for shared in topology::shared() {
-        queue(connection, &shared, maker).await?;
+    for shared in queues::ALL {
+        queue(connection, &Queue::shared(shared), maker).await?;
     }
     Ok(())
 }

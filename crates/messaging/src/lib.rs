@@ -14,7 +14,7 @@ mod message;
 mod publisher;
 mod queue;
 mod spans;
-pub mod topology;
+mod topology;
 
 pub use broker::{Backlog, Broker, BrokerError, exposure};
 pub use consumer::consume;

@@ -20,7 +20,7 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// With the context of the leg that the message takes, so that whoever consumes it knows where it came from.
+    /// With the context of the span that the message takes, so that whoever consumes it knows where it came from.
     pub(crate) fn properties(&self, trace: Option<&TraceContext>) -> BasicProperties {
         let mut headers = FieldTable::default();
         if let Some(trace) = trace {

@@ -187,9 +187,9 @@ async fn confirmed(
 ) -> Result<(), BrokerError> {
     // The messages enter the channel in order, as each future is first polled in order.
     let confirmations = messages.iter().map(async |message| {
-        let leg = spans::publishing(EXCHANGE, message);
+        let span = spans::publishing(EXCHANGE, message);
         // In a process without traces the message's own goes on as it came.
-        let trace = leg.context().or_else(|| message.trace.clone());
+        let trace = span.context().or_else(|| message.trace.clone());
         let sent = channel.basic_publish(
             EXCHANGE.into(),
             short(&message.routing_key),
@@ -198,15 +198,15 @@ async fn confirmed(
             message.properties(trace.as_ref()),
         );
         match (async { sent.await?.await }).await {
-            Ok(confirmation) => Ok((leg, confirmation)),
+            Ok(confirmation) => Ok((span, confirmation)),
             Err(error) => {
-                leg.fail("unavailable");
+                span.fail("unavailable");
                 Err(error)
             }
         }
     });
     let (mut legs, mut returned, mut is_refused) = (Vec::new(), HashSet::new(), false);
-    for (leg, confirmation) in try_join_all(confirmations).await? {
+    for (span, confirmation) in try_join_all(confirmations).await? {
         match confirmation {
             Confirmation::Ack(None) => {}
             Confirmation::Ack(Some(message)) => {
@@ -214,11 +214,11 @@ async fn confirmed(
                 returned.insert((id, message.delivery.routing_key.to_string()));
             }
             Confirmation::Nack(_) | Confirmation::NotRequested => {
-                leg.fail("refused");
+                span.fail("refused");
                 is_refused = true;
             }
         }
-        legs.push(leg);
+        legs.push(span);
     }
     if is_refused {
         return Err(BrokerError::Refused);

@@ -1,7 +1,8 @@
-//! The two kinds of queue, as the broker is told of them.
+//! The two kinds of queue and their arguments on the broker.
 
 use std::time::Duration;
 
+use events::queues::SharedQueue;
 use lapin::options::QueueDeclareOptions;
 use lapin::types::{AMQPValue, FieldTable};
 
@@ -32,7 +33,7 @@ pub(crate) enum Kind {
 
 impl Queue {
     /// A durable quorum queue that the instances of a service share, with its dead letters in `<name>.dead-letters`.
-    pub fn shared(name: &'static str, bindings: &[&str]) -> Self {
+    pub fn shared(SharedQueue { name, bindings }: SharedQueue) -> Self {
         Self::new(name, bindings, Kind::Shared)
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use lapin::message::Delivery;
-use telemetry::{KeyValue, Leg};
+use telemetry::{ClientSpan, KeyValue};
 
 use crate::message::{self, Outgoing};
 
@@ -12,9 +12,9 @@ fn system() -> KeyValue {
 }
 
 /// A message on its way to the broker. Straight into a queue it goes by the exchange without a name.
-pub(crate) fn publishing(exchange: &str, message: &Outgoing) -> Leg {
+pub(crate) fn publishing(exchange: &str, message: &Outgoing) -> ClientSpan {
     let destination = if exchange.is_empty() { &message.routing_key } else { exchange };
-    Leg::message(format!("publish {destination}"), message.trace.as_ref(), || {
+    ClientSpan::message(format!("publish {destination}"), message.trace.as_ref(), || {
         vec![
             system(),
             KeyValue::new("messaging.operation.name", "publish"),

@@ -1,58 +1,19 @@
-//! The shared queues of the system, known to every publisher: each declares them all before it first publishes, so
-//! that no event is routed to nowhere because its consumer has not started yet.
+//! Which events reach a shared queue, so that a publisher can recognise an event that the broker would drop.
 
 use std::sync::LazyLock;
 
-use events::binding;
+use events::queues;
 
 use crate::Queue;
 
-/// What becomes webhooks; consumed by webhook-dispatcher.
-pub fn webhook_events() -> Queue {
-    let bindings = &[binding::LIVE_ORDERS, binding::TEST_ORDERS, binding::WALLET_LOW_BALANCE];
-    Queue::shared("webhook-dispatcher.events", bindings)
-}
-
-/// What may give a delivery fee back; consumed by wallet.
-pub fn refunds() -> Queue {
-    Queue::shared("wallet.refunds", &[binding::LIVE_ORDER_CANCELLED, binding::LIVE_ORDER_FAILED])
-}
-
-/// What became of the cash of deliveries; consumed by wallet.
-pub fn cash() -> Queue {
-    Queue::shared("wallet.cash", &[binding::LIVE_ORDER_DELIVERED, binding::LIVE_CASH])
-}
-
-/// The go-live facts that others see happen; consumed by portal-api.
-pub fn facts() -> Queue {
-    Queue::shared("portal-api.facts", &[binding::FIRST_TEST_ORDER, binding::WALLET_FUNDED])
-}
-
-/// What a business is mailed about; consumed by portal-api.
-pub fn warnings() -> Queue {
-    let bindings = &[binding::WALLET_LOW_BALANCE, binding::ENDPOINT_FAILING, binding::ENDPOINT_DISABLED];
-    Queue::shared("portal-api.warnings", bindings)
-}
-
-/// Orders whose personal data is to be erased from what was told of them; consumed by webhook-dispatcher. A queue of its
-/// own, so that an instance from before it leaves these to a newer one.
-pub fn erasures() -> Queue {
-    Queue::shared("webhook-dispatcher.erasures", &[binding::PERSONAL_DATA_ERASED])
-}
-
-/// All of them.
-pub fn shared() -> [Queue; 6] {
-    [webhook_events(), refunds(), cash(), facts(), warnings(), erasures()]
-}
-
-/// What the shared queues are bound to.
+/// The bindings of all shared queues.
 static PATTERNS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let patterns =
         |queue: &Queue| queue.bindings.iter().cloned().chain(queue.renewal_key()).collect::<Vec<_>>();
-    shared().iter().flat_map(patterns).collect()
+    queues::ALL.map(Queue::shared).iter().flat_map(patterns).collect()
 });
 
-/// Whether a shared queue takes what is published under this key. What only instances hear for themselves may reach nobody.
+/// Whether a shared queue is bound to this routing key. Events for queues per instance may reach no queue.
 pub(crate) fn is_taken(routing_key: &str) -> bool {
     PATTERNS.iter().any(|pattern| matches(pattern, routing_key))
 }
@@ -72,6 +33,8 @@ fn matches(pattern: &str, routing_key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use events::binding;
+
     use super::*;
 
     #[test]

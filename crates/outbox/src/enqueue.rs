@@ -12,7 +12,7 @@ use telemetry::TraceContext;
 use crate::schema::outbox_messages as outbox;
 
 /// Adds the events to the outbox, in the caller's transaction and in the given order, each with the trace context of
-/// the current span. Ring the [`Doorbell`](crate::Doorbell) after the commit.
+/// the current span. Ring the [`OutboxNotifier`](crate::OutboxNotifier) after the commit.
 ///
 /// # Errors
 /// When the database cannot answer.

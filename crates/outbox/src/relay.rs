@@ -4,16 +4,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::Clock;
 use messaging::{BrokerError, Outgoing, Publisher};
 use metrics::counter;
-use postgres::{Database, StoreError};
+use postgres::StoreError;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::rows::{BATCH_MAX, Place, Wanted};
 use crate::stuck::{Look, Stuck};
-use crate::{Doorbell, housekeeping, rows};
+use crate::{Unit, housekeeping, rows};
 
 /// While no queue takes some kinds of events, one look passes by this many rows at most.
 const LOOK_MAX: i64 = 20_000;
@@ -24,10 +23,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(2);
 
 /// One per instance of a service; several share the work.
 pub struct Relay {
-    database: Database,
+    unit: Unit,
     publisher: Publisher,
-    doorbell: Doorbell,
-    clock: Clock,
     poll: Duration,
 }
 
@@ -40,15 +37,9 @@ enum RelayError {
     Broker(#[from] BrokerError),
 }
 
-impl From<diesel::result::Error> for RelayError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
 impl Relay {
-    pub fn new(database: Database, publisher: Publisher, doorbell: Doorbell, clock: Clock) -> Self {
-        Self { database, publisher, doorbell, clock, poll: POLL }
+    pub fn new(unit: &Unit, publisher: Publisher) -> Self {
+        Self { unit: unit.clone(), publisher, poll: POLL }
     }
 
     /// How often it looks without being rung, instead of four times a second.
@@ -60,7 +51,7 @@ impl Relay {
     /// Publishes what is in the outbox, until `stop` is cancelled; then finishes the batch in hand and returns.
     /// Also reports the outbox's length and age, and forgets inbox rows older than a week.
     pub async fn run(self, stop: CancellationToken) {
-        tokio::join!(self.carry(&stop), housekeeping::run(&self.database, &self.clock, &stop));
+        tokio::join!(self.carry(&stop), housekeeping::run(&self.unit.database, &self.unit.clock, &stop));
     }
 
     async fn carry(&self, stop: &CancellationToken) {
@@ -101,7 +92,7 @@ impl Relay {
 
     async fn wait_for_work(&self, stop: &CancellationToken) {
         tokio::select! {
-            () = self.doorbell.rung() => {}
+            () = self.unit.outbox.notified() => {}
             () = sleep(self.poll) => {}
             () = stop.cancelled() => {}
         }
@@ -125,7 +116,7 @@ impl Relay {
     async fn try_stuck(&self, stuck: &mut Stuck) -> Result<(), RelayError> {
         let ids = stuck.samples();
         self.carry_batch(Wanted::These(&ids)).await?;
-        let stay = self.database.read(async |conn| rows::which_stay(conn, &ids).await).await?;
+        let stay = self.unit.database.read(async |conn| rows::which_stay(conn, &ids).await).await?;
         stuck.tried(&stay);
         Ok(())
     }
@@ -135,7 +126,7 @@ impl Relay {
         let edge = if stuck.is_empty() {
             None
         } else {
-            let edge = self.database.read(async |conn| rows::edge(conn, after, LOOK_MAX).await).await?;
+            let edge = self.unit.database.read(async |conn| rows::edge(conn, after, LOOK_MAX).await).await?;
             let Some(last) = edge.last else {
                 return Ok(Look { until: after, is_cut_short: false, carried: 0 });
             };
@@ -156,6 +147,7 @@ impl Relay {
     /// comes back is sent again, as after any crash in this place.
     async fn carry_batch(&self, wanted: Wanted<'_>) -> Result<Batch, RelayError> {
         let (carried, batch) = self
+            .unit
             .database
             .transaction_lost_in_a_crash(async |conn| {
                 let (places, messages) = rows::take(conn, &wanted).await?;

@@ -145,7 +145,7 @@ impl Database {
     pub async fn transaction<R, E, F>(&self, work: F) -> Result<R, E>
     where
         F: for<'r> Work<'r, Result<R, E>>,
-        E: From<StoreError> + From<diesel::result::Error>,
+        E: From<StoreError>,
     {
         self.transaction_begun("BEGIN", work).await
     }
@@ -158,7 +158,7 @@ impl Database {
     pub async fn transaction_lost_in_a_crash<R, E, F>(&self, work: F) -> Result<R, E>
     where
         F: for<'r> Work<'r, Result<R, E>>,
-        E: From<StoreError> + From<diesel::result::Error>,
+        E: From<StoreError>,
     {
         self.transaction_begun("BEGIN; SET LOCAL synchronous_commit = off", work).await
     }
@@ -166,7 +166,7 @@ impl Database {
     async fn transaction_begun<R, E, F>(&self, sql: &str, work: F) -> Result<R, E>
     where
         F: for<'r> Work<'r, Result<R, E>>,
-        E: From<StoreError> + From<diesel::result::Error>,
+        E: From<StoreError>,
     {
         Self::within(TRANSACTION, async {
             let mut lease = self.begin(sql).await?;

@@ -51,14 +51,14 @@ impl Lease {
     /// Commits what succeeded, rolls back what failed, and gives the connection back.
     pub(crate) async fn finish<R, E>(mut self, outcome: Result<R, E>) -> Result<R, Undone<E>>
     where
-        E: From<StoreError> + From<diesel::result::Error>,
+        E: From<StoreError>,
     {
         let connection = self.connection().map_err(|error| Undone::Unknown(error.into()))?;
         let ended = match outcome {
             Ok(value) => match commit(connection).await {
                 Ok(()) => Ok(value),
-                Err(error) if is_lost(&error) => Err(Undone::Unknown(error.into())),
-                Err(error) => Err(roll_back(connection, error.into()).await),
+                Err(error) if is_lost(&error) => Err(Undone::Unknown(StoreError::from(error).into())),
+                Err(error) => Err(roll_back(connection, StoreError::from(error).into()).await),
             },
             Err(error) => Err(roll_back(connection, error).await),
         };

@@ -7,7 +7,7 @@ use crate::LocalOrderId;
 #[derive(Debug, thiserror::Error)]
 pub enum ShopError {
     #[error("the shop's settings are not usable:\n{0}")]
-    Settings(settings::Faults),
+    Settings(settings::SettingErrors),
     #[error("the order id must be 1 to 128 visible ASCII characters")]
     InvalidOrderId,
     #[error("order {0} was confirmed before")]

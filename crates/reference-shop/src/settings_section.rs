@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::Mode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::{Database, Faults, Secret, Settings};
+use settings::{Database, Secret, SettingErrors, Settings};
 use url::Url;
 
 /// The settings of one shop. [`ShopSettings::new`] fills in the defaults.
@@ -105,32 +105,32 @@ impl ShopSettings {
 }
 
 impl Settings for ShopSettings {
-    fn check(&self, faults: &mut Faults) {
-        self.database.check(faults);
+    fn check(&self, errors: &mut SettingErrors) {
+        self.database.check(errors);
         if !matches!(self.base_url.scheme(), "http" | "https") {
-            faults.add("WAYBILL_BASE_URL", "must be an http or https URL");
+            errors.add("WAYBILL_BASE_URL", "must be an http or https URL");
         }
         if !self.base_url.path().trim_end_matches('/').ends_with("/v1") {
-            faults.add("WAYBILL_BASE_URL", "must end with /v1");
+            errors.add("WAYBILL_BASE_URL", "must end with /v1");
         }
         if !visible_ascii(self.api_key.expose(), 1..=255) {
-            faults.add("WAYBILL_API_KEY", "must be the whole API key and nothing else");
+            errors.add("WAYBILL_API_KEY", "must be the whole API key and nothing else");
         }
         if let Some(secret) = &self.webhook_secret
             && webhook_signature::Secret::parse(secret.expose()).is_err()
         {
-            faults.add("WAYBILL_WEBHOOK_SECRET", "must be the whole signing secret, whsec_ included");
+            errors.add("WAYBILL_WEBHOOK_SECRET", "must be the whole signing secret, whsec_ included");
         }
         if !visible_ascii(&self.name, 1..=64) {
-            faults.add("WAYBILL_NAME", "must be 1 to 64 visible ASCII characters");
+            errors.add("WAYBILL_NAME", "must be 1 to 64 visible ASCII characters");
         }
         let prefix = &self.header_prefix;
         if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
-            faults.add("WAYBILL_HEADER_PREFIX", "must be ASCII letters, digits and hyphens");
+            errors.add("WAYBILL_HEADER_PREFIX", "must be ASCII letters, digits and hyphens");
         }
         // A lease that ends while its request is still under way would let a second request start beside it.
         if self.lease_seconds < self.request_timeout_seconds.saturating_mul(2) || self.lease_seconds > 3_600 {
-            faults
+            errors
                 .add("WAYBILL_LEASE_SECONDS", "must be at least twice the request timeout and at most 3600");
         }
     }
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn every_fault_is_named() {
-        let faults = load(&[
+        let errors = load(&[
             ("WAYBILL_BASE_URL", "http://127.0.0.1:8080/"),
             ("WAYBILL_API_KEY", "sk_test with a space"),
             ("WAYBILL_WEBHOOK_SECRET", "whsec_cut"),
@@ -211,7 +211,7 @@ mod tests {
         ])
         .unwrap_err();
         for variable in ["BASE_URL", "API_KEY", "WEBHOOK_SECRET", "NAME", "LEASE_SECONDS"] {
-            assert!(faults.contains(&format!("WAYBILL_{variable}:")), "{variable} in {faults}");
+            assert!(errors.contains(&format!("WAYBILL_{variable}:")), "{variable} in {errors}");
         }
         assert!(load(&[("WAYBILL_MODES", "real")]).unwrap_err().contains("modes are"));
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use domain::Clock;
 use postgres::{Connection, Database};
-use settings::{Faults, Secret, Settings};
+use settings::{Secret, SettingErrors, Settings};
 
 use crate::client::DeliveryService;
 use crate::store::{orders, webhooks};
@@ -46,10 +46,10 @@ impl Shop {
     /// # Errors
     /// As [`Shop::open`].
     pub async fn open_with_clock(settings: ShopSettings, clock: Clock) -> Result<Self, ShopError> {
-        let mut faults = Faults::default();
-        settings.check(&mut faults);
-        if !faults.is_empty() {
-            return Err(ShopError::Settings(faults));
+        let mut errors = SettingErrors::default();
+        settings.check(&mut errors);
+        if !errors.is_empty() {
+            return Err(ShopError::Settings(errors));
         }
         postgres::migrate(&settings.database, vec![MIGRATIONS]).await.map_err(ShopError::Migration)?;
         let inner = Inner {

@@ -38,7 +38,7 @@ impl Certificates {
     pub fn read(path: &Path) -> Result<Self, String> {
         let text = contents(path, FILE_MAX_BYTES)
             .map_err(|error| format!("{}, which cannot be read: {error}", path.display()))?;
-        Self::parse(text).map_err(|fault| format!("{}, which {fault}", path.display()))
+        Self::parse(text).map_err(|error| format!("{}, which {error}", path.display()))
     }
 
     pub fn as_slice(&self) -> &[CertificateDer<'static>] {

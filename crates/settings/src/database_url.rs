@@ -74,7 +74,7 @@ fn decoded(value: &str) -> Result<String, String> {
 
 fn encryption(mode: Option<&str>, root: Option<&str>) -> Result<Encryption, String> {
     let certificates =
-        |path| Certificates::read(Path::new(path)).map_err(|fault| format!("sslrootcert names {fault}"));
+        |path| Certificates::read(Path::new(path)).map_err(|error| format!("sslrootcert names {error}"));
     match (mode.unwrap_or("prefer"), root) {
         ("disable", None) => Ok(Encryption::None),
         ("prefer", None) => Ok(Encryption::IfOffered),
@@ -151,16 +151,16 @@ mod tests {
             assert_eq!(url.encryption, encryption, "{mode}");
         }
         std::fs::write(&path, "nothing of the kind").unwrap();
-        let fault = parse(&format!("{BASE}?sslmode=verify-full&sslrootcert={name}")).unwrap_err();
-        assert!(fault.ends_with(".crt, which holds no certificate (-----BEGIN CERTIFICATE-----)"), "{fault}");
+        let error = parse(&format!("{BASE}?sslmode=verify-full&sslrootcert={name}")).unwrap_err();
+        assert!(error.ends_with(".crt, which holds no certificate (-----BEGIN CERTIFICATE-----)"), "{error}");
         std::fs::remove_file(&path).unwrap();
-        let fault = parse(&format!("{BASE}?sslmode=verify-full&sslrootcert={name}")).unwrap_err();
-        assert!(fault.starts_with("sslrootcert names /") && fault.contains("cannot be read"), "{fault}");
+        let error = parse(&format!("{BASE}?sslmode=verify-full&sslrootcert={name}")).unwrap_err();
+        assert!(error.starts_with("sslrootcert names /") && error.contains("cannot be read"), "{error}");
     }
 
     #[test]
     fn what_would_not_do_what_it_says_is_refused() {
-        for (url, fault) in [
+        for (url, error) in [
             ("mysql://h/d", "must be a postgres:// URL"),
             ("postgres://h/d?sslmode=allow", MODES),
             ("postgres://h/d?sslmode=", MODES),
@@ -171,7 +171,7 @@ mod tests {
             ("postgres://h/d?sslmode=%ff", "sslmode and sslrootcert must be UTF-8"),
         ] {
             let told = parse(url).unwrap_err();
-            assert!(told.starts_with(fault), "{url}: {told}");
+            assert!(told.starts_with(error), "{url}: {told}");
         }
     }
 }

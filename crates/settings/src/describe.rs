@@ -40,7 +40,7 @@ impl Setting {
     }
 
     /// What is wrong with its value in these settings, if anything is. `given` is the text of it, where there is one.
-    pub(crate) fn fault(&self, settings: &Value, given: Option<&str>, is_production: bool) -> Option<String> {
+    pub(crate) fn error(&self, settings: &Value, given: Option<&str>, is_production: bool) -> Option<String> {
         let written = given.or(self.default.as_deref().filter(|default| !default.is_empty()));
         let number = at(settings, &self.path);
         let is_within = |number: f64| {
@@ -53,7 +53,7 @@ impl Setting {
         });
         match self.range() {
             Some(range) if !is_fit => Some(range),
-            _ => self.rule.fault(written?, is_production),
+            _ => self.rule.error(written?, is_production),
         }
     }
 

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::{Faults, Setting};
+use crate::{Setting, SettingErrors};
 
 /// No setting is longer.
 const VALUE_MAX_BYTES: u64 = 64 * 1024;
@@ -16,7 +16,7 @@ pub(crate) const FILE_SUFFIX: &str = "_FILE";
 pub(crate) fn read_files(
     variables: HashMap<String, String>,
     known: &[Setting],
-    faults: &mut Faults,
+    errors: &mut SettingErrors,
 ) -> HashMap<String, String> {
     let (mut named, mut read) = (variables, HashMap::new());
     for setting in known {
@@ -24,13 +24,13 @@ pub(crate) fn read_files(
         let by_file = format!("{variable}{FILE_SUFFIX}");
         let Some(path) = named.remove(&by_file) else { continue };
         if named.contains_key(&variable) {
-            faults.add(&by_file, format!("is given together with {variable}; give one of them"));
+            errors.add(&by_file, format!("is given together with {variable}; give one of them"));
             continue;
         }
         match contents(Path::new(&path), VALUE_MAX_BYTES) {
             Ok(value) => drop(read.insert(variable, value)),
             Err(error) => {
-                faults.add(&by_file, format!("names {path}, which cannot be read: {error}"));
+                errors.add(&by_file, format!("names {path}, which cannot be read: {error}"));
                 // So that its value is not called missing as well.
                 read.insert(
                     variable,

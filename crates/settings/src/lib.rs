@@ -8,7 +8,7 @@
 mod certificates;
 mod database_url;
 mod describe;
-mod faults;
+mod errors;
 mod files;
 mod load;
 mod rules;
@@ -25,7 +25,7 @@ use std::net::IpAddr;
 pub use certificates::Certificates;
 pub use database_url::{DatabaseUrl, Encryption};
 pub use describe::{Setting, describe};
-pub use faults::Faults;
+pub use errors::SettingErrors;
 pub use load::{Settings, SettingsError, check, load, load_from, search_path, unknown_variables};
 pub use rules::{origin, published};
 pub use secret::Secret;

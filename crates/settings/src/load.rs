@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::describe::{Setting, StandIn, describe};
 use crate::files::{FILE_SUFFIX, read_files};
 use crate::settings_file::SettingsFile;
-use crate::{Environment, Faults};
+use crate::{Environment, SettingErrors};
 
 /// Names a TOML file with settings.
 const FILE_VARIABLE: &str = "WAYBILL_SETTINGS_FILE";
@@ -21,7 +21,7 @@ const FILE_VARIABLE: &str = "WAYBILL_SETTINGS_FILE";
 pub trait Settings: DeserializeOwned + Serialize + JsonSchema {
     /// Names every fault that neither the types nor their schemas show. How long secrets are, that production has none of
     /// the published ones, and which URLs are taken, is looked at for all settings alike.
-    fn check(&self, faults: &mut Faults);
+    fn check(&self, errors: &mut SettingErrors);
 }
 
 /// Why a service cannot start with these settings. Names every fault at once.
@@ -30,7 +30,7 @@ pub enum SettingsError {
     #[error("the settings cannot be read: {0}")]
     Unreadable(#[from] ConfigError),
     #[error("the settings are not usable:\n{0}")]
-    Faulty(Faults),
+    Faulty(SettingErrors),
     #[error("the settings cannot be shown: {0}")]
     Unprintable(#[from] serde_json::Error),
 }
@@ -49,19 +49,19 @@ pub fn load<S: Settings>() -> Result<S, SettingsError> {
 /// As [`load`].
 pub fn load_from<S: Settings>(variables: HashMap<String, String>) -> Result<S, SettingsError> {
     let known = describe::<S>()?;
-    let mut faults = Faults::default();
-    let mut variables = read_files(without_empty(variables, &known), &known, &mut faults);
+    let mut errors = SettingErrors::default();
+    let mut variables = read_files(without_empty(variables, &known), &known, &mut errors);
     let file = variables.remove(FILE_VARIABLE).map(|path| SettingsFile::read(&path)).transpose();
     let is_file_broken = file.is_err();
-    let file = file.unwrap_or_else(|fault| {
-        faults.add(FILE_VARIABLE, fault);
+    let file = file.unwrap_or_else(|error| {
+        errors.add(FILE_VARIABLE, error);
         None
     });
     let layers = Layers { file, variables: without_empty(variables, &known) };
     let mut faulty: Vec<&Setting> = layers.missing(&known)?;
     for setting in faulty.iter().filter(|_| !is_file_broken) {
         let example = setting.example.as_deref().unwrap_or_default();
-        faults.add(&setting.variable, format!("is missing; it looks like {example}"));
+        errors.add(&setting.variable, format!("is missing; it looks like {example}"));
     }
     // Each round finds one value of the wrong type; then something else stands in its place.
     for _ in 0..=known.len() {
@@ -73,19 +73,19 @@ pub fn load_from<S: Settings>(variables: HashMap<String, String>) -> Result<S, S
                     // What stands in no variable may stand in the file.
                     found.retain(|variable| layers.variables.contains_key(variable));
                 }
-                faults.add_further(found);
-                return if faults.is_empty() { Ok(settings) } else { Err(SettingsError::Faulty(faults)) };
+                errors.add_further(found);
+                return if errors.is_empty() { Ok(settings) } else { Err(SettingsError::Faulty(errors)) };
             }
             Err(misfit) => match known.iter().find(|setting| setting.key() == misfit.key) {
                 Some(setting) => {
-                    faults.add(&setting.variable, setting.allowed().unwrap_or_else(|| misfit.to_string()));
+                    errors.add(&setting.variable, setting.allowed().unwrap_or_else(|| misfit.to_string()));
                     faulty.push(setting);
                 }
                 None => return Err(misfit.into_error()),
             },
         }
     }
-    Err(SettingsError::Faulty(faults))
+    Err(SettingsError::Faulty(errors))
 }
 
 /// Leaves out what is set to nothing, as Compose does with what its user has left out.
@@ -109,15 +109,15 @@ pub(crate) fn check_from<S: Settings>(variables: HashMap<String, String>) -> Res
     let known = describe::<S>()?;
     let mut unknown = unknown_names(&known, &variables);
     unknown.retain(|name| is_of_a_section(name, &known));
-    let mut faults = match load_from::<S>(variables) {
-        Ok(_) => Faults::default(),
-        Err(SettingsError::Faulty(faults)) => faults,
+    let mut errors = match load_from::<S>(variables) {
+        Ok(_) => SettingErrors::default(),
+        Err(SettingsError::Faulty(errors)) => errors,
         Err(error) => return Err(error),
     };
     for name in unknown {
-        faults.add(&name, "is no setting of this service; is it misspelt?");
+        errors.add(&name, "is no setting of this service; is it misspelt?");
     }
-    if faults.is_empty() { Ok(()) } else { Err(SettingsError::Faulty(faults)) }
+    if errors.is_empty() { Ok(()) } else { Err(SettingsError::Faulty(errors)) }
 }
 
 /// What is set for Waybill, by this process's variables or its file, and sets nothing that `S` has: misspelt perhaps, or meant
@@ -154,15 +154,19 @@ fn is_of_a_section(name: &str, known: &[Setting]) -> bool {
 }
 
 /// The rules for values, and what the settings say of themselves.
-fn judge<S: Settings>(settings: &S, known: &[Setting], given: &Config) -> Result<Faults, SettingsError> {
+fn judge<S: Settings>(
+    settings: &S,
+    known: &[Setting],
+    given: &Config,
+) -> Result<SettingErrors, SettingsError> {
     let values = serde_json::to_value(settings)?;
     let production = serde_json::to_value(Environment::Production)?;
     let is_production = values.get("environment") == Some(&production);
-    let mut found = Faults::default();
+    let mut found = SettingErrors::default();
     for setting in known {
         let text = given.get_string(&setting.key()).ok();
-        if let Some(fault) = setting.fault(&values, text.as_deref(), is_production) {
-            found.add(&setting.variable, fault);
+        if let Some(error) = setting.error(&values, text.as_deref(), is_production) {
+            found.add(&setting.variable, error);
         }
     }
     settings.check(&mut found);
@@ -222,11 +226,11 @@ impl Misfit {
         if !matches!(*self.error, ConfigError::Type { .. } | ConfigError::At { .. }) {
             return self.into();
         }
-        let mut faults = Faults::default();
+        let mut errors = SettingErrors::default();
         let variable = format!("WAYBILL_{}", self.key.replace('.', "__").to_uppercase());
-        let fault = format!("is no setting by itself; those of this section begin with {variable}__");
-        faults.add(&variable, fault);
-        SettingsError::Faulty(faults)
+        let error = format!("is no setting by itself; those of this section begin with {variable}__");
+        errors.add(&variable, error);
+        SettingsError::Faulty(errors)
     }
 }
 

@@ -81,7 +81,7 @@ impl Rule {
     }
 
     /// What is wrong with that value, if anything is. Never says what it is.
-    pub(crate) fn fault(&self, value: &str, is_production: bool) -> Option<String> {
+    pub(crate) fn error(&self, value: &str, is_production: bool) -> Option<String> {
         match self {
             Self::Nothing => None,
             Self::Url(rule) if !rule.allows(value) => Some(rule.to_string()),
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     fn is_taken(rule: &UrlRule, text: &str) -> bool {
-        Rule::Url(rule.clone()).fault(text, true).is_none()
+        Rule::Url(rule.clone()).error(text, true).is_none()
     }
 
     #[test]
@@ -172,11 +172,11 @@ mod tests {
         assert!(is_taken(&web, "http://collector:4318/v1/traces"), "nobody is told to send there");
         let published = UrlRule { is_published: true, ..web };
         assert!(is_taken(&published, "https://h/v1") && is_taken(&published, "http://127.0.0.1:8081/v1"));
-        let api = |is_production| Rule::Url(published.clone()).fault("http://h/v1", is_production);
+        let api = |is_production| Rule::Url(published.clone()).error("http://h/v1", is_production);
         assert!(api(false).is_none() && api(true).unwrap().contains("https:// in production"));
         let origin = UrlRule { is_origin: true, ..published.clone() };
         assert!(is_taken(&origin, "https://h:8443") && is_taken(&origin, "http://127.0.0.1:8084/"));
-        let open = |is_production| Rule::Url(origin.clone()).fault("http://h/", is_production);
+        let open = |is_production| Rule::Url(origin.clone()).error("http://h/", is_production);
         assert!(open(false).is_none() && open(true).unwrap().contains("https:// in production"));
         assert!(!is_taken(&origin, "https://h/path") && !is_taken(&origin, "https://h/?"));
     }
@@ -185,16 +185,16 @@ mod tests {
     fn secrets_are_not_empty_weak_or_published() {
         let rule = Rule::Secret { least_bytes: 16 };
         let (published, own) = ("local-secret-of-the-local-stack", "0123456789abcdef");
-        assert_eq!(rule.fault(published, false), None);
-        assert!(rule.fault(published, true).unwrap().contains("published default"));
-        assert!(rule.fault(&format!("{own}, {published}"), true).is_some());
+        assert_eq!(rule.error(published, false), None);
+        assert!(rule.error(published, true).unwrap().contains("published default"));
+        assert!(rule.error(&format!("{own}, {published}"), true).is_some());
         for is_production in [false, true] {
-            assert_eq!(rule.fault(own, is_production), None);
-            assert_eq!(rule.fault("  ", is_production).unwrap(), "is empty");
-            assert!(rule.fault(&format!("{own}\n{own}"), is_production).unwrap().contains("one line"));
-            assert_eq!(rule.fault(&format!("{own}\n"), is_production), None, "as a file ends");
-            assert_eq!(rule.fault(&own[1..], is_production).unwrap(), "must be at least 16 bytes long");
-            assert!(rule.fault(&format!("y{}", " ".repeat(20)), is_production).is_some(), "blanks count not");
+            assert_eq!(rule.error(own, is_production), None);
+            assert_eq!(rule.error("  ", is_production).unwrap(), "is empty");
+            assert!(rule.error(&format!("{own}\n{own}"), is_production).unwrap().contains("one line"));
+            assert_eq!(rule.error(&format!("{own}\n"), is_production), None, "as a file ends");
+            assert_eq!(rule.error(&own[1..], is_production).unwrap(), "must be at least 16 bytes long");
+            assert!(rule.error(&format!("y{}", " ".repeat(20)), is_production).is_some(), "blanks count not");
         }
     }
 
@@ -206,9 +206,9 @@ mod tests {
             Rule::of(schema.as_object().unwrap(), false)
         };
         for transform in [origin as fn(&mut Schema), published] {
-            assert!(rule(transform).fault("http://h", true).is_some());
-            assert_eq!(rule(transform).fault("http://h", false), None);
+            assert!(rule(transform).error("http://h", true).is_some());
+            assert_eq!(rule(transform).error("http://h", false), None);
         }
-        assert_eq!(rule(|_| {}).fault("http://h", true), None);
+        assert_eq!(rule(|_| {}).error("http://h", true), None);
     }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::{Certificates, DatabaseUrl, Faults, Secret, rules};
+use crate::{Certificates, DatabaseUrl, Secret, SettingErrors, rules};
 
 /// Where this process runs. Production refuses default secrets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -39,9 +39,9 @@ impl Database {
     }
 
     /// Names what is wrong with this section.
-    pub fn check(&self, faults: &mut Faults) {
-        if let Err(fault) = DatabaseUrl::parse(&self.url) {
-            faults.add("WAYBILL_DATABASE__URL", fault);
+    pub fn check(&self, errors: &mut SettingErrors) {
+        if let Err(error) = DatabaseUrl::parse(&self.url) {
+            errors.add("WAYBILL_DATABASE__URL", error);
         }
     }
 }
@@ -74,10 +74,10 @@ impl Broker {
     }
 
     /// Names what is wrong with this section.
-    pub fn check(&self, faults: &mut Faults) {
+    pub fn check(&self, errors: &mut SettingErrors) {
         // Whoever gives certificates means to be safe.
         if self.ca.is_some() && self.url.expose().starts_with("amqp://") {
-            faults.add("WAYBILL_BROKER__CA", "is of use with an amqps:// URL only");
+            errors.add("WAYBILL_BROKER__CA", "is of use with an amqps:// URL only");
         }
     }
 }
@@ -171,22 +171,22 @@ impl Default for Brand {
 
 impl Brand {
     /// Names what is wrong with this section.
-    pub fn check(&self, faults: &mut Faults) {
+    pub fn check(&self, errors: &mut SettingErrors) {
         if self.name.trim().is_empty() {
-            faults.add("WAYBILL_BRAND__NAME", "must not be empty");
+            errors.add("WAYBILL_BRAND__NAME", "must not be empty");
         }
         let header = &self.header_prefix;
         if header.is_empty() || !header.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
-            faults.add("WAYBILL_BRAND__HEADER_PREFIX", "must be ASCII letters, digits and hyphens");
+            errors.add("WAYBILL_BRAND__HEADER_PREFIX", "must be ASCII letters, digits and hyphens");
         }
         let segment = &self.key_segment;
         let plain = segment.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
         if !(1..=20).contains(&segment.len()) || !plain {
-            faults.add("WAYBILL_BRAND__KEY_SEGMENT", "must be 1 to 20 lower-case ASCII letters and digits");
+            errors.add("WAYBILL_BRAND__KEY_SEGMENT", "must be 1 to 20 lower-case ASCII letters and digits");
         }
         let digits = self.accent_color.strip_prefix('#').unwrap_or_default();
         if digits.len() != 6 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            faults.add("WAYBILL_BRAND__ACCENT_COLOR", "must be a colour such as #1d4ed8");
+            errors.add("WAYBILL_BRAND__ACCENT_COLOR", "must be a colour such as #1d4ed8");
         }
     }
 }
@@ -228,9 +228,9 @@ impl Default for Telemetry {
 
 impl Telemetry {
     /// Names what is wrong with this section.
-    pub fn check(&self, faults: &mut Faults) {
+    pub fn check(&self, errors: &mut SettingErrors) {
         if !(0.0..=1.0).contains(&self.sampling_ratio) {
-            faults.add("WAYBILL_TELEMETRY__SAMPLING_RATIO", "must be between 0 and 1");
+            errors.add("WAYBILL_TELEMETRY__SAMPLING_RATIO", "must be between 0 and 1");
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::load::check_from;
-use crate::{Environment, Faults, Secret, Settings, TrustedProxies, describe, load_from};
+use crate::{Environment, Secret, SettingErrors, Settings, TrustedProxies, describe, load_from};
 
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 struct Bakery {
@@ -74,9 +74,9 @@ impl Default for Shop {
 }
 
 impl Settings for Bakery {
-    fn check(&self, faults: &mut Faults) {
+    fn check(&self, errors: &mut SettingErrors) {
         if self.oven.lighter.expose() == "spark" {
-            faults.add("WAYBILL_OVEN__LIGHTER", "must not be the example");
+            errors.add("WAYBILL_OVEN__LIGHTER", "must not be the example");
         }
     }
 }
@@ -136,7 +136,7 @@ fn every_fault_is_named_at_once() {
         ("WAYBILL_SHOP__SITE", "ftp://bakery.example"),
     ])
     .unwrap_err();
-    for fault in [
+    for error in [
         "WAYBILL_OVEN__DOOR: ",
         "WAYBILL_OVEN__LIGHTER: is missing; it looks like spark",
         "WAYBILL_OVEN__LOAVES: must be between 1 and 40",
@@ -147,7 +147,7 @@ fn every_fault_is_named_at_once() {
         "WAYBILL_SHOP__BACK_DOOR: must be at least 16 bytes long",
         "WAYBILL_SHOP__SITE: must be a URL that begins with http:// or https://",
     ] {
-        assert_eq!(text.matches(fault).count(), 1, "{fault} in {text}");
+        assert_eq!(text.matches(error).count(), 1, "{error} in {text}");
     }
     assert!(!text.contains("must not be the example"), "what stands in is not judged: {text}");
 }
@@ -210,8 +210,8 @@ fn a_settings_file_is_read_or_said_to_be_wrong_without_its_text() {
     ] {
         let file = TextFile::new(&format!("{name}.toml"), format!("[oven]\n{line}\n").as_bytes());
         let text = load(file.path());
-        let fault = format!("WAYBILL_SETTINGS_FILE: names {}, which is not TOML at {at}", file.path());
-        assert!(text.contains(&fault), "{name}: {text}");
+        let error = format!("WAYBILL_SETTINGS_FILE: names {}, which is not TOML at {at}", file.path());
+        assert!(text.contains(&error), "{name}: {text}");
         assert!(!text.contains("TOMLSECRET"), "{name}: {text}");
         assert!(text.contains("SHOP__OPEN: must be one of") && text.contains("SHOP__DEGREES: "), "{text}");
         assert!(!text.contains("LIGHTER") && !text.contains("DOOR"), "they may stand in the file: {text}");

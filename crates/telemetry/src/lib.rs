@@ -14,4 +14,4 @@ pub use context::{TraceContext, trace_id};
 pub use logs::{Telemetry, check_filter, init};
 pub use metrics::{Metrics, install_metrics};
 pub use opentelemetry::KeyValue;
-pub use spans::{Leg, describe, fail, record};
+pub use spans::{ClientSpan, describe, fail, record};

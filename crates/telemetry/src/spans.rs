@@ -50,12 +50,12 @@ fn fail_in(context: &Context, error: impl Into<Cow<'static, str>>) {
 
 /// One way out of this service: a call, or a message on its way to the broker. It is a span of the trace and none of the
 /// logs, and ends when it is dropped. In a trace that is not recorded it costs nothing, and passes the context on.
-pub struct Leg {
+pub struct ClientSpan {
     context: Context,
     is_recorded: bool,
 }
 
-impl Leg {
+impl ClientSpan {
     /// A call that is made in the current span.
     pub fn call(name: impl Into<Cow<'static, str>>, attributes: impl FnOnce() -> Vec<KeyValue>) -> Self {
         Self::begin(SpanKind::Client, name.into(), tracing::Span::current().context(), attributes)
@@ -105,9 +105,9 @@ impl Leg {
     }
 }
 
-impl Drop for Leg {
+impl Drop for ClientSpan {
     fn drop(&mut self) {
-        // The span of a leg that is not recorded is somebody else's.
+        // The span of a span that is not recorded is somebody else's.
         if self.is_recorded {
             self.context.span().end();
         }

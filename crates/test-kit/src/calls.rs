@@ -31,7 +31,7 @@ pub fn refused<T>(outcome: Result<T, CallError>) -> (u16, String) {
 
 /// The fields that the `errors[]` of a refusal name.
 #[track_caller]
-pub fn faulty_fields(refusal: &Refusal) -> Vec<&str> {
+pub fn invalid_fields(refusal: &Refusal) -> Vec<&str> {
     let errors = refusal.rest["errors"].as_array().expect("errors");
     errors.iter().map(|error| error["field"].as_str().expect("a field")).collect()
 }

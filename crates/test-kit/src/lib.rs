@@ -16,7 +16,7 @@ mod wait;
 
 pub use local_stack::Service;
 
-pub use calls::{faulty_fields, peer, refusal, refused};
+pub use calls::{invalid_fields, peer, refusal, refused};
 pub use directory::Directory;
 pub use gate::Gate;
 pub use http::{client, is_ready, serve, url};

@@ -6,10 +6,10 @@ use std::fmt;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
-use internal_api::CallError;
+use postgres::StoreError;
 use serde_json::{Map, Value, json};
 
-use crate::{Fault, FaultList};
+use crate::{FieldError, FieldErrors};
 
 /// An answer other than success. The edge turns it into a response, since only the edge knows the request's id.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub struct ApiError {
 struct Answer {
     code: String,
     message: String,
-    faults: Vec<Fault>,
+    field_errors: Vec<FieldError>,
     rest: Map<String, Value>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
@@ -35,14 +35,14 @@ impl ApiError {
     }
 
     /// 400 with every fault of the request.
-    pub fn invalid(faults: impl Into<Vec<Fault>>) -> Self {
-        let faults = faults.into();
-        let message = match faults.as_slice() {
+    pub fn invalid(field_errors: impl Into<Vec<FieldError>>) -> Self {
+        let field_errors = field_errors.into();
+        let message = match field_errors.as_slice() {
             [only] => only.message.clone(),
             [first, rest @ ..] => {
                 let more = match rest.len() {
                     1 => "is 1 more fault".to_owned(),
-                    more if faults.len() < FaultList::MAX => format!("are {more} more faults"),
+                    more if field_errors.len() < FieldErrors::MAX => format!("are {more} more faults"),
                     more => format!("are at least {more} more faults"),
                 };
                 format!("{} There {more}; see errors.", first.message)
@@ -50,15 +50,25 @@ impl ApiError {
             [] => "The request is not valid.".to_owned(),
         };
         let mut error = Self::new(StatusCode::BAD_REQUEST, "invalid_request", message);
-        error.answer.faults = faults;
+        error.answer.field_errors = field_errors;
         error
     }
 
     /// 400 with a single fault.
     pub fn invalid_field(field: &str, code: &'static str, message: impl Into<String>) -> Self {
-        let faults = FaultList::default();
-        faults.add(field, code, message);
-        Self::invalid(faults)
+        let field_errors = FieldErrors::default();
+        field_errors.add(field, code, message);
+        Self::invalid(field_errors)
+    }
+
+    /// A peer's refusal, passed on unchanged. An invalid status becomes 400.
+    pub fn passed_on(status: u16, code: String, message: String, mut rest: Map<String, Value>) -> Self {
+        let mut error =
+            Self::new(StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST), code, message);
+        // The edge adds the id of this request.
+        rest.remove("requestId");
+        error.answer.rest = rest;
+        error
     }
 
     /// 404 for a thing that is not there, or not this caller's, which look the same.
@@ -167,8 +177,8 @@ impl ApiError {
         body.insert("message".into(), json!(self.answer.message));
         body.insert("code".into(), json!(self.answer.code));
         body.insert("requestId".into(), json!(request_id));
-        if !self.answer.faults.is_empty() {
-            body.insert("errors".into(), json!(self.answer.faults));
+        if !self.answer.field_errors.is_empty() {
+            body.insert("errors".into(), json!(self.answer.field_errors));
         }
         Value::Object(body)
     }
@@ -214,22 +224,14 @@ impl ResponseError for ApiError {
     }
 }
 
-impl From<CallError> for ApiError {
-    /// A peer's refusal is passed on as it is; a peer that cannot be reached is 503.
-    fn from(error: CallError) -> Self {
-        match error {
-            CallError::Unavailable { service, reason } => {
-                tracing::warn!(service, reason, "a peer did not answer");
-                Self::unavailable()
-            }
-            CallError::Refused { refusal, .. } => {
-                let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
-                let mut error = Self::new(status, refusal.code, refusal.message);
-                error.answer.rest = refusal.rest;
-                // The edge sets this request's own id.
-                error.answer.rest.remove("requestId");
-                error
-            }
+impl From<StoreError> for ApiError {
+    /// 503 when the database is unreachable or overloaded, 500 for everything else.
+    fn from(error: StoreError) -> Self {
+        if error.is_unavailable() {
+            tracing::warn!(%error, "the database did not answer");
+            Self::unavailable()
+        } else {
+            Self::internal(error)
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use domain::{Email, Phone, Pincode, is_control, is_invisible, is_line_break_or_tab, looks_empty};
 use serde_json::{Map, Value};
 
-use crate::FaultList;
+use crate::FieldErrors;
 
 const PHONE_TEXT: TextRule = TextRule::line(40);
 /// With what is forgiven; the code itself has six digits.
@@ -24,7 +24,7 @@ static EMPTY: OnceLock<Map<String, Value>> = OnceLock::new();
 pub struct Fields<'a> {
     path: String,
     object: &'a Map<String, Value>,
-    faults: &'a FaultList,
+    field_errors: &'a FieldErrors,
 }
 
 /// What a text may be. Unicode's white space around it is trimmed, and no control character may stand in it.
@@ -40,7 +40,7 @@ pub struct TextRule {
 
 /// What is wrong with a text; the message goes on after the field's name.
 #[derive(Debug, PartialEq, Eq)]
-pub struct TextFault {
+pub struct TextError {
     pub code: &'static str,
     pub message: String,
 }
@@ -62,26 +62,26 @@ impl TextRule {
     ///
     /// # Errors
     /// When it breaks the rule.
-    pub fn check(self, text: &str) -> Result<Option<&str>, TextFault> {
+    pub fn check(self, text: &str) -> Result<Option<&str>, TextError> {
         // As it was sent: white space that is trimmed away is no way around a bound.
         let is_too_long = text.chars().count() > self.max;
         let text = text.trim();
         if looks_empty(text) && !is_too_long {
             return Ok(None);
         }
-        let fault = |code, message: String| Err(TextFault { code, message });
+        let error = |code, message: String| Err(TextError { code, message });
         let is_allowed = |c| self.lines && is_line_break_or_tab(c);
         if text.chars().any(|c| is_control(c) && !is_allowed(c)) {
-            return fault("invalid_format", "must not contain control characters.".into());
+            return error("invalid_format", "must not contain control characters.".into());
         }
         if self.code
             && let Some(c) = text.chars().find(|c| is_invisible(*c))
         {
             let message = format!("must not contain invisible characters, such as U+{:04X}.", u32::from(c));
-            return fault("invalid_format", message);
+            return error("invalid_format", message);
         }
         if is_too_long {
-            return fault("too_long", format!("must be at most {} characters long.", self.max));
+            return error("too_long", format!("must be at most {} characters long.", self.max));
         }
         Ok(Some(text))
     }
@@ -98,11 +98,11 @@ pub fn one_line(text: String) -> String {
 
 impl<'a> Fields<'a> {
     /// The body itself, which must be an object.
-    pub fn of_body(body: &'a Value, faults: &'a FaultList) -> Option<Self> {
+    pub fn of_body(body: &'a Value, field_errors: &'a FieldErrors) -> Option<Self> {
         match body.as_object() {
-            Some(object) => Some(Self { path: String::new(), object, faults }),
+            Some(object) => Some(Self { path: String::new(), object, field_errors }),
             None => {
-                faults.add("", "invalid_type", "The body must be a JSON object.");
+                field_errors.add("", "invalid_type", "The body must be a JSON object.");
                 None
             }
         }
@@ -114,8 +114,8 @@ impl<'a> Fields<'a> {
     }
 
     /// Notes a fault of a field.
-    pub fn fault(&self, name: &str, code: &'static str, message: impl Into<String>) {
-        self.faults.add(self.path_of(name), code, message);
+    pub fn reject(&self, name: &str, code: &'static str, message: impl Into<String>) {
+        self.field_errors.add(self.path_of(name), code, message);
     }
 
     /// The raw value, unless absent.
@@ -134,12 +134,12 @@ impl<'a> Fields<'a> {
 
     /// Notes that a field is missing; always `None`.
     pub fn missing<T>(&self, name: &str) -> Option<T> {
-        self.fault(name, "required", format!("{} is required.", self.path_of(name)));
+        self.reject(name, "required", format!("{} is required.", self.path_of(name)));
         None
     }
 
     fn wrong_type<T>(&self, name: &str, wanted: &str) -> Option<T> {
-        self.fault(name, "invalid_type", format!("{} must be {wanted}.", self.path_of(name)));
+        self.reject(name, "invalid_type", format!("{} must be {wanted}.", self.path_of(name)));
         None
     }
 
@@ -156,8 +156,8 @@ impl<'a> Fields<'a> {
         let Value::String(text) = self.value(name)? else { return self.wrong_type(name, "a string") };
         match rule.check(text) {
             Ok(text) => text.map(str::to_owned),
-            Err(fault) => {
-                self.fault(name, fault.code, format!("{} {}", self.path_of(name), fault.message));
+            Err(error) => {
+                self.reject(name, error.code, format!("{} {}", self.path_of(name), error.message));
                 None
             }
         }
@@ -180,7 +180,7 @@ impl<'a> Fields<'a> {
             Some(integer) => Some(integer),
             None => {
                 let message = format!("{} must be between {min} and {max}.", self.path_of(name));
-                self.fault(name, "out_of_range", message);
+                self.reject(name, "out_of_range", message);
                 None
             }
         }
@@ -199,7 +199,7 @@ impl<'a> Fields<'a> {
             Some(number) => Some(number),
             None => {
                 let message = format!("{} must be between {min} and {max}.", self.path_of(name));
-                self.fault(name, "out_of_range", message);
+                self.reject(name, "out_of_range", message);
                 None
             }
         }
@@ -218,7 +218,7 @@ impl<'a> Fields<'a> {
         match text.parse() {
             Ok(word) => Some(word),
             Err(_) => {
-                self.fault(name, "invalid_value", format!("{} must be {allowed}.", self.path_of(name)));
+                self.reject(name, "invalid_value", format!("{} must be {allowed}.", self.path_of(name)));
                 None
             }
         }
@@ -239,7 +239,7 @@ impl<'a> Fields<'a> {
             let path = self.path_of(name);
             let message =
                 format!("{path} must be a valid phone number with country code, such as +919812345678.");
-            self.fault(name, "invalid_format", message);
+            self.reject(name, "invalid_format", message);
         }
         phone
     }
@@ -255,7 +255,7 @@ impl<'a> Fields<'a> {
         let pincode = Pincode::parse(&given).map(Pincode::into_string);
         if pincode.is_none() {
             let message = format!("{} must be a six-digit PIN code, such as 560001.", self.path_of(name));
-            self.fault(name, "invalid_format", message);
+            self.reject(name, "invalid_format", message);
         }
         pincode
     }
@@ -272,7 +272,7 @@ impl<'a> Fields<'a> {
         let given = self.optional_text(name, TextRule::line(254))?;
         if Email::parse(&given).is_none() {
             let message = format!("{} must be an e-mail address.", self.path_of(name));
-            self.fault(name, "invalid_format", message);
+            self.reject(name, "invalid_format", message);
             return None;
         }
         Some(given)
@@ -280,7 +280,9 @@ impl<'a> Fields<'a> {
 
     pub fn optional_object(&self, name: &str) -> Option<Fields<'a>> {
         match self.value(name)? {
-            Value::Object(object) => Some(Fields { path: self.path_of(name), object, faults: self.faults }),
+            Value::Object(object) => {
+                Some(Fields { path: self.path_of(name), object, field_errors: self.field_errors })
+            }
             _ => self.wrong_type(name, "an object"),
         }
     }
@@ -293,7 +295,7 @@ impl<'a> Fields<'a> {
                 Some(Fields {
                     path: self.path_of(name),
                     object: EMPTY.get_or_init(Map::new),
-                    faults: self.faults,
+                    field_errors: self.field_errors,
                 })
             }
             Some(_) => self.optional_object(name),
@@ -307,8 +309,10 @@ impl<'a> Fields<'a> {
         for (index, item) in items.iter().enumerate() {
             let path = format!("{}[{index}]", self.path_of(name));
             match item {
-                Value::Object(object) => objects.push(Fields { path, object, faults: self.faults }),
-                _ => self.faults.add(&path, "invalid_type", format!("{path} must be an object.")),
+                Value::Object(object) => {
+                    objects.push(Fields { path, object, field_errors: self.field_errors })
+                }
+                _ => self.field_errors.add(&path, "invalid_type", format!("{path} must be an object.")),
             }
         }
         Some(objects)
@@ -322,8 +326,10 @@ impl<'a> Fields<'a> {
             let path = format!("{}[{index}]", self.path_of(name));
             match item.as_str().map(str::parse) {
                 Some(Ok(word)) => words.push(word),
-                Some(Err(_)) => self.faults.add(&path, "invalid_value", format!("{path} must be {allowed}.")),
-                None => self.faults.add(&path, "invalid_type", format!("{path} must be a string.")),
+                Some(Err(_)) => {
+                    self.field_errors.add(&path, "invalid_value", format!("{path} must be {allowed}."))
+                }
+                None => self.field_errors.add(&path, "invalid_type", format!("{path} must be a string.")),
             }
         }
         Some(words)
@@ -333,7 +339,7 @@ impl<'a> Fields<'a> {
         let Value::Array(items) = self.value(name)? else { return self.wrong_type(name, "an array") };
         if items.len() > max {
             let message = format!("{} must have at most {max} entries.", self.path_of(name));
-            self.fault(name, "too_long", message);
+            self.reject(name, "too_long", message);
             return None;
         }
         Some(items)
@@ -345,53 +351,53 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn faults_of(body: Value, read: impl Fn(&Fields<'_>)) -> Vec<(String, &'static str)> {
-        let faults = FaultList::default();
-        if let Some(fields) = Fields::of_body(&body, &faults) {
+    fn errors_of(body: Value, read: impl Fn(&Fields<'_>)) -> Vec<(String, &'static str)> {
+        let field_errors = FieldErrors::default();
+        if let Some(fields) = Fields::of_body(&body, &field_errors) {
             read(&fields);
         }
-        faults.into_faults().into_iter().map(|fault| (fault.field, fault.code)).collect()
+        field_errors.into_vec().into_iter().map(|error| (error.field, error.code)).collect()
     }
 
     #[test]
     fn whole_numbers_are_whole_numbers() {
         for bad in [json!(100.0), json!(1e3), json!("100"), json!(true), json!([1])] {
             let found =
-                faults_of(json!({"fee": bad}), |f| assert_eq!(f.required_integer("fee", 1, 10_000), None));
+                errors_of(json!({"fee": bad}), |f| assert_eq!(f.required_integer("fee", 1, 10_000), None));
             assert_eq!(found, [("fee".to_owned(), "invalid_type")], "{bad}");
         }
         let digits = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         let (many, few) = (digits(&format!("1{}", "0".repeat(30))), digits(&format!("-1{}", "0".repeat(30))));
         for bad in [json!(0), json!(10_001), json!(u64::MAX), many, few] {
             let found =
-                faults_of(json!({"fee": bad}), |f| assert_eq!(f.required_integer("fee", 1, 10_000), None));
+                errors_of(json!({"fee": bad}), |f| assert_eq!(f.required_integer("fee", 1, 10_000), None));
             assert_eq!(found, [("fee".to_owned(), "out_of_range")], "{bad}");
         }
         for absent in [json!({}), json!({"fee": null})] {
-            let found = faults_of(absent, |f| assert_eq!(f.required_integer("fee", 1, 10), None));
+            let found = errors_of(absent, |f| assert_eq!(f.required_integer("fee", 1, 10), None));
             assert_eq!(found, [("fee".to_owned(), "required")]);
         }
     }
 
     #[test]
     fn texts_are_trimmed_and_bounded_in_characters() {
-        let faults = FaultList::default();
+        let field_errors = FieldErrors::default();
         let body = json!({"a": "  नमस्ते  ", "b": "x\u{0}y", "c": "toolong", "d": "   ", "e": "l1\nl2"});
-        let fields = Fields::of_body(&body, &faults).unwrap();
+        let fields = Fields::of_body(&body, &field_errors).unwrap();
         assert_eq!(fields.required_text("a", TextRule::line(10)).as_deref(), Some("नमस्ते"));
         assert_eq!(
-            TextRule::line(9).check("  नमस्ते  ").map_err(|fault| fault.code),
+            TextRule::line(9).check("  नमस्ते  ").map_err(|error| error.code),
             Err("too_long"),
             "as it was sent"
         );
-        assert_eq!(TextRule::line(2).check("   ").map_err(|fault| fault.code), Err("too_long"));
+        assert_eq!(TextRule::line(2).check("   ").map_err(|error| error.code), Err("too_long"));
         assert_eq!(fields.required_text("e", TextRule::lines(6)).as_deref(), Some("l1\nl2"));
-        assert!(faults.is_empty());
+        assert!(field_errors.is_empty());
         assert_eq!(fields.required_text("b", TextRule::lines(6)), None);
         assert_eq!(fields.required_text("c", TextRule::line(6)), None);
         assert_eq!(fields.required_text("d", TextRule::line(6)), None);
         assert_eq!(fields.required_text("e", TextRule::line(6)), None);
-        let codes: Vec<_> = faults.into_faults().into_iter().map(|fault| fault.code).collect();
+        let codes: Vec<_> = field_errors.into_vec().into_iter().map(|error| error.code).collect();
         assert_eq!(codes, ["invalid_format", "too_long", "required", "invalid_format"]);
     }
 
@@ -412,13 +418,13 @@ mod tests {
             for (rule, expected) in
                 [(TextRule::line(99), line), (TextRule::lines(99), lines), (TextRule::code(99), code)]
             {
-                let found = rule.check(text).map_err(|fault| fault.code);
+                let found = rule.check(text).map_err(|error| error.code);
                 assert_eq!(found, expected.map(Some), "{text:?} {rule:?}");
             }
         }
         for nothing in ["", " ", "\u{200B}", "\u{FEFF} \u{200D}"] {
             assert_eq!(TextRule::code(99).check(nothing), Ok(None), "{nothing:?}");
-            let found = faults_of(json!({ "a": nothing }), |f| {
+            let found = errors_of(json!({ "a": nothing }), |f| {
                 assert_eq!(f.required_text("a", TextRule::line(9)), None)
             });
             assert_eq!(found, [("a".to_owned(), "required")]);
@@ -428,7 +434,7 @@ mod tests {
     #[test]
     fn faults_name_the_path_to_them() {
         let body = json!({"package": {"items": [{"quantity": 1}, {"quantity": "2"}, 3]}});
-        let found = faults_of(body, |fields| {
+        let found = errors_of(body, |fields| {
             let package = fields.required_object("package").unwrap();
             for item in package.optional_objects("items", 500).unwrap() {
                 item.required_integer("quantity", 1, 100);

@@ -81,19 +81,19 @@ impl Readiness {
         for needed in &self.0 {
             let name = needed.name;
             let outcome = tokio::time::timeout(CHECK_TIMEOUT, (needed.check)()).await;
-            let fault = match outcome {
+            let error = match outcome {
                 Ok(Ok(())) => None,
                 Ok(Err(error)) => Some(error),
                 Err(_) => Some("no answer in time".to_owned()),
             };
-            let passed = fault.is_none();
+            let passed = error.is_none();
             let ready = passed || needed.passed.as_ref().is_some_and(|once| once.load(Ordering::Relaxed));
             if let Some(once) = needed.passed.as_ref().filter(|_| passed) {
                 once.store(true, Ordering::Relaxed);
             }
-            match fault {
-                Some(fault) if ready => tracing::warn!(check = name, fault, "ready without it"),
-                Some(fault) => tracing::warn!(check = name, fault, "not ready"),
+            match error {
+                Some(error) if ready => tracing::warn!(check = name, error, "ready without it"),
+                Some(error) => tracing::warn!(check = name, error, "not ready"),
                 None => {}
             }
             outcomes.push(Outcome { name, passed, ready });

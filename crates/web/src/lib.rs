@@ -8,7 +8,7 @@ mod caller;
 mod edge;
 mod error;
 mod failures;
-mod fault;
+mod field_error;
 mod fields;
 mod health;
 mod idempotency;
@@ -32,12 +32,14 @@ pub use caller::CallerAddress;
 pub use edge::{RequestEdge, edge};
 pub use error::ApiError;
 pub use failures::{FailureLimits, too_many_failures};
-pub use fault::{Fault, FaultList};
-pub use fields::{Fields, PINCODE_TEXT, TextFault, TextRule, one_line};
+pub use field_error::{FieldError, FieldErrors};
+pub use fields::{Fields, PINCODE_TEXT, TextError, TextRule, one_line};
 pub use health::{Check, Readiness, management_routes};
 pub use idempotency::{IDEMPOTENCY_KEY_MAX, idempotency_key};
 pub use limit_clock::LimitClock;
-pub use query::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, QueryFields, no_query, page_query, read_query};
+pub use query::{
+    PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PageQuery, QueryFields, no_query, page_query, read_query,
+};
 pub use rate::{Exceeded, Policy, RATE_LIMIT, RATE_LIMIT_POLICY, Standing};
 pub use run::{Workers, run};
 pub use server::{Listener, ServeOptions, StopSignal, listen};

@@ -6,9 +6,9 @@
 use std::str::FromStr;
 
 use actix_web::{HttpRequest, web};
-use internal_api::PageQuery;
+use serde::{Deserialize, Serialize};
 
-use crate::{ApiError, FaultList, TextRule};
+use crate::{ApiError, FieldErrors, TextRule};
 
 /// How many entries a page has when its caller does not say.
 pub const PAGE_LIMIT_DEFAULT: usize = 20;
@@ -20,18 +20,30 @@ const CURSOR: TextRule = TextRule::code(200);
 /// As long as any name that exists, so that the answer is not many times the question.
 const NAME_SHOWN_MAX: usize = 64;
 
+/// Which page is wanted; already checked by the service at the edge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PageQuery {
+    /// 1 to 100.
+    pub limit: usize,
+    /// The id that the page begins after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starting_after: Option<String>,
+}
+
 /// The parameters of a query string, of which each is read once.
 pub struct QueryFields {
     pairs: Vec<(String, String)>,
     known: Vec<&'static str>,
-    faults: FaultList,
+    field_errors: FieldErrors,
 }
 
 impl QueryFields {
     fn of(request: &HttpRequest) -> Result<Self, ApiError> {
         let pairs = web::Query::<Vec<(String, String)>>::from_query(request.query_string())
             .map_err(|_| ApiError::invalid_field("", "invalid_format", "The query string cannot be read."))?;
-        let mut fields = Self { pairs: pairs.into_inner(), known: Vec::new(), faults: FaultList::default() };
+        let mut fields =
+            Self { pairs: pairs.into_inner(), known: Vec::new(), field_errors: FieldErrors::default() };
         fields.set_unreadable_aside(request.query_string());
         Ok(fields)
     }
@@ -41,21 +53,21 @@ impl QueryFields {
         let given = query.split('&').filter(|pair| !pair.is_empty());
         let is_readable: Vec<bool> = given.map(|pair| std::str::from_utf8(&decoded(pair)).is_ok()).collect();
         let mut is_readable = is_readable.into_iter().chain(std::iter::repeat(true));
-        let faults = &self.faults;
+        let field_errors = &self.field_errors;
         self.pairs.retain(|(name, _)| {
             let is_readable = is_readable.next().unwrap_or(true);
             if !is_readable {
                 let name: String = name.chars().take(NAME_SHOWN_MAX).collect();
                 let message = format!("{name} is not UTF-8; write each byte of a character as %XX.");
-                faults.add(name, "invalid_format", message);
+                field_errors.add(name, "invalid_format", message);
             }
             is_readable
         });
     }
 
     /// Notes a fault of a parameter.
-    pub fn fault(&self, name: &str, code: &'static str, message: impl Into<String>) {
-        self.faults.add(name, code, message);
+    pub fn reject(&self, name: &str, code: &'static str, message: impl Into<String>) {
+        self.field_errors.add(name, code, message);
     }
 
     /// The value as it was sent, unless it was sent twice.
@@ -64,7 +76,7 @@ impl QueryFields {
         let mut values = self.pairs.iter().filter(|(key, _)| key == name).map(|(_, value)| value);
         match (values.next(), values.next()) {
             (_, Some(_)) => {
-                self.fault(name, "invalid_value", format!("{name} is given more than once."));
+                self.reject(name, "invalid_value", format!("{name} is given more than once."));
                 None
             }
             (first, None) => first.cloned(),
@@ -77,11 +89,11 @@ impl QueryFields {
         match rule.check(&value) {
             Ok(Some(text)) => Some(text.to_owned()),
             Ok(None) => {
-                self.fault(name, "invalid_value", format!("{name} must not be empty."));
+                self.reject(name, "invalid_value", format!("{name} must not be empty."));
                 None
             }
-            Err(fault) => {
-                self.fault(name, fault.code, format!("{name} {}", fault.message));
+            Err(error) => {
+                self.reject(name, error.code, format!("{name} {}", error.message));
                 None
             }
         }
@@ -102,7 +114,7 @@ impl QueryFields {
         let value = self.value(name)?;
         let parsed = parse(&value);
         if parsed.is_none() {
-            self.fault(name, "invalid_value", format!("{name} must be {wanted}."));
+            self.reject(name, "invalid_value", format!("{name} must be {wanted}."));
         }
         parsed
     }
@@ -115,7 +127,7 @@ impl QueryFields {
                 .filter(|limit| (1..=PAGE_LIMIT_MAX).contains(limit))
                 .unwrap_or_else(|| {
                     let message = format!("limit must be a whole number between 1 and {PAGE_LIMIT_MAX}.");
-                    self.fault("limit", "out_of_range", message);
+                    self.reject("limit", "out_of_range", message);
                     PAGE_LIMIT_DEFAULT
                 }),
         };
@@ -135,9 +147,9 @@ impl QueryFields {
                 [] => format!("{name} is no parameter of this call, which takes none."),
                 known => format!("{name} is no parameter of this list. There are: {}.", known.join(", ")),
             };
-            self.faults.add(name, "unknown_parameter", message);
+            self.field_errors.add(name, "unknown_parameter", message);
         }
-        if self.faults.is_empty() { Ok(()) } else { Err(ApiError::invalid(self.faults)) }
+        if self.field_errors.is_empty() { Ok(()) } else { Err(ApiError::invalid(self.field_errors)) }
     }
 }
 
@@ -209,9 +221,9 @@ mod tests {
         found.map_err(|error| {
             assert_eq!((error.status_code().as_u16(), error.code()), (400, "invalid_request"), "{query}");
             let body = error.body("");
-            let faults = body["errors"].as_array().unwrap().iter();
-            let told = faults.map(|fault| {
-                format!("{} {}", fault["field"].as_str().unwrap(), fault["code"].as_str().unwrap())
+            let field_errors = body["errors"].as_array().unwrap().iter();
+            let told = field_errors.map(|error| {
+                format!("{} {}", error["field"].as_str().unwrap(), error["code"].as_str().unwrap())
             });
             told.collect::<Vec<_>>().join(", ")
         })
@@ -235,16 +247,16 @@ mod tests {
         assert_eq!(read("/orders"), Ok(()));
         assert_eq!(read("/orders?"), Ok(()));
         let body = read("/orders?dryRun=true").unwrap_err().body("");
-        let fault = &body["errors"][0];
+        let error = &body["errors"][0];
         assert_eq!(
-            (fault["field"].as_str(), fault["code"].as_str()),
+            (error["field"].as_str(), error["code"].as_str()),
             (Some("dryRun"), Some("unknown_parameter"))
         );
     }
 
     #[test]
     fn every_fault_is_named() {
-        for (query, faults) in [
+        for (query, field_errors) in [
             ("limit=0", "limit out_of_range"),
             ("limit=101", "limit out_of_range"),
             ("limit=abc", "limit out_of_range"),
@@ -271,7 +283,7 @@ mod tests {
                 "limit out_of_range, startingAfter invalid_value, mode invalid_value, statsu unknown_parameter",
             ),
         ] {
-            assert_eq!(read(query).unwrap_err(), faults, "{query}");
+            assert_eq!(read(query).unwrap_err(), field_errors, "{query}");
         }
     }
 }

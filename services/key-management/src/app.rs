@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use chassis::{Chassis, Running};
 use domain::{Clock, Entropy, KeySegment};
-use outbox::Doorbell;
+use outbox::OutboxNotifier;
 use postgres::Database;
 
 use crate::domain::KeyHasher;
@@ -20,19 +20,19 @@ pub(crate) struct App {
     pub segment: KeySegment,
     pub hasher: KeyHasher,
     pub last_uses: LastUses,
-    pub doorbell: Doorbell,
+    pub notifier: OutboxNotifier,
 }
 
 impl App {
     fn new(settings: &Settings, chassis: &Chassis) -> anyhow::Result<Self> {
         Ok(Self {
-            database: chassis.database.clone(),
-            clock: chassis.clock.clone(),
-            entropy: chassis.entropy.clone(),
+            database: chassis.unit.database.clone(),
+            clock: chassis.unit.clock.clone(),
+            entropy: chassis.unit.entropy.clone(),
             segment: KeySegment::new(&settings.brand.key_segment).context("WAYBILL_BRAND__KEY_SEGMENT")?,
             hasher: KeyHasher::new(&settings.keys.pepper)?,
             last_uses: LastUses::default(),
-            doorbell: chassis.doorbell.clone(),
+            notifier: chassis.unit.outbox.clone(),
         })
     }
 }

@@ -1,5 +1,7 @@
 //! API keys: create, verify, rotate, revoke.
 
-fn main() -> anyhow::Result<()> {
-    chassis::main(key_management::MIGRATIONS, key_management::start)
+use std::process::ExitCode;
+
+fn main() -> anyhow::Result<ExitCode> {
+    chassis::main(key_management::MIGRATIONS, key_management::start, |own: chassis::NoCommands| match own {})
 }

@@ -3,7 +3,7 @@
 use chassis::{Sections, ServiceSettings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::{Brand, Broker, Database, Environment, Faults, Http, Internal, Secret, Telemetry};
+use settings::{Brand, Broker, Database, Environment, Http, Internal, Secret, SettingErrors, Telemetry};
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Settings {
@@ -39,9 +39,9 @@ impl Default for Keys {
 }
 
 impl settings::Settings for Settings {
-    fn check(&self, faults: &mut Faults) {
-        self.sections().check(faults);
-        self.brand.check(faults);
+    fn check(&self, errors: &mut SettingErrors) {
+        self.sections().check(errors);
+        self.brand.check(errors);
     }
 }
 

@@ -11,7 +11,7 @@ use internal_api::ordering::OrderingClient;
 use internal_api::wallet::WalletClient;
 use internal_api::webhooks::WebhooksClient;
 use internal_api::{Peer, PeerOptions};
-use outbox::Doorbell;
+use outbox::OutboxNotifier;
 use postgres::{Batcher, BatcherOptions, Database};
 use url::Url;
 use web::{FailureLimits, Tasks};
@@ -57,7 +57,7 @@ pub struct App {
     pub payments: Batcher<Payment, ()>,
     pub testers: Testers,
     pub retries: Retries,
-    pub doorbell: Doorbell,
+    pub notifier: OutboxNotifier,
     pub wallet: WalletClient,
     pub webhooks: WebhooksClient,
     pub keys: KeyVerdicts,
@@ -71,10 +71,10 @@ pub struct App {
 
 impl App {
     fn new(settings: OrderApiSettings, chassis: &Chassis, retries: Retries) -> anyhow::Result<Arc<Self>> {
-        let (database, clock) = (chassis.database.clone(), chassis.clock.clone());
+        let (database, clock) = (chassis.unit.database.clone(), chassis.unit.clock.clone());
         let ambient = Ambient {
             clock: clock.clone(),
-            entropy: chassis.entropy.clone(),
+            entropy: chassis.unit.entropy.clone(),
             public_url: settings.public.url.clone(),
         };
         let peer = |service, base: &Url| {
@@ -99,7 +99,7 @@ impl App {
             ),
             testers,
             retries,
-            doorbell: chassis.doorbell.clone(),
+            notifier: chassis.unit.outbox.clone(),
             wallet: WalletClient(peer("wallet", &settings.peers.wallet)?),
             webhooks: WebhooksClient(peer("webhook-dispatcher", &settings.peers.webhook_dispatcher)?),
             keys: KeyVerdicts::new(keys, segment, clock.clone()),

@@ -20,62 +20,56 @@ const DONE: u8 = 0;
 const REFUSED: u8 = 1;
 const COULD_NOT: u8 = 2;
 
-const USAGE: &str = "usage: order-api erase-personal-data --business <id> | --order <id> | --before <2027-01-31, or 2027-01-31T09:30:00Z; not in the future>";
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
-    Business(BusinessId),
-    Order(OrderId),
-    /// What is over and has not changed since then, of all businesses.
-    Before(DateTime<Utc>),
+/// Exactly one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
+#[group(required = true, multiple = false)]
+pub struct Erasure {
+    /// All completed orders of this business
+    #[arg(long, value_name = "ID")]
+    business: Option<BusinessId>,
+    /// This order
+    #[arg(long, value_name = "ID")]
+    order: Option<OrderId>,
+    /// All completed orders that have not changed since this time: 2027-01-31 (midnight UTC) or 2027-01-31T09:30:00Z
+    #[arg(long, value_name = "TIME", value_parser = past)]
+    before: Option<DateTime<Utc>>,
 }
 
-/// Runs the command with what follows its name, and prints to `out`.
-pub fn main(arguments: &[String], out: &mut impl Write) -> ExitCode {
-    let outcome = read(arguments, Clock::system().now()).and_then(|wanted| {
-        chassis::command(async |settings: &OrderApiSettings| erase(settings, wanted, out).await)
-    });
+/// Runs the command and prints to `out`.
+pub fn main(erasure: Erasure, out: &mut impl Write) -> ExitCode {
+    let outcome = chassis::command(async |settings: &OrderApiSettings| erase(settings, erasure, out).await);
     let code = outcome.unwrap_or_else(|error| {
-        // Where not even this can be written, the exit code still tells.
-        let _unheard = writeln!(out, "not done, and may be run again: {error:#}");
+        // If this line cannot be written either, the exit code still reports the failure.
+        let _unwritten = writeln!(out, "failed; it is safe to run this again: {error:#}");
         COULD_NOT
     });
     ExitCode::from(code)
 }
 
-fn read(arguments: &[String], now: DateTime<Utc>) -> anyhow::Result<Wanted> {
-    let [name, value] = arguments else { bail!(USAGE) };
-    match name.as_str() {
-        "--business" => Ok(Wanted::Business(value.parse().ok().context(USAGE)?)),
-        "--order" => Ok(Wanted::Order(value.parse().ok().context(USAGE)?)),
-        "--before" => {
-            let time = time(value).with_context(|| format!("{value} is no time; {USAGE}"))?;
-            if time > now {
-                bail!("{value} is in the future; {USAGE}");
-            }
-            Ok(Wanted::Before(time))
-        }
-        _ => bail!(USAGE),
-    }
+fn past(text: &str) -> Result<DateTime<Utc>, String> {
+    let time = time(text).ok_or("not a date or an RFC 3339 time")?;
+    if time > Clock::system().now() { Err("is in the future".into()) } else { Ok(time) }
 }
 
-/// A date stands for its midnight in UTC.
+/// A date means midnight UTC.
 fn time(text: &str) -> Option<DateTime<Utc>> {
     let midnight = text.parse::<NaiveDate>().ok().and_then(|date| date.and_hms_opt(0, 0, 0));
     midnight.map(|time| time.and_utc()).or_else(|| Some(DateTime::parse_from_rfc3339(text).ok()?.to_utc()))
 }
 
-async fn erase(settings: &OrderApiSettings, wanted: Wanted, out: &mut impl Write) -> anyhow::Result<u8> {
+async fn erase(settings: &OrderApiSettings, erasure: Erasure, out: &mut impl Write) -> anyhow::Result<u8> {
     let ambient = Ambient {
         clock: Clock::system(),
         entropy: Entropy::from_system().context("the system gives no randomness")?,
         public_url: settings.public.url.clone(),
     };
     let database = Database::new(&settings.database)?;
-    match wanted {
-        Wanted::Order(id) => of_order(&ambient, &database, id, out).await,
-        Wanted::Business(business) => of_business(&ambient, &database, business, out).await,
-        Wanted::Before(before) => unchanged(&ambient, &database, before, out).await,
+    match erasure {
+        Erasure { order: Some(id), .. } => of_order(&ambient, &database, id, out).await,
+        Erasure { business: Some(business), .. } => of_business(&ambient, &database, business, out).await,
+        Erasure { before: Some(before), .. } => unchanged(&ambient, &database, before, out).await,
+        // clap requires one of them.
+        Erasure { .. } => Ok(REFUSED),
     }
 }
 
@@ -142,41 +136,46 @@ async fn unchanged(
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+
     use super::*;
 
+    #[derive(Debug, clap::Parser)]
+    struct Command {
+        #[command(flatten)]
+        erasure: Erasure,
+    }
+
+    fn read(text: &str) -> Result<Erasure, String> {
+        let words = std::iter::once("erase-personal-data").chain(text.split_whitespace());
+        Command::try_parse_from(words).map(|command| command.erasure).map_err(|error| error.to_string())
+    }
+
     #[test]
-    fn exactly_one_thing_is_named_and_nothing_of_the_future() {
+    fn exactly_one_thing_is_named_and_no_future_time() {
         let now = DateTime::UNIX_EPOCH + chrono::TimeDelta::days(20_000);
-        let read = |text: &str| read(&text.split_whitespace().map(str::to_owned).collect::<Vec<_>>(), now);
         let (business, order) = (BusinessId::first_of(now), OrderId::first_of(now));
-        assert_eq!(read(&format!("--business {business}")).unwrap(), Wanted::Business(business));
-        assert_eq!(read(&format!("--order {order}")).unwrap(), Wanted::Order(order));
-        assert_eq!(
-            read("--before 2024-01-31T15:00:00+05:30").unwrap(),
-            Wanted::Before("2024-01-31T09:30:00Z".parse().unwrap())
-        );
-        assert_eq!(
-            read("--before 2024-01-31").unwrap(),
-            Wanted::Before("2024-01-31T00:00:00Z".parse().unwrap())
-        );
-        for (bad, why) in [
-            ("--before 2124-01-31", "2124-01-31 is in the future; usage: "),
-            ("--before 2024-02-31", "2024-02-31 is no time; usage: "),
-            ("--before 2024-01-31T15:00:00", "2024-01-31T15:00:00 is no time; usage: "),
-        ] {
-            let said = format!("{:#}", read(bad).unwrap_err());
-            assert!(said.starts_with(why), "{said}");
+        assert_eq!(read(&format!("--business {business}")).unwrap().business, Some(business));
+        assert_eq!(read(&format!("--order {order}")).unwrap().order, Some(order));
+        for (text, time) in
+            [("2024-01-31T15:00:00+05:30", "2024-01-31T09:30:00Z"), ("2024-01-31", "2024-01-31T00:00:00Z")]
+        {
+            let before = read(&format!("--before {text}")).unwrap().before;
+            assert_eq!(before, Some(time.parse().unwrap()), "{text}");
         }
-        for bad in [
-            "",
-            "--business",
-            "--before 2124-01-31T15:00:00Z",
-            "--before yesterday",
-            "--order 7",
-            "--all yes",
+        let both = format!("--order {order} --business {business}");
+        for (bad, reason) in [
+            ("--before 2124-01-31", "is in the future"),
+            ("--before 2024-02-31", "not a date or an RFC 3339 time"),
+            ("--before 2024-01-31T15:00:00", "not a date or an RFC 3339 time"),
+            ("", "required"),
+            ("--business", "value is required"),
+            ("--order 7", "invalid value '7'"),
+            ("--all yes", "unexpected argument '--all'"),
+            (&both, "cannot be used with"),
         ] {
-            assert!(read(bad).is_err(), "{bad}");
+            let refusal = read(bad).unwrap_err();
+            assert!(refusal.contains(reason), "{bad}: {refusal}");
         }
-        assert!(read(&format!("--order {order} --business {business}")).is_err());
     }
 }

@@ -15,4 +15,4 @@ pub mod store;
 pub mod testers;
 pub mod verdicts;
 
-pub use erase_command::main as erase_personal_data;
+pub use erase_command::{Erasure, main as erase_personal_data};

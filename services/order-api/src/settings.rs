@@ -8,7 +8,7 @@ use chrono::TimeDelta;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{
-    Brand, Broker, Database, Environment, Faults, Http, Internal, Peers, Secret, Settings, Telemetry,
+    Brand, Broker, Database, Environment, Http, Internal, Peers, Secret, SettingErrors, Settings, Telemetry,
     TrustedProxies,
 };
 use url::Url;
@@ -143,18 +143,17 @@ impl PersonalData {
 }
 
 impl Settings for OrderApiSettings {
-    fn check(&self, faults: &mut Faults) {
-        self.sections().check(faults);
-        self.brand.check(faults);
+    fn check(&self, errors: &mut SettingErrors) {
+        self.sections().check(errors);
+        self.brand.check(errors);
         if self.http.public.is_none() {
-            faults.add("WAYBILL_HTTP__PUBLIC", "is required: the integration API listens there");
+            errors.add("WAYBILL_HTTP__PUBLIC", "is required: the integration API listens there");
         }
     }
 }
 
 impl ServiceSettings for OrderApiSettings {
     const SERVICE: &'static str = "order-api";
-    const COMMANDS: &'static [&'static str] = &["openapi", "erase-personal-data"];
 
     fn sections(&self) -> Sections<'_> {
         Sections {

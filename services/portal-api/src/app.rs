@@ -1,13 +1,14 @@
 //! What the service holds, and how it is put together.
 
+use events::queues;
 use std::sync::Arc;
 
 use actix_web::web::Data;
 use anyhow::Context as _;
 use chassis::{Chassis, Running};
 use domain::{Clock, Entropy};
-use messaging::topology;
-use outbox::Doorbell;
+use messaging::Queue;
+use outbox::OutboxNotifier;
 use postgres::Database;
 use settings::Environment;
 use tokio::sync::Semaphore;
@@ -41,7 +42,7 @@ pub(crate) struct App {
     pub(crate) database: Database,
     pub(crate) clock: Clock,
     pub(crate) entropy: Entropy,
-    pub(crate) doorbell: Doorbell,
+    pub(crate) notifier: OutboxNotifier,
     pub(crate) passwords: Passwords,
     pub(crate) peers: Peers,
     pub(crate) live_orders: Arc<LiveOrders>,
@@ -68,11 +69,11 @@ impl App {
     fn new(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<Self> {
         let zone = settings.region.zone().context("WAYBILL_REGION__TIME_ZONE is no time zone")?;
         Ok(Self {
-            database: chassis.database.clone(),
-            clock: chassis.clock.clone(),
-            entropy: chassis.entropy.clone(),
-            doorbell: chassis.doorbell.clone(),
-            passwords: Passwords::start(chassis.entropy.clone())?,
+            database: chassis.unit.database.clone(),
+            clock: chassis.unit.clock.clone(),
+            entropy: chassis.unit.entropy.clone(),
+            notifier: chassis.unit.outbox.clone(),
+            passwords: Passwords::start(chassis.unit.entropy.clone())?,
             peers: Peers::new(&settings.peers, &settings.internal)?,
             live_orders: Arc::new(LiveOrders::new(settings.limits.streams_per_business)),
             status_changes: Arc::new(StatusChanges::new(settings.limits.streams_per_business)),
@@ -86,13 +87,13 @@ impl App {
                 settings.brand.clone(),
                 Links::new(settings.public.url.clone()),
                 Place { locale: settings.region.locale, zone },
-                (Seal::new(&settings.internal.token)?, chassis.entropy.clone()),
+                (Seal::new(&settings.internal.token)?, chassis.unit.entropy.clone()),
             ),
             limits: settings.limits.clone(),
             failures: Arc::new(FailureLimits::new(
                 settings.limits.per_address.then_some(settings.limits.failed_authentications),
                 settings.limits.trusted_proxies.clone(),
-                &chassis.clock,
+                &chassis.unit.clock,
             )),
             plans: settings.subscription.plan_names().into(),
             operator_token: settings.operator.token.clone(),
@@ -139,10 +140,15 @@ impl App {
 pub fn start(settings: &PortalSettings, mut chassis: Chassis) -> anyhow::Result<Running> {
     let app = App::new(settings, &chassis)?;
     chassis.relay();
-    chassis.consume("facts", topology::facts(), FACTS_AT_ONCE, FactsConsumer(app.clone()));
+    chassis.consume("facts", Queue::shared(queues::FACTS), FACTS_AT_ONCE, FactsConsumer(app.clone()));
     let news = NewsConsumer { orders: app.live_orders.clone(), status: app.status_changes.clone() };
     chassis.consume("news", NewsConsumer::queue(), NEWS_AT_ONCE, news);
-    chassis.consume("warnings", topology::warnings(), WARNINGS_AT_ONCE, WarningsConsumer(app.clone()));
+    chassis.consume(
+        "warnings",
+        Queue::shared(queues::WARNINGS),
+        WARNINGS_AT_ONCE,
+        WarningsConsumer(app.clone()),
+    );
     if let Some(transport) = Transport::new(&settings.mail, &settings.public.url)? {
         chassis.worker("send-mails", |stop| keep_sending(app.clone(), transport, stop));
     }

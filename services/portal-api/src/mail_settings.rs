@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::{Environment, Faults, Secret};
+use settings::{Environment, Secret, SettingErrors};
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
@@ -72,40 +72,40 @@ impl MailSettings {
     }
 
     /// Names what is wrong with this section.
-    pub(crate) fn check(&self, faults: &mut Faults, environment: Environment) {
+    pub(crate) fn check(&self, errors: &mut SettingErrors, environment: Environment) {
         if !self.is_enabled() {
             return;
         }
         let is_local = environment == Environment::Local;
         if self.from.parse::<lettre::message::Mailbox>().is_err() {
-            faults.add("WAYBILL_MAIL__FROM", "must be an address, or a name with one: Name <address>");
+            errors.add("WAYBILL_MAIL__FROM", "must be an address, or a name with one: Name <address>");
         } else if !is_local && self.from == Self::default().from {
-            faults.add("WAYBILL_MAIL__FROM", "is missing: whom mails come from");
+            errors.add("WAYBILL_MAIL__FROM", "is missing: whom mails come from");
         }
         match self.transport {
             MailTransport::Folder if self.folder.is_none() => {
-                faults.add("WAYBILL_MAIL__FOLDER", "is missing");
+                errors.add("WAYBILL_MAIL__FOLDER", "is missing");
             }
             MailTransport::Folder if !is_local => {
-                faults.add(
+                errors.add(
                     "WAYBILL_MAIL__TRANSPORT",
                     "must not be a folder: mails hold links that let people in",
                 );
             }
-            MailTransport::Smtp => self.check_smtp(faults, is_local),
+            MailTransport::Smtp => self.check_smtp(errors, is_local),
             MailTransport::Folder | MailTransport::None => {}
         }
     }
 
-    fn check_smtp(&self, faults: &mut Faults, is_local: bool) {
+    fn check_smtp(&self, errors: &mut SettingErrors, is_local: bool) {
         if self.host.as_deref().is_none_or(|host| host.trim().is_empty()) {
-            faults.add("WAYBILL_MAIL__HOST", "is missing: the mail server");
+            errors.add("WAYBILL_MAIL__HOST", "is missing: the mail server");
         }
         if self.user.is_some() != self.password.is_some() {
-            faults.add("WAYBILL_MAIL__USER", "and WAYBILL_MAIL__PASSWORD are given together, or neither");
+            errors.add("WAYBILL_MAIL__USER", "and WAYBILL_MAIL__PASSWORD are given together, or neither");
         }
         if self.encryption == MailEncryption::None && !is_local {
-            faults.add("WAYBILL_MAIL__ENCRYPTION", "must be tls or starttls");
+            errors.add("WAYBILL_MAIL__ENCRYPTION", "must be tls or starttls");
         }
     }
 }
@@ -114,17 +114,17 @@ impl MailSettings {
 mod tests {
     use super::*;
 
-    fn faults(mail: &MailSettings, environment: Environment) -> String {
-        let mut faults = Faults::default();
-        mail.check(&mut faults, environment);
-        faults.to_string()
+    fn errors(mail: &MailSettings, environment: Environment) -> String {
+        let mut errors = SettingErrors::default();
+        mail.check(&mut errors, environment);
+        errors.to_string()
     }
 
     #[test]
     fn what_is_missing_is_named() {
-        assert_eq!(faults(&MailSettings::default(), Environment::Production), "");
+        assert_eq!(errors(&MailSettings::default(), Environment::Production), "");
         let folder = MailSettings { transport: MailTransport::Folder, ..MailSettings::default() };
-        assert!(faults(&folder, Environment::Local).contains("WAYBILL_MAIL__FOLDER"));
+        assert!(errors(&folder, Environment::Local).contains("WAYBILL_MAIL__FOLDER"));
         let smtp = MailSettings {
             transport: MailTransport::Smtp,
             from: "nobody".to_owned(),
@@ -132,11 +132,11 @@ mod tests {
             encryption: MailEncryption::None,
             ..MailSettings::default()
         };
-        let named = faults(&smtp, Environment::Production);
+        let named = errors(&smtp, Environment::Production);
         for variable in ["FROM", "HOST", "USER", "ENCRYPTION"] {
             assert!(named.contains(&format!("WAYBILL_MAIL__{variable}")), "{named}");
         }
-        assert!(!faults(&smtp, Environment::Local).contains("ENCRYPTION"));
+        assert!(!errors(&smtp, Environment::Local).contains("ENCRYPTION"));
     }
 
     #[test]
@@ -149,13 +149,13 @@ mod tests {
             password: Some(Secret::new("secret")),
             ..MailSettings::default()
         };
-        assert_eq!(faults(&good, Environment::Production), "");
+        assert_eq!(errors(&good, Environment::Production), "");
         let folder = MailSettings {
             transport: MailTransport::Folder,
             folder: Some("mails".into()),
             ..MailSettings::default()
         };
-        assert!(faults(&folder, Environment::Production).contains("WAYBILL_MAIL__TRANSPORT"));
-        assert_eq!(faults(&folder, Environment::Local), "");
+        assert!(errors(&folder, Environment::Production).contains("WAYBILL_MAIL__TRANSPORT"));
+        assert_eq!(errors(&folder, Environment::Local), "");
     }
 }

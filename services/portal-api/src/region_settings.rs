@@ -3,7 +3,7 @@
 use chrono_tz::Tz;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::Faults;
+use settings::SettingErrors;
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
@@ -35,9 +35,9 @@ impl Default for Region {
 }
 
 impl Region {
-    pub(crate) fn check(&self, faults: &mut Faults) {
+    pub(crate) fn check(&self, errors: &mut SettingErrors) {
         if self.zone().is_none() {
-            faults.add("WAYBILL_REGION__TIME_ZONE", "must be the name of a time zone, such as Asia/Kolkata");
+            errors.add("WAYBILL_REGION__TIME_ZONE", "must be the name of a time zone, such as Asia/Kolkata");
         }
     }
 

@@ -7,7 +7,7 @@ use chassis::{Sections, ServiceSettings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{
-    Brand, Broker, Database, Environment, Faults, Http, Internal, Peers, Secret, Settings, Telemetry,
+    Brand, Broker, Database, Environment, Http, Internal, Peers, Secret, SettingErrors, Settings, Telemetry,
     TrustedProxies,
 };
 use url::Url;
@@ -83,14 +83,14 @@ impl Pages {
         self.payment_origins.split(',').map(str::trim).filter(|origin| !origin.is_empty())
     }
 
-    fn check(&self, faults: &mut Faults) {
+    fn check(&self, errors: &mut SettingErrors) {
         let is_origin = |text: &str| {
             Url::parse(text)
                 .is_ok_and(|url| url.scheme() == "https" && url.origin().ascii_serialization() == text)
         };
         if !self.payment_origins().all(is_origin) {
-            let fault = "must be https origins, such as https://checkout.example, separated by commas";
-            faults.add("WAYBILL_PAGES__PAYMENT_ORIGINS", fault);
+            let error = "must be https origins, such as https://checkout.example, separated by commas";
+            errors.add("WAYBILL_PAGES__PAYMENT_ORIGINS", error);
         }
     }
 }
@@ -163,14 +163,14 @@ impl Subscriptions {
 }
 
 impl Settings for PortalSettings {
-    fn check(&self, faults: &mut Faults) {
-        self.mail.check(faults, self.environment);
-        self.sections().check(faults);
-        self.brand.check(faults);
-        self.pages.check(faults);
-        self.region.check(faults);
+    fn check(&self, errors: &mut SettingErrors) {
+        self.mail.check(errors, self.environment);
+        self.sections().check(errors);
+        self.brand.check(errors);
+        self.pages.check(errors);
+        self.region.check(errors);
         if self.http.public.is_none() {
-            faults.add("WAYBILL_HTTP__PUBLIC", "is missing: the portal has a public listener");
+            errors.add("WAYBILL_HTTP__PUBLIC", "is missing: the portal has a public listener");
         }
         for (variable, url) in
             [("WAYBILL_PUBLIC__URL", &self.public.url), ("WAYBILL_PUBLIC__API_URL", &self.public.api_url)]
@@ -178,22 +178,21 @@ impl Settings for PortalSettings {
             match url.scheme() {
                 "https" => {}
                 "http" if self.environment == Environment::Local => {}
-                _ => faults.add(variable, "must be an https URL (a local stack may use http)"),
+                _ => errors.add(variable, "must be an https URL (a local stack may use http)"),
             }
         }
         if !self.public.api_url.path().trim_end_matches('/').ends_with("/v1") {
-            faults.add("WAYBILL_PUBLIC__API_URL", "must end in /v1");
+            errors.add("WAYBILL_PUBLIC__API_URL", "must end in /v1");
         }
         let plans = self.subscription.plan_names();
         if plans.is_empty() || plans.iter().any(|plan| plan.len() > 64) {
-            faults.add("WAYBILL_SUBSCRIPTION__PLANS", "must name a plan, and none in more than 64 bytes");
+            errors.add("WAYBILL_SUBSCRIPTION__PLANS", "must name a plan, and none in more than 64 bytes");
         }
     }
 }
 
 impl ServiceSettings for PortalSettings {
     const SERVICE: &'static str = "portal-api";
-    const COMMANDS: &'static [&'static str] = &["openapi", "reconcile"];
 
     fn sections(&self) -> Sections<'_> {
         Sections {

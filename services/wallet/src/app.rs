@@ -1,12 +1,13 @@
 //! What the service holds, and how it is put together.
 
+use events::queues;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use chassis::{Chassis, Running};
 use domain::{Clock, Entropy};
-use messaging::topology;
-use outbox::Doorbell;
+use messaging::Queue;
+use outbox::OutboxNotifier;
 use postgres::{Batcher, BatcherOptions, Database};
 use tokio::sync::OnceCell;
 use web::Tasks;
@@ -31,7 +32,7 @@ pub(crate) struct State {
     pub(crate) database: Database,
     pub(crate) debits: DebitQueue,
     pub(crate) tasks: Tasks,
-    pub(crate) doorbell: Doorbell,
+    pub(crate) notifier: OutboxNotifier,
     pub(crate) clock: Clock,
     pub(crate) entropy: Entropy,
     pub(crate) rules: WalletRules,
@@ -43,18 +44,18 @@ pub(crate) struct State {
 impl State {
     fn new(settings: &Settings, chassis: &Chassis) -> anyhow::Result<Self> {
         let apply = ApplyDebits {
-            clock: chassis.clock.clone(),
-            entropy: chassis.entropy.clone(),
+            clock: chassis.unit.clock.clone(),
+            entropy: chassis.unit.entropy.clone(),
             default_threshold: settings.wallet.low_balance_threshold_paise,
         };
-        let database = chassis.database.clone();
+        let database = chassis.unit.database.clone();
         Ok(Self {
             debits: Batcher::start("wallet_debits", database.clone(), BatcherOptions::default(), apply),
             database,
             tasks: chassis.tasks.clone(),
-            doorbell: chassis.doorbell.clone(),
-            clock: chassis.clock.clone(),
-            entropy: chassis.entropy.clone(),
+            notifier: chassis.unit.outbox.clone(),
+            clock: chassis.unit.clock.clone(),
+            entropy: chassis.unit.entropy.clone(),
             rules: settings.wallet,
             provider: payments::provider(&settings.payments)?,
             time_zones: OnceCell::new(),
@@ -70,14 +71,14 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
     counters::create();
     let state = Arc::new(State::new(settings, &chassis)?);
     chassis.relay();
-    chassis.consume("refunds", topology::refunds(), REFUNDS_AT_ONCE, Refunds(state.clone()));
-    chassis.consume("cash", topology::cash(), CASH_AT_ONCE, CashReports(state.clone()));
+    chassis.consume("refunds", Queue::shared(queues::REFUNDS), REFUNDS_AT_ONCE, Refunds(state.clone()));
+    chassis.consume("cash", Queue::shared(queues::CASH), CASH_AT_ONCE, CashReports(state.clone()));
     let finishing = state.clone();
     chassis.worker("finish_top_ups", |stop| finish_top_ups(finishing, stop));
     let reconciling = Worker {
-        examiner: Examiner::new(settings, chassis.database.clone(), chassis.clock.clone())?,
+        examiner: Examiner::new(settings, chassis.unit.database.clone(), chassis.unit.clock.clone())?,
         settings: settings.reconciliation,
-        name: format!("{:032x}", chassis.entropy.u128()),
+        name: format!("{:032x}", chassis.unit.entropy.u128()),
     };
     chassis.worker("reconciliation", |stop| reconciling.run(stop));
     chassis.start(routes::internal(state, settings.internal.clone()))

@@ -1,10 +1,17 @@
-//! `wallet serve` (the default), `wallet migrate`, and `wallet reconcile`, which proves the books.
+//! `wallet`: see `wallet --help`.
 
 use std::process::ExitCode;
 
+#[derive(clap::Subcommand)]
+enum Own {
+    /// Check the ledger and the orders against each other; changes nothing
+    ///
+    /// Exit codes: 0 clean, 1 findings, 2 could not check.
+    Reconcile(reconciliation::Arguments),
+}
+
 fn main() -> anyhow::Result<ExitCode> {
-    if let Some(rest) = chassis::told_to("reconcile") {
-        return Ok(wallet::reconcile(&rest, &mut std::io::stdout().lock()));
-    }
-    chassis::main(wallet::MIGRATIONS, wallet::start).map(|()| ExitCode::SUCCESS)
+    chassis::main(wallet::MIGRATIONS, wallet::start, |own| match own {
+        Own::Reconcile(arguments) => Ok(wallet::reconcile(arguments, &mut std::io::stdout().lock())),
+    })
 }

@@ -5,7 +5,7 @@ use domain::Paise;
 use internal_api::orders::PAYMENTS_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::{Broker, Database, Environment, Faults, Http, Internal, Peers, Secret, Telemetry};
+use settings::{Broker, Database, Environment, Http, Internal, Peers, Secret, SettingErrors, Telemetry};
 use url::Url;
 
 use crate::domain::Provider;
@@ -99,7 +99,7 @@ impl Default for RazorpayAccount {
 }
 
 impl RazorpayAccount {
-    fn check(&self, faults: &mut Faults, environment: Environment) {
+    fn check(&self, errors: &mut SettingErrors, environment: Environment) {
         let wanted = [
             ("KEY_ID", self.key_id.as_str(), "the id of its API key"),
             ("KEY_SECRET", self.key_secret.expose(), "the secret of its API key"),
@@ -112,24 +112,24 @@ impl RazorpayAccount {
         ];
         for (name, _, what) in wanted.into_iter().filter(|(_, value, _)| value.trim().is_empty()) {
             let variable = format!("WAYBILL_PAYMENTS__RAZORPAY__{name}");
-            faults.add(&variable, format!("is missing: where Razorpay is the provider, {what} is wanted"));
+            errors.add(&variable, format!("is missing: where Razorpay is the provider, {what} is wanted"));
         }
         let plain = self.url.scheme() == "http" && environment == Environment::Local;
         if self.url.scheme() != "https" && !plain {
-            faults
+            errors
                 .add("WAYBILL_PAYMENTS__RAZORPAY__URL", "must be an https URL (a local stack may use http)");
         }
     }
 }
 
 impl settings::Settings for Settings {
-    fn check(&self, faults: &mut Faults) {
-        self.sections().check(faults);
+    fn check(&self, errors: &mut SettingErrors) {
+        self.sections().check(errors);
         if self.payments.provider == Provider::Razorpay {
-            self.payments.razorpay.check(faults, self.environment);
+            self.payments.razorpay.check(errors, self.environment);
         }
         if self.environment == Environment::Production && !self.payments.provider.is_real() {
-            faults.add(
+            errors.add(
                 "WAYBILL_PAYMENTS__PROVIDER",
                 "is the sandbox, which gives money away; production wants a real provider",
             );
@@ -139,7 +139,6 @@ impl settings::Settings for Settings {
 
 impl ServiceSettings for Settings {
     const SERVICE: &'static str = "wallet";
-    const COMMANDS: &'static [&'static str] = &["reconcile"];
 
     fn sections(&self) -> Sections<'_> {
         Sections {

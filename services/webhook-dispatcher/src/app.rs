@@ -1,10 +1,11 @@
 //! What the service holds, and how it is put together.
 
+use events::queues;
 use std::sync::Arc;
 
 use chassis::{Chassis, Running};
 use domain::{Clock, Entropy};
-use messaging::topology;
+use messaging::Queue;
 use postgres::Database;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -52,7 +53,7 @@ impl App {
     /// And what is taken in to be sent at once.
     fn new(settings: &Settings, chassis: &Chassis) -> anyhow::Result<(Self, UnboundedReceiver<Taken>)> {
         let webhooks = &settings.webhooks;
-        let (database, clock) = (chassis.database.clone(), chassis.clock.clone());
+        let (database, clock) = (chassis.unit.database.clone(), chassis.unit.clock.clone());
         let secrets = SecretBox::new(&settings.secrets.key, &settings.secrets.previous_keys)?;
         let names = Names::asking(&webhooks.name_servers, webhooks.policy())?;
         let exchange =
@@ -62,7 +63,7 @@ impl App {
             InHand::new(bell.clone()),
             Loads::new(webhooks.per_second, i64::try_from(webhooks.per_endpoint)?),
         );
-        let entropy = chassis.entropy.clone();
+        let entropy = chassis.unit.entropy.clone();
         let (express, taken) = Express::new(
             (in_hand.clone(), loads.clone()),
             (clock.clone(), entropy.clone()),
@@ -100,8 +101,13 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
     counters::create();
     let (app, taken) = App::new(settings, &chassis)?;
     chassis.relay();
-    chassis.consume("events", topology::webhook_events(), CONSUMER_PARALLEL, WebhookEvents(app.clone()));
-    chassis.consume("erasures", topology::erasures(), ERASURES_PARALLEL, Erasures(app.clone()));
+    chassis.consume(
+        "events",
+        Queue::shared(queues::WEBHOOK_EVENTS),
+        CONSUMER_PARALLEL,
+        WebhookEvents(app.clone()),
+    );
+    chassis.consume("erasures", Queue::shared(queues::ERASURES), ERASURES_PARALLEL, Erasures(app.clone()));
     chassis.worker("dispatch", |stop| sender::dispatch(app.clone(), taken, stop));
     chassis.worker("renew-leases", |stop| sender::renew_leases(app.clone(), stop));
     chassis.worker("sweep", |stop| sweeper::sweep(app.clone(), stop));

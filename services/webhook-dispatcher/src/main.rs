@@ -1,10 +1,18 @@
-//! `webhook-dispatcher serve` (the default), `migrate`, and `rewrap`, which brings all signing secrets under the current key.
+//! `webhook-dispatcher`: see `webhook-dispatcher --help`.
 
 use std::process::ExitCode;
 
+#[derive(clap::Subcommand)]
+enum Own {
+    /// Encrypt all signing secrets with the current key
+    ///
+    /// Safe to interrupt and to repeat while the service runs. Exit codes: 0 done, 1 some secrets cannot be decrypted,
+    /// 2 failed.
+    Rewrap,
+}
+
 fn main() -> anyhow::Result<ExitCode> {
-    if let Some(rest) = chassis::told_to("rewrap") {
-        return Ok(webhook_dispatcher::rewrap(&rest, &mut std::io::stdout().lock()));
-    }
-    chassis::main(webhook_dispatcher::MIGRATIONS, webhook_dispatcher::start).map(|()| ExitCode::SUCCESS)
+    chassis::main(webhook_dispatcher::MIGRATIONS, webhook_dispatcher::start, |own| match own {
+        Own::Rewrap => Ok(webhook_dispatcher::rewrap(&mut std::io::stdout().lock())),
+    })
 }

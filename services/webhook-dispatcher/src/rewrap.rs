@@ -21,8 +21,6 @@ const DONE: u8 = 0;
 const SOME_DO_NOT_OPEN: u8 = 1;
 const COULD_NOT: u8 = 2;
 
-const USAGE: &str = "usage: webhook-dispatcher rewrap; it is told by its settings alone";
-
 /// In endpoints, of which each has one or two secrets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
@@ -30,13 +28,8 @@ struct Tally {
     unreadable: usize,
 }
 
-/// Runs the command with what follows its name, of which nothing is taken, and prints to `out`.
-pub fn main(arguments: &[String], out: &mut impl Write) -> ExitCode {
-    if !arguments.is_empty() {
-        // Where not even this can be written, the exit code still tells.
-        let _unheard = writeln!(out, "{USAGE}");
-        return ExitCode::from(COULD_NOT);
-    }
+/// Runs the command and prints to `out`.
+pub fn main(out: &mut impl Write) -> ExitCode {
     let outcome = chassis::command(async |settings: &Settings| {
         let tally = rewrap(settings).await?;
         writeln!(out, "{} endpoints: their secrets are sealed with the current key now", tally.rewrapped)?;

@@ -6,7 +6,7 @@ use chassis::{Sections, ServiceSettings};
 use chrono::TimeDelta;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::{Brand, Broker, Database, Environment, Faults, Http, Internal, Secret, Telemetry};
+use settings::{Brand, Broker, Database, Environment, Http, Internal, Secret, SettingErrors, Telemetry};
 
 use crate::domain::{AddressRanges, NameServers, Policy, RetrySchedule};
 use crate::secrets::SecretBox;
@@ -143,36 +143,35 @@ impl Webhooks {
         }
     }
 
-    fn check(&self, environment: Environment, faults: &mut Faults) {
+    fn check(&self, environment: Environment, errors: &mut SettingErrors) {
         if !(1..=self.concurrency).contains(&self.per_endpoint) {
-            faults.add("WAYBILL_WEBHOOKS__PER_ENDPOINT", "must be between 1 and the concurrency");
+            errors.add("WAYBILL_WEBHOOKS__PER_ENDPOINT", "must be between 1 and the concurrency");
         }
         if environment == Environment::Production && self.allow_http && !self.allow_http_in_production {
-            let fault = "sends webhooks unencrypted, which production refuses; if that is really wanted, set \
+            let error = "sends webhooks unencrypted, which production refuses; if that is really wanted, set \
                          WAYBILL_WEBHOOKS__ALLOW_HTTP_IN_PRODUCTION=true as well";
-            faults.add("WAYBILL_WEBHOOKS__ALLOW_HTTP", fault);
+            errors.add("WAYBILL_WEBHOOKS__ALLOW_HTTP", error);
         }
     }
 }
 
 impl settings::Settings for Settings {
-    fn check(&self, faults: &mut Faults) {
-        self.sections().check(faults);
-        self.brand.check(faults);
-        self.webhooks.check(self.environment, faults);
+    fn check(&self, errors: &mut SettingErrors) {
+        self.sections().check(errors);
+        self.brand.check(errors);
+        self.webhooks.check(self.environment, errors);
         let (some, none) = (Secrets::default().key, Secret::new(""));
-        if let Err(fault) = SecretBox::new(&self.secrets.key, &none) {
-            faults.add("WAYBILL_SECRETS__KEY", fault.to_string());
+        if let Err(error) = SecretBox::new(&self.secrets.key, &none) {
+            errors.add("WAYBILL_SECRETS__KEY", error.to_string());
         }
-        if let Err(fault) = SecretBox::new(&some, &self.secrets.previous_keys) {
-            faults.add("WAYBILL_SECRETS__PREVIOUS_KEYS", format!("each {fault}"));
+        if let Err(error) = SecretBox::new(&some, &self.secrets.previous_keys) {
+            errors.add("WAYBILL_SECRETS__PREVIOUS_KEYS", format!("each {error}"));
         }
     }
 }
 
 impl ServiceSettings for Settings {
     const SERVICE: &'static str = "webhook-dispatcher";
-    const COMMANDS: &'static [&'static str] = &["rewrap"];
 
     fn sections(&self) -> Sections<'_> {
         Sections {

@@ -56,7 +56,7 @@ fn run(program: &str, words: &[&str], variables: &[(&str, &str)]) -> Output {
 }
 
 /// What the program finds wrong in production, with these values and otherwise what it needs at least.
-fn faults<'a>(program: &str, known: &'a [Setting], values: &[(&'a str, &'a str)]) -> String {
+fn field_errors<'a>(program: &str, known: &'a [Setting], values: &[(&'a str, &'a str)]) -> String {
     let examples = known.iter().filter(|setting| setting.required);
     let mut variables: Vec<(&str, &str)> = vec![("WAYBILL_ENVIRONMENT", "production")];
     variables
@@ -86,7 +86,7 @@ fn no_secret_of_any_program_may_be_empty_weak_or_published() {
             secrets.iter().map(|setting| (setting.variable.as_str(), value)).collect()
         };
         for weak in ["x", "secret", "         x         "] {
-            let said = faults(program, &known, &all(weak));
+            let said = field_errors(program, &known, &all(weak));
             assert_named(program, &secrets, &said);
             assert!(!said.contains(&format!("\"{weak}\"")), "{said}");
         }
@@ -94,9 +94,9 @@ fn no_secret_of_any_program_may_be_empty_weak_or_published() {
             setting.required || setting.default.as_deref().is_some_and(|default| !default.is_empty())
         };
         let wanted: Vec<&Setting> = secrets.iter().copied().filter(wanted).collect();
-        assert_named(program, &wanted, &faults(program, &known, &all("")));
+        assert_named(program, &wanted, &field_errors(program, &known, &all("")));
         let published: Vec<&Setting> = wanted.iter().copied().filter(|setting| !setting.required).collect();
-        assert_named(program, &published, &faults(program, &known, &[]));
+        assert_named(program, &published, &field_errors(program, &known, &[]));
     }
     assert!(seen > 15, "only {seen} found; is the search broken?");
 }
@@ -115,7 +115,7 @@ fn every_url_and_every_number_of_any_program_is_judged_at_once() {
             .collect();
         for bad in ["ftp://w", "garbage=,", "nan", "postgres://u:TOLD@[bad/x"] {
             let values: Vec<_> = judged.iter().map(|setting| (setting.variable.as_str(), bad)).collect();
-            let said = faults(program, &known, &values);
+            let said = field_errors(program, &known, &values);
             // Of these only one is no filter: a target may have nearly any name.
             let is_bad =
                 |setting: &&Setting| bad.starts_with("postgres") || !setting.variable.ends_with("__FILTER");

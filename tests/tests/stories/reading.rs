@@ -120,7 +120,7 @@ async fn filters_find_one_and_wrong_values_are_refused(
     }
     let all = get(&test, "?limit=0&status=lost&orderReference=&page=2&startingAfter=x").await?;
     let told: Vec<_> =
-        all.body["errors"].as_array().into_iter().flatten().map(|fault| fault["field"].clone()).collect();
+        all.body["errors"].as_array().into_iter().flatten().map(|error| error["field"].clone()).collect();
     // Whether a cursor is one of this list is asked only of a question that is right otherwise.
     assert_eq!(told, ["limit", "orderReference", "status", "page"], "every fault at once: {}", all.text);
     for query in ["limit=101", "since=1"] {

@@ -68,7 +68,7 @@ struct Offer {
 }
 
 impl settings::Settings for Offer {
-    fn check(&self, _faults: &mut settings::Faults) {}
+    fn check(&self, _faults: &mut settings::SettingErrors) {}
 }
 
 impl TestServers {

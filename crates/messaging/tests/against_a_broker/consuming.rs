@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use events::{Body, binding};
-use messaging::{Outgoing, Queue, Rejection, topology};
+use events::{Body, binding, queues};
+use messaging::{Outgoing, Queue, Rejection};
 use telemetry::TraceContext;
 use test_kit::{until, vhost};
 
@@ -26,12 +26,12 @@ async fn what_cannot_be_handled_goes_to_the_dead_letters() {
     let nonsense = Outgoing { body: b"{\"phone\": 12".to_vec(), ..outgoing(&events.funded()) };
     broker.publisher().connected().await.unwrap();
     broker.publisher().publish(&[outgoing(&bad), nonsense, outgoing(&good)]).await.unwrap();
-    let consuming = recorder.consume(&broker, topology::facts(), 4);
-    let dead_letters = topology::facts().dead_letters();
+    let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 4);
+    let dead_letters = Queue::shared(queues::FACTS).dead_letters();
     until("both are dead letters", async || ready_messages(&url, &dead_letters).await == 2).await;
     consuming.stop().await;
     assert_eq!(recorder.heard().len(), 2);
-    assert_eq!(ready_messages(&url, topology::facts().name()).await, 0);
+    assert_eq!(ready_messages(&url, Queue::shared(queues::FACTS).name()).await, 0);
     broker.close().await;
 }
 
@@ -49,11 +49,11 @@ async fn what_cannot_be_handled_now_is_held_and_tried_again() {
     };
     broker.publisher().connected().await.unwrap();
     broker.publisher().publish(&[outgoing(&events.funded())]).await.unwrap();
-    let consuming = recorder.consume(&broker, topology::facts(), 1);
+    let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 1);
     until("it is handled", async || tries.load(Ordering::Relaxed) == 4).await;
     consuming.stop().await;
-    assert_eq!(ready_messages(&url, topology::facts().name()).await, 0);
-    assert_eq!(ready_messages(&url, &topology::facts().dead_letters()).await, 0);
+    assert_eq!(ready_messages(&url, Queue::shared(queues::FACTS).name()).await, 0);
+    assert_eq!(ready_messages(&url, &Queue::shared(queues::FACTS).dead_letters()).await, 0);
     broker.close().await;
 }
 
@@ -65,13 +65,13 @@ async fn a_message_that_is_held_when_we_stop_stays_in_the_queue() {
     let recorder = Recorder::new(|_| Err(Rejection::Later("the database is away".into())));
     broker.publisher().connected().await.unwrap();
     broker.publisher().publish(&[outgoing(&events.funded())]).await.unwrap();
-    let consuming = recorder.consume(&broker, topology::facts(), 1);
+    let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 1);
     until("it is tried", async || !recorder.heard().is_empty()).await;
     consuming.stop().await;
     let let_go =
         metrics.render().lines().any(|line| line.contains("outcome=\"let_go\"") && !line.ends_with(" 0"));
     assert!(let_go, "the stop ended the hold: {}", metrics.render());
-    until("it is back", async || ready_messages(&url, topology::facts().name()).await == 1).await;
+    until("it is back", async || ready_messages(&url, Queue::shared(queues::FACTS).name()).await == 1).await;
     broker.close().await;
 }
 
@@ -88,8 +88,8 @@ async fn a_handler_that_panics_ends_in_the_dead_letters_and_not_in_silence() {
     envelope.id = bad;
     broker.publisher().connected().await.unwrap();
     broker.publisher().publish(&[outgoing(&envelope), outgoing(&events.funded())]).await.unwrap();
-    let consuming = recorder.consume(&broker, topology::facts(), 1);
-    let dead_letters = topology::facts().dead_letters();
+    let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 1);
+    let dead_letters = Queue::shared(queues::FACTS).dead_letters();
     until("it is a dead letter", async || ready_messages(&url, &dead_letters).await == 1).await;
     consuming.stop().await;
     // The limit of deliveries, and the good one.
@@ -135,7 +135,7 @@ async fn stopping_finishes_what_is_in_hand_and_leaves_the_rest() {
     let messages: Vec<_> = (0..10).map(|_| outgoing(&events.funded())).collect();
     broker.publisher().connected().await.unwrap();
     broker.publisher().publish(&messages).await.unwrap();
-    let consuming = recorder.consume(&broker, topology::facts(), 2);
+    let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 2);
     until("two are in hand", async || recorder.heard().len() == 2).await;
     // The stop is asked for before either may finish.
     let stopping = consuming.stop();
@@ -144,7 +144,10 @@ async fn stopping_finishes_what_is_in_hand_and_leaves_the_rest() {
     let handled = recorder.heard().len();
     assert!((2..10).contains(&handled), "{handled}");
     let left = 10 - u32::try_from(handled).unwrap();
-    until("the rest is there", async || ready_messages(&url, topology::facts().name()).await == left).await;
+    until("the rest is there", async || {
+        ready_messages(&url, Queue::shared(queues::FACTS).name()).await == left
+    })
+    .await;
     broker.close().await;
 }
 
@@ -158,7 +161,7 @@ async fn a_message_is_handled_in_the_trace_that_it_comes_from() {
     let recorder = Recorder::content();
     broker.publisher().connected().await.unwrap();
     broker.publisher().publish(&[Outgoing { trace, ..outgoing(&events.funded()) }]).await.unwrap();
-    let consuming = recorder.consume(&broker, topology::facts(), 1);
+    let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 1);
     until("it is heard", async || recorder.heard().len() == 1).await;
     assert_eq!(recorder.traces(), [telemetry::trace_id(&request)]);
     assert!(recorder.traces()[0].is_some());

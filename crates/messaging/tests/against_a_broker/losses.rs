@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use events::binding;
-use messaging::{Queue, topology};
+use events::{binding, queues};
+use messaging::Queue;
 use test_kit::{OwnBroker, until};
 
 use crate::brokers::{Events, broker, outgoing};
@@ -16,7 +16,7 @@ async fn what_was_confirmed_survives_a_kill_and_all_return() {
     let own = OwnBroker::start().await;
     let broker = broker(&own.url);
     let (recorder, news) = (Recorder::content(), Recorder::content());
-    let consuming = recorder.consume(&broker, topology::facts(), 8);
+    let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 8);
     let listening = news.consume(&broker, Queue::per_instance("test.news", &[binding::WALLET_FUNDED]), 8);
     broker.publisher().connected().await.unwrap();
     broker.publisher().publish(&[outgoing(&Events::new().funded())]).await.unwrap();

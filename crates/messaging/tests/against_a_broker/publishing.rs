@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use events::{Body, binding};
-use messaging::{BrokerError, topology};
+use events::{Body, binding, queues};
+use messaging::{BrokerError, Queue};
 use test_kit::vhost;
 
 use crate::brokers::{Events, broker, outgoing, ready_messages, unbind};
@@ -21,7 +21,7 @@ async fn an_event_waits_for_a_consumer_that_never_was_there_before() {
     publisher.publish(&[]).await.unwrap();
 
     let recorder = Recorder::content();
-    let consuming = recorder.consume(&broker, topology::facts(), 1);
+    let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 1);
     test_kit::until("all are heard", async || recorder.heard().len() == 300).await;
     // One at a time, they come in the order in which they were sent.
     assert_eq!(recorder.heard(), sent.iter().map(|event| event.id).collect::<Vec<_>>());
@@ -29,7 +29,7 @@ async fn an_event_waits_for_a_consumer_that_never_was_there_before() {
     broker.check().await.unwrap();
     broker.close().await;
     assert!(broker.check().await.is_err());
-    assert_eq!(ready_messages(&url, topology::facts().name()).await, 0);
+    assert_eq!(ready_messages(&url, Queue::shared(queues::FACTS).name()).await, 0);
 }
 
 #[tokio::test]
@@ -42,14 +42,14 @@ async fn concurrent_publishers_share_a_channel() {
         broker.publisher().publish(&messages).await
     });
     futures_util::future::try_join_all(publishes).await.unwrap();
-    assert_eq!(ready_messages(&url, topology::facts().name()).await, 1_000);
+    assert_eq!(ready_messages(&url, Queue::shared(queues::FACTS).name()).await, 1_000);
     broker.close().await;
 }
 
 #[tokio::test]
 async fn what_no_queue_takes_comes_back_and_the_rest_is_kept() {
     let url = vhost().await;
-    let (broker, events, facts) = (broker(&url), Events::new(), topology::facts());
+    let (broker, events, facts) = (broker(&url), Events::new(), Queue::shared(queues::FACTS));
     let publisher = broker.publisher();
     publisher.connected().await.unwrap();
     publisher.publish(&[outgoing(&events.funded())]).await.unwrap();
@@ -80,7 +80,7 @@ async fn what_no_queue_takes_comes_back_and_the_rest_is_kept() {
 #[tokio::test]
 async fn concurrent_publishers_each_hear_of_their_own() {
     let url = vhost().await;
-    let (broker, events, facts) = (broker(&url), Events::new(), topology::facts());
+    let (broker, events, facts) = (broker(&url), Events::new(), Queue::shared(queues::FACTS));
     let publisher = broker.publisher();
     publisher.connected().await.unwrap();
     publisher.publish(&[outgoing(&events.event(Body::FirstTestOrder {}))]).await.unwrap();

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use events::binding;
+use events::{binding, queues};
 use local_stack::Servers;
-use messaging::{Broker, Queue, Rejection, topology};
+use messaging::{Broker, Queue, Rejection};
 use settings::Secret;
 use test_kit::{until, vhost};
 
@@ -41,9 +41,9 @@ async fn a_service_with_rights_on_its_own_queues_alone_publishes_and_hears() {
     service.publisher().publish(&[outgoing(&events.funded())]).await.unwrap();
     let (shared, own, foreign) = (Recorder::content(), Recorder::content(), Recorder::content());
     let consuming = [
-        shared.consume(&service, topology::facts(), 1),
+        shared.consume(&service, Queue::shared(queues::FACTS), 1),
         own.consume(&service, Queue::per_instance("news", &[binding::WALLET_FUNDED]), 1),
-        foreign.consume(&service, topology::refunds(), 1),
+        foreign.consume(&service, Queue::shared(queues::REFUNDS), 1),
     ];
     until("the shared queue is heard", async || shared.heard().len() == 2).await;
     until("the instance's own queue is heard", async || {
@@ -77,11 +77,11 @@ async fn a_message_that_is_held_for_long_is_renewed_with_those_rights_and_never_
             _ => Ok(()),
         })
     };
-    let consuming = recorder.consume(&service, topology::facts().held_at_most(Duration::ZERO), 1);
+    let consuming = recorder.consume(&service, Queue::shared(queues::FACTS).held_at_most(Duration::ZERO), 1);
     until("it is handled", async || tries.load(Ordering::Relaxed) > RENEWALS).await;
     consuming.stop().await;
-    assert_eq!(ready_messages(&url, topology::facts().name()).await, 0);
-    assert_eq!(ready_messages(&url, &topology::facts().dead_letters()).await, 0);
+    assert_eq!(ready_messages(&url, Queue::shared(queues::FACTS).name()).await, 0);
+    assert_eq!(ready_messages(&url, &Queue::shared(queues::FACTS).dead_letters()).await, 0);
     service.close().await;
     platform.close().await;
 }
@@ -100,7 +100,8 @@ async fn nothing_is_published_before_the_platform_has_made_the_queues() {
         service.publisher().publish(&[outgoing(&events.funded())]).await.is_ok()
     })
     .await;
-    until("both are there", async || ready_messages(&url, topology::facts().name()).await == 2).await;
+    until("both are there", async || ready_messages(&url, Queue::shared(queues::FACTS).name()).await == 2)
+        .await;
     service.close().await;
     platform.close().await;
 }

@@ -1,7 +1,8 @@
 //! A broker behind TLS.
 
+use events::queues;
 use local_stack::{Authority, free_port};
-use messaging::{Broker, topology};
+use messaging::{Broker, Queue};
 use settings::{Certificates, Secret};
 use test_kit::{OwnBroker, until};
 
@@ -61,20 +62,22 @@ async fn only_the_certified_host_is_spoken_to() {
     let broker = server.connect(NAME, Some(&authority));
     until("the connections stand", async || broker.check().await.is_ok()).await;
     let recorder = Recorder::content();
-    let consuming = recorder.consume(&broker, topology::facts(), 1);
+    let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 1);
     broker.publisher().publish(&[outgoing(&Events::new().funded())]).await.unwrap();
     until("the event came back", async || recorder.heard().len() == 1).await;
     consuming.stop().await;
     broker.close().await;
 
     let stranger = Authority::new("stranger").unwrap();
-    for (host, authority, fault) in [
+    for (host, authority, error) in [
         (NAME, Some(&stranger), "UnknownIssuer"),
         ("localhost", Some(&authority), "certificate not valid for name \"localhost\""),
         (NAME, None, "UnknownIssuer"),
     ] {
         let refused = server.connect(host, authority);
-        until(fault, async || refused.check().await.is_err_and(|error| error.to_string().contains(fault)))
-            .await;
+        until(error, async || {
+            refused.check().await.is_err_and(|refusal| refusal.to_string().contains(error))
+        })
+        .await;
     }
 }

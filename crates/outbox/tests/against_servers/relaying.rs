@@ -3,25 +3,25 @@
 use std::time::Duration;
 
 use domain::Clock;
-use events::binding;
-use messaging::{Broker, topology};
-use outbox::{Doorbell, Relay};
+use events::{binding, queues};
+use messaging::{Broker, Queue};
+use outbox::{OutboxNotifier, Relay};
 use postgres::{Database, StoreError};
 use settings::Secret;
 use test_kit::{OwnBroker, until, vhost};
 use tracing::Instrument;
 
-use crate::servers::{Events, Recorder, Running, bind, broker, database, waiting};
+use crate::servers::{Events, Recorder, Running, bind, broker, database, unit, waiting};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_relays_share_the_work_and_send_each_event_once() {
     let (database, url) = database().await;
     let (events, recorder) = (Events::new(), Recorder::default());
-    let (broker, doorbell) = (broker(&vhost().await), Doorbell::default());
+    let (broker, notifier) = (broker(&vhost().await), OutboxNotifier::default());
     let committed = events.commit(&database, 3_000).await.unwrap();
     let listening = recorder.listen(&broker);
     let relays: Vec<_> =
-        (0..2).map(|_| Running::relay(&database, &broker, &doorbell, Clock::system())).collect();
+        (0..2).map(|_| Running::relay(&database, &broker, &notifier, Clock::system())).collect();
     until("all have arrived", async || recorder.has_all(&committed)).await;
     until("the outbox is empty", async || waiting(&url).await == 0).await;
     assert!(recorder.heard().values().all(|(times, _)| *times == 1));
@@ -36,19 +36,19 @@ async fn two_relays_share_the_work_and_send_each_event_once() {
 async fn a_ring_is_heard_at_once_and_a_missed_one_soon() {
     let (database, _) = database().await;
     let (events, recorder) = (Events::new(), Recorder::default());
-    let (broker, doorbell) = (broker(&vhost().await), Doorbell::default());
+    let (broker, notifier) = (broker(&vhost().await), OutboxNotifier::default());
     let listening = recorder.listen(&broker);
-    let unrung = Running::relay(&database, &broker, &doorbell, Clock::system());
+    let unrung = Running::relay(&database, &broker, &notifier, Clock::system());
     let first = events.commit(&database, 1).await.unwrap();
     until("the first has arrived unrung", async || recorder.has_all(&first)).await;
     unrung.stop().await;
 
-    let never_looks = Relay::new(database.clone(), broker.publisher(), doorbell.clone(), Clock::system())
+    let never_looks = Relay::new(&unit(&database, &notifier, Clock::system()), broker.publisher())
         .polling_every(Duration::from_secs(3600));
     let relay = Running::start(|stop| never_looks.run(stop));
     for _ in 0..10 {
         let next = events.commit(&database, 1).await.unwrap();
-        doorbell.ring();
+        notifier.notify();
         until("the bell has been heard", async || recorder.has_all(&next)).await;
     }
     relay.stop().await;
@@ -61,12 +61,12 @@ async fn an_event_arrives_in_the_trace_of_the_request_that_caused_it() {
     let _telemetry = telemetry::init(&settings::Telemetry::default(), "test").unwrap();
     let (database, _) = database().await;
     let (events, recorder) = (Events::new(), Recorder::default());
-    let (broker, doorbell) = (broker(&vhost().await), Doorbell::default());
+    let (broker, notifier) = (broker(&vhost().await), OutboxNotifier::default());
     let listening = recorder.listen(&broker);
-    let relay = Running::relay(&database, &broker, &doorbell, Clock::system());
+    let relay = Running::relay(&database, &broker, &notifier, Clock::system());
     let request = tracing::info_span!("request");
     let committed = events.commit(&database, 1).instrument(request.clone()).await.unwrap();
-    doorbell.ring();
+    notifier.notify();
     until("it has arrived", async || recorder.has_all(&committed)).await;
     let (_, trace) = recorder.heard()[&committed[0]].clone();
     assert_eq!(trace, telemetry::trace_id(&request));
@@ -83,15 +83,15 @@ async fn relay_without_a_queue_for_funded(
     vhost: &str,
     (maker, events, recorder): (&Broker, &Events, &Recorder),
 ) -> (Broker, Running) {
-    let making = Running::relay(database, maker, &Doorbell::default(), Clock::system());
+    let making = Running::relay(database, maker, &OutboxNotifier::default(), Clock::system());
     let first = events.commit(database, 1).await.unwrap();
     until("the queues are made", async || recorder.has_all(&first)).await;
     making.stop().await;
-    bind(vhost, topology::facts().name(), binding::WALLET_FUNDED, false).await;
+    bind(vhost, Queue::shared(queues::FACTS).name(), binding::WALLET_FUNDED, false).await;
 
     let platform = settings::Broker { declare: false, ..settings::Broker::new(Secret::new(vhost)) };
     let user = Broker::start(&platform, "test");
-    let relay = Running::relay(database, &user, &Doorbell::default(), Clock::system());
+    let relay = Running::relay(database, &user, &OutboxNotifier::default(), Clock::system());
     (user, relay)
 }
 
@@ -124,7 +124,7 @@ async fn events_that_no_queue_takes_stay_and_the_others_pass_them_by() {
     assert_eq!(local_stack::query(&url, rows).await.unwrap(), before);
     assert!(nowhere.iter().all(|id| !recorder.has_all(&[*id])));
 
-    bind(&vhost, topology::facts().name(), binding::WALLET_FUNDED, true).await;
+    bind(&vhost, Queue::shared(queues::FACTS).name(), binding::WALLET_FUNDED, true).await;
     until("all have arrived", async || recorder.has_all(&nowhere)).await;
     until("the outbox is empty", async || waiting(&url).await == 0).await;
     relay.stop().await;
@@ -164,7 +164,7 @@ async fn an_event_that_is_committed_late_goes_while_others_that_no_queue_takes_k
         until("the late one has arrived", async || recorder.has_all(&[late.id])).await;
     }
     coming.stop().await;
-    bind(&vhost, topology::facts().name(), binding::WALLET_FUNDED, true).await;
+    bind(&vhost, Queue::shared(queues::FACTS).name(), binding::WALLET_FUNDED, true).await;
     until("the outbox is empty", async || waiting(&url).await == 0).await;
     relay.stop().await;
     listening.stop().await;
@@ -177,22 +177,22 @@ async fn nothing_is_lost_when_the_broker_is_killed_in_the_middle() {
     let own = OwnBroker::start().await;
     let (database, url) = database().await;
     let (events, recorder) = (Events::new(), Recorder::default());
-    let (broker, doorbell) = (broker(&own.url), Doorbell::default());
+    let (broker, notifier) = (broker(&own.url), OutboxNotifier::default());
     let listening = recorder.listen(&broker);
     let relays: Vec<_> =
-        (0..2).map(|_| Running::relay(&database, &broker, &doorbell, Clock::system())).collect();
+        (0..2).map(|_| Running::relay(&database, &broker, &notifier, Clock::system())).collect();
     let mut committed = events.commit(&database, 1).await.unwrap();
     until("the first has arrived", async || recorder.has_all(&committed)).await;
     own.queues_are_on_disk(&["portal-api.facts"]).await;
 
     for _ in 0..2 {
         let writing = {
-            let (database, events, doorbell) = (database.clone(), events.clone(), doorbell.clone());
+            let (database, events, notifier) = (database.clone(), events.clone(), notifier.clone());
             tokio::spawn(async move {
                 let mut written = Vec::new();
                 for _ in 0..150 {
                     written.extend(events.commit(&database, 40).await.unwrap());
-                    doorbell.ring();
+                    notifier.notify();
                 }
                 written
             })

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, Clock, Entropy, EventId};
-use events::{Body, EXCHANGE, Envelope};
+use events::{Body, EXCHANGE, Envelope, queues};
 use lapin::options::QueueBindOptions;
 use lapin::types::FieldTable;
 use lapin::{Connection, ConnectionProperties};
 use local_stack::query;
-use messaging::{Broker, Handler, Rejection, topology};
-use outbox::{Doorbell, Relay};
+use messaging::{Broker, Handler, Queue, Rejection};
+use outbox::{OutboxNotifier, Relay, Unit};
 use postgres::{Database, StoreError};
 use settings::Secret;
 use tokio::task::JoinHandle;
@@ -94,7 +94,7 @@ impl Recorder {
     /// Consumes the facts until the returned task is stopped.
     pub(crate) fn listen(&self, broker: &Broker) -> Running {
         let (broker, recorder) = (broker.clone(), self.clone());
-        Running::start(|stop| messaging::consume(broker, topology::facts(), 32, recorder, stop))
+        Running::start(|stop| messaging::consume(broker, Queue::shared(queues::FACTS), 32, recorder, stop))
     }
 }
 
@@ -106,6 +106,10 @@ impl Handler for Recorder {
         *entry = (entry.0 + 1, trace);
         Ok(())
     }
+}
+
+pub(crate) fn unit(database: &Database, outbox: &OutboxNotifier, clock: Clock) -> Unit {
+    Unit { database: database.clone(), clock, entropy: Entropy::seeded(1), outbox: outbox.clone() }
 }
 
 /// A task that ends when it is asked to.
@@ -122,8 +126,13 @@ impl Running {
         Self { task: tokio::spawn(task(stop.clone())), stop }
     }
 
-    pub(crate) fn relay(database: &Database, broker: &Broker, doorbell: &Doorbell, clock: Clock) -> Self {
-        let relay = Relay::new(database.clone(), broker.publisher(), doorbell.clone(), clock);
+    pub(crate) fn relay(
+        database: &Database,
+        broker: &Broker,
+        notifier: &OutboxNotifier,
+        clock: Clock,
+    ) -> Self {
+        let relay = Relay::new(&unit(database, notifier, clock), broker.publisher());
         Self::start(|stop| relay.run(stop))
     }
 

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use domain::Clock;
-use outbox::Doorbell;
+use outbox::OutboxNotifier;
 use postgres::StoreError;
 use telemetry::TraceContext;
 use test_kit::until;
@@ -107,12 +107,12 @@ async fn what_was_seen_a_week_ago_is_forgotten() {
     // Housekeeping needs no broker.
     let port = local_stack::free_port().unwrap();
     let broker = broker(&format!("amqp://u:p@127.0.0.1:{port}/v"));
-    let relay = Running::relay(&database, &broker, &Doorbell::default(), Clock::system());
+    let relay = Running::relay(&database, &broker, &OutboxNotifier::default(), Clock::system());
     until("the old are gone", async || count(&url, "SELECT count(*) FROM inbox").await == 1).await;
     relay.stop().await;
     // And later the other one too.
     let clock = Clock::manual(Events::new().now() + TimeDelta::days(2));
-    let relay = Running::relay(&database, &broker, &Doorbell::default(), clock);
+    let relay = Running::relay(&database, &broker, &OutboxNotifier::default(), clock);
     until("the last is gone", async || count(&url, "SELECT count(*) FROM inbox").await == 0).await;
     relay.stop().await;
     broker.close().await;

@@ -36,22 +36,18 @@ impl Alone {
 
 /// Returns when each job had its first try. Those that met a lock go on in the background, within bounds, while the
 /// lane takes its next batch.
-pub(super) async fn try_one_by_one<J, R, A>(
-    crew: &Arc<Crew<J, R, A>>,
-    jobs: impl Iterator<Item = (J, Caller<R>)>,
+pub(super) async fn try_one_by_one<A>(
+    crew: &Arc<Crew<A>>,
+    jobs: impl Iterator<Item = (A::Job, Caller<A::Outcome>)>,
 ) where
-    J: Send + Sync + 'static,
-    R: Send + 'static,
-    A: Apply<J, R>,
+    A: Apply,
 {
     stream::iter(jobs).for_each_concurrent(BRISK_MAX, |(job, caller)| try_briskly(crew, job, caller)).await;
 }
 
-async fn try_briskly<J, R, A>(crew: &Arc<Crew<J, R, A>>, job: J, caller: Caller<R>)
+async fn try_briskly<A>(crew: &Arc<Crew<A>>, job: A::Job, caller: Caller<A::Outcome>)
 where
-    J: Send + Sync + 'static,
-    R: Send + 'static,
-    A: Apply<J, R>,
+    A: Apply,
 {
     if caller.waited_too_long() {
         return caller.refuse();
@@ -67,15 +63,13 @@ where
     }
 }
 
-async fn try_patiently<J, R, A>(
-    crew: Arc<Crew<J, R, A>>,
-    job: J,
-    caller: Caller<R>,
+async fn try_patiently<A>(
+    crew: Arc<Crew<A>>,
+    job: A::Job,
+    caller: Caller<A::Outcome>,
     _place: OwnedSemaphorePermit,
 ) where
-    J: Send + Sync + 'static,
-    R: Send + 'static,
-    A: Apply<J, R>,
+    A: Apply,
 {
     let Ok(_turn) = crew.alone.turns.acquire().await else { return };
     if caller.waited_too_long() {

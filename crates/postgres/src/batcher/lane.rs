@@ -23,26 +23,24 @@ const TRANSACTION: Duration = Duration::from_secs(5);
 const BEGIN: &str = "BEGIN; SET LOCAL lock_timeout = '250ms'";
 
 /// What the lanes of one batcher share.
-pub(super) struct Crew<J, R, A> {
+pub(super) struct Crew<A: Apply> {
     pub(super) name: &'static str,
     database: Database,
     batch_max: usize,
     gather: Option<Gather>,
     apply: A,
-    waiting: Mutex<mpsc::Receiver<Queued<J, R>>>,
+    waiting: Mutex<mpsc::Receiver<Queued<A::Job, A::Outcome>>>,
     pub(super) alone: Alone,
 }
 
-pub(super) fn start<J, R, A>(
+pub(super) fn start<A>(
     name: &'static str,
     database: Database,
     options: BatcherOptions,
     apply: A,
-    waiting: mpsc::Receiver<Queued<J, R>>,
+    waiting: mpsc::Receiver<Queued<A::Job, A::Outcome>>,
 ) where
-    J: Send + Sync + 'static,
-    R: Send + 'static,
-    A: Apply<J, R>,
+    A: Apply,
 {
     let batch_max = options.batch_max.max(1);
     let (gather, alone) = (options.gather, Alone::new(batch_max));
@@ -53,11 +51,9 @@ pub(super) fn start<J, R, A>(
     }
 }
 
-async fn lane<J, R, A>(crew: Arc<Crew<J, R, A>>)
+async fn lane<A>(crew: Arc<Crew<A>>)
 where
-    J: Send + Sync + 'static,
-    R: Send + 'static,
-    A: Apply<J, R>,
+    A: Apply,
 {
     loop {
         let batch = crew.next_batch().await;
@@ -71,11 +67,9 @@ where
     }
 }
 
-async fn run_batch<J, R, A>(crew: Arc<Crew<J, R, A>>, batch: Vec<Queued<J, R>>)
+async fn run_batch<A>(crew: Arc<Crew<A>>, batch: Vec<Queued<A::Job, A::Outcome>>)
 where
-    J: Send + Sync + 'static,
-    R: Send + 'static,
-    A: Apply<J, R>,
+    A: Apply,
 {
     let (jobs, callers) = in_time(crew.name, batch);
     if jobs.is_empty() {
@@ -103,14 +97,12 @@ where
     }
 }
 
-impl<J, R, A> Crew<J, R, A>
+impl<A> Crew<A>
 where
-    J: Send + Sync + 'static,
-    R: Send + 'static,
-    A: Apply<J, R>,
+    A: Apply,
 {
     /// None are left when it is empty.
-    async fn next_batch(&self) -> Vec<Queued<J, R>> {
+    async fn next_batch(&self) -> Vec<Queued<A::Job, A::Outcome>> {
         let mut batch = Vec::new();
         let mut waiting = self.waiting.lock().await;
         waiting.recv_many(&mut batch, self.batch_max).await;
@@ -127,7 +119,11 @@ where
     }
 
     /// Runs the jobs in one transaction.
-    pub(super) async fn run(&self, begin: &str, jobs: &[J]) -> Result<Vec<R>, Undone<StoreError>> {
+    pub(super) async fn run(
+        &self,
+        begin: &str,
+        jobs: &[A::Job],
+    ) -> Result<Vec<A::Outcome>, Undone<StoreError>> {
         let started = Instant::now();
         let transaction = async {
             let mut lease = self.database.begin(begin).await.map_err(Undone::Unknown)?;

@@ -15,7 +15,12 @@ use tokio::time::{Instant, timeout};
 use crate::{Database, StoreError};
 
 /// What a batch does with its jobs.
-pub trait Apply<J, R>: Send + Sync + 'static {
+pub trait Apply: Send + Sync + 'static {
+    /// What one caller asks for.
+    type Job: Send + Sync + 'static;
+    /// What that caller gets.
+    type Outcome: Send + 'static;
+
     /// Applies all jobs in the open transaction, one outcome per job in the same order, locking rows in a sorted order.
     ///
     /// An error undoes the whole batch, whose jobs are then tried one by one, each in a transaction of its own, so that
@@ -23,8 +28,8 @@ pub trait Apply<J, R>: Send + Sync + 'static {
     fn apply(
         &self,
         connection: &mut AsyncPgConnection,
-        jobs: &[J],
-    ) -> impl Future<Output = Result<Vec<R>, StoreError>> + Send;
+        jobs: &[Self::Job],
+    ) -> impl Future<Output = Result<Vec<Self::Outcome>, StoreError>> + Send;
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +81,7 @@ impl<J: Send + Sync + 'static, R: Send + 'static> Batcher<J, R> {
         name: &'static str,
         database: Database,
         options: BatcherOptions,
-        apply: impl Apply<J, R>,
+        apply: impl Apply<Job = J, Outcome = R>,
     ) -> Self {
         counter!("write_batch_refused_total", "batcher" => name).increment(0);
         counter!("write_batch_isolated_total", "batcher" => name).increment(0);

@@ -49,7 +49,10 @@ struct Inserted {
     outcome: i32,
 }
 
-impl Apply<Job, i32> for Insert {
+impl Apply for Insert {
+    type Job = Job;
+    type Outcome = i32;
+
     async fn apply(&self, conn: &mut AsyncPgConnection, jobs: &[Job]) -> Result<Vec<i32>, StoreError> {
         self.runs.fetch_add(1, Ordering::Relaxed);
         assert!(jobs.iter().all(|job| job.amount != PANIC), "a job that panics");

@@ -78,7 +78,7 @@ async fn lines_are_as_safe_as_asked_for() {
         assert!(cipher.starts_with("TLS_"), "{host} {options}: {cipher:?}");
     }
     let other_name = "certificate not valid for name \"localhost\"";
-    for (host, options, fault) in [
+    for (host, options, error) in [
         (NAME, "sslmode=require&sslrootcert=STRANGER", "UnknownIssuer"),
         (NAME, "sslmode=verify-ca&sslrootcert=STRANGER", "UnknownIssuer"),
         (NAME, "sslmode=verify-full&sslrootcert=STRANGER", "UnknownIssuer"),
@@ -91,7 +91,7 @@ async fn lines_are_as_safe_as_asked_for() {
         ),
     ] {
         let told = server.cipher(host, options).await.unwrap_err();
-        assert!(told.contains(fault), "{host} {options}: {told}");
+        assert!(told.contains(error), "{host} {options}: {told}");
     }
 
     // Whoever migrates goes the same way.

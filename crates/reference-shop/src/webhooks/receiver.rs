@@ -27,7 +27,7 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) struct Receiver {
     pub(super) shop: Shop,
     /// Wakes the worker.
-    pub(super) doorbell: Arc<Notify>,
+    pub(super) notifier: Arc<Notify>,
     /// The runtime that the shop's database connections live on. The server's own threads end with the server, and
     /// would take connections that were opened on them along.
     pub(super) runtime: Handle,
@@ -121,7 +121,7 @@ impl Receiver {
         let stored = self.runtime.spawn(async move {
             let new = webhooks::insert(&mut *receiver.shop.connection().await?, &arrival).await?;
             tracing::info!(event = %arrival.event_id, kind = %arrival.kind, new, "a webhook was accepted");
-            receiver.doorbell.notify_one();
+            receiver.notifier.notify_one();
             Ok(())
         });
         stored.await?

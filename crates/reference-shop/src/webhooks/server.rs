@@ -38,9 +38,9 @@ impl Shop {
         &self,
         address: SocketAddr,
     ) -> Result<(SocketAddr, WebhookServer), ShopError> {
-        let doorbell = Arc::new(Notify::new());
+        let notifier = Arc::new(Notify::new());
         let receiver =
-            Receiver { shop: self.clone(), doorbell: doorbell.clone(), runtime: Handle::current() };
+            Receiver { shop: self.clone(), notifier: notifier.clone(), runtime: Handle::current() };
         let server = HttpServer::new(move || App::new().configure(configure(receiver.clone())))
             .workers(SERVER_THREADS)
             .max_connections(CONNECTIONS_MAX)
@@ -51,7 +51,7 @@ impl Shop {
         let address = server.addrs().first().copied().unwrap_or(address);
         let server = server.run();
         let stopping = CancellationToken::new();
-        let worker = tokio::spawn(worker::run(self.clone(), doorbell, stopping.clone()));
+        let worker = tokio::spawn(worker::run(self.clone(), notifier, stopping.clone()));
         let handle = server.handle();
         Ok((address, WebhookServer { server: handle, serving: tokio::spawn(server), worker, stopping }))
     }

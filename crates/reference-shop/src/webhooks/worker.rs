@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Runs until it is told to stop, between two webhooks.
-pub(super) async fn run(shop: Shop, doorbell: Arc<Notify>, stopping: CancellationToken) {
+pub(super) async fn run(shop: Shop, notifier: Arc<Notify>, stopping: CancellationToken) {
     loop {
         let pause = match work_off(&shop, &stopping).await {
             Ok(()) => LOOK_EVERY,
@@ -29,7 +29,7 @@ pub(super) async fn run(shop: Shop, doorbell: Arc<Notify>, stopping: Cancellatio
         };
         tokio::select! {
             () = stopping.cancelled() => return,
-            () = doorbell.notified(), if pause == LOOK_EVERY => {}
+            () = notifier.notified(), if pause == LOOK_EVERY => {}
             () = tokio::time::sleep(pause) => {}
         }
     }

@@ -29,6 +29,6 @@ pub(crate) async fn end_graces(app: &App) -> Result<(), StoreError> {
         if ended.is_empty() {
             return Ok(());
         }
-        app.doorbell.ring();
+        app.notifier.notify();
     }
 }

@@ -44,7 +44,7 @@ pub(crate) async fn revoke(app: &App, business: BusinessId, id: ApiKeyId) -> Res
         })
         .await?;
     if is_news {
-        app.doorbell.ring();
+        app.notifier.notify();
         tracing::info!(business_id = %business, key_id = %id, "a key is revoked");
     }
     Ok(key)

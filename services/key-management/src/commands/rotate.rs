@@ -66,7 +66,7 @@ pub(crate) async fn rotate(
             Ok(issued)
         })
         .await?;
-    app.doorbell.ring();
+    app.notifier.notify();
     tracing::info!(business_id = %business, key_id = %id, successor = %issued.key.id, "a key was rotated");
     Ok(issued)
 }

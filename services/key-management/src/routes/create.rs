@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use domain::BusinessId;
-use web::{ApiError, FaultList, Fields, JsonBody, Tasks, TextRule};
+use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks, TextRule};
 
 use super::errors::from_create;
 use super::{path, view};
@@ -25,10 +25,10 @@ pub(super) async fn create(
 }
 
 fn read(business: BusinessId, body: &JsonBody) -> Result<NewKey, ApiError> {
-    let faults = FaultList::default();
-    let new = Fields::of_body(&body.0, &faults).and_then(|fields| {
+    let field_errors = FieldErrors::default();
+    let new = Fields::of_body(&body.0, &field_errors).and_then(|fields| {
         let (mode, name) = (fields.required_word("mode", "test or live"), fields.required_text("name", NAME));
         Some(NewKey { business, mode: mode?, name: name? })
     });
-    new.ok_or_else(|| ApiError::invalid(faults))
+    new.ok_or_else(|| ApiError::invalid(field_errors))
 }

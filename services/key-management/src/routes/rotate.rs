@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
-use web::{ApiError, FaultList, Fields, JsonBody, Tasks};
+use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks};
 
 use super::errors::from_rotate;
 use super::{path, view};
@@ -24,18 +24,18 @@ pub(super) async fn rotate(
 }
 
 fn read(body: &JsonBody) -> Result<Grace, ApiError> {
-    let faults = FaultList::default();
-    if let Some(fields) = Fields::of_body(&body.0, &faults)
+    let field_errors = FieldErrors::default();
+    if let Some(fields) = Fields::of_body(&body.0, &field_errors)
         && let Some(seconds) = fields.required_integer("graceSeconds", 0, 86_400)
     {
         match Grace::from_seconds(seconds) {
             Some(grace) => return Ok(grace),
-            None => fields.fault(
+            None => fields.reject(
                 "graceSeconds",
                 "invalid_value",
                 "graceSeconds must be 0, 900, 3600, 21600 or 86400.",
             ),
         }
     }
-    Err(ApiError::invalid(faults))
+    Err(ApiError::invalid(field_errors))
 }

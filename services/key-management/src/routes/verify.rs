@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use internal_api::keys::{GoodKey, KeyVerdict};
-use web::{ApiError, FaultList, Fields, JsonBody};
+use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use super::errors::from_store;
 use crate::app::App;
@@ -36,13 +36,13 @@ pub(super) async fn verify(app: Data<App>, body: JsonBody) -> Result<HttpRespons
 
 /// Any text may be asked about, however long or strange: the verdict on it is then negative. So no rule for texts here.
 fn read(body: &JsonBody) -> Result<String, ApiError> {
-    let faults = FaultList::default();
-    if let Some(fields) = Fields::of_body(&body.0, &faults) {
+    let field_errors = FieldErrors::default();
+    if let Some(fields) = Fields::of_body(&body.0, &field_errors) {
         match fields.value("key") {
             Some(serde_json::Value::String(text)) => return Ok(text.clone()),
-            Some(_) => fields.fault("key", "invalid_type", "key must be a string."),
+            Some(_) => fields.reject("key", "invalid_type", "key must be a string."),
             None => fields.missing::<()>("key").unwrap_or_default(),
         }
     }
-    Err(ApiError::invalid(faults))
+    Err(ApiError::invalid(field_errors))
 }

@@ -5,7 +5,7 @@ use diesel_async::RunQueryDsl;
 use domain::Mode;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use test_kit::{faulty_fields, refusal};
+use test_kit::{invalid_fields, refusal};
 
 use crate::harness::Harness;
 
@@ -71,7 +71,7 @@ async fn every_fault_is_named_at_once() {
     for (body, fields) in cases {
         let refused = refusal(harness.keys.create(harness.business, &body).await);
         assert_eq!((refused.status, refused.code.as_str()), (400, "invalid_request"), "{body}");
-        assert_eq!(faulty_fields(&refused), fields, "{body}");
+        assert_eq!(invalid_fields(&refused), fields, "{body}");
     }
     assert!(harness.list().await.is_empty());
 }

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use domain::{ApiKeyId, Mode};
 use internal_api::PageQuery;
-use test_kit::{faulty_fields, refusal};
+use test_kit::{invalid_fields, refusal};
 
 use crate::harness::Harness;
 
@@ -40,11 +40,11 @@ async fn an_unknown_page_is_refused() {
     for starting_after in [unknown, "nonsense".to_owned()] {
         let page = PageQuery { limit: 3, starting_after: Some(starting_after) };
         let refused = refusal(harness.keys.list(harness.business, &page).await);
-        assert_eq!((refused.status, faulty_fields(&refused)), (400, vec!["startingAfter"]));
+        assert_eq!((refused.status, invalid_fields(&refused)), (400, vec!["startingAfter"]));
     }
     for limit in [0, 101] {
         let page = PageQuery { limit, starting_after: None };
         let refused = refusal(harness.keys.list(harness.business, &page).await);
-        assert_eq!((refused.status, faulty_fields(&refused)), (400, vec!["limit"]));
+        assert_eq!((refused.status, invalid_fields(&refused)), (400, vec!["limit"]));
     }
 }

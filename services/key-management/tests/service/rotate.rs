@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use domain::Mode;
 use futures_util::future::join_all;
 use serde_json::json;
-use test_kit::{faulty_fields, refusal, until};
+use test_kit::{invalid_fields, refusal, until};
 
 use crate::harness::Harness;
 
@@ -124,7 +124,7 @@ async fn there_are_five_graces() {
     {
         let refused = refusal(harness.keys.rotate(harness.business, &id, &bad).await);
         assert_eq!((refused.status, refused.code.as_str()), (400, "invalid_request"), "{bad}");
-        assert_eq!(faulty_fields(&refused), ["graceSeconds"], "{bad}");
+        assert_eq!(invalid_fields(&refused), ["graceSeconds"], "{bad}");
     }
     assert_eq!(harness.view(&key).await.expires_at, None);
     let mut key = key;

@@ -32,6 +32,6 @@ pub async fn cancel_order(
             move_order(&app.ambient, conn, order, reported).await
         })
         .await?;
-    app.doorbell.ring();
+    app.notifier.notify();
     Ok(order)
 }

@@ -185,7 +185,7 @@ async fn grant_wishes(app: &App, stop: &CancellationToken) -> Result<(), StoreEr
         });
         let Some((erasure, newly)) = step.await? else { return Ok(()) };
         count(REQUEST, newly);
-        app.doorbell.ring();
+        app.notifier.notify();
         if erasure.completed_at.is_some() {
             let BusinessErasure { business_id, erased, not_completed, .. } = erasure;
             tracing::info!(%business_id, erased, not_completed, "a business's orders were erased of personal data");
@@ -218,7 +218,7 @@ async fn erase_due(app: &App, stop: &CancellationToken) -> Result<(), StoreError
         let Some(Erased { erased: erased @ 1.., .. }) = done else { break };
         count(RETENTION, erased);
         total += erased;
-        app.doorbell.ring();
+        app.notifier.notify();
         tokio::time::sleep(BREATH).await;
     }
     if total > 0 {

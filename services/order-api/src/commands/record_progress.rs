@@ -61,6 +61,6 @@ pub async fn record_progress(app: &App, report: FleetReport) -> Result<Order, Re
             }
         })
         .await?;
-    app.doorbell.ring();
+    app.notifier.notify();
     Ok(order)
 }

@@ -75,7 +75,7 @@ async fn step(app: &App, seen: &Simulation) -> Result<(), MoveError> {
         })
         .await?;
     if moved {
-        app.doorbell.ring();
+        app.notifier.notify();
     }
     Ok(())
 }

@@ -61,7 +61,7 @@ pub async fn simulate_progress(
             Ok(Simulated { order, run })
         })
         .await?;
-    app.doorbell.ring();
+    app.notifier.notify();
     Ok(simulated)
 }
 

@@ -63,7 +63,7 @@ pub(super) fn from_create(
 }
 
 fn invalid_order(invalid: InvalidOrder) -> ApiError {
-    let error = ApiError::invalid(invalid.faults);
+    let error = ApiError::invalid(invalid.field_errors);
     if invalid.warnings.is_empty() { error } else { error.with("warnings", json!(invalid.warnings)) }
 }
 

@@ -7,7 +7,7 @@ use domain::{EventKind, OrderId, Paise};
 use events::{Driver, ProgressData};
 use internal_api::Page;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, TextRule, no_query, read_json, read_query};
+use web::{ApiError, FieldErrors, Fields, TextRule, no_query, read_json, read_query};
 
 use super::fleet_page::{FleetCursor, FleetPage};
 use super::views::{ReportedOrderView, reported_view};
@@ -38,11 +38,11 @@ pub(super) async fn report(
     no_query(&request)?;
     let body = read_json(&request, payload).await?;
     let order_id = integration::parse_id(&id)?;
-    let faults = FaultList::default();
-    let report = read_report(&body, &faults, order_id, app.ambient.clock.now());
+    let field_errors = FieldErrors::default();
+    let report = read_report(&body, &field_errors, order_id, app.ambient.clock.now());
     let report = match report {
-        Some(report) if faults.is_empty() => report,
-        _ => return Err(ApiError::invalid(faults)),
+        Some(report) if field_errors.is_empty() => report,
+        _ => return Err(ApiError::invalid(field_errors)),
     };
     let occurred_at = report.reported.occurred_at;
     let (tasks, running) = (app.tasks.clone(), Data::clone(&app));
@@ -52,11 +52,11 @@ pub(super) async fn report(
 
 pub(super) fn read_report(
     body: &Value,
-    faults: &FaultList,
+    field_errors: &FieldErrors,
     order_id: OrderId,
     now: DateTime<Utc>,
 ) -> Option<FleetReport> {
-    let fields = Fields::of_body(body, faults)?;
+    let fields = Fields::of_body(body, field_errors)?;
     let event_id = fields.required_text("eventId", EVENT_ID);
     let event = integration::progress_event(&fields, "");
     let occurred_at = occurred_at(&fields, now);
@@ -91,11 +91,11 @@ fn occurred_at(fields: &Fields<'_>, now: DateTime<Utc>) -> Option<DateTime<Utc>>
     // RFC 3339 has no year before 0, in which a zone ahead of UTC can end up.
     let Some(time) = parsed.ok().filter(|time| time.year() >= 0) else {
         let message = "occurredAt must be a time as RFC 3339 writes it, such as 2026-01-31T09:30:00Z.";
-        fields.fault("occurredAt", "invalid_format", message);
+        fields.reject("occurredAt", "invalid_format", message);
         return None;
     };
     if time > now + CLOCK_AHEAD_MAX {
-        fields.fault("occurredAt", "out_of_range", "occurredAt must not lie in the future.");
+        fields.reject("occurredAt", "out_of_range", "occurredAt must not lie in the future.");
         return None;
     }
     Some(time)

@@ -7,7 +7,7 @@ use domain::{EventKind, Mode, OrderId, TrackingCode};
 use internal_api::orders::OrderView;
 use internal_api::{Page, PageQuery};
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, QueryFields, TextRule, no_query, read_optional_json, read_query};
+use web::{ApiError, FieldErrors, Fields, QueryFields, TextRule, no_query, read_optional_json, read_query};
 
 use super::fleet_page::{FleetCursor, OrderPage};
 use super::{authenticate, errors, order_body, views};
@@ -75,9 +75,10 @@ pub(super) fn cancel_reason(body: &Value) -> Result<Option<String>, ApiError> {
     if body.is_null() {
         return Ok(None);
     }
-    let faults = FaultList::default();
-    let reason = Fields::of_body(body, &faults).and_then(|fields| fields.optional_text("reason", REASON));
-    if faults.is_empty() { Ok(reason) } else { Err(ApiError::invalid(faults)) }
+    let field_errors = FieldErrors::default();
+    let reason =
+        Fields::of_body(body, &field_errors).and_then(|fields| fields.optional_text("reason", REASON));
+    if field_errors.is_empty() { Ok(reason) } else { Err(ApiError::invalid(field_errors)) }
 }
 
 /// A field `event` that names a kind of progress; `besides` names in the message what else it may be.
@@ -87,7 +88,7 @@ pub(super) fn progress_event(fields: &Fields<'_>, besides: &str) -> Option<Event
     let allowed = format!("one of {besides}{KINDS}");
     let event = fields.required_word::<EventKind>("event", &allowed)?;
     if !event.is_progress() {
-        fields.fault("event", "invalid_value", format!("event must be {allowed}."));
+        fields.reject("event", "invalid_value", format!("event must be {allowed}."));
         return None;
     }
     Some(event)

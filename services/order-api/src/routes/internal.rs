@@ -4,7 +4,7 @@ use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use domain::OrderId;
 use internal_api::orders::{AcceptedRequest, AnyTestOrder, OrderReference, OrderView};
-use web::{ApiError, FaultList, Fields, JsonBody, TextRule, read_optional_json, read_query};
+use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, read_optional_json, read_query};
 
 use super::fleet_page::OrderPage;
 use super::{errors, integration, order_body, views};
@@ -71,11 +71,11 @@ pub(super) async fn references(
     body: JsonBody,
 ) -> Result<Json<Vec<OrderReference>>, ApiError> {
     let business = integration::parse_business(&path)?;
-    let faults = FaultList::default();
-    let ids = Fields::of_body(&body.0, &faults)
+    let field_errors = FieldErrors::default();
+    let ids = Fields::of_body(&body.0, &field_errors)
         .and_then(|fields| fields.optional_words::<OrderId>("ids", REFERENCES_MAX, "the id of an order"));
-    if !faults.is_empty() {
-        return Err(ApiError::invalid(faults));
+    if !field_errors.is_empty() {
+        return Err(ApiError::invalid(field_errors));
     }
     let mut conn = app.database.connection().await.map_err(errors::from_store)?;
     let found = orders::references(&mut conn, business, &ids.unwrap_or_default()).await;

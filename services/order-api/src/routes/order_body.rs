@@ -6,7 +6,7 @@ mod tests;
 
 use domain::{Paise, PaymentType};
 use serde_json::Value;
-use web::{FaultList, Fields, TextRule, one_line};
+use web::{FieldErrors, Fields, TextRule, one_line};
 
 use crate::commands::create_order::InvalidOrder;
 use crate::domain::{
@@ -30,11 +30,11 @@ const WEIGHT_KG_MAX: f64 = 10_000.0;
 
 /// The draft, or every fault with the warnings: a fault can follow from a name that is misspelt.
 pub(super) fn read(body: &Value) -> Result<OrderDraft, InvalidOrder> {
-    let faults = FaultList::default();
+    let field_errors = FieldErrors::default();
     let mut warnings = Warnings::default();
-    match read_fields(body, &faults, &mut warnings) {
-        Some(draft) if faults.is_empty() => Ok(OrderDraft { warnings, ..draft }),
-        _ => Err(InvalidOrder { faults: faults.into_faults(), warnings: warnings.listed() }),
+    match read_fields(body, &field_errors, &mut warnings) {
+        Some(draft) if field_errors.is_empty() => Ok(OrderDraft { warnings, ..draft }),
+        _ => Err(InvalidOrder { field_errors: field_errors.into_vec(), warnings: warnings.listed() }),
     }
 }
 
@@ -45,8 +45,8 @@ pub(super) fn reference(body: &Value) -> Option<String> {
 }
 
 /// `None` only with a fault noted. Sections are all read before the first missing one gives up.
-fn read_fields(body: &Value, faults: &FaultList, warnings: &mut Warnings) -> Option<OrderDraft> {
-    let fields = Fields::of_body(body, faults)?;
+fn read_fields(body: &Value, field_errors: &FieldErrors, warnings: &mut Warnings) -> Option<OrderDraft> {
+    let fields = Fields::of_body(body, field_errors)?;
     warn_of_unknown(&fields, "", warnings);
     let order_reference = fields.required_text("orderReference", REFERENCE);
     let order_source = fields.optional_text("orderSource", SOURCE);
@@ -174,7 +174,7 @@ fn read_payment(fields: &Fields<'_>, warnings: &mut Warnings) -> Option<Payment>
     let cod_amount = fields.optional_integer("codAmountPaise", 0, max);
     let prepaid_amount = fields.optional_integer("prepaidAmountPaise", 0, max);
     if fields.value("currency").is_some_and(|currency| currency != "INR") {
-        fields.fault("currency", "invalid_value", "payment.currency must be \"INR\".");
+        fields.reject("currency", "invalid_value", "payment.currency must be \"INR\".");
     }
     check_amounts(fields, payment_type, cod_amount, prepaid_amount);
     warn_of_amounts(
@@ -204,7 +204,7 @@ fn check_amounts(
     prepaid_amount: Option<i64>,
 ) {
     if payment_type == Some(PaymentType::Cod) && fields.value("codAmountPaise").is_none() {
-        fields.fault(
+        fields.reject(
             "codAmountPaise",
             "cod_amount_required",
             "payment.codAmountPaise is required with paymentType cod: it is the cash that the driver collects. Send 0 to \
@@ -213,14 +213,14 @@ fn check_amounts(
     }
     match payment_type {
         Some(PaymentType::Cod) if prepaid_amount.is_some_and(|amount| amount != 0) => {
-            fields.fault(
+            fields.reject(
                 "prepaidAmountPaise",
                 "invalid_value",
                 "payment.prepaidAmountPaise must be 0 for cod.",
             );
         }
         Some(PaymentType::Prepaid) if cod_amount.is_some_and(|amount| amount != 0) => {
-            fields.fault("codAmountPaise", "invalid_value", "payment.codAmountPaise must be 0 for prepaid.");
+            fields.reject("codAmountPaise", "invalid_value", "payment.codAmountPaise must be 0 for prepaid.");
         }
         _ => {}
     }

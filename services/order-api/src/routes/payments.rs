@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use domain::{DeliveryStatus, OrderId};
 use internal_api::Page;
 use internal_api::orders::{OrderPayment, PAYMENTS_MAX};
-use web::{ApiError, FaultList, Fields, JsonBody, read_query};
+use web::{ApiError, FieldErrors, Fields, JsonBody, read_query};
 
 use super::errors;
 use crate::app::App;
@@ -36,11 +36,11 @@ pub(super) async fn changed(
 
 /// `POST /internal/orders/payments {ids}`
 pub(super) async fn of(app: Data<App>, body: JsonBody) -> Result<Json<Vec<OrderPayment>>, ApiError> {
-    let faults = FaultList::default();
-    let ids = Fields::of_body(&body.0, &faults)
+    let field_errors = FieldErrors::default();
+    let ids = Fields::of_body(&body.0, &field_errors)
         .and_then(|fields| fields.optional_words::<OrderId>("ids", PAYMENTS_MAX, "the id of an order"));
-    if !faults.is_empty() {
-        return Err(ApiError::invalid(faults));
+    if !field_errors.is_empty() {
+        return Err(ApiError::invalid(field_errors));
     }
     let ids = ids.unwrap_or_default();
     let found = app.database.read(async |conn| payments::of(conn, &ids).await).await;

@@ -20,7 +20,7 @@ pub(super) async fn erase_one(
     let running = Data::clone(&app);
     let work = async move { erase_order(&running.ambient, &running.database, business, id).await };
     let order = app.tasks.run(work).await?.map_err(errors::from_erase)?;
-    app.doorbell.ring();
+    app.notifier.notify();
     Ok(Json(views::order_view(&app.ambient, order)))
 }
 

@@ -7,7 +7,7 @@ use actix_web::web::{Data, Json, Path, Payload};
 use domain::{BusinessId, EventKind, Mode, OrderId};
 use internal_api::orders::SimulatedOrderView;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, JsonBody, no_query, read_json};
+use web::{ApiError, FieldErrors, Fields, JsonBody, no_query, read_json};
 
 use super::{authenticate, errors, integration, views};
 use crate::app::App;
@@ -62,10 +62,10 @@ pub(super) fn read(body: &Value) -> Result<Simulation, ApiError> {
     if body.get("event").and_then(Value::as_str) == Some("auto") {
         return Ok(Simulation::Auto);
     }
-    let faults = FaultList::default();
-    let event =
-        Fields::of_body(body, &faults).and_then(|fields| integration::progress_event(&fields, "auto, "));
-    event.map(Simulation::Event).ok_or_else(|| ApiError::invalid(faults))
+    let field_errors = FieldErrors::default();
+    let event = Fields::of_body(body, &field_errors)
+        .and_then(|fields| integration::progress_event(&fields, "auto, "));
+    event.map(Simulation::Event).ok_or_else(|| ApiError::invalid(field_errors))
 }
 
 async fn simulate(

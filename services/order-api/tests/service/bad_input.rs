@@ -98,7 +98,7 @@ async fn every_fault_at_once(business: &Business) -> anyhow::Result<()> {
     let refused = business.test()?.create("k", &body).await?;
     assert_eq!(refused.status, 400);
     let mut fields: Vec<_> =
-        refused.body["errors"].as_array().into_iter().flatten().map(|fault| fault["field"].clone()).collect();
+        refused.body["errors"].as_array().into_iter().flatten().map(|error| error["field"].clone()).collect();
     fields.sort_by_key(ToString::to_string);
     assert_eq!(
         json!(fields),

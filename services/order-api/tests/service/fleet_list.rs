@@ -93,7 +93,7 @@ impl<'a> Poller<'a> {
 }
 
 async fn every_fault_of_a_question_is_named(business: &Business) -> anyhow::Result<()> {
-    for (query, faults) in [
+    for (query, field_errors) in [
         ("limit=0", &[("limit", "out_of_range")][..]),
         ("limit=101", &[("limit", "out_of_range")]),
         ("limit=abc", &[("limit", "out_of_range")]),
@@ -115,11 +115,11 @@ async fn every_fault_of_a_question_is_named(business: &Business) -> anyhow::Resu
             .as_array()
             .into_iter()
             .flatten()
-            .map(|fault| {
-                (fault["field"].as_str().unwrap_or_default(), fault["code"].as_str().unwrap_or_default())
+            .map(|error| {
+                (error["field"].as_str().unwrap_or_default(), error["code"].as_str().unwrap_or_default())
             })
             .collect();
-        assert_eq!(told, faults, "{query}");
+        assert_eq!(told, field_errors, "{query}");
     }
     // Where there is nothing yet, there is a place to go on from all the same.
     let idle = business.fleet.orders("?updatedAfter=2100-01-01T00:00:00Z").await?.expect(200)?;

@@ -40,10 +40,10 @@ fn with(mut report: Value, name: &str, value: Value) -> Value {
     report
 }
 
-fn faults(reply: &Reply) -> Vec<(String, String)> {
-    let told = |fault: &Value, name: &str| fault[name].as_str().unwrap_or_default().to_owned();
+fn field_errors(reply: &Reply) -> Vec<(String, String)> {
+    let told = |error: &Value, name: &str| error[name].as_str().unwrap_or_default().to_owned();
     let errors = reply.body["errors"].as_array().cloned().unwrap_or_default();
-    errors.iter().map(|fault| (told(fault, "field"), told(fault, "code"))).collect()
+    errors.iter().map(|error| (told(error, "field"), told(error, "code"))).collect()
 }
 
 async fn place(business: &Business, reference: &str) -> anyhow::Result<String> {
@@ -83,10 +83,10 @@ async fn every_fault_of_a_report_is_named(business: &Business) -> anyhow::Result
     ] {
         let refused = business.fleet.send(&order, &body).await?;
         assert_eq!((refused.status.as_u16(), refused.code()), (400, "invalid_request"), "{body}");
-        assert_eq!(faults(&refused), [(field.to_owned(), code.to_owned())], "{body}");
+        assert_eq!(field_errors(&refused), [(field.to_owned(), code.to_owned())], "{body}");
     }
     let all = business.fleet.send(&order, &json!({ "driver": 1, "codAmountPaise": "5" })).await?;
-    let fields: Vec<_> = faults(&all).into_iter().map(|(field, _)| field).collect();
+    let fields: Vec<_> = field_errors(&all).into_iter().map(|(field, _)| field).collect();
     assert_eq!(fields, ["eventId", "event", "occurredAt", "driver", "codAmountPaise"], "all at once");
     for body in [json!([]), json!("x"), json!(null)] {
         assert_eq!(business.fleet.send(&order, &body).await?.status, 400, "{body}");

@@ -38,8 +38,8 @@ async fn a_parameter_that_a_call_does_not_know_is_refused() -> anyhow::Result<()
                 continue;
             }
             assert_eq!((answer.status.as_u16(), answer.code()), (400, "invalid_request"), "{method} {path}");
-            let fault = &answer.body["errors"][0];
-            assert_eq!((&fault["field"], &fault["code"]), (&json!("dryRun"), &json!("unknown_parameter")));
+            let error = &answer.body["errors"][0];
+            assert_eq!((&error["field"], &error["code"]), (&json!("dryRun"), &json!("unknown_parameter")));
             called += 1;
         }
     }

@@ -99,7 +99,7 @@ pub(crate) async fn change_business(
         })
         .await;
     changed?;
-    app.doorbell.ring();
+    app.notifier.notify();
     tracing::info!(business_id = %business, ?change, "the operator changed a business");
     Ok(())
 }

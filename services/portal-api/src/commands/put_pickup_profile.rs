@@ -29,7 +29,7 @@ pub(crate) async fn put_pickup_profile(
         })
         .await;
     outcome?;
-    app.doorbell.ring();
+    app.notifier.notify();
     tracing::info!(business_id = %business, "a pickup profile was written");
     Ok(())
 }

@@ -25,7 +25,7 @@ pub(crate) async fn record_fact(
     let outcome: Result<_, StoreError> =
         app.database.transaction(async |conn| record_within(conn, app, business, fact, at).await).await;
     let recorded = outcome?;
-    app.doorbell.ring();
+    app.notifier.notify();
     tell(business, fact, recorded);
     Ok(recorded)
 }

@@ -32,7 +32,7 @@ pub(crate) async fn request_subscription(
         })
         .await;
     let subscription = outcome?;
-    app.doorbell.ring();
+    app.notifier.notify();
     tracing::info!(business_id = %business, "a subscription was asked for");
     Ok(subscription)
 }

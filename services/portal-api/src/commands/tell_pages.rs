@@ -17,7 +17,7 @@ pub(crate) async fn tell_pages(app: &App, business: BusinessId) {
         .transaction(async |conn| outbox::enqueue(conn, std::slice::from_ref(&changed), now).await)
         .await;
     match told {
-        Ok(()) => app.doorbell.ring(),
+        Ok(()) => app.notifier.notify(),
         Err(error) => {
             tracing::warn!(%error, business_id = %business, "pages at other instances are not told of a change");
         }

@@ -29,7 +29,7 @@ impl Handler for FactsConsumer {
             .await;
         match outcome {
             Ok(Some(recorded)) => {
-                app.doorbell.ring();
+                app.notifier.notify();
                 tell(envelope.business_id, fact, Some(recorded));
                 Ok(())
             }

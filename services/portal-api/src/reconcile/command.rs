@@ -7,10 +7,9 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::ensure;
-use chassis::{ReconcileArguments, ReconcileFinding, ReconcileReport};
 use domain::{BusinessId, Clock};
 use postgres::Database;
+use reconciliation::{Finding, Report, RunArguments};
 use tokio::time::sleep;
 
 use super::gather::{GatherError, Gatherer, Owner};
@@ -24,26 +23,23 @@ const SUSPECTS_MAX: usize = 1_000;
 /// Enough to see what is wrong; the rest is only counted.
 const KEPT_MAX: usize = 1_000;
 
-const USAGE: &str = "usage: portal-api reconcile [--patience <seconds, up to 3600>] [--json]";
-
-/// Runs the command with what follows its name, and prints to `out`.
-pub fn main(arguments: &[String], out: &mut impl Write) -> ExitCode {
-    let outcome = ReconcileArguments::read(arguments, PATIENCE_DEFAULT, USAGE).and_then(|wanted| {
-        ensure!(wanted.since.is_none(), USAGE);
-        chassis::command(async |settings: &PortalSettings| reconcile(settings, wanted).await)
+/// Runs the command and prints to `out`.
+pub fn main(arguments: RunArguments, out: &mut impl Write) -> ExitCode {
+    let outcome = chassis::command(async |settings: &PortalSettings| {
+        reconcile(settings, arguments.patience(PATIENCE_DEFAULT)).await
     });
-    ReconcileReport::conclude(outcome, out)
+    Report::conclude(outcome, arguments.json, out)
 }
 
-async fn reconcile(settings: &PortalSettings, wanted: ReconcileArguments) -> anyhow::Result<ReconcileReport> {
+async fn reconcile(settings: &PortalSettings, patience: Duration) -> anyhow::Result<Report> {
     let (begun_at, started) = (Clock::system().now(), Instant::now());
     let peers = Peers::new(&settings.peers, &settings.internal)?;
     let gatherer = Gatherer::new(Database::new(&settings.database)?, peers).await?;
     let mut tally = Tally::default();
-    let outcome = look_through(&gatherer, wanted.patience, &mut tally).await;
+    let outcome = look_through(&gatherer, patience, &mut tally).await;
     let rows = tally.rows.into_iter().map(|(what, rows)| (what.to_owned(), rows));
-    Ok(ReconcileReport {
-        wanted,
+    Ok(Report {
+        since: None,
         begun_at,
         took: started.elapsed(),
         rows: rows.collect(),
@@ -57,7 +53,7 @@ async fn reconcile(settings: &PortalSettings, wanted: ReconcileArguments) -> any
 #[derive(Default)]
 struct Tally {
     rows: BTreeMap<&'static str, i64>,
-    kept: Vec<ReconcileFinding>,
+    kept: Vec<Finding>,
     total: i64,
 }
 
@@ -66,7 +62,7 @@ impl Tally {
         *self.rows.entry(what).or_default() += i64::try_from(rows).unwrap_or(i64::MAX);
     }
 
-    fn add(&mut self, finding: ReconcileFinding) {
+    fn add(&mut self, finding: Finding) {
         self.total += 1;
         if self.kept.len() < KEPT_MAX {
             self.kept.push(finding);
@@ -76,7 +72,7 @@ impl Tally {
 
 async fn look_through(gatherer: &Gatherer, patience: Duration, tally: &mut Tally) -> Result<(), GatherError> {
     look_for_strangers(gatherer, tally).await?;
-    let mut suspects: BTreeMap<BusinessId, Vec<ReconcileFinding>> = BTreeMap::new();
+    let mut suspects: BTreeMap<BusinessId, Vec<Finding>> = BTreeMap::new();
     let mut behind = String::new();
     loop {
         let businesses = gatherer.businesses(&behind).await?;
@@ -100,7 +96,7 @@ async fn look_through(gatherer: &Gatherer, patience: Duration, tally: &mut Tally
 
 /// Businesses that others have something of, and this service does not know.
 async fn look_for_strangers(gatherer: &Gatherer, tally: &mut Tally) -> Result<(), GatherError> {
-    let mut unknown: BTreeMap<String, ReconcileFinding> = BTreeMap::new();
+    let mut unknown: BTreeMap<String, Finding> = BTreeMap::new();
     for owner in Owner::ALL {
         let mut behind = None;
         loop {
@@ -132,14 +128,14 @@ async fn look_for_strangers(gatherer: &Gatherer, tally: &mut Tally) -> Result<()
 async fn settle(
     gatherer: &Gatherer,
     patience: Duration,
-    suspects: BTreeMap<BusinessId, Vec<ReconcileFinding>>,
+    suspects: BTreeMap<BusinessId, Vec<Finding>>,
     tally: &mut Tally,
 ) -> Result<(), GatherError> {
     if !suspects.is_empty() {
         sleep(patience).await;
     }
     for (business, found) in suspects {
-        let before: BTreeSet<ReconcileFinding> = found.into_iter().collect();
+        let before: BTreeSet<Finding> = found.into_iter().collect();
         let now = gatherer.look(business).await?.differences;
         now.into_iter().filter(|finding| before.contains(finding)).for_each(|finding| tally.add(finding));
     }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chassis::ReconcileFinding;
 use chrono::{DateTime, Utc};
 use domain::BusinessId;
+use reconciliation::Finding;
 
 /// What this service remembers of a business.
 #[derive(Clone, Debug, Default)]
@@ -39,21 +39,13 @@ pub(super) struct Key {
     pub(super) ends: bool,
 }
 
-pub(super) fn differences(
-    business: BusinessId,
-    remembered: &Remembered,
-    told: &Told,
-) -> Vec<ReconcileFinding> {
+pub(super) fn differences(business: BusinessId, remembered: &Remembered, told: &Told) -> Vec<Finding> {
     let found =
         [of_keys(remembered, told), of_endpoints(remembered, told), of_facts(business, remembered, told)];
     found
         .into_iter()
         .flatten()
-        .map(|(check, subject, words)| ReconcileFinding {
-            check,
-            subject,
-            detail: format!("of {business}: {words}"),
-        })
+        .map(|(check, subject, words)| Finding { check, subject, detail: format!("of {business}: {words}") })
         .collect()
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use chassis::ReconcileFinding;
 use chrono::{DateTime, Utc};
 use domain::BusinessId;
 use internal_api::{CallError, Page, PageQuery};
 use postgres::{Database, StoreError};
+use reconciliation::Finding;
 
 use super::compare::{Key, Remembered, Told, differences};
 use crate::domain::Action;
@@ -63,7 +63,7 @@ pub(super) struct Gatherer {
 pub(super) struct Looked {
     pub(super) keys: usize,
     pub(super) endpoints: usize,
-    pub(super) differences: Vec<ReconcileFinding>,
+    pub(super) differences: Vec<Finding>,
 }
 
 impl Gatherer {
@@ -84,7 +84,7 @@ impl Gatherer {
         &self,
         owner: Owner,
         behind: Option<BusinessId>,
-    ) -> Result<(Page<BusinessId>, Vec<ReconcileFinding>), GatherError> {
+    ) -> Result<(Page<BusinessId>, Vec<Finding>), GatherError> {
         let query = PageQuery { limit: PAGE, starting_after: behind.map(|id| id.to_string()) };
         let page = match owner {
             Owner::Keys => self.peers.keys.businesses(&query).await?,
@@ -95,7 +95,7 @@ impl Gatherer {
             self.database.read(async |conn| businesses::known_of(conn, &page.data).await).await;
         let known: BTreeSet<String> = known?.iter().map(ToString::to_string).collect();
         let unknown = page.data.iter().map(ToString::to_string).filter(|id| !known.contains(id));
-        let unknown = unknown.map(|subject| ReconcileFinding {
+        let unknown = unknown.map(|subject| Finding {
             check: "business_unknown",
             subject,
             detail: owner.words().to_owned(),

@@ -3,7 +3,7 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
+use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
 
 use super::address::address;
 use super::author::{browser, request_id};
@@ -41,16 +41,16 @@ pub(super) async fn sign_up(
 }
 
 fn parse(body: &Value) -> Result<(String, Email, Password), ApiError> {
-    let faults = FaultList::default();
-    let parsed = Fields::of_body(body, &faults).and_then(|fields| {
+    let field_errors = FieldErrors::default();
+    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
         let business_name = business_name(&fields);
         let email = reachable_email(&fields);
         let password = chosen_password(&fields, "password", email.as_ref());
         Some((business_name?, email?, password?))
     });
     match parsed {
-        Some(parsed) if faults.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(faults)),
+        Some(parsed) if field_errors.is_empty() => Ok(parsed),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }
 
@@ -59,13 +59,13 @@ fn business_name(fields: &Fields<'_>) -> Option<String> {
     let name = fields.required_text("businessName", TextRule::line(120))?;
     if name.contains(|character| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')) {
         let message = "businessName must not have characters that change the direction of writing.";
-        fields.fault("businessName", "invalid_format", message);
+        fields.reject("businessName", "invalid_format", message);
         return None;
     }
     if has_web_address(&name) {
         let message =
             "businessName must not have a web address: it stands in mails, where it would be a link.";
-        fields.fault("businessName", "invalid_format", message);
+        fields.reject("businessName", "invalid_format", message);
         return None;
     }
     Some(name)
@@ -76,7 +76,11 @@ pub(super) fn email(fields: &Fields<'_>) -> Option<Email> {
     let text = fields.required_text("email", TextRule::line(320))?;
     let email = Email::parse(&text);
     if email.is_none() {
-        fields.fault("email", "invalid_format", "email must be an e-mail address, such as you@shop.example.");
+        fields.reject(
+            "email",
+            "invalid_format",
+            "email must be an e-mail address, such as you@shop.example.",
+        );
     }
     email
 }
@@ -86,7 +90,7 @@ pub(super) fn reachable_email(fields: &Fields<'_>) -> Option<Email> {
     let email = email(fields)?;
     if !is_deliverable(&email) {
         let message = "email must be an address that mails can be sent to, such as you@shop.example.";
-        fields.fault("email", "invalid_format", message);
+        fields.reject("email", "invalid_format", message);
         return None;
     }
     Some(email)
@@ -99,7 +103,7 @@ pub(super) fn password_text<'a>(fields: &Fields<'a>, name: &str) -> Option<&'a s
         Some(Value::String(text)) if text.is_empty() => fields.missing(name),
         Some(Value::String(text)) => Some(text),
         Some(_) => {
-            fields.fault(name, "invalid_type", format!("{name} must be a string."));
+            fields.reject(name, "invalid_type", format!("{name} must be a string."));
             None
         }
     }
@@ -120,6 +124,6 @@ pub(super) fn chosen_password(fields: &Fields<'_>, name: &str, email: Option<&Em
             ("too_common", format!("{name} is among those that are guessed first. Choose another one."))
         }
     };
-    fields.fault(name, code, message);
+    fields.reject(name, code, message);
     None
 }

@@ -125,7 +125,7 @@ fn read(fields: &mut QueryFields) -> (PageQuery, Filter) {
     if let (Some(since), Some(until)) = (filter.since, filter.until)
         && since >= until
     {
-        fields.fault("since", "invalid_value", "since must lie before until.");
+        fields.reject("since", "invalid_value", "since must lie before until.");
     }
     (fields.page(), filter)
 }

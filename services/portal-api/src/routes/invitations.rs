@@ -7,7 +7,7 @@ use domain::InvitationId;
 use internal_api::Page;
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, JsonBody, TextRule, page_query};
+use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, page_query};
 
 use super::accounts::{chosen_password, reachable_email};
 use super::author::{ByUser, browser, request_id};
@@ -177,37 +177,37 @@ pub(super) async fn accept(
 }
 
 fn parse_invitation(body: &Value) -> Result<(Email, Role), ApiError> {
-    let faults = FaultList::default();
-    let parsed = Fields::of_body(body, &faults).and_then(|fields| {
+    let field_errors = FieldErrors::default();
+    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
         let (email, role) = (reachable_email(&fields), fields.required_word::<Role>("role", Role::WORDS));
         Some((email?, role?))
     });
     match parsed {
-        Some(parsed) if faults.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(faults)),
+        Some(parsed) if field_errors.is_empty() => Ok(parsed),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }
 
 /// `None` for a text that cannot be the token of a link.
 pub(super) fn parse_token(body: &Value) -> Result<Option<LinkToken>, ApiError> {
-    let faults = FaultList::default();
-    let token = Fields::of_body(body, &faults).and_then(|fields| fields.required_text("token", TOKEN));
+    let field_errors = FieldErrors::default();
+    let token = Fields::of_body(body, &field_errors).and_then(|fields| fields.required_text("token", TOKEN));
     match token {
-        Some(token) if faults.is_empty() => Ok(LinkToken::parse(&token)),
-        _ => Err(ApiError::invalid(faults)),
+        Some(token) if field_errors.is_empty() => Ok(LinkToken::parse(&token)),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }
 
 /// What comes with a link to set a password.
 pub(super) fn parse_token_and_password(body: &Value) -> Result<(Option<LinkToken>, Password), ApiError> {
-    let faults = FaultList::default();
-    let parsed = Fields::of_body(body, &faults).and_then(|fields| {
+    let field_errors = FieldErrors::default();
+    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
         let token = fields.required_text("token", TOKEN);
         let password = chosen_password(&fields, "password", None);
         Some((LinkToken::parse(&token?), password?))
     });
     match parsed {
-        Some(parsed) if faults.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(faults)),
+        Some(parsed) if field_errors.is_empty() => Ok(parsed),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }

@@ -7,7 +7,7 @@ use domain::{BusinessId, GoLiveItem};
 use internal_api::wallet::CreditView;
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, JsonBody, TextRule, read_query};
+use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, read_query};
 
 use super::author::{ByOperator, acted};
 use super::errors;
@@ -178,13 +178,13 @@ pub(super) async fn credit(
 
 fn parse(body: &Value) -> Result<Change, ApiError> {
     const SWITCHES: [&str; 3] = ["status", "subscription", "liveAccess"];
-    let faults = FaultList::default();
-    let change = Fields::of_body(body, &faults).map(|fields| {
+    let field_errors = FieldErrors::default();
+    let change = Fields::of_body(body, &field_errors).map(|fields| {
         for name in fields.unknown(&[SWITCHES.as_slice(), &["plan"]].concat()) {
-            faults.add(&name, "unknown_field", format!("{name} cannot be changed here."));
+            field_errors.add(&name, "unknown_field", format!("{name} cannot be changed here."));
         }
         if SWITCHES.iter().all(|name| fields.value(name).is_none()) {
-            faults.add("", "required", "Give at least one of status, subscription and liveAccess.");
+            field_errors.add("", "required", "Give at least one of status, subscription and liveAccess.");
         }
         let subscription_active = switch(&fields, "subscription");
         Change {
@@ -195,8 +195,8 @@ fn parse(body: &Value) -> Result<Change, ApiError> {
         }
     });
     match change {
-        Some(change) if faults.is_empty() => Ok(change),
-        _ => Err(ApiError::invalid(faults)),
+        Some(change) if field_errors.is_empty() => Ok(change),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }
 
@@ -204,7 +204,7 @@ fn parse(body: &Value) -> Result<Change, ApiError> {
 fn plan(body: &Value, fields: &Fields<'_>, subscription_active: Option<bool>) -> Option<Option<String>> {
     let given = body.get("plan")?;
     if subscription_active != Some(true) {
-        fields.fault(
+        fields.reject(
             "plan",
             "invalid_value",
             "plan says what becomes active: it is taken with subscription active alone.",
@@ -220,7 +220,7 @@ fn switch(fields: &Fields<'_>, name: &str) -> Option<bool> {
         BusinessStatus::Active => Some(true),
         BusinessStatus::Inactive => Some(false),
         BusinessStatus::Suspended => {
-            fields.fault(name, "invalid_value", format!("{name} must be {wanted}."));
+            fields.reject(name, "invalid_value", format!("{name} must be {wanted}."));
             None
         }
     }

@@ -6,7 +6,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, JsonBody, TextRule, same_secret};
+use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, same_secret};
 
 use super::errors;
 use super::openapi::bodies;
@@ -90,10 +90,11 @@ pub(super) async fn open_until(app: &App, request: &HttpRequest) -> Result<Optio
 }
 
 fn parse(body: &Value) -> Result<String, ApiError> {
-    let faults = FaultList::default();
-    let token = Fields::of_body(body, &faults).and_then(|fields| fields.required_text("token", TOKEN_TEXT));
+    let field_errors = FieldErrors::default();
+    let token =
+        Fields::of_body(body, &field_errors).and_then(|fields| fields.required_text("token", TOKEN_TEXT));
     match token {
-        Some(token) if faults.is_empty() => Ok(token),
-        _ => Err(ApiError::invalid(faults)),
+        Some(token) if field_errors.is_empty() => Ok(token),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }

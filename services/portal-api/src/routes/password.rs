@@ -3,7 +3,7 @@
 use actix_web::web::{Data, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, JsonBody};
+use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use super::accounts::{chosen_password, password_text};
 use super::address::origin;
@@ -43,19 +43,19 @@ pub(super) async fn change(
 
 fn parse(body: &Value, session: &Session) -> Result<(Password, Password), ApiError> {
     let email = Email::parse(&session.email);
-    let faults = FaultList::default();
-    let parsed = Fields::of_body(body, &faults).and_then(|fields| {
+    let field_errors = FieldErrors::default();
+    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
         let current = password_text(&fields, "currentPassword").map(Password::typed);
         let new = chosen_password(&fields, "newPassword", email.as_ref());
         let (current, new) = (current?, new?);
         if current.as_bytes() == new.as_bytes() {
-            fields.fault("newPassword", "unchanged", "newPassword is the current one. Choose another one.");
+            fields.reject("newPassword", "unchanged", "newPassword is the current one. Choose another one.");
             return None;
         }
         Some((current, new))
     });
     match parsed {
-        Some(parsed) if faults.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(faults)),
+        Some(parsed) if field_errors.is_empty() => Ok(parsed),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }

@@ -6,7 +6,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, JsonBody};
+use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use super::accounts::email;
 use super::address::origin;
@@ -124,9 +124,9 @@ pub(super) async fn issue(
 }
 
 fn parse(body: &Value) -> Result<Email, ApiError> {
-    let faults = FaultList::default();
-    match Fields::of_body(body, &faults).and_then(|fields| email(&fields)) {
-        Some(email) if faults.is_empty() => Ok(email),
-        _ => Err(ApiError::invalid(faults)),
+    let field_errors = FieldErrors::default();
+    match Fields::of_body(body, &field_errors).and_then(|fields| email(&fields)) {
+        Some(email) if field_errors.is_empty() => Ok(email),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }

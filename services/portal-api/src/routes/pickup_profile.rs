@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
 use internal_api::ordering::PickupProfile;
 use serde_json::{Value, json};
-use web::{ApiError, FaultList, Fields, JsonBody, TextRule, one_line};
+use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, one_line};
 
 use super::author::ByUser;
 use super::errors;
@@ -64,11 +64,11 @@ fn view(profile: Option<&PickupProfile>) -> Value {
 }
 
 fn parse(body: &Value) -> Result<PickupProfile, ApiError> {
-    let faults = FaultList::default();
-    let parsed = Fields::of_body(body, &faults).and_then(|fields| profile(&fields));
+    let field_errors = FieldErrors::default();
+    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| profile(&fields));
     match parsed {
-        Some(parsed) if faults.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(faults)),
+        Some(parsed) if field_errors.is_empty() => Ok(parsed),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }
 
@@ -86,7 +86,7 @@ fn profile(fields: &Fields<'_>) -> Option<PickupProfile> {
     let longitude = fields.optional_number("longitude", -180.0, 180.0);
     for (one, other) in [("latitude", "longitude"), ("longitude", "latitude")] {
         if fields.value(one).is_some() && fields.value(other).is_none() {
-            fields.fault(other, "required", format!("{other} is required when {one} is given."));
+            fields.reject(other, "required", format!("{other} is required when {one} is given."));
         }
     }
     let full_address = fields.optional_text("fullAddress", TextRule::lines(1_000));

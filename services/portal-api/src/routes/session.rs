@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use domain::{BusinessId, UserId};
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, JsonBody};
+use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use super::accounts::{email, password_text};
 use super::address::origin;
@@ -107,13 +107,13 @@ pub(super) async fn log_out(app: Data<App>, request: HttpRequest) -> Result<Http
 }
 
 fn parse(body: &Value) -> Result<(Email, Password), ApiError> {
-    let faults = FaultList::default();
-    let parsed = Fields::of_body(body, &faults).and_then(|fields| {
+    let field_errors = FieldErrors::default();
+    let parsed = Fields::of_body(body, &field_errors).and_then(|fields| {
         let (email, password) = (email(&fields), password_text(&fields, "password"));
         Some((email?, Password::typed(password?)))
     });
     match parsed {
-        Some(parsed) if faults.is_empty() => Ok(parsed),
-        _ => Err(ApiError::invalid(faults)),
+        Some(parsed) if field_errors.is_empty() => Ok(parsed),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }

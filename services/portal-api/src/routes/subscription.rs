@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
+use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
 
 use super::author::ByUser;
 use super::errors;
@@ -73,16 +73,16 @@ fn answer(app: &App, subscription: &Subscription) -> HttpResponse {
 pub(super) const PLAN: TextRule = TextRule::line(64);
 
 fn parse(body: &Value, plans: &[String]) -> Result<String, ApiError> {
-    let faults = FaultList::default();
-    let plan = Fields::of_body(body, &faults).and_then(|fields| {
+    let field_errors = FieldErrors::default();
+    let plan = Fields::of_body(body, &field_errors).and_then(|fields| {
         let plan = fields.required_text("plan", PLAN)?;
         if !plans.contains(&plan) {
-            fields.fault("plan", "invalid_value", format!("plan must be one of: {}.", plans.join(", ")));
+            fields.reject("plan", "invalid_value", format!("plan must be one of: {}.", plans.join(", ")));
         }
         Some(plan)
     });
     match plan {
-        Some(plan) if faults.is_empty() => Ok(plan),
-        _ => Err(ApiError::invalid(faults)),
+        Some(plan) if field_errors.is_empty() => Ok(plan),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }

@@ -7,7 +7,7 @@ use domain::{BusinessId, UserId};
 use internal_api::Page;
 use serde::Serialize;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, JsonBody, page_query};
+use web::{ApiError, FieldErrors, Fields, JsonBody, page_query};
 
 use super::author::ByUser;
 use super::errors;
@@ -136,16 +136,16 @@ pub(super) async fn remove(
 }
 
 fn parse(body: &Value) -> Result<Role, ApiError> {
-    let faults = FaultList::default();
-    let role = Fields::of_body(body, &faults).and_then(|fields| {
+    let field_errors = FieldErrors::default();
+    let role = Fields::of_body(body, &field_errors).and_then(|fields| {
         for name in fields.unknown(&["role"]) {
-            faults.add(&name, "unknown_field", format!("{name} cannot be changed here."));
+            field_errors.add(&name, "unknown_field", format!("{name} cannot be changed here."));
         }
         fields.required_word::<Role>("role", Role::WORDS)
     });
     match role {
-        Some(role) if faults.is_empty() => Ok(role),
-        _ => Err(ApiError::invalid(faults)),
+        Some(role) if field_errors.is_empty() => Ok(role),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }
 

@@ -50,7 +50,7 @@ async fn every_fault_of_a_sign_up_is_named_at_once() {
     let refused =
         visitor.post(path, json!({ "businessName": " ", "email": "shop", "password": "short" })).await;
     assert_eq!((refused.status, refused.code()), (400, "invalid_request"));
-    assert_eq!(refused.faulty_fields(), ["businessName", "email", "password"]);
+    assert_eq!(refused.invalid_fields(), ["businessName", "email", "password"]);
     for (body, fields) in [
         (json!({}), vec!["businessName", "email", "password"]),
         (
@@ -73,7 +73,7 @@ async fn every_fault_of_a_sign_up_is_named_at_once() {
     ] {
         let refused = visitor.post(path, body.clone()).await;
         assert_eq!(refused.status, 400, "{body}");
-        assert_eq!(refused.faulty_fields(), fields, "{body}");
+        assert_eq!(refused.invalid_fields(), fields, "{body}");
     }
     let malformed = visitor.raw(reqwest::Method::POST, path, "application/json", "{").await;
     assert_eq!((malformed.status, malformed.code()), (400, "malformed_json"));
@@ -135,7 +135,7 @@ async fn a_log_in_does_not_tell_whether_the_account_exists() {
     assert_eq!(good.body["email"], "owner@shop.example");
     assert_eq!(visitor.get(path).await.status, 200);
     let faulty = visitor.post(path, json!({ "email": "shop" })).await;
-    assert_eq!(faulty.faulty_fields(), ["email", "password"]);
+    assert_eq!(faulty.invalid_fields(), ["email", "password"]);
 }
 
 #[tokio::test]
@@ -147,7 +147,7 @@ async fn a_name_that_would_be_a_link_in_a_mail_and_an_address_that_none_reaches_
         "password": "correct horse"
     });
     let refused = portal.stranger().post("/v1/portal/accounts", body).await;
-    assert_eq!((refused.status, refused.faulty_fields()), (400, vec!["businessName", "email"]));
+    assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["businessName", "email"]));
     let body =
         json!({ "businessName": "M.S.Traders", "email": "a.b@shop.example", "password": "correct horse" });
     assert_eq!(portal.stranger().post("/v1/portal/accounts", body).await.status, 201);

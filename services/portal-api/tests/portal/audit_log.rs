@@ -149,9 +149,9 @@ async fn lines_are_found_by_action_person_and_time() {
     let refused = developer
         .get(&format!("{AUDIT_LOG}?action=nothing.done&userId=x&since=today&until=1&limit=0&page=2"))
         .await;
-    assert_eq!(refused.faulty_fields(), ["action", "limit", "page", "since", "until", "userId"]);
+    assert_eq!(refused.invalid_fields(), ["action", "limit", "page", "since", "until", "userId"]);
     let backwards = developer.get(&format!("{AUDIT_LOG}?since={middle}&until={middle}")).await;
-    assert_eq!(backwards.faulty_fields(), ["since"]);
+    assert_eq!(backwards.invalid_fields(), ["since"]);
     let path = format!("/v1/operator/businesses/{}/audit-log?action=user.joined", owner.business);
     assert_eq!(portal.operator().get(&path).await.body["data"].as_array().unwrap().len(), 1);
     let nobody = "/v1/operator/businesses/biz_01ARZ3NDEKTSV4RRFFQ69G5FAV/audit-log";

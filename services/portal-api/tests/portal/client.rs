@@ -30,7 +30,7 @@ impl Answer {
     }
 
     /// The fields that are named in `errors[]`, sorted.
-    pub(crate) fn faulty_fields(&self) -> Vec<&str> {
+    pub(crate) fn invalid_fields(&self) -> Vec<&str> {
         let errors = self.body["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
         let mut fields: Vec<_> = errors.iter().map(|error| error["field"].as_str().unwrap()).collect();
         fields.sort_unstable();

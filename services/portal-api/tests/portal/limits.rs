@@ -171,12 +171,12 @@ async fn an_unknown_parameter_is_refused_by_every_call() {
             };
             let answer = caller.call(&method.to_uppercase(), &called).await;
             // A list of something that is not there may say so first.
-            let is_refused = answer.faulty_fields().contains(&"dryRun") || answer.status == 404;
+            let is_refused = answer.invalid_fields().contains(&"dryRun") || answer.status == 404;
             assert!(is_refused && answer.status != 500, "{method} {called}: {answer:?}");
         }
     }
     let written = owner.client.call("POST", "/v1/portal/webhook-endpoints?dryRun=true").await;
-    assert_eq!((written.status, written.faulty_fields()), (400, vec!["dryRun"]));
+    assert_eq!((written.status, written.invalid_fields()), (400, vec!["dryRun"]));
 }
 
 #[tokio::test]
@@ -192,7 +192,7 @@ async fn a_question_to_a_list_is_told_all_that_is_wrong_with_it() {
         let refused = owner.client.get(path).await;
         assert_eq!((refused.status, refused.code()), (400, "invalid_request"), "{path}");
         for field in fields {
-            assert!(refused.faulty_fields().contains(field), "{path}: {refused:?}");
+            assert!(refused.invalid_fields().contains(field), "{path}: {refused:?}");
         }
     }
     let profile = json!({

@@ -73,10 +73,10 @@ async fn a_change_is_validated_whole_and_made_whole() {
         )
         .await;
     assert_eq!(refused.status, 400);
-    assert_eq!(refused.faulty_fields(), ["liveAccess", "name", "status", "subscription"]);
+    assert_eq!(refused.invalid_fields(), ["liveAccess", "name", "status", "subscription"]);
     assert_eq!(operator.patch(&path, json!({})).await.status, 400);
     let half = operator.patch(&path, json!({ "status": "active", "liveAccess": "on" })).await;
-    assert_eq!(half.faulty_fields(), ["liveAccess"]);
+    assert_eq!(half.invalid_fields(), ["liveAccess"]);
     assert_eq!(operator.get(BUSINESSES).await.body["data"][0]["status"], "inactive");
 
     let all = json!({ "status": "active", "subscription": "active", "liveAccess": "active" });
@@ -107,9 +107,9 @@ async fn the_plan_that_the_operator_saw_is_the_one_that_becomes_active() {
     let changed = operator.patch(&path, activation(json!("starter"))).await;
     assert_eq!((changed.status, &changed.body["plan"]), (200, &json!("starter")));
     let refused = operator.patch(&path, activation(json!(7))).await;
-    assert_eq!((refused.status, refused.faulty_fields()), (400, vec!["plan"]));
+    assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["plan"]));
     let refused = operator.patch(&path, json!({ "subscription": "inactive", "plan": "starter" })).await;
-    assert_eq!((refused.status, refused.faulty_fields()), (400, vec!["plan"]));
+    assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["plan"]));
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ async fn businesses_are_found_by_name_mail_id_and_state() {
     let page = format!("subscription=required&limit=1&startingAfter={third}");
     assert_eq!(found(&mut operator, &page).await, [first.as_str()]);
     let refused = operator.get(&format!("{BUSINESSES}?status=open&subscription=paid&search=%20")).await;
-    assert_eq!((refused.status, refused.faulty_fields()), (400, vec!["search", "status", "subscription"]));
+    assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["search", "status", "subscription"]));
 }
 
 #[tokio::test]
@@ -163,7 +163,7 @@ async fn any_order_is_found_by_its_code_with_its_business_and_its_timeline() {
     assert_eq!(found.body["data"][0]["order"]["id"], ORDER);
     assert_eq!(portal.peers.asked(call)[0].query, "code=shop-1");
     let refused = operator.get("/v1/operator/orders").await;
-    assert_eq!((refused.status, refused.faulty_fields()), (400, vec!["code"]));
+    assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["code"]));
 
     let timeline = json!({ "data": [], "hasMore": false });
     let of = format!("GET /order-api/internal/businesses/{}/orders/{ORDER}/events", owner.business);

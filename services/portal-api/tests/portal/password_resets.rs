@@ -43,7 +43,7 @@ async fn a_mailed_link_sets_a_password_once_and_ends_every_session() {
 
     let mut visitor = portal.stranger();
     let short = visitor.post(CONFIRM, confirm(&token, "short")).await;
-    assert_eq!((short.status, short.faulty_fields()), (400, vec!["password"]), "it is not used up");
+    assert_eq!((short.status, short.invalid_fields()), (400, vec!["password"]), "it is not used up");
     let reset = visitor.post(CONFIRM, confirm(&token, "battery staple")).await;
     assert_eq!((reset.status, reset.header("set-cookie")), (204, ""), "{reset:?}");
     assert_eq!(owner.get(SESSION).await.status, 401);
@@ -119,7 +119,7 @@ async fn the_answer_does_not_tell_whether_there_is_an_account() {
     let mails = folder.wait_for(5).await;
     assert!(mails.iter().all(|mail| mail.to == "owner@shop.example"), "{mails:?}");
     let faulty = ask(&mut portal.stranger(), "x").await;
-    assert_eq!((faulty.status, faulty.faulty_fields()), (400, vec!["email"]));
+    assert_eq!((faulty.status, faulty.invalid_fields()), (400, vec!["email"]));
 }
 
 #[tokio::test]

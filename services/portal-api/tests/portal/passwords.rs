@@ -50,14 +50,14 @@ async fn a_wrong_current_password_counts_like_a_log_in_that_failed() {
     assert_eq!(owner.put(PASSWORD, change("correct horse", "battery staple")).await.status, 204);
     let same = owner.put(PASSWORD, change("battery staple", "battery staple")).await;
     assert_eq!(
-        (same.status, same.faulty_fields()),
+        (same.status, same.invalid_fields()),
         (400, vec!["newPassword"]),
         "nobody is logged out for nothing"
     );
     let email = owner.put(PASSWORD, change("battery staple", "Owner@shop.example")).await;
-    assert_eq!((email.status, email.faulty_fields()), (400, vec!["newPassword"]));
+    assert_eq!((email.status, email.invalid_fields()), (400, vec!["newPassword"]));
     let faulty = owner.put(PASSWORD, json!({ "newPassword": "short" })).await;
-    assert_eq!((faulty.status, faulty.faulty_fields()), (400, vec!["currentPassword", "newPassword"]));
+    assert_eq!((faulty.status, faulty.invalid_fields()), (400, vec!["currentPassword", "newPassword"]));
 }
 
 #[tokio::test]

@@ -91,11 +91,11 @@ async fn every_fault_of_an_invitation_is_named_at_once() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     let refused = owner.client.post(INVITATIONS, json!({ "email": "x", "role": "admin" })).await;
-    assert_eq!((refused.status, refused.faulty_fields()), (400, vec!["email", "role"]));
+    assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["email", "role"]));
     let refused = portal.stranger().post(ACCEPT, json!({ "token": "x", "password": "short" })).await;
-    assert_eq!((refused.status, refused.faulty_fields()), (400, vec!["password"]));
+    assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["password"]));
     let refused = portal.stranger().post(LOOK_UP, json!({ "token": 7 })).await;
-    assert_eq!((refused.status, refused.faulty_fields()), (400, vec!["token"]));
+    assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["token"]));
 }
 
 #[tokio::test]
@@ -202,7 +202,7 @@ async fn a_role_counts_from_the_next_call_and_who_is_removed_is_out_at_once() {
     assert_eq!(guest.get(USERS).await.code(), "role_insufficient");
     assert_eq!(guest.get("/v1/portal/session").await.body["role"], "viewer");
     assert_eq!(
-        owner.client.patch(&path, json!({ "role": "x", "email": "y" })).await.faulty_fields(),
+        owner.client.patch(&path, json!({ "role": "x", "email": "y" })).await.invalid_fields(),
         ["email", "role"]
     );
 

@@ -59,14 +59,17 @@ async fn an_incomplete_or_impossible_profile_is_refused_with_every_fault() {
     let mut owner = portal.owner("owner@shop.example").await;
     let missing = owner.client.put(PROFILE, json!({ "businessName": "Shop", "city": "" })).await;
     assert_eq!((missing.status, missing.code()), (400, "invalid_request"));
-    assert_eq!(missing.faulty_fields(), ["addressLine1", "city", "contactName", "phone", "pincode", "state"]);
+    assert_eq!(
+        missing.invalid_fields(),
+        ["addressLine1", "city", "contactName", "phone", "pincode", "state"]
+    );
     let mut wrong = complete_profile();
     wrong["phone"] = json!("9876543210");
     wrong["pincode"] = json!("056001");
     wrong["latitude"] = json!(91);
     wrong["landmark"] = json!(7);
     let refused = owner.client.put(PROFILE, wrong).await;
-    assert_eq!(refused.faulty_fields(), ["landmark", "latitude", "longitude", "phone", "pincode"]);
+    assert_eq!(refused.invalid_fields(), ["landmark", "latitude", "longitude", "phone", "pincode"]);
     assert_eq!(owner.client.get(PROFILE).await.body["complete"], false, "nothing of them was kept");
 }
 
@@ -94,7 +97,7 @@ async fn a_plan_is_asked_for_and_made_active_by_the_operator() {
     );
     for body in [json!({}), json!({ "plan": "free" }), json!({ "plan": 1 })] {
         let refused = owner.client.put(SUBSCRIPTION, body).await;
-        assert_eq!((refused.status, refused.faulty_fields()), (400, vec!["plan"]));
+        assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["plan"]));
     }
     let requested = owner.client.put(SUBSCRIPTION, json!({ "plan": "growth" })).await;
     assert_eq!((requested.status, requested.body["status"].as_str()), (200, Some("requested")));

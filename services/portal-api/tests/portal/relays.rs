@@ -226,7 +226,7 @@ async fn a_peers_refusal_reaches_the_caller_unchanged() {
     portal.peers.answer(far_end, 400, refusal);
     let refused = owner.client.post("/v1/portal/webhook-endpoints", json!({ "url": "x" })).await;
     assert_eq!((refused.status, refused.code()), (400, "invalid_request"));
-    assert_eq!(refused.faulty_fields(), ["url"]);
+    assert_eq!(refused.invalid_fields(), ["url"]);
     assert_eq!(refused.body["requestId"], refused.header("request-id"), "under the caller's own request id");
 }
 
@@ -284,7 +284,7 @@ async fn pages_and_modes_are_checked_here() {
         ("/orders?status=%00", "status"),
     ] {
         let refused = owner.client.get(&format!("/v1/portal{path}")).await;
-        assert_eq!((refused.status, refused.faulty_fields()), (400, vec![field]), "{path}");
+        assert_eq!((refused.status, refused.invalid_fields()), (400, vec![field]), "{path}");
     }
 }
 

@@ -61,7 +61,7 @@ pub(super) async fn confirm(
             Ok::<_, TopUpError>(confirm_within(conn, state, &record, locked, payment).await?)
         })
         .await?;
-    state.doorbell.ring();
+    state.notifier.notify();
     tell(&confirmed, payment);
     Ok(confirmed)
 }

@@ -57,6 +57,6 @@ pub(crate) async fn credit(
             Ok(Found { id, amount, balance_after: entry.balance_after })
         })
         .await?;
-    state.doorbell.ring();
+    state.notifier.notify();
     Ok(given)
 }

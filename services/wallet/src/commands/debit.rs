@@ -57,7 +57,10 @@ pub(crate) struct ApplyDebits {
     pub(crate) default_threshold: Paise,
 }
 
-impl Apply<DebitJob, Result<Debit, DebitRefusal>> for ApplyDebits {
+impl Apply for ApplyDebits {
+    type Job = DebitJob;
+    type Outcome = Result<Debit, DebitRefusal>;
+
     async fn apply(
         &self,
         conn: &mut AsyncPgConnection,

@@ -37,6 +37,6 @@ pub(crate) async fn set_threshold(
             Ok::<_, StoreError>(after)
         })
         .await?;
-    state.doorbell.ring();
+    state.notifier.notify();
     Ok(set)
 }

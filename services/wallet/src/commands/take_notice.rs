@@ -61,7 +61,7 @@ pub(crate) async fn take_notice(state: &State, raw: &RawNotice) -> Result<Notice
         }
         outcome => outcome?,
     };
-    state.doorbell.ring();
+    state.notifier.notify();
     Ok(outcome)
 }
 

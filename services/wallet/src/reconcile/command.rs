@@ -1,13 +1,13 @@
-//! `wallet reconcile [--since <RFC 3339>] [--patience <seconds>] [--json]`: looks through the whole history, or through what is new
-//! since then, tells what it looked at and what is wrong, and writes nothing.
+//! `wallet reconcile`: checks the whole history, or the part since a given time, reports findings and writes nothing.
 
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use chassis::{ReconcileArguments, ReconcileFinding, ReconcileReport};
+use chrono::{DateTime, Utc};
 use domain::Clock;
 use postgres::Database;
+use reconciliation::{Arguments, Finding, Report};
 use strum::VariantArray;
 
 use super::examine::{ExamineError, Examiner};
@@ -15,32 +15,28 @@ use super::feed::Feed;
 use super::turn::Tally;
 use crate::settings::Settings;
 
-/// Longer than steps between the services may be under way, so that none is left unexplained.
+/// Longer than any step between the services takes, so that each difference is explained.
 const PATIENCE_DEFAULT: Duration = Duration::from_secs(65);
 
-const USAGE: &str =
-    "usage: wallet reconcile [--since <RFC 3339>] [--patience <seconds, up to 3600>] [--json]";
-
-/// Runs the command with what follows its name, and prints to `out`.
-pub fn main(arguments: &[String], out: &mut impl Write) -> ExitCode {
-    let outcome = ReconcileArguments::read(arguments, PATIENCE_DEFAULT, USAGE)
-        .and_then(|wanted| chassis::command(async |settings: &Settings| reconcile(settings, wanted).await));
-    ReconcileReport::conclude(outcome, out)
+/// Runs the command and prints to `out`.
+pub fn main(arguments: Arguments, out: &mut impl Write) -> ExitCode {
+    let outcome = chassis::command(async |settings: &Settings| reconcile(settings, arguments).await);
+    Report::conclude(outcome, arguments.run.json, out)
 }
 
-async fn reconcile(settings: &Settings, wanted: ReconcileArguments) -> anyhow::Result<ReconcileReport> {
+async fn reconcile(settings: &Settings, Arguments { since, run }: Arguments) -> anyhow::Result<Report> {
     let clock = Clock::system();
     let examiner = Examiner::new(settings, Database::new(&settings.database)?, clock.clone())?;
     let (begun_at, started) = (clock.now(), Instant::now());
     let mut tally = Tally::default();
-    let outcome = look_through(&examiner, wanted, &mut tally).await;
-    let findings = tally.findings.kept().map(|finding| ReconcileFinding {
+    let outcome = look_through(&examiner, since, run.patience(PATIENCE_DEFAULT), &mut tally).await;
+    let findings = tally.findings.kept().map(|finding| Finding {
         check: finding.check.as_str(),
         subject: finding.subject,
         detail: finding.detail,
     });
-    Ok(ReconcileReport {
-        wanted,
+    Ok(Report {
+        since,
         begun_at,
         took: started.elapsed(),
         rows: tally.rows.iter().map(|(feed, rows)| (feed.to_string(), *rows)).collect(),
@@ -53,7 +49,8 @@ async fn reconcile(settings: &Settings, wanted: ReconcileArguments) -> anyhow::R
 
 async fn look_through(
     examiner: &Examiner,
-    ReconcileArguments { since, patience, .. }: ReconcileArguments,
+    since: Option<DateTime<Utc>>,
+    patience: Duration,
     tally: &mut Tally,
 ) -> Result<(), ExamineError> {
     for feed in Feed::VARIANTS.iter().copied().filter(|feed| feed.has_sweep() || since.is_some()) {

@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use domain::{BusinessId, Paise};
 use internal_api::wallet::{DebitAnswer, DebitOutcome};
-use web::{ApiError, FaultList, Fields, JsonBody};
+use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use super::{errors, path};
 use crate::app::State;
@@ -44,15 +44,15 @@ async fn answer(
 
 /// A [`internal_api::wallet::DebitRequest`], with every fault named.
 fn read(body: &JsonBody) -> Result<(BusinessId, Paise), ApiError> {
-    let faults = FaultList::default();
-    let read = Fields::of_body(&body.0, &faults).map(|fields| {
+    let field_errors = FieldErrors::default();
+    let read = Fields::of_body(&body.0, &field_errors).map(|fields| {
         let business = fields.required_word::<BusinessId>("businessId", "the id of a business");
         let amount = fields.required_integer("amountPaise", 1, Paise::REQUEST_MAX.get());
         (business, amount)
     });
     match read {
         Some((Some(business), Some(amount))) => Ok((business, Paise::new(amount))),
-        _ => Err(ApiError::invalid(faults)),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }
 

@@ -4,7 +4,7 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::Paise;
 use internal_api::wallet::{CheckoutView, CreditView, TopUpView};
-use web::{ApiError, FaultList, Fields, JsonBody, TextRule, idempotency_key};
+use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, idempotency_key};
 
 use super::{errors, path};
 use crate::app::State;
@@ -23,9 +23,9 @@ pub(super) async fn top_up(
 ) -> Result<HttpResponse, ApiError> {
     let business = path::business(&business)?;
     let idempotency_key = idempotency_key(request.headers())?;
-    let faults = FaultList::default();
-    let amount = Fields::of_body(&body.0, &faults).and_then(|fields| amount(&fields));
-    let Some(amount) = amount else { return Err(ApiError::invalid(faults)) };
+    let field_errors = FieldErrors::default();
+    let amount = Fields::of_body(&body.0, &field_errors).and_then(|fields| amount(&fields));
+    let Some(amount) = amount else { return Err(ApiError::invalid(field_errors)) };
     let state = state.into_inner();
     let tasks = state.tasks.clone();
     let wanted = top_up::Wanted { business, amount, idempotency_key };
@@ -92,12 +92,12 @@ pub(super) async fn credit(
 }
 
 fn read_credit(body: &JsonBody) -> Result<(Paise, String), ApiError> {
-    let faults = FaultList::default();
-    let read = Fields::of_body(&body.0, &faults)
+    let field_errors = FieldErrors::default();
+    let read = Fields::of_body(&body.0, &field_errors)
         .map(|fields| (amount(&fields), fields.required_text("reference", REFERENCE)));
     match read {
         Some((Some(amount), Some(reference))) => Ok((amount, reference)),
-        _ => Err(ApiError::invalid(faults)),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }
 

@@ -5,7 +5,7 @@ use actix_web::web::{Data, Path};
 use domain::Paise;
 use internal_api::wallet::WalletView;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, JsonBody};
+use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use super::{errors, path};
 use crate::app::State;
@@ -40,14 +40,14 @@ pub(super) async fn set_threshold(
 
 /// `{thresholdPaise}`; `null` goes back to the operator's default, and has to be said.
 fn read_threshold(body: &Value) -> Result<Option<Paise>, ApiError> {
-    let faults = FaultList::default();
-    let threshold = Fields::of_body(body, &faults).and_then(|fields| {
+    let field_errors = FieldErrors::default();
+    let threshold = Fields::of_body(body, &field_errors).and_then(|fields| {
         if body.get("thresholdPaise").is_none() {
             return fields.missing("thresholdPaise");
         }
         fields.optional_integer("thresholdPaise", 0, Paise::REQUEST_MAX.get())
     });
-    if faults.is_empty() { Ok(threshold.map(Paise::new)) } else { Err(ApiError::invalid(faults)) }
+    if field_errors.is_empty() { Ok(threshold.map(Paise::new)) } else { Err(ApiError::invalid(field_errors)) }
 }
 
 fn view(state: &State, record: Option<WalletRecord>) -> WalletView {

@@ -1,9 +1,10 @@
 //! Cash on delivery: what drivers collect, hand over and settle, by event.
 
 use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise, TrackingCode};
-use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData};
+use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData, queues};
 use internal_api::PageQuery;
 use internal_api::cash::{CashOverview, CashQuery};
+use messaging::Queue;
 use test_kit::{refusal, until};
 
 use crate::books::assert_sound;
@@ -111,7 +112,7 @@ async fn cash_is_owed_from_the_door_on_until_it_is_settled() {
     assert_eq!(accounts(&harness, business).await, [0, 0, 0]);
     assert_eq!(harness.number("SELECT count(*) FROM transfers").await, 3);
     assert_eq!(harness.balance(business).await, 0, "cash is in no wallet");
-    assert_eq!(dead_letters(&harness, &messaging::topology::cash()).await, 0);
+    assert_eq!(dead_letters(&harness, &Queue::shared(queues::CASH)).await, 0);
     assert_sound(&harness).await;
 }
 
@@ -242,7 +243,7 @@ async fn what_contradicts_the_books_is_set_aside() {
         ],
     )
     .await;
-    let queue = messaging::topology::cash();
+    let queue = Queue::shared(queues::CASH);
     until("four are set aside", async || dead_letters(&harness, &queue).await == 4).await;
     assert_eq!(accounts(&harness, business).await, [1_000, -1_000, 0]);
     assert_eq!(harness.number("SELECT count(*) FROM cash").await, 1);

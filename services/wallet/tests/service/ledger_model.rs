@@ -1,10 +1,11 @@
 //! Any sequence of calls and events, against a model that knows the rules and nothing of how they are kept.
 
+use messaging::Queue;
 use std::cell::Cell;
 use std::collections::HashMap;
 
 use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise, TrackingCode};
-use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData};
+use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData, queues};
 use internal_api::CallError;
 use internal_api::wallet::DebitAnswer;
 use internal_api::wallet::DebitOutcome::{Posted, Rejected, Voided};
@@ -169,7 +170,7 @@ impl Played<'_> {
         let due = self.model.paid.get(&order).filter(|(of, _)| *of == business).copied();
         let Some((_, fee)) = due else {
             self.set_aside.set(self.set_aside.get() + 1);
-            let queue = messaging::topology::refunds();
+            let queue = Queue::shared(queues::REFUNDS);
             let set_aside = async || dead_letters(self.harness, &queue).await == self.set_aside.get();
             until("the refund is set aside", set_aside).await;
             return;

@@ -1,8 +1,9 @@
 //! Fees that come back by event.
 
 use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise, TrackingCode};
-use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData};
+use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData, queues};
 use internal_api::wallet::DebitOutcome::Posted;
+use messaging::Queue;
 use test_kit::until;
 
 use crate::books::assert_sound;
@@ -84,7 +85,7 @@ async fn a_fee_comes_back_once_though_the_event_comes_twice() {
     assert_eq!(harness.number(reversed).await, 3);
     // The debit itself stays what it was.
     assert_eq!(harness.debit(business, orders[0], 1, 4_900).await.unwrap(), answer(Posted, 5_100));
-    assert_eq!(dead_letters(&harness, &messaging::topology::refunds()).await, 0);
+    assert_eq!(dead_letters(&harness, &Queue::shared(queues::REFUNDS)).await, 0);
     assert_sound(&harness).await;
 }
 
@@ -97,7 +98,7 @@ async fn a_delivery_that_failed_after_the_pickup_keeps_its_fee() {
     publish(&harness, &[envelope(&harness, business, late)]).await;
     settle(&harness).await;
     assert_eq!(harness.balance(business).await, 5_100);
-    assert_eq!(dead_letters(&harness, &messaging::topology::refunds()).await, 0);
+    assert_eq!(dead_letters(&harness, &Queue::shared(queues::REFUNDS)).await, 0);
 }
 
 #[tokio::test]
@@ -121,7 +122,7 @@ async fn what_was_never_paid_is_not_given_back_but_set_aside() {
     )
     .await;
     until("all four are set aside", async || {
-        dead_letters(&harness, &messaging::topology::refunds()).await == 4
+        dead_letters(&harness, &Queue::shared(queues::REFUNDS)).await == 4
     })
     .await;
     assert_eq!((harness.balance(business).await, harness.balance(other).await), (5_100, 10_000));

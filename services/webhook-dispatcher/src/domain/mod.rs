@@ -37,5 +37,5 @@ pub(crate) use retry::retry_after;
 pub(crate) use sequence::{PARKED_MAX, Plan, Source, plan};
 pub(crate) use shares::{Places, Shares};
 pub(crate) use signature_check::{Evidence, Findings, Problem, Scheme, check as check_signature};
-pub(crate) use url_rule::{UrlFault, parse_url};
+pub(crate) use url_rule::{UrlError, parse_url};
 pub(crate) use webhook_event::{Incoming, Subject, WebhookEvent};

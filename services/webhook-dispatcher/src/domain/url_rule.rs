@@ -11,7 +11,7 @@ const LABEL_MAX: usize = 63;
 
 /// What is wrong with a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum UrlFault {
+pub(crate) enum UrlError {
     #[error("url must be an absolute http or https URL, such as https://shop.example/webhooks.")]
     NotAbsolute,
     #[error("url must not contain a user name or password; webhooks are signed instead.")]
@@ -33,30 +33,30 @@ pub(crate) enum UrlFault {
 ///
 /// # Errors
 /// When no webhook could be sent there, or not as the owner means it.
-pub(crate) fn parse_url(text: &str) -> Result<Url, UrlFault> {
+pub(crate) fn parse_url(text: &str) -> Result<Url, UrlError> {
     let lower = text.to_ascii_lowercase();
     // The parser forgives much: `http:host`, `http:/host` and `http:\\host` are none of them what somebody meant.
     if !lower.starts_with("https://") && !lower.starts_with("http://") {
-        return Err(UrlFault::NotAbsolute);
+        return Err(UrlError::NotAbsolute);
     }
-    let url = Url::parse(text).map_err(|_| UrlFault::NotAbsolute)?;
+    let url = Url::parse(text).map_err(|_| UrlError::NotAbsolute)?;
     if url.host_str().is_none_or(str::is_empty) {
-        return Err(UrlFault::NotAbsolute);
+        return Err(UrlError::NotAbsolute);
     }
     if !url.username().is_empty() || url.password().is_some() || writes_user_info(text) {
-        return Err(UrlFault::UserInfo);
+        return Err(UrlError::UserInfo);
     }
     if url.fragment().is_some() {
-        return Err(UrlFault::Fragment);
+        return Err(UrlError::Fragment);
     }
     if url.port() == Some(0) {
-        return Err(UrlFault::Port);
+        return Err(UrlError::Port);
     }
     if matches!(url.host(), Some(Host::Domain(name)) if !is_host_name(name)) {
-        return Err(UrlFault::HostName);
+        return Err(UrlError::HostName);
     }
     if url.as_str().len() > LENGTH_MAX {
-        return Err(UrlFault::TooLong);
+        return Err(UrlError::TooLong);
     }
     Ok(url)
 }
@@ -105,52 +105,52 @@ mod tests {
     fn what_is_too_long_is_refused() {
         let label = "a".repeat(63);
         let name = format!("{label}.{label}.{label}.{}", "a".repeat(62));
-        for (text, fault) in [
-            (format!("https://{label}a.example/"), UrlFault::HostName),
-            (format!("https://{name}/"), UrlFault::HostName),
-            (format!("https://{}.example/", "दु".repeat(60)), UrlFault::HostName),
-            (format!("https://a.example/{}", "a".repeat(2_031)), UrlFault::TooLong),
-            (format!("https://a.example/{}", "क".repeat(300)), UrlFault::TooLong),
-            (format!("https://a.example/?{}", " a".repeat(600)), UrlFault::TooLong),
+        for (text, error) in [
+            (format!("https://{label}a.example/"), UrlError::HostName),
+            (format!("https://{name}/"), UrlError::HostName),
+            (format!("https://{}.example/", "दु".repeat(60)), UrlError::HostName),
+            (format!("https://a.example/{}", "a".repeat(2_031)), UrlError::TooLong),
+            (format!("https://a.example/{}", "क".repeat(300)), UrlError::TooLong),
+            (format!("https://a.example/?{}", " a".repeat(600)), UrlError::TooLong),
         ] {
-            assert_eq!(parse_url(&text), Err(fault), "{text}");
+            assert_eq!(parse_url(&text), Err(error), "{text}");
         }
     }
 
     #[test]
     fn others_are_refused_for_their_fault() {
-        for (text, fault) in [
-            ("", UrlFault::NotAbsolute),
-            ("shop.example", UrlFault::NotAbsolute),
-            ("//shop.example/", UrlFault::NotAbsolute),
-            ("/webhook", UrlFault::NotAbsolute),
-            ("ftp://shop.example/", UrlFault::NotAbsolute),
-            ("file:///etc/passwd", UrlFault::NotAbsolute),
-            ("javascript:alert(1)", UrlFault::NotAbsolute),
-            ("http:shop.example", UrlFault::NotAbsolute),
-            ("http:\\\\shop.example", UrlFault::NotAbsolute),
-            ("https://", UrlFault::NotAbsolute),
-            ("https://shop.example:99999/", UrlFault::NotAbsolute),
-            ("https://exa mple.com/", UrlFault::NotAbsolute),
-            ("https://user@shop.example/", UrlFault::UserInfo),
-            ("https://user:word@shop.example/", UrlFault::UserInfo),
-            ("https://:word@shop.example/", UrlFault::UserInfo),
-            ("https://@shop.example/", UrlFault::UserInfo),
-            ("https://:@shop.example/", UrlFault::UserInfo),
-            ("https:///@shop.example/", UrlFault::UserInfo),
-            ("https://shop.example:0/", UrlFault::Port),
-            ("https://./", UrlFault::HostName),
-            ("https://../", UrlFault::HostName),
-            ("https://a..com/", UrlFault::HostName),
-            ("https://.a.com/", UrlFault::HostName),
-            ("https://a.com../", UrlFault::HostName),
-            ("https://-a.com/", UrlFault::HostName),
-            ("https://a-.com/", UrlFault::HostName),
-            ("https://a.-b.com/", UrlFault::HostName),
-            ("https://shop.example/#part", UrlFault::Fragment),
-            ("https://shop.example/#", UrlFault::Fragment),
+        for (text, error) in [
+            ("", UrlError::NotAbsolute),
+            ("shop.example", UrlError::NotAbsolute),
+            ("//shop.example/", UrlError::NotAbsolute),
+            ("/webhook", UrlError::NotAbsolute),
+            ("ftp://shop.example/", UrlError::NotAbsolute),
+            ("file:///etc/passwd", UrlError::NotAbsolute),
+            ("javascript:alert(1)", UrlError::NotAbsolute),
+            ("http:shop.example", UrlError::NotAbsolute),
+            ("http:\\\\shop.example", UrlError::NotAbsolute),
+            ("https://", UrlError::NotAbsolute),
+            ("https://shop.example:99999/", UrlError::NotAbsolute),
+            ("https://exa mple.com/", UrlError::NotAbsolute),
+            ("https://user@shop.example/", UrlError::UserInfo),
+            ("https://user:word@shop.example/", UrlError::UserInfo),
+            ("https://:word@shop.example/", UrlError::UserInfo),
+            ("https://@shop.example/", UrlError::UserInfo),
+            ("https://:@shop.example/", UrlError::UserInfo),
+            ("https:///@shop.example/", UrlError::UserInfo),
+            ("https://shop.example:0/", UrlError::Port),
+            ("https://./", UrlError::HostName),
+            ("https://../", UrlError::HostName),
+            ("https://a..com/", UrlError::HostName),
+            ("https://.a.com/", UrlError::HostName),
+            ("https://a.com../", UrlError::HostName),
+            ("https://-a.com/", UrlError::HostName),
+            ("https://a-.com/", UrlError::HostName),
+            ("https://a.-b.com/", UrlError::HostName),
+            ("https://shop.example/#part", UrlError::Fragment),
+            ("https://shop.example/#", UrlError::Fragment),
         ] {
-            assert_eq!(parse_url(text), Err(fault), "{text}");
+            assert_eq!(parse_url(text), Err(error), "{text}");
         }
     }
 

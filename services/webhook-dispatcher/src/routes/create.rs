@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use domain::{BusinessId, DEFAULT_SUBSCRIPTION, Mode};
-use web::{ApiError, FaultList, Fields, JsonBody, Tasks};
+use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks};
 
 use super::errors::from_create;
 use super::{input, path, view};
@@ -25,20 +25,20 @@ pub(super) async fn create(
 }
 
 fn read(business: BusinessId, body: &JsonBody) -> Result<NewEndpoint, ApiError> {
-    let faults = FaultList::default();
-    let given = Fields::of_body(&body.0, &faults).map(|fields| {
+    let field_errors = FieldErrors::default();
+    let given = Fields::of_body(&body.0, &field_errors).map(|fields| {
         input::refuse_unknown(&fields, &["url", "events", "modes", "maxPerSecond"]);
         let limit = input::max_per_second(&fields).flatten();
         (input::required_url(&fields), input::events(&fields), input::modes(&fields), limit)
     });
     match given {
-        Some((Some(url), events, modes, max_per_second)) if faults.is_empty() => Ok(NewEndpoint {
+        Some((Some(url), events, modes, max_per_second)) if field_errors.is_empty() => Ok(NewEndpoint {
             business,
             url,
             events: events.unwrap_or_else(|| DEFAULT_SUBSCRIPTION.to_vec()),
             modes: modes.unwrap_or_else(|| vec![Mode::Live, Mode::Test]),
             max_per_second,
         }),
-        _ => Err(ApiError::invalid(faults)),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }

@@ -26,7 +26,7 @@ pub(super) async fn list(
         let after = page.starting_after.and_then(|id| {
             let after = id.parse().ok();
             if after.is_none() {
-                fields.fault(
+                fields.reject(
                     "startingAfter",
                     "invalid_value",
                     "startingAfter names no delivery of this endpoint.",
@@ -49,7 +49,7 @@ pub(super) async fn list(
         if let (Some(since), Some(until)) = (filter.since, filter.until)
             && since > until
         {
-            fields.fault("until", "out_of_range", "until must not lie before since.");
+            fields.reject("until", "out_of_range", "until must not lie before since.");
         }
         filter
     })?;

@@ -10,7 +10,7 @@ use url::Url;
 use web::{Fields, TextRule};
 
 use crate::commands::Activity;
-use crate::domain::{UrlFault, parse_url};
+use crate::domain::{UrlError, parse_url};
 
 const URL: TextRule = TextRule::line(2_048);
 /// Enough to name a fault in each; there are fewer kinds than this.
@@ -21,7 +21,7 @@ const MAX_PER_SECOND: i64 = 1_000;
 /// A field that we do not know is a fault: who misspells `events` must not be sent everything.
 pub(super) fn refuse_unknown(fields: &Fields<'_>, known: &[&str]) {
     for field in fields.unknown(known) {
-        fields.fault(&field, "unknown_field", format!("{field} is no field of this request."));
+        fields.reject(&field, "unknown_field", format!("{field} is no field of this request."));
     }
 }
 
@@ -31,7 +31,7 @@ pub(super) fn time(fields: &Fields<'_>, name: &str) -> Option<DateTime<Utc>> {
     let time = fields.value(name)?.as_str().and_then(time);
     if time.is_none() {
         let message = format!("{name} must be a time as RFC 3339 writes it, such as 2026-01-31T15:00:00Z.");
-        fields.fault(name, "invalid_format", message);
+        fields.reject(name, "invalid_format", message);
     }
     time
 }
@@ -47,15 +47,15 @@ pub(super) fn url(fields: &Fields<'_>) -> Option<Url> {
     let text = fields.optional_text("url", URL)?;
     match parse_url(&text) {
         Ok(url) => Some(url),
-        Err(fault) => {
-            let code = match fault {
-                UrlFault::NotAbsolute => "invalid_format",
-                UrlFault::UserInfo | UrlFault::Fragment | UrlFault::Port | UrlFault::HostName => {
+        Err(error) => {
+            let code = match error {
+                UrlError::NotAbsolute => "invalid_format",
+                UrlError::UserInfo | UrlError::Fragment | UrlError::Port | UrlError::HostName => {
                     "invalid_value"
                 }
-                UrlFault::TooLong => "too_long",
+                UrlError::TooLong => "too_long",
             };
-            fields.fault("url", code, fault.to_string());
+            fields.reject("url", code, error.to_string());
             None
         }
     }
@@ -73,7 +73,7 @@ pub(super) fn events(fields: &Fields<'_>) -> Option<Vec<EventKind>> {
         let subscribable = events.iter().all(|kind: &EventKind| kind.can_be_subscribed());
         if !subscribable {
             let message = "events must not name webhook.test; it is sent when you test an endpoint.";
-            fields.fault("events", "invalid_value", message);
+            fields.reject("events", "invalid_value", message);
         }
         subscribable
     })
@@ -104,7 +104,7 @@ fn words<T: FromStr + Ord + Copy + Display>(
     let given = fields.value(name)?.as_array().map_or(0, Vec::len);
     let words: Vec<T> = fields.optional_words(name, WORDS_MAX, allowed)?;
     if given == 0 {
-        fields.fault(
+        fields.reject(
             name,
             "invalid_value",
             format!("{name} must not be empty; leave it out for the default."),
@@ -113,7 +113,7 @@ fn words<T: FromStr + Ord + Copy + Display>(
     }
     let mut seen = BTreeSet::new();
     if let Some(repeated) = words.iter().find(|word| !seen.insert(**word)) {
-        fields.fault(name, "invalid_value", format!("{name} names {repeated} more than once."));
+        fields.reject(name, "invalid_value", format!("{name} names {repeated} more than once."));
         return None;
     }
     (words.len() == given).then_some(words)
@@ -122,28 +122,28 @@ fn words<T: FromStr + Ord + Copy + Display>(
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use web::FaultList;
+    use web::FieldErrors;
 
     use super::*;
 
-    fn faults_of(body: Value) -> Vec<(String, &'static str)> {
-        let faults = FaultList::default();
-        if let Some(fields) = Fields::of_body(&body, &faults) {
+    fn errors_of(body: Value) -> Vec<(String, &'static str)> {
+        let field_errors = FieldErrors::default();
+        if let Some(fields) = Fields::of_body(&body, &field_errors) {
             required_url(&fields);
             events(&fields);
             modes(&fields);
             activity(&fields);
         }
-        faults.into_faults().into_iter().map(|fault| (fault.field, fault.code)).collect()
+        field_errors.into_vec().into_iter().map(|error| (error.field, error.code)).collect()
     }
 
     #[test]
     fn a_full_and_a_minimal_input_are_taken() {
         let url = "https://shop.example/hook";
-        assert_eq!(faults_of(json!({"url": url})), []);
+        assert_eq!(errors_of(json!({"url": url})), []);
         let full = json!({"url": url, "events": ["order.created", "wallet.low_balance"], "modes": ["live"], "status": "paused"});
-        assert_eq!(faults_of(full), []);
-        assert_eq!(faults_of(json!({"url": url, "events": null, "modes": null})), []);
+        assert_eq!(errors_of(full), []);
+        assert_eq!(errors_of(json!({"url": url, "events": null, "modes": null})), []);
     }
 
     #[test]
@@ -178,13 +178,13 @@ mod tests {
             (json!({"url": "https://a.example", "modes": ["production"]}), "modes[0]", "invalid_value"),
             (json!({"url": "https://a.example", "status": "disabled"}), "status", "invalid_value"),
         ] {
-            assert_eq!(faults_of(body.clone()), [(field.to_owned(), code)], "{body}");
+            assert_eq!(errors_of(body.clone()), [(field.to_owned(), code)], "{body}");
         }
     }
 
     #[test]
     fn all_faults_are_named_at_once() {
-        let found = faults_of(json!({"url": "x", "events": [], "modes": ["x"], "status": 1}));
+        let found = errors_of(json!({"url": "x", "events": [], "modes": ["x"], "status": 1}));
         assert_eq!(found.len(), 4, "{found:?}");
     }
 }

@@ -6,7 +6,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::RecoveryId;
 use internal_api::Page;
-use web::{ApiError, FaultList, Fields, JsonBody, Tasks};
+use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks};
 
 use super::errors::{from_log, from_recover, from_store, recovery_not_found, unknown_start};
 use super::{input, path, view};
@@ -74,26 +74,26 @@ fn read(
     now: DateTime<Utc>,
     retention_days: u32,
 ) -> Result<(DateTime<Utc>, DateTime<Utc>), ApiError> {
-    let faults = FaultList::default();
-    let span = Fields::of_body(&body.0, &faults).and_then(|fields| {
+    let field_errors = FieldErrors::default();
+    let span = Fields::of_body(&body.0, &field_errors).and_then(|fields| {
         input::refuse_unknown(&fields, &["since", "until"]);
         let since = input::required_time(&fields, "since");
         let until = input::time(&fields, "until");
         let earliest = now - TimeDelta::days(retention_days.into());
         if since.is_some_and(|since| since < earliest || since > now) {
             let message = format!("since must lie in the past, at most {retention_days} days ago.");
-            fields.fault("since", "out_of_range", message);
+            fields.reject("since", "out_of_range", message);
         }
         if until.is_some_and(|until| until > now || since.is_some_and(|since| until <= since)) {
-            fields.fault("until", "out_of_range", "until must lie between since and now.");
+            fields.reject("until", "out_of_range", "until must lie between since and now.");
         }
         Some((since?, until.unwrap_or(now)))
     });
     match span {
-        Some((since, until)) if faults.is_empty() && since < until => Ok((since, until)),
-        Some(_) if faults.is_empty() => {
+        Some((since, until)) if field_errors.is_empty() && since < until => Ok((since, until)),
+        Some(_) if field_errors.is_empty() => {
             Err(ApiError::invalid_field("since", "out_of_range", "since must lie in the past."))
         }
-        _ => Err(ApiError::invalid(faults)),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }

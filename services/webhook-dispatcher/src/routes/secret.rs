@@ -5,7 +5,7 @@ use actix_web::web::{Data, Path};
 use chrono::TimeDelta;
 use domain::{BusinessId, EndpointId};
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, JsonBody, Tasks};
+use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks};
 
 use super::errors::{from_activate, from_rotate};
 use super::{input, path, view};
@@ -43,10 +43,10 @@ pub(super) async fn activate(
 
 /// No body is an empty one.
 fn read((business, endpoint): (BusinessId, EndpointId), body: &Value) -> Result<Rotation, ApiError> {
-    let faults = FaultList::default();
+    let field_errors = FieldErrors::default();
     let empty = Value::Object(serde_json::Map::new());
     let body = if body.is_null() { &empty } else { body };
-    let rotation = Fields::of_body(body, &faults).map(|fields| {
+    let rotation = Fields::of_body(body, &field_errors).map(|fields| {
         input::refuse_unknown(&fields, &["graceSeconds", "replaceStaged"]);
         let grace = fields.optional_integer("graceSeconds", 0, GRACE_MAX_SECONDS);
         Rotation {
@@ -57,7 +57,7 @@ fn read((business, endpoint): (BusinessId, EndpointId), body: &Value) -> Result<
         }
     });
     match rotation {
-        Some(rotation) if faults.is_empty() => Ok(rotation),
-        _ => Err(ApiError::invalid(faults)),
+        Some(rotation) if field_errors.is_empty() => Ok(rotation),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }

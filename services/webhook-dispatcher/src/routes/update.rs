@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use domain::{BusinessId, EndpointId};
-use web::{ApiError, FaultList, Fields, JsonBody, Tasks};
+use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks};
 
 use super::errors::from_update;
 use super::{input, path, view};
@@ -27,8 +27,8 @@ pub(super) async fn update(
 }
 
 fn read((business, endpoint): (BusinessId, EndpointId), body: &JsonBody) -> Result<EndpointUpdate, ApiError> {
-    let faults = FaultList::default();
-    let update = Fields::of_body(&body.0, &faults).map(|fields| {
+    let field_errors = FieldErrors::default();
+    let update = Fields::of_body(&body.0, &field_errors).map(|fields| {
         input::refuse_unknown(&fields, &["url", "events", "modes", "status", "maxPerSecond"]);
         EndpointUpdate {
             business,
@@ -41,7 +41,7 @@ fn read((business, endpoint): (BusinessId, EndpointId), body: &JsonBody) -> Resu
         }
     });
     match update {
-        Some(update) if faults.is_empty() => Ok(update),
-        _ => Err(ApiError::invalid(faults)),
+        Some(update) if field_errors.is_empty() => Ok(update),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }

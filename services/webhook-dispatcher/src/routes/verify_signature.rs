@@ -5,7 +5,7 @@ use actix_web::web::{Data, Path};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use web::{ApiError, FaultList, Fields, JsonBody, TextRule};
+use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
 
 use super::errors::from_verify;
 use super::{input, path, view};
@@ -29,8 +29,8 @@ pub(super) async fn verify(
 }
 
 fn read(body: &JsonBody, prefix: &str) -> Result<Evidence, ApiError> {
-    let faults = FaultList::default();
-    let evidence = Fields::of_body(&body.0, &faults).and_then(|fields| {
+    let field_errors = FieldErrors::default();
+    let evidence = Fields::of_body(&body.0, &field_errors).and_then(|fields| {
         input::refuse_unknown(&fields, &["timestamp", "body", "bodyBase64", "signature", "header", "id"]);
         let timestamp = header(&fields, "timestamp");
         let signature = header(&fields, "signature");
@@ -53,8 +53,8 @@ fn read(body: &JsonBody, prefix: &str) -> Result<Evidence, ApiError> {
         })
     });
     match evidence {
-        Some(evidence) if faults.is_empty() => Ok(evidence),
-        _ => Err(ApiError::invalid(faults)),
+        Some(evidence) if field_errors.is_empty() => Ok(evidence),
+        _ => Err(ApiError::invalid(field_errors)),
     }
 }
 
@@ -81,7 +81,7 @@ fn named_scheme(fields: &Fields<'_>, name: &Value, prefix: &str) -> Option<Schem
         () if is("webhook-signature") => Some(Scheme::Standard),
         () => {
             let message = format!("header must be {own}, {next} or webhook-signature.");
-            fields.fault("header", "invalid_value", message);
+            fields.reject("header", "invalid_value", message);
             None
         }
     }
@@ -90,7 +90,7 @@ fn named_scheme(fields: &Fields<'_>, name: &Value, prefix: &str) -> Option<Schem
 /// Byte for byte: here nothing is trimmed and nothing forbidden. As base64 for what is no text.
 fn raw_body(fields: &Fields<'_>) -> Option<Vec<u8>> {
     let wrong = |name: &str, message: &str| {
-        fields.fault(name, "invalid_value", message);
+        fields.reject(name, "invalid_value", message);
         None
     };
     match (fields.value("body"), fields.value("bodyBase64")) {
@@ -99,7 +99,7 @@ fn raw_body(fields: &Fields<'_>) -> Option<Vec<u8>> {
         (Some(text), None) => match text.as_str() {
             Some(text) => Some(text.as_bytes().to_vec()),
             None => {
-                fields.fault(
+                fields.reject(
                     "body",
                     "invalid_type",
                     "body must be a string: the raw text, not the parsed JSON.",

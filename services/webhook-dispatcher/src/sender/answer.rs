@@ -106,7 +106,7 @@ fn says(error: &(dyn Error + 'static), words: &str) -> bool {
 
 fn tls_in_words(error: &rustls::Error) -> String {
     match error {
-        rustls::Error::InvalidCertificate(fault) => certificate_in_words(fault),
+        rustls::Error::InvalidCertificate(error) => certificate_in_words(error),
         rustls::Error::NoCertificatesPresented => "the server shows no certificate".to_owned(),
         rustls::Error::AlertReceived(alert) => format!("the server broke off with the alert {alert:?}"),
         rustls::Error::InvalidMessage(_) => {
@@ -119,8 +119,8 @@ fn tls_in_words(error: &rustls::Error) -> String {
     }
 }
 
-fn certificate_in_words(fault: &CertificateError) -> String {
-    match fault {
+fn certificate_in_words(error: &CertificateError) -> String {
+    match error {
         CertificateError::ExpiredContext { not_after, .. } => {
             let day = i64::try_from(not_after.as_secs()).ok().and_then(|at| DateTime::from_timestamp(at, 0));
             let on = day.map(|day| format!(" on {}", day.format("%Y-%m-%d"))).unwrap_or_default();
@@ -176,13 +176,13 @@ mod tests {
         }
         impl Error for CaUsedAsEndEntity {}
         let authority = rustls::OtherError(std::sync::Arc::new(CaUsedAsEndEntity));
-        for (fault, words) in [
+        for (error, words) in [
             (CertificateError::UnknownIssuer, "self-signed"),
             (CertificateError::Other(authority), "self-signed"),
             (CertificateError::NotValidForName, "another host name"),
             (CertificateError::BadEncoding, "the certificate is not valid"),
         ] {
-            let told = tls_in_words(&rustls::Error::InvalidCertificate(fault));
+            let told = tls_in_words(&rustls::Error::InvalidCertificate(error));
             assert!(told.contains(words), "{told}");
         }
     }

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use domain::{Clock, EndpointId, EventId, Mode};
 use reqwest::header::{HeaderMap, InvalidHeaderName, RETRY_AFTER};
 use settings::Brand;
-use telemetry::{KeyValue, Leg};
+use telemetry::{ClientSpan, KeyValue};
 use url::Url;
 use webhook_signature::Secret;
 
@@ -71,13 +71,13 @@ impl Sender {
     pub(crate) async fn attempt(&self, webhook: Webhook<'_>) -> Result<Attempted, Unreadable> {
         let (started_at, clock) = (self.clock.now(), Instant::now());
         let secrets = self.secrets.open_all(webhook.endpoint, webhook.secrets, started_at)?;
-        let leg = leg(webhook.url);
-        let headers = self.signed(&webhook, started_at, &secrets, &leg)?;
+        let span = client_span(webhook.url);
+        let headers = self.signed(&webhook, started_at, &secrets, &span)?;
         let request_headers = logged_request(&headers, webhook.url, &webhook.body);
         let (answer, failure) = self.exchange.post(webhook.url, headers, webhook.body).await;
         let took = clock.elapsed();
         measure(took, failure.as_ref());
-        end(leg, answer.status, failure.as_ref());
+        end(span, answer.status, failure.as_ref());
         Ok(Attempted {
             retry_after: self.asked_for(&answer),
             attempt: Attempt {
@@ -105,10 +105,10 @@ impl Sender {
         other_secret: Secret,
     ) -> Result<Option<u16>, Unreadable> {
         let secrets = Secrets { present: other_secret, next: None };
-        let leg = leg(webhook.url);
-        let headers = self.signed(&webhook, self.clock.now(), &secrets, &leg)?;
+        let span = client_span(webhook.url);
+        let headers = self.signed(&webhook, self.clock.now(), &secrets, &span)?;
         let (answer, expected) = self.exchange.post(webhook.url, headers, webhook.body).await;
-        end(leg, answer.status, expected.as_ref());
+        end(span, answer.status, expected.as_ref());
         Ok(answer.status)
     }
 
@@ -117,11 +117,11 @@ impl Sender {
         webhook: &Webhook<'_>,
         at: DateTime<Utc>,
         secrets: &Secrets,
-        leg: &Leg,
+        span: &ClientSpan,
     ) -> Result<HeaderMap, Unreadable> {
         let signed = self.headers.signed(webhook.event, webhook.mode, at.timestamp(), secrets, &webhook.body);
         let mut headers = signed.map_err(|_| Unreadable::Damaged)?;
-        pass_on(leg.context(), &mut headers);
+        pass_on(span.context(), &mut headers);
         Ok(headers)
     }
 
@@ -160,8 +160,8 @@ fn measure(took: Duration, failure: Option<&Failure>) {
 }
 
 /// The exchange as a span of the trace. Of the URL only the host: the rest may hold a secret of the owner's.
-fn leg(url: &str) -> Leg {
-    Leg::call("POST", || {
+fn client_span(url: &str) -> ClientSpan {
+    ClientSpan::call("POST", || {
         let url = Url::parse(url).ok();
         let host = url.as_ref().and_then(|url| url.host_str().map(str::to_owned));
         let port = url.as_ref().and_then(Url::port_or_known_default);
@@ -171,13 +171,13 @@ fn leg(url: &str) -> Leg {
     })
 }
 
-fn end(leg: Leg, status: Option<u16>, failure: Option<&Failure>) {
+fn end(span: ClientSpan, status: Option<u16>, failure: Option<&Failure>) {
     if let Some(status) = status {
-        leg.record(KeyValue::new("http.response.status_code", i64::from(status)));
+        span.record(KeyValue::new("http.response.status_code", i64::from(status)));
     }
     match (failure, status) {
         (None, _) => {}
-        (Some(Failure::Status(_) | Failure::Redirect(_)), Some(status)) => leg.fail(status.to_string()),
-        (failure, _) => leg.fail(outcome(failure)),
+        (Some(Failure::Status(_) | Failure::Redirect(_)), Some(status)) => span.fail(status.to_string()),
+        (failure, _) => span.fail(outcome(failure)),
     }
 }

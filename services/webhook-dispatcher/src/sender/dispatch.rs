@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::domain::{Failure, Places};
 use crate::store::{self, Claim, Claimed, Lease, Outcome, Then};
 
-/// The doorbell only saves this wait; what it does not tell of is found by looking.
+/// The notifier only saves this wait; what it does not tell of is found by looking.
 const POLL: Duration = Duration::from_millis(500);
 /// While the database is away.
 const PAUSE_MAX: Duration = Duration::from_secs(2);

@@ -38,7 +38,10 @@ struct Write {
     entropy: Entropy,
 }
 
-impl Apply<Outcome, Recorded> for Write {
+impl Apply for Write {
+    type Job = Outcome;
+    type Outcome = Recorded;
+
     async fn apply(
         &self,
         conn: &mut AsyncPgConnection,

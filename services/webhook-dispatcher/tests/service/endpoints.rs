@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use internal_api::PageQuery;
 use internal_api::webhooks::{ConnectionTest, EndpointStatus};
 use serde_json::json;
-use test_kit::{faulty_fields, refusal, until};
+use test_kit::{invalid_fields, refusal, until};
 
 use crate::harness::{Harness, some_day};
 use crate::receiver::Receiver;
@@ -70,7 +70,7 @@ async fn bad_input_is_refused_with_every_fault() {
     ] {
         let refused = refusal(harness.hooks.create(harness.business, &body).await);
         assert_eq!((refused.status, refused.code.as_str()), (400, "invalid_request"), "{body}");
-        assert_eq!(faulty_fields(&refused), fields, "{body}");
+        assert_eq!(invalid_fields(&refused), fields, "{body}");
     }
     let summary = harness.hooks.summary(harness.business).await.unwrap();
     assert_eq!((summary.status, summary.connection_test), (None, ConnectionTest::NotTested));
@@ -126,7 +126,7 @@ async fn the_list_is_newest_first_in_pages() {
     assert_eq!(rest.data.iter().map(|one| one.id).collect::<Vec<_>>(), ids[2..]);
     for unknown in ["whe_01ARZ3NDEKTSV4RRFFQ69G5FAV", "x"] {
         let refused = refusal(harness.hooks.list(harness.business, &page(Some(unknown.to_owned()))).await);
-        assert_eq!((refused.status, faulty_fields(&refused)), (400, vec!["startingAfter"]));
+        assert_eq!((refused.status, invalid_fields(&refused)), (400, vec!["startingAfter"]));
     }
 }
 
@@ -147,7 +147,7 @@ async fn what_is_not_named_stays_as_it_is() {
     ] {
         let id = created.view.id.to_string();
         let refused = refusal(harness.hooks.update(harness.business, &id, &body).await);
-        assert_eq!((refused.status, faulty_fields(&refused)), (400, vec![field]));
+        assert_eq!((refused.status, invalid_fields(&refused)), (400, vec![field]));
     }
     assert_eq!(harness.view(&created).await, changed);
 }

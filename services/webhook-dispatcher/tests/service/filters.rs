@@ -5,7 +5,7 @@ use diesel_async::SimpleAsyncConnection;
 use domain::{Clock, EventKind, Mode};
 use internal_api::webhooks::{CreatedEndpoint, DeliveriesPage, DeliveryState, Redelivery};
 use serde_json::{Value, json};
-use test_kit::{faulty_fields, refusal, until};
+use test_kit::{invalid_fields, refusal, until};
 
 use crate::harness::{DeliveriesQuery, Harness, retries, some_day};
 use crate::receiver::{Latch, Receiver, reply};
@@ -95,7 +95,7 @@ async fn every_fault_of_the_filters_is_named() {
         (DeliveriesQuery { order_reference: some(" "), ..none() }, "orderReference"),
     ] {
         let refused = refusal(harness.hooks.deliveries(harness.business, &id, &query.text()).await);
-        assert_eq!((refused.status, faulty_fields(&refused)), (400, vec![field]), "{query:?}");
+        assert_eq!((refused.status, invalid_fields(&refused)), (400, vec![field]), "{query:?}");
     }
     let (later, sooner) = (some("2026-02-01T00:00:00Z"), some("2026-01-01T00:00:00Z"));
     let all_at_once = DeliveriesQuery {
@@ -112,7 +112,7 @@ async fn every_fault_of_the_filters_is_named() {
     let refused = refusal(harness.hooks.deliveries(harness.business, &id, &all_at_once.text()).await);
     let named =
         ["limit", "startingAfter", "status", "event", "mode", "responseStatus", "orderReference", "until"];
-    let mut found = faulty_fields(&refused);
+    let mut found = invalid_fields(&refused);
     found.sort_unstable();
     let mut named = named.to_vec();
     named.sort_unstable();
@@ -196,7 +196,7 @@ async fn answers_are_found_by_their_status_and_class() {
     let id = endpoint.view.id.to_string();
     for wrong in ["7xx", "99", "500,503", "5XX", " "] {
         let refused = refusal(harness.hooks.deliveries(harness.business, &id, &of(wrong).text()).await);
-        assert_eq!((refused.status, faulty_fields(&refused)), (400, vec!["responseStatus"]), "{wrong}");
+        assert_eq!((refused.status, invalid_fields(&refused)), (400, vec!["responseStatus"]), "{wrong}");
     }
 }
 

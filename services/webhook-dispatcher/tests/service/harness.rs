@@ -7,14 +7,14 @@ use domain::{
     BusinessId, Clock, CodStatus, DeliveryStatus, Entropy, EventId, EventKind, Mode, OrderId, Paise,
     TrackingCode,
 };
-use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData};
+use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData, queues};
 use internal_api::webhooks::{
     CreatedEndpoint, DeliveryDetails, DeliveryState, DeliveryView, EndpointView, WebhooksClient,
 };
 use lapin::options::QueueDeclareOptions;
 use lapin::types::FieldTable;
 use lapin::{Connection, ConnectionProperties};
-use messaging::{Broker, Outgoing, Publisher};
+use messaging::{Broker, Outgoing, Publisher, Queue};
 use serde::Serialize;
 use serde_json::{Value, json};
 use settings::{Brand, Environment, Internal, Secret, Telemetry};
@@ -165,7 +165,7 @@ impl Harness {
             Connection::connect(url, ConnectionProperties::default()).await.expect("a connection");
         let channel = connection.create_channel().await.expect("a channel");
         let look = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::default() };
-        let name = messaging::topology::webhook_events().dead_letters();
+        let name = Queue::shared(queues::WEBHOOK_EVENTS).dead_letters();
         let queue = channel.queue_declare(name.into(), look, FieldTable::default()).await.expect("the queue");
         queue.message_count()
     }

@@ -10,7 +10,7 @@ use domain::Clock;
 use internal_api::webhooks::{CreatedEndpoint, WebhooksClient};
 use internal_api::{CallError, PageQuery, Peer, PeerOptions};
 use serde_json::json;
-use test_kit::{eventually, faulty_fields, refusal};
+use test_kit::{eventually, invalid_fields, refusal};
 use tokio::net::TcpListener;
 
 use crate::harness::Harness;
@@ -171,7 +171,7 @@ async fn names_that_lead_inside_are_refused_by_the_api_and_by_the_sender() {
         let patched = harness.hooks.update(harness.business, &id, &json!({ "url": url })).await;
         assert!(created.is_err() && patched.is_err(), "{name} was taken");
         for refused in [refusal(created), refusal(patched)] {
-            assert_eq!((refused.status, faulty_fields(&refused)), (400, vec!["url"]), "{name}");
+            assert_eq!((refused.status, invalid_fields(&refused)), (400, vec!["url"]), "{name}");
         }
         let error = sent_to(&harness, &endpoint, &url).await;
         assert!(error.contains("not public"), "{name}: {error}");

@@ -3,7 +3,7 @@
 
 use domain::Clock;
 use serde_json::json;
-use test_kit::{faulty_fields, refusal};
+use test_kit::{invalid_fields, refusal};
 
 use crate::harness::Harness;
 use crate::hostile_names::{Inside, sent_to};
@@ -155,7 +155,7 @@ async fn malformed_urls_are_refused_where_they_are_set() {
         let patched = harness.hooks.update(harness.business, &id, &json!({ "url": url })).await;
         assert!(created.is_err() && patched.is_err(), "{url} was taken");
         for refused in [refusal(created), refusal(patched)] {
-            assert_eq!((refused.status, faulty_fields(&refused)), (400, vec!["url"]), "{url}");
+            assert_eq!((refused.status, invalid_fields(&refused)), (400, vec!["url"]), "{url}");
         }
     }
 }
@@ -176,7 +176,7 @@ async fn every_hostile_url_is_refused_at_every_door() {
         let patched = harness.hooks.update(harness.business, &id, &json!({ "url": url })).await;
         assert!(created.is_err() && patched.is_err(), "{url} was taken");
         for refused in [refusal(created), refusal(patched)] {
-            assert_eq!((refused.status, faulty_fields(&refused)), (400, vec!["url"]), "{url}");
+            assert_eq!((refused.status, invalid_fields(&refused)), (400, vec!["url"]), "{url}");
         }
         // As if it had come into the database before the rule that refuses it.
         let error = sent_to(&harness, &endpoint, &url).await;

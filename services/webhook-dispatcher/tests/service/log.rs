@@ -2,7 +2,7 @@
 
 use domain::{EventKind, Mode};
 use internal_api::webhooks::{DeliveryState, OrderDeliveriesQuery, Redelivery};
-use test_kit::{faulty_fields, refusal, until};
+use test_kit::{invalid_fields, refusal, until};
 
 use crate::harness::{DeliveriesQuery, Harness, LIFE};
 use crate::receiver::{Receiver, reply};
@@ -49,7 +49,7 @@ async fn the_log_is_newest_first_in_pages_and_can_be_filtered() {
         (DeliveriesQuery { starting_after: Some("whd_x".into()), ..Default::default() }, "startingAfter"),
     ] {
         let refused = refusal(page(query).await);
-        assert_eq!((refused.status, faulty_fields(&refused)), (400, vec![field]));
+        assert_eq!((refused.status, invalid_fields(&refused)), (400, vec![field]));
     }
 }
 

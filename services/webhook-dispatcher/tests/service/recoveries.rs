@@ -10,7 +10,7 @@ use domain::{Clock, EventId, EventKind, Mode, WebhookDeliveryId};
 use internal_api::PageQuery;
 use internal_api::webhooks::{CreatedEndpoint, DeliveryState, RecoveryState, RecoveryView};
 use serde_json::json;
-use test_kit::{faulty_fields, refusal, until};
+use test_kit::{invalid_fields, refusal, until};
 
 use crate::harness::{Harness, LIFE, TestOrder, retries, some_day};
 use crate::receiver::{Receiver, reply};
@@ -381,7 +381,7 @@ async fn bad_spans_are_refused_and_jobs_are_their_owners_own() {
         (json!({"since": at(-2), "form": at(-1)}), vec!["form"]),
     ] {
         let refused = refusal(harness.hooks.recover(harness.business, &id, &body).await);
-        assert_eq!((refused.status, faulty_fields(&refused)), (400, fields), "{body}");
+        assert_eq!((refused.status, invalid_fields(&refused)), (400, fields), "{body}");
     }
     let job = recover(&harness, &endpoint, now - TimeDelta::days(29)).await;
     let (other, job_id) = (harness.new_business(), job.id.to_string());

@@ -4,7 +4,7 @@ use diesel_async::RunQueryDsl;
 use domain::{Clock, Mode};
 use internal_api::webhooks::DeliveryState;
 use serde_json::json;
-use test_kit::{faulty_fields, refusal, until};
+use test_kit::{invalid_fields, refusal, until};
 
 use crate::harness::Harness;
 use crate::receiver::Receiver;
@@ -36,7 +36,7 @@ async fn private_targets_are_refused_at_creation() {
         let outcome = harness.hooks.create(harness.business, &json!({ "url": url })).await;
         assert!(outcome.is_err(), "{url} was taken");
         let refused = refusal(outcome);
-        assert_eq!((refused.status, faulty_fields(&refused)), (400, vec!["url"]), "{url}");
+        assert_eq!((refused.status, invalid_fields(&refused)), (400, vec!["url"]), "{url}");
         assert!(refused.message.contains("public address"), "{}", refused.message);
     }
     harness.create(json!({"url": "http://127.9.9.9/"})).await;
@@ -48,7 +48,7 @@ async fn plain_http_is_refused_unless_the_operator_allows_it() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.allow_http = false;
     let harness = Harness::start_with(adjust, Clock::system()).await;
     let refused = refusal(harness.hooks.create(harness.business, &json!({"url": "http://127.0.0.1/"})).await);
-    assert_eq!((refused.status, faulty_fields(&refused)), (400, vec!["url"]));
+    assert_eq!((refused.status, invalid_fields(&refused)), (400, vec!["url"]));
     assert!(refused.message.contains("https"));
     harness.create(json!({"url": "https://127.0.0.1/"})).await;
 }

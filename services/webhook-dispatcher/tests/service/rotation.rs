@@ -7,7 +7,7 @@ use diesel_async::RunQueryDsl;
 use domain::{Clock, Mode};
 use internal_api::webhooks::CreatedEndpoint;
 use serde_json::{Value, json};
-use test_kit::{faulty_fields, refusal, until};
+use test_kit::{invalid_fields, refusal, until};
 
 use crate::harness::{Harness, some_day};
 use crate::receiver::{Received, Receiver};
@@ -163,7 +163,7 @@ async fn bad_rotations_are_refused() {
         (json!([]), vec![""]),
     ] {
         let refused = refusal(harness.hooks.rotate_secret(harness.business, &id, &body).await);
-        assert_eq!((refused.status, faulty_fields(&refused)), (400, fields), "{body}");
+        assert_eq!((refused.status, invalid_fields(&refused)), (400, fields), "{body}");
     }
     assert_eq!(harness.view(&endpoint).await.next_secret, None);
     let hooks = &harness.hooks;

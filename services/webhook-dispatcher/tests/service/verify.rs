@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use domain::Mode;
 use internal_api::webhooks::SignatureFindings;
 use serde_json::{Value, json};
-use test_kit::{faulty_fields, refusal, until};
+use test_kit::{invalid_fields, refusal, until};
 
 use crate::harness::Harness;
 use crate::receiver::{Received, Receiver};
@@ -112,7 +112,7 @@ async fn what_cannot_be_judged_is_refused() {
         (with("secret", json!("whsec_x")), vec!["secret"]),
     ] {
         let refused = refusal(harness.hooks.verify_signature(harness.business, &id, &body).await);
-        assert_eq!((refused.status, faulty_fields(&refused)), (400, fields), "{body}");
+        assert_eq!((refused.status, invalid_fields(&refused)), (400, fields), "{body}");
     }
     let large = with("body", json!("x".repeat(300 * 1024)));
     assert_eq!(refusal(harness.hooks.verify_signature(harness.business, &id, &large).await).status, 413);

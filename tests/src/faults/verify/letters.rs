@@ -2,14 +2,20 @@
 
 use anyhow::ensure;
 use demo::eventually;
-use messaging::{Broker, topology};
+use events::queues;
+use messaging::{Broker, Queue};
 
 use super::PENDING_MAX;
 
 /// # Errors
 /// When an event waits for too long, or there is a dead letter.
 pub async fn are_none(broker: &Broker) -> anyhow::Result<()> {
-    for queue in [topology::webhook_events(), topology::refunds(), topology::cash(), topology::facts()] {
+    for queue in [
+        Queue::shared(queues::WEBHOOK_EVENTS),
+        Queue::shared(queues::REFUNDS),
+        Queue::shared(queues::CASH),
+        Queue::shared(queues::FACTS),
+    ] {
         let dead = eventually("a queue to be empty", PENDING_MAX, || async {
             // A connection that the broker's death took with it comes back by itself.
             let backlog = broker.backlog(&queue).await.ok();

@@ -90,39 +90,40 @@ fn created(statement: &[Token]) -> Option<&str> {
 }
 
 /// What of a migration the release would not bear.
-fn faults(service: &str, sql: &str, released: &Released) -> Vec<String> {
+fn field_errors(service: &str, sql: &str, released: &Released) -> Vec<String> {
     let statements = statements(sql);
     let has_it = |name: Option<&str>| name.is_some_and(|name| released.has(service, name));
-    let mut faults = Vec::new();
+    let mut field_errors = Vec::new();
     for statement in &statements {
         if begins(statement, "alter table") && has_it(name(statement, 2)) {
             let table = name(statement, 2).unwrap_or_default();
             let start = statement.iter().position(|token| token.is(table)).map_or(0, |at| at + 1);
             for action in split(&statement[start..], ',') {
-                faults.extend(fault_of(&action, &statements).map(|fault| format!("{table}: {fault}")));
+                field_errors.extend(error_of(&action, &statements).map(|error| format!("{table}: {error}")));
             }
         } else if begins(statement, "alter type") || begins(statement, "alter domain") {
-            faults.push("ALTER TYPE".to_owned());
+            field_errors.push("ALTER TYPE".to_owned());
         } else if begins(statement, "drop")
             && split(&statement[1..], ',').iter().any(|part| has_it(name(part, 0)) || has_it(name(part, 1)))
         {
-            faults.push("DROP of what it has".to_owned());
+            field_errors.push("DROP of what it has".to_owned());
         } else if begins(statement, "create index") || begins(statement, "create unique index") {
             let on = statement.iter().position(|token| token.is("on")).unwrap_or(statement.len());
             let table = name(statement, on + 1).unwrap_or_default();
             if has_it(Some(table)) && has(statement, "create unique") {
-                faults.push(format!("{table}: UNIQUE, which it may not keep"));
+                field_errors.push(format!("{table}: UNIQUE, which it may not keep"));
             }
             if has_it(Some(table)) && !has(statement, "index concurrently") {
-                faults.push(format!("{table}: an index that is not built CONCURRENTLY: writes wait for it"));
+                field_errors
+                    .push(format!("{table}: an index that is not built CONCURRENTLY: writes wait for it"));
             }
         }
     }
-    faults
+    field_errors
 }
 
 /// What is wrong with one part of an `ALTER TABLE`.
-fn fault_of(action: &[Token], all: &[Vec<Token>]) -> Option<&'static str> {
+fn error_of(action: &[Token], all: &[Vec<Token>]) -> Option<&'static str> {
     let of = |words: &str| begins(action, words);
     let adds_column = of("add")
         && !["constraint", "check", "unique", "primary", "foreign", "exclude"]
@@ -182,15 +183,18 @@ fn the_latest_release_can_work_on_the_tables_of_now() {
     let of_release = Released::of(&released);
     for migration in all.iter().filter(|migration| !released.contains(migration)) {
         let sql = read(&root().join(migration).join("up.sql"));
-        let faults = faults(service(migration), &sql, &of_release);
+        let field_errors = field_errors(service(migration), &sql, &of_release);
         if is_borne(&sql, *latest) {
-            assert!(!faults.is_empty(), "{migration}: nothing has to be borne");
+            assert!(!field_errors.is_empty(), "{migration}: nothing has to be borne");
             continue;
         }
         match contracts_since(&sql) {
             Some(since) => assert!(releases.contains(&since), "{migration}: release {since} is not recorded"),
             None => {
-                assert!(faults.is_empty(), "{migration}: release {latest} would not bear it: {faults:#?}")
+                assert!(
+                    field_errors.is_empty(),
+                    "{migration}: release {latest} would not bear it: {field_errors:#?}"
+                )
             }
         }
     }
@@ -212,7 +216,7 @@ fn what_is_built_outside_a_transaction_can_be_repeated() {
 fn what_a_release_would_not_bear_is_seen() {
     let names = ["orders", "orders_pending"].map(|name| ("services/shop".to_owned(), name.to_owned()));
     let released = Released(names.into_iter().collect());
-    let count = |sql: &str| faults("services/shop", sql, &released).len();
+    let count = |sql: &str| field_errors("services/shop", sql, &released).len();
     for bad in [
         "DROP TABLE orders",
         "DROP TABLE IF EXISTS drafts, orders CASCADE",

@@ -135,18 +135,19 @@ const WITHOUT_BUSINESS: &str = "
 #[tokio::test]
 async fn every_key_and_every_reference_holds_the_business() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
-    let mut faults = Vec::new();
+    let mut field_errors = Vec::new();
     for service in Service::ALL {
-        faults.extend(faults_of(service, &stack.query(service, FAULTS).await?));
+        field_errors.extend(errors_of(service, &stack.query(service, FAULTS).await?));
         let named = OF_NO_BUSINESS.iter().filter(|(of, _)| *of == service).map(|(_, table)| *table);
         let named: BTreeSet<&str> = OF_EVERY_SERVICE.into_iter().chain(named).collect();
         let found = stack.query(service, WITHOUT_BUSINESS).await?;
         let found: BTreeSet<&str> = found.lines().collect();
         for table in found.symmetric_difference(&named) {
-            faults.push(format!("{}: {table} has no business, or is said to have none", service.name()));
+            field_errors
+                .push(format!("{}: {table} has no business, or is said to have none", service.name()));
         }
     }
-    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+    assert!(field_errors.is_empty(), "\n{}", field_errors.join("\n"));
     stack.shut_down().await
 }
 
@@ -157,16 +158,17 @@ pub(super) fn exceptions(service: Service) -> BTreeSet<&'static str> {
 }
 
 /// What was found and is not excepted, and what is excepted and was not found.
-fn faults_of(service: Service, found: &str) -> Vec<String> {
+fn errors_of(service: Service, found: &str) -> Vec<String> {
     let mut excepted = exceptions(service);
-    let mut faults = Vec::new();
-    for fault in found.lines() {
-        let name = fault.split('|').nth(2).unwrap_or_default();
+    let mut field_errors = Vec::new();
+    for error in found.lines() {
+        let name = error.split('|').nth(2).unwrap_or_default();
         if !excepted.remove(name) {
-            faults.push(format!("{}: {fault}", service.name()));
+            field_errors.push(format!("{}: {error}", service.name()));
         }
     }
     let needless = excepted.into_iter();
-    faults.extend(needless.map(|name| format!("{}: {name} is excepted and need not be", service.name())));
-    faults
+    field_errors
+        .extend(needless.map(|name| format!("{}: {name} is excepted and need not be", service.name())));
+    field_errors
 }

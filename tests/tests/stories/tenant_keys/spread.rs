@@ -36,14 +36,14 @@ async fn the_services_work_on_tables_that_are_spread_by_business() -> anyhow::Re
     missed_webhooks_are_sent_again(&business).await?;
     an_order_is_erased(&stack, &business).await?;
 
-    let mut faults = Vec::new();
+    let mut field_errors = Vec::new();
     for spread in &SPREAD {
         let name = spread.service.name();
-        faults.extend(
-            faults_of(&stack, spread, &own).await?.into_iter().map(|fault| format!("{name}: {fault}")),
+        field_errors.extend(
+            errors_of(&stack, spread, &own).await?.into_iter().map(|error| format!("{name}: {error}")),
         );
     }
-    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+    assert!(field_errors.is_empty(), "\n{}", field_errors.join("\n"));
     stack.shut_down().await
 }
 
@@ -95,7 +95,7 @@ async fn sign_up(stack: &Stack) -> anyhow::Result<(Business, BTreeSet<u32>)> {
 }
 
 /// What the log says that should not be, and what it does not say that should.
-async fn faults_of(stack: &Stack, spread: &Spread, own: &BTreeSet<u32>) -> anyhow::Result<BTreeSet<String>> {
+async fn errors_of(stack: &Stack, spread: &Spread, own: &BTreeSet<u32>) -> anyhow::Result<BTreeSet<String>> {
     let Spread { service, tables, upserts, .. } = spread;
     // Workers come to it. What they do not come to is a fault, with its name.
     let _came = eventually("what is listed to run", PATIENCE, || async {
@@ -104,25 +104,25 @@ async fn faults_of(stack: &Stack, spread: &Spread, own: &BTreeSet<u32>) -> anyho
     })
     .await;
     stack.stop(*service).await?;
-    let Seen { mut faults, unseen, ran } = Seen::read(stack, spread, own)?;
-    faults.extend(plans::errors(stack, *service)?);
-    faults.extend(unseen.iter().map(|part| format!("never looked into others' partitions: {part}")));
+    let Seen { mut field_errors, unseen, ran } = Seen::read(stack, spread, own)?;
+    field_errors.extend(plans::errors(stack, *service)?);
+    field_errors.extend(unseen.iter().map(|part| format!("never looked into others' partitions: {part}")));
     let upserts = BTreeSet::from_iter(upserts.iter().map(|upsert| (*upsert).to_owned()));
-    faults.extend(
+    field_errors.extend(
         ran.symmetric_difference(&upserts).map(|upsert| format!("not listed, or never ran: {upsert}")),
     );
     for table in *tables {
         let rows = plans::look(stack, *service, &format!("SELECT count(*) FROM public.{table}")).await?;
         if rows != "0" {
-            faults.insert(format!("{rows} rows in {table} as the migrations made it"));
+            field_errors.insert(format!("{rows} rows in {table} as the migrations made it"));
         }
     }
-    Ok(faults)
+    Ok(field_errors)
 }
 
 /// What the log says so far.
 struct Seen {
-    faults: BTreeSet<String>,
+    field_errors: BTreeSet<String>,
     /// What is listed and did not look into others' partitions.
     unseen: BTreeSet<&'static str>,
     /// The upserts.
@@ -132,7 +132,8 @@ struct Seen {
 impl Seen {
     fn read(stack: &Stack, spread: &Spread, own: &BTreeSet<u32>) -> anyhow::Result<Self> {
         let everywhere = || spread.everywhere.iter().map(|(part, _why)| *part);
-        let mut seen = Self { faults: BTreeSet::new(), unseen: everywhere().collect(), ran: BTreeSet::new() };
+        let mut seen =
+            Self { field_errors: BTreeSet::new(), unseen: everywhere().collect(), ran: BTreeSet::new() };
         for plan in plans::plans(stack, spread.service)? {
             let upserts = plan.upserts().filter(|(table, _)| spread.tables.contains(table));
             seen.ran.extend(upserts.map(|(table, resolution)| format!("{table}: {resolution}")));
@@ -142,7 +143,7 @@ impl Seen {
             }
             let listed: BTreeSet<&str> = everywhere().filter(|part| plan.sql.contains(part)).collect();
             if listed.is_empty() {
-                seen.faults.insert(format!("looks into {} partitions: {}", partitions.len(), plan.sql));
+                seen.field_errors.insert(format!("looks into {} partitions: {}", partitions.len(), plan.sql));
             }
             seen.unseen.retain(|part| !listed.contains(part));
         }

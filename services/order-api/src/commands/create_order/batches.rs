@@ -44,7 +44,10 @@ pub struct IntentBatch {
     pub testers: Testers,
 }
 
-impl Apply<Intent, IntentOutcome> for IntentBatch {
+impl Apply for IntentBatch {
+    type Job = Intent;
+    type Outcome = IntentOutcome;
+
     async fn apply(
         &self,
         conn: &mut AsyncPgConnection,
@@ -117,7 +120,10 @@ fn runs(placed: &[(Order, Option<TraceContext>)]) -> Vec<Simulation> {
 /// Places what is paid. An order that was placed before stays as it is.
 pub struct PaymentBatch(pub Ambient);
 
-impl Apply<Payment, ()> for PaymentBatch {
+impl Apply for PaymentBatch {
+    type Job = Payment;
+    type Outcome = ();
+
     async fn apply(&self, conn: &mut AsyncPgConnection, jobs: &[Payment]) -> Result<Vec<()>, StoreError> {
         let paid: Vec<_> = jobs.iter().map(|job| job.paid).collect();
         let traces: HashMap<OrderId, &Option<TraceContext>> =

@@ -75,7 +75,7 @@ async fn place_paid(app: &App, claim: &Claim) -> Result<(), StoreError> {
     let Claim { business_id, order_id, attempt, .. } = *claim;
     let paid = Paid { business_id, order_id, attempt };
     app.payments.submit(Payment { paid, trace: TraceContext::current() }).await?;
-    app.doorbell.ring();
+    app.notifier.notify();
     Ok(())
 }
 

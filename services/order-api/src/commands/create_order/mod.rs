@@ -15,7 +15,7 @@ use internal_api::ordering::OrderingContext;
 use postgres::StoreError;
 use telemetry::TraceContext;
 use tokio::time::Instant;
-use web::Fault;
+use web::FieldError;
 
 pub use batches::{Intent, IntentBatch, IntentOutcome, Payment, PaymentBatch};
 pub(super) use drive::{Driven, settle};
@@ -42,7 +42,7 @@ pub struct CreateOrder {
 /// A body that is no order: every fault, and what else in it may not be what was meant.
 #[derive(Clone, Debug)]
 pub struct InvalidOrder {
-    pub faults: Vec<Fault>,
+    pub field_errors: Vec<FieldError>,
     pub warnings: Vec<Warning>,
 }
 
@@ -258,7 +258,7 @@ async fn place_new(app: &App, request: &CreateOrder, deadline: Instant) -> Resul
     {
         IntentOutcome::Stored if placement == Placement::Placed => {
             app.testers.note(request.caller.business_id);
-            app.doorbell.ring();
+            app.notifier.notify();
             Ok(Attempt::Placed(Placed { order_id, receipt, replayed: false }))
         }
         IntentOutcome::Stored => {

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta};
 use domain::{EventKind, Mode, Paise};
 use internal_api::Page;
 use serde_json::{Value, json};
-use web::FaultList;
+use web::FieldErrors;
 
 use super::answers::success;
 use super::components::{order_id, progress_kinds};
@@ -112,11 +112,11 @@ fn report(samples: &Samples) -> Operation {
     let order = samples.order(Mode::Live, &[EventKind::DriverAssigned]);
     let illegal = order.state.apply(EventKind::OrderDelivered).err().map(MoveError::Illegal);
     let bad: Value = json!({ "eventId": "run-7-1", "event": "order.failed", "occurredAt": "yesterday" });
-    let faults = FaultList::default();
+    let field_errors = FieldErrors::default();
     let now = DateTime::UNIX_EPOCH + TimeDelta::days(20_000);
-    let invalid = match read_report(&bad, &faults, order.id, now) {
+    let invalid = match read_report(&bad, &field_errors, order.id, now) {
         Some(_) => None,
-        None => Some(web::ApiError::invalid(faults)),
+        None => Some(web::ApiError::invalid(field_errors)),
     };
     let mut errors = shared::fleet_token();
     errors.push(errors::order_not_found());

@@ -13,7 +13,7 @@ pub(super) fn schemas() -> [(&'static str, Json); 5] {
     [
         ("Error", error()),
         ("Problem", problem()),
-        ("Fault", fault()),
+        ("Fault", field_error()),
         ("GoLiveItem", items),
         ("ExistingOrder", existing_order()),
     ]
@@ -112,7 +112,7 @@ fn problem() -> Json {
     )
 }
 
-fn fault() -> Json {
+fn field_error() -> Json {
     record(
         "One thing that is wrong with the request.",
         [

@@ -41,7 +41,8 @@ impl Samples {
         let ambient =
             Ambient { clock: clock.clone(), entropy: Entropy::seeded(1), public_url: public_url.clone() };
         let body: Value = serde_json::from_str(&order_body().to_string()).context("the example's body")?;
-        let draft = order_body::read(&body).map_err(|faults| anyhow!("the example's body: {faults:?}"))?;
+        let draft = order_body::read(&body)
+            .map_err(|field_errors| anyhow!("the example's body: {field_errors:?}"))?;
         Ok(Self { ambient, draft, brand: brand.name.clone(), clock })
     }
 

@@ -35,9 +35,9 @@ fn it_is_an_openapi_3_1_document() {
     let rules: Value = serde_json::from_str(OPENAPI_3_1).unwrap();
     let validator = jsonschema::validator_for(&rules).unwrap();
     let document = as_value(&made());
-    let faults: Vec<String> =
-        validator.iter_errors(&document).map(|fault| format!("{}: {fault}", fault.instance_path())).collect();
-    assert_eq!(faults, [] as [String; 0]);
+    let field_errors: Vec<String> =
+        validator.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert_eq!(field_errors, [] as [String; 0]);
     let mut ids = BTreeSet::new();
     each(&document["paths"], &mut |value| {
         if let Some(id) = value.get("operationId").filter(|_| value.get("responses").is_some()) {
@@ -90,8 +90,9 @@ fn examples_are_what_their_schemas_say() {
         let rules = json!({ "allOf": [schema], "components": { "schemas": schemas } });
         let validator = jsonschema::options().should_validate_formats(true).build(&rules).unwrap();
         for example in many.chain(media.get("example")) {
-            let faults: Vec<String> = validator.iter_errors(example).map(|fault| fault.to_string()).collect();
-            assert_eq!(faults, [] as [String; 0], "{example:#}");
+            let field_errors: Vec<String> =
+                validator.iter_errors(example).map(|error| error.to_string()).collect();
+            assert_eq!(field_errors, [] as [String; 0], "{example:#}");
             seen += 1;
         }
     });

@@ -68,21 +68,23 @@ fn path(pointer: &str) -> String {
 
 #[track_caller]
 fn takes(pointer: &str, value: Value) -> OrderDraft {
-    read(&with(pointer, value.clone())).unwrap_or_else(|faults| panic!("{pointer} = {value}: {faults:?}"))
+    read(&with(pointer, value.clone()))
+        .unwrap_or_else(|field_errors| panic!("{pointer} = {value}: {field_errors:?}"))
 }
 
 /// Exactly this one fault, with a message that names the field; of a section that is missing, what it must hold too.
 #[track_caller]
 fn refuses(pointer: &str, value: Value, code: &str) {
-    let faults = read(&with(pointer, value.clone())).expect_err(&format!("{pointer} = {value}")).faults;
+    let field_errors =
+        read(&with(pointer, value.clone())).expect_err(&format!("{pointer} = {value}")).field_errors;
     let within = format!("{}.", path(pointer));
-    let found: Vec<_> = faults.iter().map(|fault| (&*fault.field, fault.code)).collect();
+    let found: Vec<_> = field_errors.iter().map(|error| (&*error.field, error.code)).collect();
     let found: Vec<_> = found
         .into_iter()
         .filter(|(field, code)| !(field.starts_with(&within) && *code == "required"))
         .collect();
     assert_eq!(found, [(&*path(pointer), code)], "{pointer} = {value}");
-    assert!(faults[0].message.contains(&path(pointer)), "{}", faults[0].message);
+    assert!(field_errors[0].message.contains(&path(pointer)), "{}", field_errors[0].message);
 }
 
 #[track_caller]
@@ -242,8 +244,8 @@ fn other_numbers_and_booleans() {
 
 #[test]
 fn an_empty_body_is_told_all_that_an_order_needs() {
-    let faults = read(&json!({})).unwrap_err().faults;
-    let fields: Vec<_> = faults.iter().map(|fault| &*fault.field).collect();
+    let field_errors = read(&json!({})).unwrap_err().field_errors;
+    let fields: Vec<_> = field_errors.iter().map(|error| &*error.field).collect();
     for needed in [
         "orderReference",
         "customer",
@@ -288,7 +290,7 @@ fn sections_and_items() {
     takes("/package/items", json!(vec![json!({ "quantity": 1_000_000 }); 500]));
     refuses("/package/items", json!(vec![json!({}); 501]), "too_long");
     for body in [json!(null), json!([]), json!("x"), json!(7)] {
-        assert_eq!(read(&body).unwrap_err().faults[0].code, "invalid_type", "{body}");
+        assert_eq!(read(&body).unwrap_err().field_errors[0].code, "invalid_type", "{body}");
     }
 }
 
@@ -392,10 +394,10 @@ proptest! {
     fn any_value_anywhere_is_read_or_refused(place in prop::sample::select(places()), value in any_json()) {
         match read(&with(&place, value)) {
             Ok(draft) => holds(&draft),
-            Err(InvalidOrder { faults, warnings }) => {
+            Err(InvalidOrder { field_errors, warnings }) => {
                 prop_assert!(warnings.len() <= Warnings::MAX + 1);
-                prop_assert!(!faults.is_empty() && faults.len() <= 100);
-                prop_assert!(faults.iter().all(|fault| !fault.message.is_empty() && fault.message.len() < 300));
+                prop_assert!(!field_errors.is_empty() && field_errors.len() <= 100);
+                prop_assert!(field_errors.iter().all(|error| !error.message.is_empty() && error.message.len() < 300));
             }
         }
     }

@@ -37,7 +37,7 @@ struct Error {
     code: String,
     request_id: String,
     /// Every fault of the request at once.
-    errors: Option<Vec<Fault>>,
+    errors: Option<Vec<FieldError>>,
     /// The go-live items that are still open.
     missing: Option<Vec<String>>,
     /// The least role that the call needs.
@@ -45,8 +45,9 @@ struct Error {
 }
 
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "describes what `web::Fault` writes")]
-struct Fault {
+#[expect(dead_code, reason = "describes what `web::FieldError` writes")]
+#[schema(as = Fault)]
+struct FieldError {
     /// The field's path in the body, or the parameter's name.
     field: String,
     code: String,

@@ -25,7 +25,10 @@ pub(super) struct AcceptBatch {
     pub express: Express,
 }
 
-impl Apply<Incoming, Result<Handed, Refused>> for AcceptBatch {
+impl Apply for AcceptBatch {
+    type Job = Incoming;
+    type Outcome = Result<Handed, Refused>;
+
     async fn apply(
         &self,
         conn: &mut AsyncPgConnection,

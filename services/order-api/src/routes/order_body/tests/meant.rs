@@ -12,8 +12,8 @@ fn cash_is_collected_for_cod_alone() {
         read(&body)
     };
     assert!(prepaid(json!(0)).is_ok() && prepaid(json!(null)).is_ok());
-    let faults = prepaid(json!(1)).unwrap_err().faults;
-    assert_eq!((&*faults[0].field, faults[0].code), ("payment.codAmountPaise", "invalid_value"));
+    let field_errors = prepaid(json!(1)).unwrap_err().field_errors;
+    assert_eq!((&*field_errors[0].field, field_errors[0].code), ("payment.codAmountPaise", "invalid_value"));
     assert!(takes("/payment/codAmountPaise", json!(0)).warnings.listed().is_empty());
     refuses("/payment/codAmountPaise", json!(null), "cod_amount_required");
 }
@@ -22,8 +22,8 @@ fn cash_is_collected_for_cod_alone() {
 fn a_refusal_names_the_field_that_a_misspelt_one_is_nearest_to() {
     let mut body = with("/payment/codAmountPaise", json!(null));
     body["payment"]["codAmount"] = json!(94_900);
-    let InvalidOrder { faults, warnings } = read(&body).unwrap_err();
-    assert_eq!((faults.len(), faults[0].code), (1, "cod_amount_required"));
+    let InvalidOrder { field_errors, warnings } = read(&body).unwrap_err();
+    assert_eq!((field_errors.len(), field_errors[0].code), (1, "cod_amount_required"));
     let message =
         "payment.codAmount is not a field of an order and was ignored. Did you mean `codAmountPaise`?";
     assert_eq!((warnings.len(), &*warnings[0].message), (1, message));
@@ -58,6 +58,6 @@ fn what_may_not_be_meant_is_warned_of() {
 #[test]
 fn a_coordinate_that_cannot_be_read_is_not_called_missing() {
     let refused = read(&with("/pickup/latitude", json!(120))).unwrap_err();
-    assert_eq!((refused.faults.len(), &*refused.faults[0].field), (1, "pickup.latitude"));
+    assert_eq!((refused.field_errors.len(), &*refused.field_errors[0].field), (1, "pickup.latitude"));
     assert!(refused.warnings.is_empty());
 }

@@ -6,11 +6,11 @@ use crate::files::FILE_SUFFIX;
 
 /// Every fault found in the settings, by the variable that carries it.
 #[derive(Debug, Default)]
-pub struct Faults(Vec<(String, String)>);
+pub struct SettingErrors(Vec<(String, String)>);
 
-impl Faults {
-    pub fn add(&mut self, variable: &str, fault: impl Into<String>) {
-        self.0.push((variable.to_owned(), fault.into()));
+impl SettingErrors {
+    pub fn add(&mut self, variable: &str, error: impl Into<String>) {
+        self.0.push((variable.to_owned(), error.into()));
     }
 
     pub fn is_empty(&self) -> bool {
@@ -29,18 +29,18 @@ impl Faults {
     /// Adds those of variables that are not named yet, the first of each: what stands in for a faulty value must not be judged
     /// as well.
     pub(crate) fn add_further(&mut self, further: Self) {
-        for (variable, fault) in further.0 {
+        for (variable, error) in further.0 {
             if !self.names(&variable) {
-                self.0.push((variable, fault));
+                self.0.push((variable, error));
             }
         }
     }
 }
 
-impl fmt::Display for Faults {
+impl fmt::Display for SettingErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (variable, fault) in &self.0 {
-            writeln!(f, "  {variable}: {fault}")?;
+        for (variable, error) in &self.0 {
+            writeln!(f, "  {variable}: {error}")?;
         }
         Ok(())
     }

@@ -1,0 +1,46 @@
+//! The durable queues that several services know. Each publisher declares them all before it first publishes, so that
+//! events are kept although their consumer has not started yet.
+
+use crate::binding;
+
+/// A queue that the instances of one service share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedQueue {
+    pub name: &'static str,
+    /// Patterns of routing keys.
+    pub bindings: &'static [&'static str],
+}
+
+/// Events that become webhooks; consumed by webhook-dispatcher.
+pub const WEBHOOK_EVENTS: SharedQueue = SharedQueue {
+    name: "webhook-dispatcher.events",
+    bindings: &[binding::LIVE_ORDERS, binding::TEST_ORDERS, binding::WALLET_LOW_BALANCE],
+};
+
+/// Events that may refund a delivery fee; consumed by wallet.
+pub const REFUNDS: SharedQueue = SharedQueue {
+    name: "wallet.refunds",
+    bindings: &[binding::LIVE_ORDER_CANCELLED, binding::LIVE_ORDER_FAILED],
+};
+
+/// Cash collected and settled by the fleet; consumed by wallet.
+pub const CASH: SharedQueue =
+    SharedQueue { name: "wallet.cash", bindings: &[binding::LIVE_ORDER_DELIVERED, binding::LIVE_CASH] };
+
+/// Go-live facts; consumed by portal-api.
+pub const FACTS: SharedQueue =
+    SharedQueue { name: "portal-api.facts", bindings: &[binding::FIRST_TEST_ORDER, binding::WALLET_FUNDED] };
+
+/// Warnings that are mailed to a business; consumed by portal-api.
+pub const WARNINGS: SharedQueue = SharedQueue {
+    name: "portal-api.warnings",
+    bindings: &[binding::WALLET_LOW_BALANCE, binding::ENDPOINT_FAILING, binding::ENDPOINT_DISABLED],
+};
+
+/// Orders whose personal data must be erased from stored webhooks; consumed by webhook-dispatcher. It is separate from
+/// [`WEBHOOK_EVENTS`] so that an instance of an older release leaves these events to a newer one.
+pub const ERASURES: SharedQueue =
+    SharedQueue { name: "webhook-dispatcher.erasures", bindings: &[binding::PERSONAL_DATA_ERASED] };
+
+/// All shared queues.
+pub const ALL: [SharedQueue; 6] = [WEBHOOK_EVENTS, REFUNDS, CASH, FACTS, WARNINGS, ERASURES];
