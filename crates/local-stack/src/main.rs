@@ -1,24 +1,30 @@
-//! `local-stack reset` and `with-servers -- <command…>`: what `make reset` and `make test` call.
+//! `local-stack reset` and `local-stack with-servers`: used by `make reset` and `make test`.
 
 mod with_servers;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::Parser;
 use local_stack::say;
 
-const USAGE: &str = "usage: local-stack reset | with-servers -- <command> [<argument>...]";
+/// Servers for a development machine
+#[derive(Parser)]
+enum Arguments {
+    /// Delete the data of `make run`
+    Reset,
+    /// Run a command with one PostgreSQL and one RabbitMQ for all its tests
+    WithServers {
+        #[arg(last = true, required = true, value_name = "COMMAND")]
+        command: Vec<OsString>,
+    },
+}
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let result = match words.iter().map(|word| word.to_str().unwrap_or_default()).collect::<Vec<_>>()[..] {
-        ["reset"] => reset(),
-        ["with-servers", "--", _, ..] => with_servers::with_servers(&words[2..]).await,
-        _ => {
-            eprintln!("{USAGE}");
-            return ExitCode::from(2);
-        }
+    let result = match Arguments::parse() {
+        Arguments::Reset => reset(),
+        Arguments::WithServers { command } => with_servers::with_servers(&command).await,
     };
     result.unwrap_or_else(|error| {
         eprintln!("\nerror: {error:#}");
@@ -29,7 +35,7 @@ async fn main() -> ExitCode {
 fn reset() -> anyhow::Result<ExitCode> {
     let directory = local_stack::local_stack_directory();
     if local_stack::forget(&directory)? {
-        say("The local stack's data is forgotten.");
+        say("Deleted the data of the local stack.");
     } else {
         say("There is no data of a local stack.");
     }

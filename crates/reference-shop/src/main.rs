@@ -1,53 +1,68 @@
-//! `reference-shop`: the shop from the command line. `serve` receives webhooks; `order`, `sync` and `show` are what a
-//! website's checkout and its staff would do. Settings come from the environment, as the README tells.
+//! `reference-shop`: the shop from the command line. `serve` receives webhooks; `order`, `sync` and `show` do the work of
+//! a checkout and of the shop's staff. Settings are environment variables; the README lists them.
 
 use std::io::Write;
 use std::net::SocketAddr;
 
 use anyhow::{Context, bail};
+use clap::{Parser, ValueEnum};
 use reference_shop::{LocalOrder, LocalOrderId, NewOrder, Shop, ShopSettings, SyncOutcome, WEBHOOK_PATH};
 
-const USAGE: &str = "\
-usage: reference-shop serve <address:port>           receive webhooks until Ctrl-C or SIGTERM
-       reference-shop order <id> [cod|prepaid]       confirm a sample order, and create its delivery
-       reference-shop sync <id>                      try again to create the delivery of one order
-       reference-shop show [<id>]                    one order, or the newest 20";
+/// A small shop that integrates Waybill
+#[derive(Parser)]
+enum Arguments {
+    /// Receive webhooks until Ctrl-C or SIGTERM
+    Serve {
+        /// Where to listen: address:port
+        address: SocketAddr,
+    },
+    /// Confirm a sample order, and create its delivery
+    Order {
+        id: String,
+        #[arg(default_value = "cod")]
+        payment: PaymentType,
+    },
+    /// Retry creating the delivery of one order
+    Sync { id: String },
+    /// Print one order, or the newest 20
+    Show { id: Option<String> },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum PaymentType {
+    Cod,
+    Prepaid,
+}
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    if !matches!(
-        arguments[..],
-        ["serve", _] | ["order", _] | ["order", _, "cod" | "prepaid"] | ["sync", _] | ["show"] | ["show", _]
-    ) {
-        bail!(USAGE);
-    }
+    let arguments = Arguments::parse();
     let log = settings::Telemetry { format: settings::LogFormat::Pretty, ..Default::default() };
     let telemetry = telemetry::init(&log, "reference-shop")?;
     let shop = Shop::open(settings::load::<ShopSettings>()?).await?;
-    let result = run(&shop, &arguments).await;
+    let result = run(&shop, arguments).await;
     telemetry.stop();
     result
 }
 
-async fn run(shop: &Shop, arguments: &[&str]) -> anyhow::Result<()> {
-    match *arguments {
-        ["serve", address] => serve(shop, address.parse().context("the address to listen on")?).await,
-        ["order", id, "prepaid"] => {
-            let id = shop.confirm_order(NewOrder::sample_prepaid(id)).await?;
-            sync(shop, &id).await
+async fn run(shop: &Shop, arguments: Arguments) -> anyhow::Result<()> {
+    match arguments {
+        Arguments::Serve { address } => serve(shop, address).await,
+        Arguments::Order { id, payment } => {
+            let order = match payment {
+                PaymentType::Cod => NewOrder::sample(&id),
+                PaymentType::Prepaid => NewOrder::sample_prepaid(&id),
+            };
+            sync(shop, &shop.confirm_order(order).await?).await
         }
-        ["order", id, ..] => {
-            let id = shop.confirm_order(NewOrder::sample(id)).await?;
-            sync(shop, &id).await
-        }
-        ["sync", id] => sync(shop, &LocalOrderId::parse(id)?).await,
-        ["show", id] => {
-            let order = shop.order(&LocalOrderId::parse(id)?).await?.context("there is no such order")?;
+        Arguments::Sync { id } => sync(shop, &LocalOrderId::parse(&id)?).await,
+        Arguments::Show { id: Some(id) } => {
+            let order = shop.order(&LocalOrderId::parse(&id)?).await?.context("there is no such order")?;
             print(&line(&order))
         }
-        _ => shop.orders(20).await?.iter().try_for_each(|order| print(&line(order))),
+        Arguments::Show { id: None } => {
+            shop.orders(20).await?.iter().try_for_each(|order| print(&line(order)))
+        }
     }
 }
 
@@ -68,9 +83,9 @@ async fn sync(shop: &Shop, id: &LocalOrderId) -> anyhow::Result<()> {
             print(&format!("{id}: the delivery is created, {}", delivery.tracking_url))
         }
         SyncOutcome::AlreadyCreated(delivery) => {
-            print(&format!("{id}: the delivery was created before, {}", delivery.tracking_url))
+            print(&format!("{id}: the delivery exists already, {}", delivery.tracking_url))
         }
-        SyncOutcome::InProgress => print(&format!("{id}: another attempt is under way")),
+        SyncOutcome::InProgress => print(&format!("{id}: another attempt is in progress")),
         SyncOutcome::Failed { status, code, message } => {
             let status = status.map_or("no answer".into(), |status| status.to_string());
             let code = code.unwrap_or_default();

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use domain::Clock;
-use postgres::{Connection, Database};
+use postgres::{Database, Work};
 use settings::{Secret, SettingErrors, Settings};
 
 use crate::client::DeliveryService;
@@ -73,7 +73,7 @@ impl Shop {
         let id = LocalOrderId::parse(&order.order_reference)?;
         let body = serde_json::to_string(&order)?;
         let inserted =
-            orders::insert(&mut *self.connection().await?, &id, &body, self.inner.clock.now()).await?;
+            self.read(async |conn| orders::insert(conn, &id, &body, self.inner.clock.now()).await).await?;
         if inserted { Ok(id) } else { Err(ShopError::OrderExists(id)) }
     }
 
@@ -82,7 +82,7 @@ impl Shop {
     /// # Errors
     /// When the database cannot be read.
     pub async fn order(&self, id: &LocalOrderId) -> Result<Option<LocalOrder>, ShopError> {
-        orders::find(&mut *self.connection().await?, id).await
+        self.read(async |conn| orders::find(conn, id).await).await
     }
 
     /// The newest orders, at most `limit` (and at most 1,000) of them.
@@ -90,7 +90,7 @@ impl Shop {
     /// # Errors
     /// When the database cannot be read.
     pub async fn orders(&self, limit: u32) -> Result<Vec<LocalOrder>, ShopError> {
-        orders::newest(&mut *self.connection().await?, limit.min(PAGE_MAX)).await
+        self.read(async |conn| orders::newest(conn, limit.min(PAGE_MAX)).await).await
     }
 
     /// The verified webhooks that arrived after the one numbered `after` (0 for the first), in order of arrival, at most
@@ -99,7 +99,7 @@ impl Shop {
     /// # Errors
     /// When the database cannot be read.
     pub async fn received(&self, after: i64, limit: u32) -> Result<Vec<ReceivedWebhook>, ShopError> {
-        webhooks::page(&mut *self.connection().await?, after, limit.min(PAGE_MAX)).await
+        self.read(async |conn| webhooks::page(conn, after, limit.min(PAGE_MAX)).await).await
     }
 
     /// From now on requests carry this key: after a rotation, or when the shop goes live.
@@ -126,7 +126,17 @@ impl Shop {
         self.inner.webhook_secret.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) async fn connection(&self) -> Result<Connection, ShopError> {
-        Ok(self.inner.database.connection().await?)
+    pub(crate) async fn read<R, F>(&self, work: F) -> Result<R, ShopError>
+    where
+        F: for<'r> Work<'r, Result<R, ShopError>>,
+    {
+        self.inner.database.read(work).await
+    }
+
+    pub(crate) async fn transaction<R, F>(&self, work: F) -> Result<R, ShopError>
+    where
+        F: for<'r> Work<'r, Result<R, ShopError>>,
+    {
+        self.inner.database.transaction(work).await
     }
 }

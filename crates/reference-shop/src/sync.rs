@@ -34,8 +34,9 @@ impl Shop {
         let api_key = self.api_key();
         let now = self.inner.clock.now();
         let lease = TimeDelta::seconds(i64::from(self.inner.settings.lease_seconds));
-        let claim =
-            orders::claim(&mut *self.connection().await?, id, mode_of(&api_key), now, now - lease).await?;
+        let claim = self
+            .read(async |conn| orders::claim(conn, id, mode_of(&api_key), now, now - lease).await)
+            .await?;
         let Some(Claim { attempt, body }) = claim else {
             return self.outcome_without_request(id).await;
         };
@@ -56,15 +57,15 @@ impl Shop {
         match answer {
             // Any attempt's success is the truth, even that of an attempt whose lease has ended.
             Answer::Created(delivery) => {
-                let saved = orders::save_created(&mut *self.connection().await?, id, &delivery).await?;
+                let saved = self.read(async |conn| orders::save_created(conn, id, &delivery).await).await?;
                 Ok(SyncOutcome::Created(self.newest_details(saved, delivery, id).await?))
             }
             Answer::Exists(delivery) => {
-                let saved = orders::save_created(&mut *self.connection().await?, id, &delivery).await?;
+                let saved = self.read(async |conn| orders::save_created(conn, id, &delivery).await).await?;
                 Ok(SyncOutcome::Recovered(self.newest_details(saved, delivery, id).await?))
             }
             Answer::Refused(Refusal { status, code, message }) => {
-                if orders::save_failed(&mut *self.connection().await?, id, attempt, &message).await? {
+                if self.read(async |conn| orders::save_failed(conn, id, attempt, &message).await).await? {
                     return Ok(SyncOutcome::Failed { status, code, message });
                 }
                 // A later attempt took over, or a webhook proved meanwhile that the delivery exists.

@@ -1,14 +1,23 @@
-//! Prints `proto-docs/asyncapi/events.json`; with `samples`, one message of each kind, as they are kept of each release.
+//! Prints `proto-docs/asyncapi/events.json`, or the sample messages that are recorded with each release.
 
 use std::io::Write as _;
 
+use clap::Parser;
+
+/// Describe the events on the broker
+#[derive(Parser)]
+struct Arguments {
+    /// Print one message of each kind instead of the AsyncAPI document
+    #[arg(value_parser = ["samples"])]
+    samples: Option<String>,
+}
+
 fn main() -> anyhow::Result<()> {
-    let what = match std::env::args().nth(1).as_deref() {
+    let printed = match Arguments::parse().samples {
         None => waybill_tests::asyncapi::document()?,
-        Some("samples") => serde_json::to_value(waybill_tests::asyncapi::samples())?,
-        Some(other) => anyhow::bail!("{other} is nothing that can be printed; there is samples"),
+        Some(_) => serde_json::to_value(waybill_tests::asyncapi::samples())?,
     };
-    let mut text = serde_json::to_string_pretty(&what)?;
+    let mut text = serde_json::to_string_pretty(&printed)?;
     text.push('\n');
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(())

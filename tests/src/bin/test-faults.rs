@@ -1,50 +1,52 @@
-//! The long form of the fault tests, `make test-faults`: goes on from the round at which it stopped, until so many processes
-//! were killed. Where it stands is in `target/faults/progress.json`.
-//!
-//! `test-faults [--kills N] [--seed N]`; another seed begins anew.
+//! The long fault test, `make test-faults`. It continues at the round after the last finished one, which it keeps in
+//! `target/faults/progress.json`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
+use clap::Parser;
 use domain::Entropy;
 use local_stack::{local_stack_directory, say};
 use serde::{Deserialize, Serialize};
 use tokio::signal::unix::{SignalKind, signal};
 use waybill_tests::faults::{Campaign, Tally};
 
-const KILLS: u64 = 1_000;
-
 #[derive(Debug, Serialize, Deserialize)]
 struct Progress {
     seed: u64,
     next_round: u64,
     tally: Tally,
-    /// Rounds after which something did not agree.
+    /// Rounds whose final check failed.
     failed: Vec<u64>,
 }
 
-#[derive(Debug)]
-struct Wanted {
+/// Kill processes while orders are placed, and check after each round that nothing is lost or charged twice
+#[derive(Parser)]
+struct Arguments {
+    /// Processes to kill in all, previous runs included
+    #[arg(long, default_value_t = 1_000)]
     kills: u64,
+    /// Start a new campaign with this seed
+    #[arg(long)]
     seed: Option<u64>,
 }
 
 #[tokio::main]
 async fn main() -> anyhow::Result<ExitCode> {
-    let wanted = Wanted::parse(std::env::args().skip(1))?;
+    let arguments = Arguments::parse();
     let file = progress_file()?;
-    let mut progress = Progress::load(&file, wanted.seed)?;
+    let mut progress = Progress::load(&file, arguments.seed)?;
     say(&format!("Seed {}, from round {}: {}", progress.seed, progress.next_round, progress.tally));
-    if progress.tally.kills >= wanted.kills {
-        say("So many were killed already; --kills asks for more, --seed begins anew.");
+    if progress.tally.kills >= arguments.kills {
+        say("Previous runs killed that many. Use --kills for more, or --seed for a new campaign.");
         return Ok(ExitCode::SUCCESS);
     }
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let campaign = Campaign::start(progress.seed).await?;
-    while progress.tally.kills < wanted.kills {
+    while progress.tally.kills < arguments.kills {
         let round = tokio::select! {
             round = campaign.round(progress.next_round) => round,
             _ = interrupt.recv() => return Ok(ExitCode::SUCCESS),
@@ -68,26 +70,11 @@ async fn main() -> anyhow::Result<ExitCode> {
     Ok(if progress.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-impl Wanted {
-    fn parse(mut words: impl Iterator<Item = String>) -> anyhow::Result<Self> {
-        let mut wanted = Self { kills: KILLS, seed: None };
-        while let Some(word) = words.next() {
-            let mut number = || words.next().context("a number is missing")?.parse().context("no number");
-            match word.as_str() {
-                "--kills" => wanted.kills = number()?,
-                "--seed" => wanted.seed = Some(number()?),
-                other => bail!("{other}: usage: test-faults [--kills N] [--seed N]"),
-            }
-        }
-        Ok(wanted)
-    }
-}
-
 impl Progress {
-    /// Where the last run stopped; a new campaign where there was none, or another seed is wanted.
+    /// Where the last run stopped; a new campaign where there was none, or another seed is arguments.
     fn load(file: &Path, seed: Option<u64>) -> anyhow::Result<Self> {
         let kept = match fs::read(file) {
-            Ok(bytes) => Some(serde_json::from_slice::<Self>(&bytes).context("the progress kept")?),
+            Ok(bytes) => Some(serde_json::from_slice::<Self>(&bytes).context("reading the progress file")?),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(error.into()),
         };

@@ -1,9 +1,11 @@
-//! `with-business -- <command…>`: a stack of its own with a business that may order live, and the command beside it, told in
-//! its environment where the APIs are and how to call them. `make test-api` runs Schemathesis so, `make test-pages` a browser.
+//! `with-business -- <command…>`: starts a stack with a business that may place live orders, and runs the command with the
+//! addresses and keys in its environment. `make test-api` runs Schemathesis this way, `make test-pages` a browser.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
+use clap::Parser;
 use local_stack::{Servers, Stack, StackOptions, TestServers};
 use reqwest::Method;
 use tokio::process::Command;
@@ -13,18 +15,19 @@ use waybill_tests::{Business, smallest_order, text};
 /// Far more than the runs can order for.
 const TOP_UP_PAISE: i64 = 100_000_000;
 const TOP_UPS: usize = 3;
-/// What the command finds there from the start.
+/// Orders that exist from the start.
 const ORDERS: usize = 4;
+
+/// Run a command next to a stack with a business that may place live orders
+#[derive(Parser)]
+struct Arguments {
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
 
 #[tokio::main]
 async fn main() -> anyhow::Result<ExitCode> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let Some((separator, command)) = words.split_first() else {
-        bail!("usage: with-business -- <command>...")
-    };
-    if separator != "--" || command.is_empty() {
-        bail!("usage: with-business -- <command>...");
-    }
+    let Arguments { command } = Arguments::parse();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let stack = tokio::select! {
@@ -41,7 +44,7 @@ async fn main() -> anyhow::Result<ExitCode> {
     let (test, live) = (orders(&business, &business.test_key).await?, orders(&business, &live_key).await?);
     let mut child = Command::new("setpriv")
         .args(["--pdeathsig", "TERM", "--"])
-        .args(command)
+        .args(&command)
         .env("ORDER_API", stack.order_api_origin())
         .env("TEST_KEY", &business.test_key)
         .env("LIVE_KEY", &live_key)
@@ -57,7 +60,7 @@ async fn main() -> anyhow::Result<ExitCode> {
     let status = loop {
         tokio::select! {
             status = child.wait() => break status?,
-            // The terminal told the command as well.
+            // The terminal sends the signal to the command as well.
             _ = interrupt.recv() => {}
             _ = terminate.recv() => child.start_kill()?,
         }
@@ -73,7 +76,7 @@ async fn start() -> anyhow::Result<Stack> {
     Stack::start_for_test(StackOptions::on_test_servers(&directory, servers)).await
 }
 
-/// Some orders, each as `id:trackingCode:event`, by which the command can ask for what exists.
+/// Places some orders; returns each as `id:trackingCode:event`.
 async fn orders(business: &Business, key: &str) -> anyhow::Result<String> {
     let integration = business.integration(key)?;
     let mut known = Vec::new();

@@ -119,7 +119,7 @@ impl Receiver {
         };
         let receiver = self.clone();
         let stored = self.runtime.spawn(async move {
-            let new = webhooks::insert(&mut *receiver.shop.connection().await?, &arrival).await?;
+            let new = receiver.shop.read(async |conn| webhooks::insert(conn, &arrival).await).await?;
             tracing::info!(event = %arrival.event_id, kind = %arrival.kind, new, "a webhook was accepted");
             receiver.notifier.notify_one();
             Ok(())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use diesel_async::{AsyncConnection, AsyncPgConnection};
+use diesel_async::AsyncPgConnection;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -38,7 +38,7 @@ pub(super) async fn run(shop: Shop, notifier: Arc<Notify>, stopping: Cancellatio
 /// Works off all that waits. One webhook that fails does not hold up the others; the last error is returned.
 async fn work_off(shop: &Shop, stopping: &CancellationToken) -> Result<(), ShopError> {
     loop {
-        let waiting = webhooks::waiting(&mut *shop.connection().await?, BATCH_MAX).await?;
+        let waiting = shop.read(async |conn| webhooks::waiting(conn, BATCH_MAX).await).await?;
         let mut failed = None;
         let mut done = 0;
         for event_id in &waiting {
@@ -59,9 +59,7 @@ async fn work_off(shop: &Shop, stopping: &CancellationToken) -> Result<(), ShopE
 }
 
 async fn work_off_one(shop: &Shop, event_id: &str) -> Result<bool, ShopError> {
-    let mut connection = shop.connection().await?;
-    let conn: &mut AsyncPgConnection = &mut connection;
-    conn.transaction(async |conn| {
+    shop.transaction(async |conn| {
         let Some(body) = webhooks::lock_waiting(conn, event_id).await? else {
             return Ok(false);
         };

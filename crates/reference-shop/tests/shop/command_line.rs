@@ -49,7 +49,7 @@ async fn an_order_is_placed_retried_and_shown() {
     assert!(!repeated.status.success());
     assert_eq!(bench.remote.seen().len(), 2);
     let usage = run(&bench.settings, &["sync-everything"]).await;
-    assert!(String::from_utf8_lossy(&usage.stderr).contains("usage:"));
+    assert!(String::from_utf8_lossy(&usage.stderr).contains("Usage:"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

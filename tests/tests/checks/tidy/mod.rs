@@ -1,6 +1,9 @@
 //! Keeps the house as `design.md` §2 draws it. Each test is one rule and names what to do about a breach.
 #![expect(clippy::expect_used, reason = "where the tree cannot be read, the test has failed")]
 
+mod imports;
+mod layers;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
