@@ -38,8 +38,8 @@ const FINISH: Duration = Duration::from_secs(10);
 /// What becomes of a message, as it is counted.
 const HANDLED: &str = "handled";
 const DEAD_LETTERED: &str = "dead_lettered";
-const RENEWED: &str = "renewed";
-const LET_GO: &str = "let_go";
+const RENEWED: &str = "requeued";
+const LET_GO: &str = "abandoned";
 const PANICKED: &str = "panicked";
 
 /// 1 while messages of the queue are heard, whatever the connection is worth.
@@ -243,7 +243,7 @@ impl<H: Handler> Crew<H> {
                 error.column()
             ))),
         };
-        histogram!("messages_handled_seconds", "queue" => queue).record(started.elapsed());
+        histogram!("message_handling_duration_seconds", "queue" => queue).record(started.elapsed());
         self.answer(&delivery, verdict.ok(), acks).instrument(span).await;
     }
 

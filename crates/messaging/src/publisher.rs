@@ -138,7 +138,7 @@ impl Publisher {
             }
             Err(BrokerError::Unavailable("no confirm in time".into()))
         });
-        histogram!("broker_publish_seconds").record(started.elapsed());
+        histogram!("broker_publish_duration_seconds").record(started.elapsed());
         self.count(messages.len(), &outcome);
         let keeps_channel = match &outcome {
             Ok(()) => true,

@@ -55,7 +55,7 @@ async fn report(database: &Database, clock: &Clock) -> Result<(), StoreError> {
         database.read(async |conn| Ok::<_, StoreError>(statement(WAITING).get_result(conn).await?)).await?;
     let age = waiting.oldest.map_or(TimeDelta::zero(), |oldest| clock.now() - oldest);
     gauge!("outbox_messages").set(waiting.messages as f64);
-    gauge!("outbox_oldest_seconds").set(age.as_seconds_f64().max(0.0));
+    gauge!("outbox_oldest_age_seconds").set(age.as_seconds_f64().max(0.0));
     Ok(())
 }
 

@@ -66,8 +66,8 @@ impl<E: SpanExporter> SpanExporter for Counted<E> {
         let spans = batch.len() as u64;
         let outcome = self.exporter.export(batch).await;
         let (sent, lost) = if outcome.is_ok() { (spans, 0) } else { (0, spans) };
-        counter!("telemetry_spans_total", "outcome" => "sent").increment(sent);
-        counter!("telemetry_spans_total", "outcome" => "lost").increment(lost);
+        counter!("telemetry_spans_total", "outcome" => "exported").increment(sent);
+        counter!("telemetry_spans_total", "outcome" => "dropped").increment(lost);
         match (&outcome, self.is_away.swap(outcome.is_err(), Ordering::Relaxed)) {
             (Err(error), false) => tracing::warn!(%error, "traces are lost: the collector takes none"),
             (Ok(()), true) => tracing::info!("the collector takes traces again"),

@@ -73,7 +73,7 @@ mod tests {
         metrics::with_local_recorder(&recorder, || {
             for lag in [200.0, 4000.0] {
                 metrics::histogram!(LAG_METRIC).record(lag);
-                metrics::histogram!("broker_publish_seconds").record(lag);
+                metrics::histogram!("broker_publish_duration_seconds").record(lag);
             }
         });
         let text = recorder.handle().render();
@@ -82,11 +82,11 @@ mod tests {
             (LAG_METRIC, "300", 1),
             (LAG_METRIC, "3600", 1),
             (LAG_METRIC, "7200", 2),
-            ("broker_publish_seconds", "30", 0),
+            ("broker_publish_duration_seconds", "30", 0),
         ] {
             let line = format!(r#"{metric}_bucket{{service="test",le="{bucket}"}} {count}"#);
             assert!(text.lines().any(|found| found == line), "no {line} in:\n{text}");
         }
-        assert!(!text.contains(r#"broker_publish_seconds_bucket{service="test",le="60"}"#));
+        assert!(!text.contains(r#"broker_publish_duration_seconds_bucket{service="test",le="60"}"#));
     }
 }

@@ -37,7 +37,7 @@ struct Proved {
 impl Retries {
     /// With the end that the worker reads.
     pub fn new() -> (Self, mpsc::Receiver<Seen>) {
-        metrics::counter!("retries_not_noted_total").increment(0);
+        metrics::counter!("retry_evidence_dropped_total").increment(0);
         let (waiting, seen) = mpsc::channel(WAITING_MAX);
         (Self { waiting, proved: Mutex::new(LruCache::new(REMEMBERED_MAX)) }, seen)
     }
@@ -49,7 +49,7 @@ impl Retries {
             Seen::Replayed(replay) => (replay.business_id, Retry::Duplicate),
         };
         if !self.is_proved(business, kind) && self.waiting.try_send(seen).is_err() {
-            metrics::counter!("retries_not_noted_total").increment(1);
+            metrics::counter!("retry_evidence_dropped_total").increment(1);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::domain::{CashStep, NoticeOutcome};
 /// Puts them at nought where they are not there yet.
 pub(crate) fn create() {
     for outcome in debit::OUTCOMES {
-        counter!("wallet_debit_answers_total", "outcome" => outcome).increment(0);
+        counter!("wallet_debit_requests_total", "outcome" => outcome).increment(0);
     }
     for outcome in NoticeOutcome::VARIANTS {
         counter!("wallet_payments_total", "outcome" => outcome.as_str()).increment(0);

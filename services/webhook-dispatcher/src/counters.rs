@@ -8,10 +8,10 @@ use crate::sender::OUTCOMES;
 const PLAIN: [&str; 7] = [
     "webhook_breaker_trips_total",
     "webhook_outcomes_fenced_total",
-    "webhook_parked_overflow_total",
-    "webhook_parked_total",
+    "webhook_held_back_overflow_total",
+    "webhook_held_back_total",
     "webhook_recovered_total",
-    "webhook_stepped_aside_total",
+    "webhook_skipped_total",
     "webhook_taken_over_total",
 ];
 

@@ -16,7 +16,7 @@ use serde_json::Value;
 /// What the kernel says of a process, and what has its name from elsewhere: no macro records them by name.
 const NOT_BY_NAME: &[&str] = &["process_", "portal_order_streams", "portal_status_streams"];
 /// What every runbook has.
-const SECTIONS: &[&str] = &["## What customers notice", "## Look first", "## Mend", "## Escalate"];
+const SECTIONS: &[&str] = &["## Meaning", "## Impact", "## First steps", "## Causes", "## Fix", "## Escalation"];
 /// Words of its language that stand where a metric could.
 const WORDS: &[&str] = &["and", "or", "unless", "by", "without", "on", "ignoring", "bool", "offset"];
 /// Those that labels follow in parentheses.
@@ -121,7 +121,7 @@ fn documented() -> BTreeSet<String> {
 /// Of what is around Waybill, and not of it.
 fn of_others() -> BTreeSet<String> {
     let text = fs::read_to_string(root().join("proto-docs/METRICS.md")).unwrap();
-    let (_, others) = text.split_once("## Of others").expect("METRICS.md lists what is of others");
+    let (_, others) = text.split_once("## Other systems").expect("METRICS.md lists what is of others");
     others.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).map(str::to_owned).collect()
 }
 
@@ -304,7 +304,7 @@ fn webhooks_are_on_a_panel_each() {
     queries(&dashboard, &mut found);
     let shown: BTreeSet<String> = found.iter().flat_map(|expression| asked(expression)).collect();
     for metric in [
-        "webhook_oldest_due_seconds",
+        "webhook_oldest_due_age_seconds",
         "webhook_first_attempt_lag_seconds_bucket",
         "webhook_attempts_total",
         "webhook_breaker_endpoints",

@@ -69,7 +69,7 @@ async fn a_message_that_is_held_when_we_stop_stays_in_the_queue() {
     until("it is tried", async || !recorder.heard().is_empty()).await;
     consuming.stop().await;
     let let_go =
-        metrics.render().lines().any(|line| line.contains("outcome=\"let_go\"") && !line.ends_with(" 0"));
+        metrics.render().lines().any(|line| line.contains("outcome=\"abandoned\"") && !line.ends_with(" 0"));
     assert!(let_go, "the stop ended the hold: {}", metrics.render());
     until("it is back", async || ready_messages(&url, Queue::shared(queues::FACTS).name()).await == 1).await;
     broker.close().await;

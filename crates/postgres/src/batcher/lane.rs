@@ -134,7 +134,7 @@ where
         };
         let late = || Undone::Unknown(StoreError::Unavailable("a batch of writes took too long".into()));
         let ended = timeout(TRANSACTION, transaction).await.unwrap_or_else(|_| Err(late()));
-        histogram!("write_batch_seconds", "batcher" => self.name).record(started.elapsed());
+        histogram!("write_batch_duration_seconds", "batcher" => self.name).record(started.elapsed());
         ended
     }
 }

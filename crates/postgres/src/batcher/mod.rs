@@ -83,7 +83,7 @@ impl<J: Send + Sync + 'static, R: Send + 'static> Batcher<J, R> {
         options: BatcherOptions,
         apply: impl Apply<Job = J, Outcome = R>,
     ) -> Self {
-        counter!("write_batch_refused_total", "batcher" => name).increment(0);
+        counter!("write_batch_jobs_rejected_total", "batcher" => name).increment(0);
         counter!("write_batch_isolated_total", "batcher" => name).increment(0);
         let (queue, waiting) = mpsc::channel(options.queue_max.max(1));
         lane::start(name, database, options, apply, waiting);
@@ -99,7 +99,7 @@ impl<J: Send + Sync + 'static, R: Send + 'static> Batcher<J, R> {
         let (answer, outcome) = oneshot::channel();
         let queued = Queued { job, answer, since: Instant::now() };
         if self.queue.try_send(queued).is_err() {
-            counter!("write_batch_refused_total", "batcher" => self.name).increment(1);
+            counter!("write_batch_jobs_rejected_total", "batcher" => self.name).increment(1);
             return Err(StoreError::Unavailable(format!("too many {} writes are waiting", self.name)));
         }
         match timeout(ANSWER_WAIT, outcome).await {

@@ -11,8 +11,8 @@ use crate::commands;
 use crate::domain::Key;
 
 /// What is found, as it is counted.
-const GOOD: &str = "good";
-const BAD: &str = "bad";
+const GOOD: &str = "valid";
+const BAD: &str = "invalid";
 
 /// A counter that begins with what it counts hides that from whoever watches its increase.
 pub(crate) fn create_counters() {

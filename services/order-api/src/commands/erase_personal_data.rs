@@ -154,7 +154,7 @@ pub async fn keep_erasing(app: Arc<App>, stop: CancellationToken) {
     let (mut look_at, mut failing) = (Instant::now(), false);
     count(RETENTION, 0);
     count(REQUEST, 0);
-    metrics::gauge!("personal_data_overdue_seconds").set(0.0);
+    metrics::gauge!("personal_data_erasure_overdue_seconds").set(0.0);
     while stop.run_until_cancelled(tokio::time::sleep(WISHES_EVERY.min(every))).await.is_some() {
         let mut round = grant_wishes(&app, &stop).await;
         if round.is_ok() && Instant::now() >= look_at {
@@ -231,6 +231,6 @@ async fn tell_overdue(app: &App, retention: TimeDelta) -> Result<(), StoreError>
     let oldest = app.database.read(async |conn| erasing::oldest(conn).await).await?;
     let overdue = oldest.map(|since| app.ambient.clock.now() - retention - since);
     let overdue = overdue.and_then(|overdue| overdue.to_std().ok()).unwrap_or_default();
-    metrics::gauge!("personal_data_overdue_seconds").set(overdue.as_secs_f64());
+    metrics::gauge!("personal_data_erasure_overdue_seconds").set(overdue.as_secs_f64());
     Ok(())
 }

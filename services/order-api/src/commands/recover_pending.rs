@@ -165,7 +165,7 @@ async fn look(app: &App, now: DateTime<Utc>, set_aside: &SetAside) -> Result<Vec
     let (pending, oldest) = claims::pending_orders(&mut conn).await?;
     let age = oldest.map_or(TimeDelta::zero(), |oldest| now - oldest);
     metrics::gauge!("orders_pending_payment").set(precise(pending));
-    metrics::gauge!("orders_pending_payment_oldest_seconds").set(age.as_seconds_f64().max(0.0));
+    metrics::gauge!("orders_pending_payment_oldest_age_seconds").set(age.as_seconds_f64().max(0.0));
     Ok(left_behind)
 }
 

@@ -46,7 +46,7 @@ pub(crate) async fn keep_sending(app: App, transport: Transport, stop: Cancellat
 fn create_counters() {
     for kind in Letter::VARIANTS {
         counter!("mails_sent_total", "kind" => *kind).increment(0);
-        counter!("mails_given_up_total", "kind" => *kind).increment(0);
+        counter!("mails_failed_total", "kind" => *kind).increment(0);
     }
 }
 
@@ -90,7 +90,7 @@ async fn note(app: &App, mail: &Claimed, outcome: Result<(), SendError>) -> Resu
             return app.database.read(async |conn| mails::put_off(conn, mail, due_at).await).await;
         }
         Err(error) => {
-            counter!("mails_given_up_total", "kind" => kind.clone()).increment(1);
+            counter!("mails_failed_total", "kind" => kind.clone()).increment(1);
             tracing::error!(mail_id = mail.id, kind, business_id, %error, "a mail was given up");
         }
     }

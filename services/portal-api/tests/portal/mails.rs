@@ -253,7 +253,7 @@ async fn a_mail_that_expires_while_the_server_refuses_it_is_counted_as_given_up(
     .await;
     let metrics = metrics("portal-api").render();
     assert!(
-        metrics.contains(r#"mails_given_up_total{service="portal-api",kind="password_reset"} 1"#),
+        metrics.contains(r#"mails_failed_total{service="portal-api",kind="password_reset"} 1"#),
         "{metrics}"
     );
     assert!(server.taken.lock().unwrap().is_empty());

@@ -140,5 +140,5 @@ pub(crate) fn count(answer: &Result<Debit, DebitError>) {
         Err(DebitError::Refused(_)) => REFUSED,
         Err(DebitError::Store(_)) => UNKNOWN,
     };
-    metrics::counter!("wallet_debit_answers_total", "outcome" => outcome).increment(1);
+    metrics::counter!("wallet_debit_requests_total", "outcome" => outcome).increment(1);
 }

@@ -147,13 +147,13 @@ impl Worker {
         // Never is long ago.
         let at = |time: Option<DateTime<Utc>>| precise(time.map_or(0, |time| time.timestamp()));
         metrics::gauge!("wallet_reconciliation_completed_timestamp_seconds").set(at(run.completed_at));
-        metrics::gauge!("wallet_reconciliation_last_rows").set(precise(run.rows_checked.unwrap_or_default()));
-        metrics::gauge!("wallet_reconciliation_under_way").set(precise(run.under_way));
+        metrics::gauge!("wallet_reconciliation_last_run_rows").set(precise(run.rows_checked.unwrap_or_default()));
+        metrics::gauge!("wallet_reconciliation_in_flight").set(precise(run.under_way));
         let seconds = precise(run.duration_ms.unwrap_or_default()) / 1_000.0;
-        metrics::gauge!("wallet_reconciliation_last_duration_seconds").set(seconds);
+        metrics::gauge!("wallet_reconciliation_last_run_duration_seconds").set(seconds);
         for feed in Feed::VARIANTS.iter().filter(|feed| feed.has_sweep()) {
             let swept = cursors.get(feed.name()).and_then(|cursors| cursors.swept_at);
-            metrics::gauge!("wallet_reconciliation_swept_timestamp_seconds", "feed" => feed.name())
+            metrics::gauge!("wallet_reconciliation_sweep_completed_timestamp_seconds", "feed" => feed.name())
                 .set(at(swept));
         }
         Ok(())

@@ -12,7 +12,7 @@ pub(super) async fn step_aside(app: &App) -> Result<(), StoreError> {
     let stepped =
         app.database.transaction(async |conn| store::step_aside(conn, since, now, BATCH_MAX).await).await?;
     for one in &stepped {
-        metrics::counter!("webhook_stepped_aside_total").increment(1);
+        metrics::counter!("webhook_skipped_total").increment(1);
         tracing::warn!(
             delivery_id = %one.delivery,
             endpoint_id = %one.queue.endpoint,

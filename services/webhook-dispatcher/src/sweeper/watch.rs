@@ -29,14 +29,14 @@ impl Watch {
         metrics::gauge!("webhook_breaker_endpoints", "state" => "open").set(number(breakers.open));
         metrics::gauge!("webhook_breaker_endpoints", "state" => "half_open").set(number(breakers.half_open));
         metrics::gauge!("webhook_disabled_endpoints").set(number(breakers.disabled));
-        metrics::gauge!("webhook_oldest_due_seconds").set(age(oldest_due, now));
+        metrics::gauge!("webhook_oldest_due_age_seconds").set(age(oldest_due, now));
         self.parked(parked.0, age(parked.1, now));
         Ok(())
     }
 
     fn parked(&mut self, parked: i64, age: f64) {
-        metrics::gauge!("webhook_parked_events").set(number(parked));
-        metrics::gauge!("webhook_parked_oldest_seconds").set(age);
+        metrics::gauge!("webhook_held_back_events").set(number(parked));
+        metrics::gauge!("webhook_held_back_oldest_age_seconds").set(age);
         let alarm = age > PARKED_ALARM_SECONDS;
         if alarm && !self.alarmed {
             tracing::error!(parked, age_seconds = age, "events wait for predecessors that do not come");

@@ -172,15 +172,15 @@ async fn the_counters_of_alerts_are_in_the_metrics_of_a_program_that_has_done_no
     for name in [
         "webhook_breaker_trips_total",
         "webhook_outcomes_fenced_total",
-        "webhook_parked_overflow_total",
-        "webhook_parked_total",
+        "webhook_held_back_overflow_total",
+        "webhook_held_back_total",
         "webhook_recovered_total",
-        "webhook_stepped_aside_total",
+        "webhook_skipped_total",
         "webhook_taken_over_total",
     ] {
         assert_eq!(counter(name, &[]), "0", "{name}");
     }
-    for outcome in ["handled", "dead_lettered", "renewed", "let_go", "panicked"] {
+    for outcome in ["handled", "dead_lettered", "requeued", "abandoned", "panicked"] {
         let outcome = format!("outcome=\"{outcome}\"");
         assert_eq!(counter("messages_consumed_total", &[queue, &outcome]), "0", "{outcome}");
     }

@@ -35,7 +35,7 @@ impl Documented {
 pub(crate) fn documented() -> anyhow::Result<BTreeMap<String, Documented>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto-docs/METRICS.md");
     let text = fs::read_to_string(file)?;
-    let (ours, _) = text.split_once("## Of others").context("METRICS.md lists what is of others")?;
+    let (ours, _) = text.split_once("## Other systems").context("METRICS.md lists what is of others")?;
     let rows = ours.lines().filter(|line| line.starts_with("| `"));
     rows.map(|row| {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();

@@ -219,7 +219,7 @@ async fn a_collector_that_hangs_costs_no_order(
         let lost = page
             .text
             .lines()
-            .find(|line| line.starts_with("telemetry_spans_total{") && line.contains("outcome=\"lost\""));
+            .find(|line| line.starts_with("telemetry_spans_total{") && line.contains("outcome=\"dropped\""));
         Ok(lost.is_some_and(|line| !line.ends_with(" 0")).then_some(()))
     })
     .await?;

@@ -67,7 +67,7 @@ impl Note {
                 tracing::info!(order_id = %order, sequence, event_id = %event, "an event came after it was handed on");
             }
             What::Parked => {
-                metrics::counter!("webhook_parked_total").increment(1);
+                metrics::counter!("webhook_held_back_total").increment(1);
                 tracing::info!(order_id = %order, sequence, event_id = %event, "an event waits for its predecessors");
             }
             What::Contested => {
@@ -90,7 +90,7 @@ pub(crate) async fn accept(app: &App, incoming: Incoming) -> Result<(), AcceptEr
     let event = incoming.envelope.id;
     let accepted = app.intake.0.submit(incoming).await?;
     if let Err(Refused::TooManyParked) = accepted {
-        metrics::counter!("webhook_parked_overflow_total").increment(1);
+        metrics::counter!("webhook_held_back_overflow_total").increment(1);
         tracing::error!(event_id = %event, "too many events wait for a missing one of their order");
     }
     let Handed { taken, due, notes } = accepted?;
