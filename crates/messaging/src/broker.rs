@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lapin::uri::{AMQPScheme, AMQPUri};
 
+use crate::error::BrokerError;
 use crate::link::Link;
 use crate::publisher::Publisher;
 use crate::{Queue, declare};
@@ -22,27 +23,6 @@ pub struct Backlog {
     /// Messages that no consumer has been given yet.
     pub ready: u32,
     pub dead_letters: u32,
-}
-
-/// Why the broker did not take a message.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum BrokerError {
-    /// There is no connection, or it was lost; whether the broker has the messages is unknown.
-    #[error("the broker is not available: {0}")]
-    Unavailable(String),
-    /// The broker said no, for instance because a queue is full. It may have taken some of the messages.
-    #[error("the broker refused a message")]
-    Refused,
-    /// No queue is bound to where these messages go, by their places among those that were published. The broker has the
-    /// others.
-    #[error("no queue takes {} of the messages", .0.len())]
-    Unroutable(Vec<usize>),
-}
-
-impl From<lapin::Error> for BrokerError {
-    fn from(error: lapin::Error) -> Self {
-        Self::Unavailable(error.to_string())
-    }
 }
 
 /// What is at the mercy of the network on the way to the broker, in words; `None` on this machine, and where TLS proves who

@@ -7,7 +7,7 @@ use rustls_pki_types::pem::PemObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::files::contents;
+use crate::file_contents::contents;
 
 /// Some name a system's whole collection, which has a few hundred of them.
 const FILE_MAX_BYTES: u64 = 1024 * 1024;

@@ -1,13 +1,23 @@
 //! What can be set: the list of a program's settings, read off their types. Starts check against it, and the table in the
 //! documents is made from it.
 
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::load::{Layers, read};
+use crate::errors::{SettingErrors, SettingsError};
+use crate::layers::{Layers, read};
 use crate::rules::Rule;
-use crate::{Settings, SettingsError};
+
+/// The settings of a program. Their types declare the names, the purpose (the fields' comments), the bounds of numbers
+/// (`schemars(range(…))`) and an example of each setting without default.
+pub trait Settings: DeserializeOwned + Serialize + JsonSchema {
+    /// Adds every error that neither the types nor their schemas can express. The length of secrets, published secrets in
+    /// production and the form of URLs are checked for all settings alike.
+    fn check(&self, errors: &mut SettingErrors);
+}
 
 /// One setting of a program.
 #[derive(Clone, Debug, PartialEq, Serialize)]

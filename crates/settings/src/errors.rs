@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::files::FILE_SUFFIX;
+use config::ConfigError;
+
+use crate::file_contents::FILE_SUFFIX;
 
 /// Every fault found in the settings, by the variable that carries it.
 #[derive(Debug, Default)]
@@ -44,4 +46,15 @@ impl fmt::Display for SettingErrors {
         }
         Ok(())
     }
+}
+
+/// Why a service cannot start with these settings. Names every fault at once.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    #[error("the settings cannot be read: {0}")]
+    Unreadable(#[from] ConfigError),
+    #[error("the settings are not usable:\n{0}")]
+    Faulty(SettingErrors),
+    #[error("the settings cannot be shown: {0}")]
+    Unprintable(#[from] serde_json::Error),
 }

@@ -2,38 +2,18 @@
 
 use std::collections::HashMap;
 
-use config::{Config, ConfigError};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use config::Config;
 
-use crate::describe::{Setting, StandIn, describe};
-use crate::files::{FILE_SUFFIX, read_files};
+use crate::describe::{Setting, Settings, StandIn, describe};
+use crate::errors::{SettingErrors, SettingsError};
+use crate::file_contents::FILE_SUFFIX;
+use crate::files::read_files;
+use crate::layers::{Layers, read};
+use crate::sections::Environment;
 use crate::settings_file::SettingsFile;
-use crate::{Environment, SettingErrors};
 
 /// Names a TOML file with settings.
 const FILE_VARIABLE: &str = "WAYBILL_SETTINGS_FILE";
-
-/// What a service's settings can say about themselves once they are read. Their types say the rest: which there are, what
-/// they are for (the fields' comments), the bounds of numbers (`schemars(range(…))`), and an example of each that has no
-/// default.
-pub trait Settings: DeserializeOwned + Serialize + JsonSchema {
-    /// Names every fault that neither the types nor their schemas show. How long secrets are, that production has none of
-    /// the published ones, and which URLs are taken, is looked at for all settings alike.
-    fn check(&self, errors: &mut SettingErrors);
-}
-
-/// Why a service cannot start with these settings. Names every fault at once.
-#[derive(Debug, thiserror::Error)]
-pub enum SettingsError {
-    #[error("the settings cannot be read: {0}")]
-    Unreadable(#[from] ConfigError),
-    #[error("the settings are not usable:\n{0}")]
-    Faulty(SettingErrors),
-    #[error("the settings cannot be shown: {0}")]
-    Unprintable(#[from] serde_json::Error),
-}
 
 /// Reads the settings of this process.
 ///
@@ -171,72 +151,6 @@ fn judge<S: Settings>(
     }
     settings.check(&mut found);
     Ok(found)
-}
-
-/// Where values come from; the later win.
-#[derive(Default)]
-pub(crate) struct Layers {
-    file: Option<SettingsFile>,
-    variables: HashMap<String, String>,
-}
-
-impl Layers {
-    pub(crate) fn build(&self, stand_ins: impl Iterator<Item = StandIn>) -> Result<Config, ConfigError> {
-        let mut layers = Config::builder();
-        if let Some(file) = &self.file {
-            layers = layers.add_source(config::File::from_str(&file.text, config::FileFormat::Toml));
-        }
-        let environment = config::Environment::with_prefix("WAYBILL")
-            .prefix_separator("_")
-            .separator("__")
-            .source(Some(self.variables.clone()));
-        layers = layers.add_source(environment);
-        for StandIn { key, value } in stand_ins {
-            layers = layers.set_override(key, value)?;
-        }
-        layers.build()
-    }
-
-    /// The settings that must be given and are not.
-    fn missing<'a>(&self, known: &'a [Setting]) -> Result<Vec<&'a Setting>, ConfigError> {
-        let given = self.build(std::iter::empty())?;
-        let is_missing =
-            |setting: &&Setting| setting.required && given.get::<config::Value>(&setting.key()).is_err();
-        Ok(known.iter().filter(is_missing).collect())
-    }
-}
-
-/// A value that is not of its setting's type.
-#[derive(Debug, thiserror::Error)]
-#[error("{error}")]
-pub(crate) struct Misfit {
-    key: String,
-    error: Box<ConfigError>,
-}
-
-impl From<Misfit> for SettingsError {
-    fn from(misfit: Misfit) -> Self {
-        (*misfit.error).into()
-    }
-}
-
-impl Misfit {
-    /// For what is no setting by itself, such as a section. What was given there instead is not told: it may be a secret.
-    fn into_error(self) -> SettingsError {
-        if !matches!(*self.error, ConfigError::Type { .. } | ConfigError::At { .. }) {
-            return self.into();
-        }
-        let mut errors = SettingErrors::default();
-        let variable = format!("WAYBILL_{}", self.key.replace('.', "__").to_uppercase());
-        let error = format!("is no setting by itself; those of this section begin with {variable}__");
-        errors.add(&variable, error);
-        SettingsError::Faulty(errors)
-    }
-}
-
-pub(crate) fn read<S: DeserializeOwned>(config: Config) -> Result<S, Misfit> {
-    serde_path_to_error::deserialize(config)
-        .map_err(|error| Misfit { key: error.path().to_string(), error: Box::new(error.into_inner()) })
 }
 
 /// Where programs are looked for (`PATH`), for tools that start others in an environment of their own.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
-use crate::files::contents;
+use crate::file_contents::contents;
 
 /// Of all settings together.
 const MAX_BYTES: u64 = 1024 * 1024;

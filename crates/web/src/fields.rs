@@ -1,99 +1,30 @@
-//! Reading a JSON object field by field: each reader notes what is wrong and gives `None`, so that one pass finds every
-//! fault. A field that is `null` counts as absent (`spec.md` §2.1).
+//! Reads a JSON object field by field. Each reader adds an error and returns `None` when its field is invalid, so that one
+//! pass finds every error. A field that is `null` counts as absent (SPECIFICATION §2.1).
 
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use domain::{Email, Phone, Pincode, is_control, is_invisible, is_line_break_or_tab, looks_empty};
+use domain::{Email, Phone, Pincode, looks_empty};
 use serde_json::{Map, Value};
 
-use crate::FieldErrors;
+use crate::{FieldErrors, TextRule};
 
 const PHONE_TEXT: TextRule = TextRule::line(40);
-/// With what is forgiven; the code itself has six digits.
+/// Longer than the six digits, because separators are accepted.
 pub const PINCODE_TEXT: TextRule = TextRule::line(20);
 
-/// 2^63: an `i64` holds no number so large.
+/// 2^63, the first number beyond `i64`.
 const BEYOND_INTEGERS: f64 = 9_223_372_036_854_775_808.0;
 
-/// What is read in place of an object that is missing.
+/// Replaces a missing object.
 static EMPTY: OnceLock<Map<String, Value>> = OnceLock::new();
 
-/// An object within a request, with the path that leads to it.
+/// An object within a request, with its path.
 #[derive(Clone)]
 pub struct Fields<'a> {
     path: String,
     object: &'a Map<String, Value>,
     field_errors: &'a FieldErrors,
-}
-
-/// What a text may be. Unicode's white space around it is trimmed, and no control character may stand in it.
-#[derive(Clone, Copy, Debug)]
-pub struct TextRule {
-    /// In characters, as it is sent.
-    pub max: usize,
-    /// Whether line breaks and tabs may stand in it.
-    pub lines: bool,
-    /// Whether it is a code, which programs compare and people take from screens: nothing invisible may stand in it then.
-    pub code: bool,
-}
-
-/// What is wrong with a text; the message goes on after the field's name.
-#[derive(Debug, PartialEq, Eq)]
-pub struct TextError {
-    pub code: &'static str,
-    pub message: String,
-}
-
-impl TextRule {
-    pub const fn line(max: usize) -> Self {
-        Self { max, lines: false, code: false }
-    }
-
-    pub const fn lines(max: usize) -> Self {
-        Self { max, lines: true, code: false }
-    }
-
-    pub const fn code(max: usize) -> Self {
-        Self { max, lines: false, code: true }
-    }
-
-    /// The text, trimmed; `None` for one in which there is nothing to see.
-    ///
-    /// # Errors
-    /// When it breaks the rule.
-    pub fn check(self, text: &str) -> Result<Option<&str>, TextError> {
-        // As it was sent: white space that is trimmed away is no way around a bound.
-        let is_too_long = text.chars().count() > self.max;
-        let text = text.trim();
-        if looks_empty(text) && !is_too_long {
-            return Ok(None);
-        }
-        let error = |code, message: String| Err(TextError { code, message });
-        let is_allowed = |c| self.lines && is_line_break_or_tab(c);
-        if text.chars().any(|c| is_control(c) && !is_allowed(c)) {
-            return error("invalid_format", "must not contain control characters.".into());
-        }
-        if self.code
-            && let Some(c) = text.chars().find(|c| is_invisible(*c))
-        {
-            let message = format!("must not contain invisible characters, such as U+{:04X}.", u32::from(c));
-            return error("invalid_format", message);
-        }
-        if is_too_long {
-            return error("too_long", format!("must be at most {} characters long.", self.max));
-        }
-        Ok(Some(text))
-    }
-}
-
-/// Line breaks and tabs, which address lines are often pasted with, as spaces.
-pub fn one_line(text: String) -> String {
-    if !text.contains(is_line_break_or_tab) {
-        return text;
-    }
-    let parts = text.split(is_line_break_or_tab).map(str::trim).filter(|part| !part.is_empty());
-    parts.collect::<Vec<_>>().join(" ")
 }
 
 impl<'a> Fields<'a> {
@@ -108,12 +39,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The dotted path of a field, for a fault that a caller found itself.
+    /// The dotted path of a field, for errors that callers find themselves.
     pub fn path_of(&self, name: &str) -> String {
         if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
     }
 
-    /// Notes a fault of a field.
+    /// Adds an error about a field.
     pub fn reject(&self, name: &str, code: &'static str, message: impl Into<String>) {
         self.field_errors.add(self.path_of(name), code, message);
     }
@@ -432,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_name_the_path_to_them() {
+    fn errors_name_the_path() {
         let body = json!({"package": {"items": [{"quantity": 1}, {"quantity": "2"}, 3]}});
         let found = errors_of(body, |fields| {
             let package = fields.required_object("package").unwrap();

@@ -89,7 +89,8 @@ async fn house_strays(app: &App, kept_since: DateTime<Utc>) -> Result<bool, Stor
     app.database.read(async |conn| store::drop_strays(conn, kept_since).await).await?;
     for _ in 0..STRAY_DAYS_MAX {
         let (count, day) = app.database.read(async |conn| store::attempts_without_day(conn).await).await?;
-        metrics::gauge!("webhook_attempts_in_default_partition").set(i32::try_from(count).map_or(f64::MAX, f64::from));
+        metrics::gauge!("webhook_attempts_in_default_partition")
+            .set(i32::try_from(count).map_or(f64::MAX, f64::from));
         let Some(day) = day else { return Ok(true) };
         tracing::error!(count, %day, "attempts were made on a day that had not been made; it is made up for");
         if !make_day(app, day).await? {

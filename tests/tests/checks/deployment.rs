@@ -16,7 +16,8 @@ use serde_json::Value;
 /// What the kernel says of a process, and what has its name from elsewhere: no macro records them by name.
 const NOT_BY_NAME: &[&str] = &["process_", "portal_order_streams", "portal_status_streams"];
 /// What every runbook has.
-const SECTIONS: &[&str] = &["## Meaning", "## Impact", "## First steps", "## Causes", "## Fix", "## Escalation"];
+const SECTIONS: &[&str] =
+    &["## Meaning", "## Impact", "## First steps", "## Causes", "## Fix", "## Escalation"];
 /// Words of its language that stand where a metric could.
 const WORDS: &[&str] = &["and", "or", "unless", "by", "without", "on", "ignoring", "bool", "offset"];
 /// Those that labels follow in parentheses.

@@ -147,7 +147,8 @@ impl Worker {
         // Never is long ago.
         let at = |time: Option<DateTime<Utc>>| precise(time.map_or(0, |time| time.timestamp()));
         metrics::gauge!("wallet_reconciliation_completed_timestamp_seconds").set(at(run.completed_at));
-        metrics::gauge!("wallet_reconciliation_last_run_rows").set(precise(run.rows_checked.unwrap_or_default()));
+        metrics::gauge!("wallet_reconciliation_last_run_rows")
+            .set(precise(run.rows_checked.unwrap_or_default()));
         metrics::gauge!("wallet_reconciliation_in_flight").set(precise(run.under_way));
         let seconds = precise(run.duration_ms.unwrap_or_default()) / 1_000.0;
         metrics::gauge!("wallet_reconciliation_last_run_duration_seconds").set(seconds);

@@ -23,8 +23,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("messaging", &["domain", "events", "settings", "telemetry", "tls"]),
     ("postgres", &["settings", "tls"]),
     ("outbox", &["domain", "events", "messaging", "postgres", "telemetry"]),
-    ("internal-api", &["domain", "settings", "telemetry"]),
-    ("web", &["domain", "internal-api", "settings", "telemetry"]),
+    ("web", &["domain", "postgres", "settings", "telemetry"]),
+    ("internal-api", &["domain", "settings", "telemetry", "web"]),
+    ("reconciliation", &[]),
     // Beyond design.md §2: what the five services would otherwise repeat of being a service.
     ("chassis", &["domain", "messaging", "outbox", "postgres", "settings", "telemetry", "web"]),
     ("webhook-signature", &[]),

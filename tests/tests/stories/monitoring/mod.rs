@@ -21,8 +21,7 @@ use settings::Secret;
 use waybill_tests::{Business, PATIENCE};
 
 /// Panels that have nothing to show while all is well, or where nothing else is scraped.
-const MAY_BE_EMPTY: &[&str] =
-    &["Errors by route", "Error ratio", "Reconciliation findings", "Spans"];
+const MAY_BE_EMPTY: &[&str] = &["Errors by route", "Error ratio", "Reconciliation findings", "Spans"];
 /// Alerts about slow calls. On a machine that is busy with other tests they may be pending: their rates span minutes.
 const OF_SPEED: &[&str] = &["WaybillOrderLatencyHigh", "WaybillWebhookLatencyHigh"];
 /// What Grafana puts in for a scrape interval of a second.
