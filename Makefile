@@ -8,6 +8,12 @@ DENY := $(TOOLS)/bin/cargo-deny
 MUTANTS := $(TOOLS)/bin/cargo-mutants
 SCHEMATHESIS := $(TOOLS)/schemathesis/bin/schemathesis
 DEPLOY_PYTHON := $(TOOLS)/deploy/bin/python
+DEPLOY_TOOLS := $(TOOLS)/deploy/installed
+# Their configuration, with every exception and its reason, is in .config/linters.
+LINTERS := $(TOOLS)/linters
+LINTERS_PYTHON := $(LINTERS)/python/installed
+LINTERS_NODE := $(LINTERS)/node_modules/.package-lock.json
+RENDERED := $(or $(CARGO_TARGET_DIR),target)/manifests
 WEB := services/portal-web
 NODE_MODULES := $(WEB)/node_modules/.package-lock.json
 PAGES := $(WEB)/dist/index.html
@@ -23,7 +29,7 @@ endif
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-unit test-long test-restore test-pages test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-deploy try-deploy alerts images fmt audit packages toolchain programs
+.PHONY: help run reset test test-unit test-long test-restore test-pages test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs
 
 help: ## This list; times are those of two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -86,27 +92,40 @@ bench: packages toolchain ## Everything beside a baseline of the same run, into 
 	cargo build --release --workspace --bins
 	cargo bench --package waybill-tests --bench beside_pgbench -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
-lint: packages toolchain $(NODE_MODULES) ## Formatting, ShellCheck, clippy, biome and the pages' types; warnings are failures; 30 s
+lint: packages toolchain $(NODE_MODULES) lint-shell lint-api lint-deploy ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
 	cargo fmt --all --check
-	git ls-files -z .ci '*.sh' | xargs -0 shellcheck
 	clippy-driver --version
 	mkdir -p $(dir $(WARNINGS))
 	bash -o pipefail -c 'cargo build --workspace --all-targets 2>&1 | tee $(WARNINGS)'
 	! grep '^warning' $(WARNINGS)
 	npm --prefix $(WEB) run check
 
-lint-deploy: $(DEPLOY_PYTHON) ## What deploy/ holds, against Kubernetes' schemas and our own rules; DEFINITIONS=<folder> adds the operators'; 20 s
-	$(DEPLOY_PYTHON) deploy/tools/lint.py $(if $(DEFINITIONS),--definitions $(DEFINITIONS))
+lint-shell: packages ## ShellCheck, for every file with a shell's first line; 3 s
+	git grep -zlE '^#!.*[/ ](ba|da)?sh$$' | xargs -0 shellcheck
+
+lint-api: $(LINTERS_NODE) ## Redocly and Spectral, for proto-docs/openapi and proto-docs/asyncapi; 5 s
+	PATH="$(abspath $(LINTERS))/node_modules/.bin:$$PATH" && export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true && \
+		redocly lint --config .config/linters/redocly.yaml && \
+		spectral lint --quiet --fail-severity=hint --ruleset .config/linters/spectral.yaml proto-docs/openapi/*.json proto-docs/asyncapi/*.json
+
+lint-deploy: $(DEPLOY_TOOLS) $(LINTERS_PYTHON) $(LINTERS_NODE) ## hadolint, checkov, dclint, Kubernetes' schemas and our own rules, for deploy/; 25 s
+	$(LINTERS)/python/bin/hadolint --config .config/linters/hadolint.yaml deploy/images/Containerfile
+	PATH="$(abspath $(LINTERS))/node_modules/.bin:$$PATH" dclint --config .config/linters/dclint.yaml --max-warnings 0 deploy/compose.yaml deploy/compose.production.yaml
+	$(DEPLOY_PYTHON) deploy/tools/lint.py --rendered $(RENDERED)
 	cd deploy/tools && $(abspath $(DEPLOY_PYTHON)) -m unittest --quiet test_lint
+	@# checkov knows a Containerfile by this name only.
+	cp deploy/images/Containerfile $(RENDERED)/Dockerfile
+	$(LINTERS)/python/bin/checkov --config-file .config/linters/checkov.yaml --framework kubernetes dockerfile --directory $(RENDERED)
+	$(LINTERS)/python/bin/checkov --config-file .config/linters/checkov.yaml --framework secrets --directory deploy
 
 alerts: ## Write deploy/kubernetes' copy of deploy/alerts anew; RUNBOOKS=https://… leads them to where you have proto-docs/runbooks
 	python3 deploy/tools/rules.py $(if $(RUNBOOKS),--runbooks $(RUNBOOKS))
 
-images: toolchain $(DEPLOY_PYTHON) ## Container images by docker, podman or buildah, and what each is made of in target/images; REGISTRY=…, VERSION=…
+images: toolchain $(DEPLOY_TOOLS) ## Container images by docker, podman or buildah, and what each is made of in target/images; REGISTRY=…, VERSION=…
 	sh deploy/images/build.sh
 	$(DEPLOY_PYTHON) deploy/tools/sbom.py target/images target/images/packages
 
-try-deploy: programs $(DEPLOY_PYTHON) ## What images hold and compose.yaml does, on this machine's PostgreSQL and RabbitMQ, without an engine; as root
+try-deploy: programs $(DEPLOY_TOOLS) ## What images hold and compose.yaml does, on this machine's PostgreSQL and RabbitMQ, without an engine; as root
 	DEPLOY_PYTHON=$(abspath $(DEPLOY_PYTHON)) sh deploy/images/check.sh $(PROGRAMS)
 	$(DEPLOY_PYTHON) deploy/tools/try_settings.py $(PROGRAMS)
 	$(DEPLOY_PYTHON) deploy/tools/try_compose.py $(PROGRAMS)
@@ -137,10 +156,24 @@ $(SCHEMATHESIS): tests/api/requirements.txt
 	@touch $@
 
 # As above.
-$(DEPLOY_PYTHON): deploy/tools/requirements.txt
+$(DEPLOY_TOOLS): deploy/tools/requirements.txt
 	@sh crates/local-stack/install-system-packages.sh python
 	python3 -m venv $(TOOLS)/deploy
 	$(TOOLS)/deploy/bin/pip install --quiet --disable-pip-version-check --requirement deploy/tools/requirements.txt
+	@touch $@
+
+$(LINTERS_PYTHON): .config/linters/requirements.txt
+	@sh crates/local-stack/install-system-packages.sh python
+	python3 -m venv $(LINTERS)/python
+	$(LINTERS)/python/bin/pip install --quiet --disable-pip-version-check --requirement .config/linters/requirements.txt
+	@touch $@
+
+# Exactly what the lock file says, with a Node.js of its own: Redocly needs a newer one than some systems have.
+$(LINTERS_NODE): $(addprefix .config/linters/,package.json package-lock.json .npmrc)
+	@sh crates/local-stack/install-system-packages.sh node
+	mkdir -p $(LINTERS)
+	cp $^ $(LINTERS)
+	npm --prefix $(LINTERS) ci --no-audit --no-fund
 	@touch $@
 
 # The programs are built in one go, as tests start them too: the same selection of packages is compiled only once.
@@ -175,7 +208,8 @@ run: NEEDS := build node servers
 test: NEEDS := browser build node prometheus python servers
 test-pages: NEEDS := browser build node python servers
 test-unit test-monitoring: NEEDS := build prometheus python servers
-lint: NEEDS := build node servers shellcheck
+lint: NEEDS := build node python servers shellcheck
+lint-shell: NEEDS := shellcheck
 
 packages:
 	@sh crates/local-stack/install-system-packages.sh $(NEEDS)
