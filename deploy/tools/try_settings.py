@@ -55,9 +55,8 @@ def faults(program: Path, given: dict, serves: bool):
 
 
 def of_kubernetes(authority: str):
-    program = manifests.kubectl()
     for overlay in manifests.OVERLAYS:
-        resources = manifests.render(program, overlay)
+        resources = manifests.documents(manifests.rendered(overlay))
         config_maps = {one["metadata"]["name"]: one.get("data", {}) for one in manifests.of_kind(resources, "ConfigMap")}
         for resource in manifests.of_kind(resources, "Deployment", "Job"):
             pod = resource["spec"]["template"]["spec"]
