@@ -29,7 +29,7 @@ endif
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-unit test-long test-restore test-pages test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs
+.PHONY: help run reset test test-unit test-long test-restore test-pages test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs
 
 help: ## This list; times are those of two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -92,7 +92,7 @@ bench: packages toolchain ## Everything beside a baseline of the same run, into 
 	cargo build --release --workspace --bins
 	cargo bench --package waybill-tests --bench beside_pgbench -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
-lint: packages toolchain $(NODE_MODULES) lint-shell lint-api lint-deploy ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
+lint: packages toolchain $(NODE_MODULES) lint-yaml lint-shell lint-api lint-deploy ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
 	cargo fmt --all --check
 	clippy-driver --version
 	mkdir -p $(dir $(WARNINGS))
@@ -100,8 +100,11 @@ lint: packages toolchain $(NODE_MODULES) lint-shell lint-api lint-deploy ## Form
 	! grep '^warning' $(WARNINGS)
 	npm --prefix $(WEB) run check
 
+lint-yaml: $(LINTERS_PYTHON) ## yamllint, for every YAML file; 2 s
+	git ls-files -z '*.yaml' '*.yml' | xargs -0 $(LINTERS)/python/bin/yamllint --strict --config-file .config/linters/yamllint.yaml
+
 lint-shell: packages ## ShellCheck, for every file with a shell's first line; 3 s
-	git grep -zlE '^#!.*[/ ](ba|da)?sh$$' | xargs -0 shellcheck
+	git grep -zlE '^#!.*[/ ](ba|da)?sh( |$$)' | xargs -0 shellcheck
 
 lint-api: $(LINTERS_NODE) ## Redocly and Spectral, for proto-docs/openapi and proto-docs/asyncapi; 5 s
 	PATH="$(abspath $(LINTERS))/node_modules/.bin:$$PATH" && export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true && \
@@ -115,7 +118,7 @@ lint-deploy: $(DEPLOY_TOOLS) $(LINTERS_PYTHON) $(LINTERS_NODE) ## hadolint, chec
 	cd deploy/tools && $(abspath $(DEPLOY_PYTHON)) -m unittest --quiet test_lint
 	@# checkov knows a Containerfile by this name only.
 	cp deploy/images/Containerfile $(RENDERED)/Dockerfile
-	$(LINTERS)/python/bin/checkov --config-file .config/linters/checkov.yaml --framework kubernetes dockerfile --directory $(RENDERED)
+	$(LINTERS)/python/bin/checkov --config-file .config/linters/checkov.yaml --framework kubernetes dockerfile secrets --directory $(RENDERED)
 	$(LINTERS)/python/bin/checkov --config-file .config/linters/checkov.yaml --framework secrets --directory deploy
 
 alerts: ## Write deploy/kubernetes' copy of deploy/alerts anew; RUNBOOKS=https://… leads them to where you have proto-docs/runbooks
