@@ -103,8 +103,8 @@ lint: packages toolchain $(NODE_MODULES) lint-yaml lint-shell lint-api lint-depl
 lint-yaml: $(LINTERS_PYTHON) ## yamllint, for every YAML file; 2 s
 	git ls-files -z '*.yaml' '*.yml' | xargs -0 $(LINTERS)/python/bin/yamllint --strict --config-file .config/linters/yamllint.yaml
 
-lint-shell: packages ## ShellCheck, for every file with a shell's first line; 3 s
-	git grep -zlE '^#!.*[/ ](ba|da)?sh( |$$)' | xargs -0 shellcheck
+lint-shell: $(LINTERS_PYTHON) ## ShellCheck, for every file with a shell's first line; 3 s
+	git grep -zlE '^#!.*[/ ](ba|da)?sh( |$$)' | xargs -0 $(LINTERS)/python/bin/shellcheck
 
 lint-api: $(LINTERS_NODE) ## Redocly and Spectral, for proto-docs/openapi and proto-docs/asyncapi; 5 s
 	PATH="$(abspath $(LINTERS))/node_modules/.bin:$$PATH" && export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true && \
@@ -211,8 +211,7 @@ run: NEEDS := build node servers
 test: NEEDS := browser build node prometheus python servers
 test-pages: NEEDS := browser build node python servers
 test-unit test-monitoring: NEEDS := build prometheus python servers
-lint: NEEDS := build node python servers shellcheck
-lint-shell: NEEDS := shellcheck
+lint: NEEDS := build node python servers
 
 packages:
 	@sh crates/local-stack/install-system-packages.sh $(NEEDS)
