@@ -17,14 +17,13 @@ import schemas
 
 class Report:
     def __init__(self):
-        self.faults = 0
+        self.sections = self.faults = 0
 
     def section(self, name: str, faults):
-        faults = list(dict.fromkeys(faults))
-        print(f"{'FAILED ' if faults else 'ok     '} {name}")
-        for fault in faults:
-            print(f"        {fault}")
-        self.faults += len(faults)
+        self.sections += 1
+        for fault in dict.fromkeys(faults):
+            self.faults += 1
+            print(f"FAILED  {name}: {fault}")
 
 
 def check_overlay(report: Report, overlay: str, resources: list):
@@ -58,6 +57,7 @@ def main() -> int:
         if given.rendered:
             given.rendered.mkdir(parents=True, exist_ok=True)
             (given.rendered / f"{overlay}.yaml").write_text(text)
+    print(f"{report.sections} checks, {report.faults} faults")
     return 1 if report.faults else 0
 
 
