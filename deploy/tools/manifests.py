@@ -1,8 +1,7 @@
-"""The manifests: reading the files, rendering the overlays, and what is found in them."""
+"""Renders the overlays, and finds things in the resources."""
 
-import re
 import subprocess
-import shutil
+import sys
 from pathlib import Path
 
 import yaml
@@ -10,49 +9,20 @@ import yaml
 DEPLOY = Path(__file__).resolve().parents[1]
 KUBERNETES = DEPLOY / "kubernetes"
 OVERLAYS = ["local", "production", "restored"]
-# Older ones have another kustomize in them, which reads other fields.
-KUBECTL_OLDEST = (1, 27)
-
-
-class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """As YAML is meant: a name that stands twice in a map is a fault, not a choice."""
-
-
-def _map(loader, node):
-    seen = set()
-    for key, _ in node.value:
-        if key.value in seen and key.tag != "tag:yaml.org,2002:merge":
-            raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} stands twice", key.start_mark)
-        seen.add(key.value)
-    return loader.construct_mapping(node, deep=True)
-
-
-Loader.add_constructor("tag:yaml.org,2002:map", _map)
+# requirements.txt installs it next to Python.
+KUBECTL = Path(sys.executable).with_name("kubectl")
 
 
 def documents(text: str) -> list:
-    return [document for document in yaml.load_all(text, Loader) if document is not None]
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return [document for document in yaml.load_all(text, loader) if document is not None]
 
 
-def kubectl() -> str | None:
-    """A kubectl that renders, or why there is none (raised as RuntimeError)."""
-    program = shutil.which("kubectl")
-    if program is None:
-        raise RuntimeError("there is no kubectl")
-    said = subprocess.run([program, "version", "--client"], capture_output=True, text=True).stdout
-    found = re.search(r"v(\d+)\.(\d+)\.", said)
-    version = tuple(map(int, found.groups())) if found else (0, 0)
-    if version < KUBECTL_OLDEST:
-        raise RuntimeError(f"kubectl is older than {'.'.join(map(str, KUBECTL_OLDEST))}")
-    return program
-
-
-def render(program: str, overlay: str) -> list:
-    folder = KUBERNETES / "overlays" / overlay
-    done = subprocess.run([program, "kustomize", folder], capture_output=True, text=True)
+def rendered(overlay: str) -> str:
+    done = subprocess.run([KUBECTL, "kustomize", KUBERNETES / "overlays" / overlay], capture_output=True, text=True)
     if done.returncode != 0:
-        raise RuntimeError(f"overlays/{overlay} cannot be rendered: {done.stderr.strip()}")
-    return documents(done.stdout)
+        raise SystemExit(f"error: overlays/{overlay} does not render: {done.stderr.strip()}")
+    return done.stdout
 
 
 def title(resource: dict) -> str:
@@ -79,7 +49,7 @@ def selects(selector: dict, labels: dict) -> bool:
 
 
 def walk(value, path=""):
-    """Every map and value in it, with its place."""
+    """Every map and value, with its path."""
     yield path, value
     if isinstance(value, dict):
         for key, inner in value.items():

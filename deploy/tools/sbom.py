@@ -1,9 +1,8 @@
-"""Writes what an image is made of, as CycloneDX: sbom.py <folder> [<packages>] writes <service>.cdx.json for each service.
+"""Writes the SBOM of each image, in CycloneDX: sbom.py <folder> [<packages>] writes <folder>/<service>.cdx.json.
 
-The crates that a service is built from, as `cargo metadata` and the lock file have them (with what a feature that another service
-asks for adds, since all are built at once), and for portal-api the packages that its
-pages are built from. And the packages of the system (the C library, root certificates), as the image itself records them
-(images/base-tree.sh): images/build.sh takes the records of each image to <packages>/<service>.
+It lists the crates of the service, from `cargo metadata` (with the features that other services enable, since one build makes all), the
+npm packages of the pages for portal-api, and the system's packages (C library, root certificates). The image records the latter
+(images/base-tree.sh), and images/build.sh copies the records to <packages>/<service>.
 """
 
 import base64
@@ -25,7 +24,7 @@ from packageurl import PackageURL
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVICES = ["key-management", "order-api", "portal-api", "wallet", "webhook-dispatcher"]
-# What images are built for.
+# The platform of the images.
 PLATFORM = "x86_64-unknown-linux-gnu"
 
 
@@ -39,20 +38,20 @@ def _crate(package: dict, kind=ComponentType.LIBRARY) -> Component:
     component = Component(type=kind, name=package["name"], version=package["version"], bom_ref=package["id"],
                           purl=PackageURL("cargo", name=package["name"], version=package["version"]) if package["source"] else None)
     if package["license"]:
-        # An old way to write OR.
+        # Older crates write OR as a slash.
         component.licenses.add(LicenseExpression(package["license"].replace("/", " OR ")))
     return component
 
 
 def of_system(records: Path):
-    """What the records of packages in `status.d` say, of the Debian that `os-release` names."""
+    """The packages in `status.d`, of the Debian version in `os-release`."""
     release = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', (records / "os-release").read_text(), re.MULTILINE))
     for record in sorted((records / "status.d").iterdir()):
         fields = dict(re.findall(r"^([\w-]+): (.*)$", record.read_text(), re.MULTILINE))
         name, version, architecture = fields["Package"], fields["Version"], fields["Architecture"]
         qualifiers = {"arch": architecture, "distro": f"{release['ID']}-{release['VERSION_ID']}"}
         if "Source" in fields:
-            # As scanners look advisories up; it stands with its version where that is another.
+            # Scanners look up advisories by source package. The field may add a version.
             qualifiers["upstream"] = fields["Source"].partition(" ")[0]
         yield Component(type=ComponentType.LIBRARY, name=name, version=version, bom_ref=f"deb:{name}@{version}",
                         purl=PackageURL("deb", release["ID"], name, version, qualifiers))
@@ -69,7 +68,7 @@ def of_service(service: str, metadata: dict, records: Path | None = None) -> Bom
         if id in components:
             continue
         components[id] = _crate(packages[id], ComponentType.APPLICATION if id == root else ComponentType.LIBRARY)
-        # What only tests or builds need is in no program.
+        # The programs contain no dependencies of tests and builds.
         waiting += _needed(nodes[id])
     bom.metadata.component = components[root]
     system = list(of_system(records)) if records else []
@@ -92,7 +91,7 @@ def _needed(node: dict) -> list:
 
 
 def of_pages():
-    """What the lock file of the pages names, without what only builds or tests them."""
+    """The packages in the pages' lock file, without those for builds and tests."""
     lock = json.loads((ROOT / "services/portal-web/package-lock.json").read_text())
     for place, package in lock["packages"].items():
         if not place or package.get("dev") or package.get("optional"):
@@ -121,7 +120,7 @@ def main() -> int:
             print(f"{service}: {fault}", file=sys.stderr)
             return 1
         (folder / f"{service}.cdx.json").write_text(text)
-        system = "" if packages else ", without the system's packages: no image was looked into"
+        system = "" if packages else ", without the system's packages, because there are no records of an image"
         print(f"{folder / f'{service}.cdx.json'}: {len(bom.components)} components{system}")
     return 0
 

@@ -1,9 +1,8 @@
-"""Does what `docker compose up` would do with compose.yaml, without an engine: try_compose.py <folder with the programs>.
+"""Starts what compose.yaml describes, without a container engine: try_compose.py <folder with the programs>.
 
-PostgreSQL and RabbitMQ are this system's; the programs run in the base tree of the images (images/base-tree.sh), as its user, on a
-read-only root, with the environment, the secrets, the order and the health checks of compose.yaml, and the scripts beside it. All in
-a network, mounts and processes of its own, which go with it; it takes root. What it cannot show: that the images of others are
-there, and what is the engine's (limits, networks, restarts).
+It uses this machine's PostgreSQL and RabbitMQ. The programs run in the base tree of the images (images/base-tree.sh), as its user and on a
+read-only root, with the environment, secrets, order and health checks of compose.yaml, and its scripts. It runs in its own network, mount
+and process namespaces, and needs root. It tests neither the images of PostgreSQL and RabbitMQ nor the engine's limits, networks and restarts.
 """
 
 import glob
@@ -20,7 +19,7 @@ from pathlib import Path
 import compose
 from manifests import DEPLOY
 
-PATIENCE_SECONDS = 90
+START_SECONDS_MAX = 90
 USER = 65532
 
 
@@ -29,7 +28,7 @@ class Machine:
         self.work, self.programs, self.running = work, programs, {}
         self.spec = compose.interpolated(compose.files()["compose.yaml"])
         names = self.spec["services"]
-        # All share one machine, so each has a loopback address instead of a network of its own.
+        # All run on one machine, so each has its own loopback address.
         self.addresses = {name: f"127.0.1.{number}" for number, name in enumerate(names, 1)}
         self.secrets, self.tree = work / "secrets", work / "tree"
 
@@ -48,12 +47,12 @@ class Machine:
             shutil.copy(program, self.tree / "usr/bin")
         (self.tree / "run/secrets").mkdir(parents=True)
         (self.tree / "etc/hosts").touch()
-        # As the engine writes it.
+        # A container engine writes the same.
         (self.tree / "etc/resolv.conf").write_text("nameserver 127.0.0.11\n")
         self.run("mount", "--bind", self.tree, self.tree)
         self.run("mount", "--bind", hosts, self.tree / "etc/hosts")
         self.run("mount", "--bind", hosts, "/etc/hosts")
-        # Where the servers' scripts look, too. Each program sees all of them here; in compose, its own.
+        # The servers' scripts read them there, too. Here each program sees all secrets; with Compose it sees its own.
         self.run("mount", "-t", "tmpfs", "none", "/run")
         Path("/run/secrets").mkdir()
         for place in (Path("/run/secrets"), self.tree / "run/secrets"):
@@ -81,10 +80,10 @@ class Machine:
         self.running[name] = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT, **options)
 
     def until(self, name: str, test):
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + START_SECONDS_MAX
         while not test():
             if self.running[name].poll() is not None or time.monotonic() > end:
-                raise SystemExit(f"FAILED  {name}: it does not come up\n{self.log(name).read_text(errors='replace')[-2000:]}")
+                raise SystemExit(f"FAILED  {name}: it does not start\n{self.log(name).read_text(errors='replace')[-2000:]}")
             time.sleep(0.2)
 
     def start(self, name: str):
@@ -96,7 +95,7 @@ class Machine:
         elif service.get("restart") == "no":
             self.one_shot(name, service)
         else:
-            # What pods wait for on Kubernetes, as the role that serves.
+            # Pods on Kubernetes wait for the same, with the same role.
             schema = subprocess.run(self.in_image(name, ["schema", "--patience", "5"]), env=self.environment(name), capture_output=True, text=True)
             if schema.returncode != 0:
                 raise SystemExit(f"FAILED  {name} does not find its schema: {(schema.stdout + schema.stderr)[-2000:]}")
@@ -139,7 +138,7 @@ class Machine:
 
     def one_shot(self, name: str, service: dict):
         if "entrypoint" in service:
-            # What compose mounts at /compose and /grants is here in the repository.
+            # Compose mounts these folders of the repository at /compose and /grants.
             script = (DEPLOY / service["entrypoint"][1].lstrip("/")).read_text().replace("/grants/", f"{DEPLOY}/grants/")
             command, environment = ["sh", "-c", script], {"PATH": os.environ["PATH"], **self.environment(name)}
         else:
@@ -160,7 +159,7 @@ class Machine:
             raise SystemExit(f"FAILED  {name} ended with {code}\n{self.log(name).read_text(errors='replace')[-2000:]}")
         print(f"ok      {name} stopped ({time.monotonic() - began:.1f} s)")
 
-    def complaints(self):
+    def warnings(self):
         for name in compose.PROGRAMS:
             for line in self.log(name).read_text(errors="replace").splitlines():
                 if '"WARN"' in line or '"ERROR"' in line:
@@ -168,12 +167,12 @@ class Machine:
 
 
 def in_order(services: dict) -> list:
-    """Each after what it depends on."""
+    """The services, each after its dependencies."""
     done: list = []
     while len(done) < len(services):
         ready = [name for name, spec in services.items() if name not in done and set(spec.get("depends_on", {})) <= set(done)]
         if not ready:
-            raise SystemExit("FAILED  compose.yaml: the services wait for each other")
+            raise SystemExit("FAILED  compose.yaml: the dependencies have a cycle")
         done += ready
     return done
 
@@ -181,7 +180,7 @@ def in_order(services: dict) -> list:
 def main() -> int:
     programs = Path(sys.argv[1]).resolve()
     if os.geteuid() != 0:
-        print("not run: it takes root to change the root directory", file=sys.stderr)
+        print("not run: changing the root directory needs root", file=sys.stderr)
         return 1
     if os.environ.get("TRY_COMPOSE") != "inside":
         inside = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, __file__, str(programs)]
@@ -193,17 +192,17 @@ def main() -> int:
         try:
             for name in in_order(machine.spec["services"]):
                 machine.start(name)
-            # As an upgrade does: what is there stays.
+            # An upgrade runs them again, and keeps the data.
             for name in ("databases", "migrate-wallet", "grants"):
                 machine.start(name)
             time.sleep(3)
             for name in compose.PROGRAMS:
                 machine.stop(name)
-            complaints = list(machine.complaints())
-            for line in complaints:
+            warnings = list(machine.warnings())
+            for line in warnings:
                 print(f"        {line}")
-            print("FAILED  the services had to complain" if complaints else "ok      no service had to complain")
-            return int(bool(complaints))
+            print("FAILED  the services logged warnings or errors" if warnings else "ok      no service logged a warning or an error")
+            return int(bool(warnings))
         finally:
             for process in machine.running.values():
                 process.kill()

@@ -1,7 +1,7 @@
-"""Hands each program what its Deployment, its migration Job and compose would give it: try_settings.py <folder with the programs>.
+"""Runs each program with the settings of its Deployment, its migration Job and Compose: try_settings.py <folder with the programs>.
 
-Secrets are made up, and there is no database: whoever is to serve is asked for its settings alone, and a migration gets as far as
-asking for its tables and no further. Whatever either says of its settings is a fault, and so is a variable that it does not know.
+Secrets have made-up values, and there is no database: a service only checks its settings, and a migration fails when it connects. An error
+about settings is a fault, and so is a variable that the program does not know.
 """
 
 import re
@@ -15,11 +15,10 @@ import compose
 import manifests
 
 NOBODY = "127.0.0.1:9"
-# Long enough for all, and a key in base64 where one is wanted.
+# Long enough for every secret; a key is in base64.
 SECRET, KEY = "a" * 48, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
-
-# Where pods have PostgreSQL's authority.
+# The certificate of PostgreSQL's authority in a pod.
 AUTHORITY = "/etc/waybill/postgres/ca.crt"
 
 
@@ -55,15 +54,14 @@ def faults(program: Path, given: dict, serves: bool):
 
 
 def of_kubernetes(authority: str):
-    program = manifests.kubectl()
     for overlay in manifests.OVERLAYS:
-        resources = manifests.render(program, overlay)
+        resources = manifests.documents(manifests.rendered(overlay))
         config_maps = {one["metadata"]["name"]: one.get("data", {}) for one in manifests.of_kind(resources, "ConfigMap")}
         for resource in manifests.of_kind(resources, "Deployment", "Job"):
             pod = resource["spec"]["template"]["spec"]
             container = pod["containers"][0] if resource["kind"] == "Deployment" else pod["initContainers"][0]
-            # On one node nobody pays and no mail is sent.
-            given = environment(container, config_maps, optional=overlay == "production", authority=authority)
+            # overlays/local has neither payments nor mails.
+            given = environment(container, config_maps, optional=overlay != "local", authority=authority)
             name, serves = resource["metadata"]["name"].removeprefix("migrate-"), resource["kind"] == "Deployment"
             yield f"overlays/{overlay}: {manifests.title(resource)}", name, given, serves
 
@@ -85,13 +83,13 @@ def of_compose_in_production():
 def main() -> int:
     programs, found = Path(sys.argv[1]).resolve(), 0
     with tempfile.NamedTemporaryFile("w", suffix=".crt") as authority:
-        # Any will do: there is nobody to speak to.
+        # Any certificate works, because no program connects.
         authority.write(ssl.DER_cert_to_PEM_cert(ssl.create_default_context().get_ca_certs(binary_form=True)[0]))
         authority.flush()
         for place, name, given, serves in [*of_kubernetes(authority.name), *of_compose_in_production()]:
             said = list(faults(programs / name, given, serves))
             found += len(said)
-            print(f"{'FAILED ' if said else 'ok     '} {place}: the program takes its settings")
+            print(f"{'FAILED ' if said else 'ok     '} {place}: the program accepts its settings")
             for fault in said:
                 print(f"        {fault}")
     return int(found > 0)
