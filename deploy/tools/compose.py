@@ -150,39 +150,9 @@ def _topology(given):
             yield f"compose/rabbitmq-definitions.json: the {kind} differ from those in kubernetes/base/rabbitmq"
 
 
-def _queues_of_the_code(given):
-    """The queues and bindings are those of `messaging::topology`, with the limits of `messaging::Queue`."""
-    def source(path):
-        return (DEPLOY.parent / path).read_text()
-
-    keys = dict(re.findall(r'pub const ([A-Z_]+): &str = "([^"]+)";', source("crates/events/src/routing.rs")))
-    code = {}
-    for body in re.findall(r"pub fn \w+\(\) -> Queue \{(.*?)\n\}", source("crates/messaging/src/topology.rs"), re.S):
-        name = re.search(r'Queue::shared\("([^"]+)"', body).group(1)
-        # `Queue::renewal_key` is a second binding of each.
-        code[name] = {keys[key] for key in re.findall(r"binding::([A-Z_]+)", body)} | {f"renewed.{name}"}
-    limits = {name: int(number.replace("_", "")) for name, number
-              in re.findall(r"const ([A-Z_]+): i64 = ([0-9_]+);", source("crates/messaging/src/queue.rs"))}
-    here = {}
-    for one in given["definitions"]["queues"]:
-        arguments, name = one["arguments"], one["name"]
-        wanted = {"x-queue-type": "quorum", "x-max-length": limits["LENGTH_MAX"], "x-overflow": "reject-publish"}
-        if not name.endswith(".dead-letters"):
-            here[name] = {b["routing_key"] for b in given["definitions"]["bindings"] if b["destination"] == name}
-            wanted |= {"x-delivery-limit": limits["DELIVERY_LIMIT"], "x-dead-letter-exchange": "", "x-dead-letter-routing-key": f"{name}.dead-letters"}
-        if arguments != wanted:
-            yield f"{name} has other arguments than in the code"
-    for name in sorted(code.keys() | here.keys()):
-        if code.get(name) != here.get(name):
-            yield f"{name}: the code binds it to {sorted(code.get(name, []))}, the definitions to {sorted(here.get(name, []))}"
-        if f"{name}.dead-letters" not in [one["name"] for one in given["definitions"]["queues"]]:
-            yield f"{name} has no queue for its dead letters"
-
-
 CHECKS = {
     "no service has privileges": _privileges, "health checks and shutdown": _health, "services start in order": _order,
     "secrets are files": _secrets, "the network is closed": _network, "the broker is that of Kubernetes": _topology,
-    "the queues are those of the code": _queues_of_the_code,
 }
 
 

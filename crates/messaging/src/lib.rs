@@ -6,6 +6,8 @@ mod broker;
 mod connect;
 mod consumer;
 mod declare;
+#[cfg(test)]
+mod definitions;
 mod depth;
 mod error;
 mod handler;
