@@ -137,7 +137,7 @@ fn commands_ask_for_no_more_than_they_need() {
         for words in [&["--help"][..], &["help"], &["migrate", "--help"], &["--version"]] {
             let output = run(program, words, &[]);
             let said = String::from_utf8(output.stdout).unwrap();
-            assert!(output.status.success() && said.starts_with(&format!("{program} ")), "{words:?}: {said}");
+            assert!(output.status.success() && said.contains(program), "{words:?}: {said}");
         }
         for words in [&["migrate"][..], &["schema"]] {
             let output = run(program, words, &[]);

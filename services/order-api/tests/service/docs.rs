@@ -10,7 +10,12 @@ async fn anyone_can_read_the_guides() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
     let api = Api::new(format!("http://{}", service.public))?;
     let get = async |path: &str| api.send(api.request(Method::GET, path)).await;
-    for (path, part) in [("/docs", "href=\"/docs/webhooks\""), ("/docs/webhooks", "id=\"verifying\"")] {
+    for (path, part) in [
+        ("/docs", "href=\"/docs/webhooks\""),
+        ("/docs/quick-start", "href=\"/docs/go-live\""),
+        ("/docs/go-live", "id=\"retries-and-idempotency\""),
+        ("/docs/webhooks", "id=\"verifying\""),
+    ] {
         let page = get(path).await?;
         assert_eq!(page.status, 200, "{path}");
         assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));

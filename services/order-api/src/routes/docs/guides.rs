@@ -8,7 +8,9 @@ use super::page::{STYLE, initial};
 use super::prose::{Prose, prose};
 
 /// The end of its address, the title, and the text of each guide.
-const GUIDES: [(&str, &str, &str); 4] = [
+const GUIDES: [(&str, &str, &str); 6] = [
+    ("quick-start", "Quick start", include_str!("../../../../../proto-docs/integrators/quick-start.md")),
+    ("go-live", "Go-live guide", include_str!("../../../../../proto-docs/integrators/go-live.md")),
     ("webhooks", "Webhooks", include_str!("../../../../../proto-docs/integrators/webhooks.md")),
     (
         "test-orders",

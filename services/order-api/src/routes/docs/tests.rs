@@ -27,9 +27,21 @@ fn every_guide_of_the_repository_is_served() {
 }
 
 #[test]
+fn the_quick_start_verifies_as_the_webhooks_guide_does() {
+    let [quick_start, webhooks] = ["quick-start", "webhooks"].map(|guide| {
+        let file = format!("../../proto-docs/integrators/{guide}.md");
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
+    });
+    let (_, code) = webhooks.split_once("```js\n").unwrap();
+    let (code, _) = code.split_once("\n```").unwrap();
+    let (_, verify) = code.split_once("\n\n").unwrap();
+    assert!(quick_start.contains(verify));
+}
+
+#[test]
 fn pages_name_this_installation_s_headers_and_run_nothing() {
     let rendered = rendered();
-    let (_, webhooks) = &rendered.guides[0];
+    let (_, webhooks) = rendered.guides.iter().find(|(name, _)| *name == "webhooks").unwrap();
     for part in ["Acme-Go-Signature-Next", "'acme-go-timestamp'", "<h2 id=\"retries-order-duplicates\">"] {
         assert!(webhooks.contains(part), "{part}");
     }
