@@ -301,7 +301,10 @@ async fn what_is_old_goes_by_itself_and_what_is_young_or_under_way_stays() -> an
         metrics.lines().any(|line| line.starts_with("personal_data_erased_total") && line.ends_with(" 3")),
         "{metrics}"
     );
-    assert!(metrics.contains("\npersonal_data_erasure_overdue_seconds{service=\"order-api\"} 0\n"), "{metrics}");
+    assert!(
+        metrics.contains("\npersonal_data_erasure_overdue_seconds{service=\"order-api\"} 0\n"),
+        "{metrics}"
+    );
 
     // What was never placed is taken over as if nothing had been there.
     business.top_up(100_000).await?;

@@ -1,8 +1,9 @@
-//! Keeps the house as `design.md` §2 draws it. Each test is one rule and names what to do about a breach.
+//! The structure of the repository. Each test enforces one rule and says how to fix a breach.
 #![expect(clippy::expect_used, reason = "where the tree cannot be read, the test has failed")]
 
 mod imports;
 mod layers;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,7 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("events", &["domain"]),
     ("settings", &[]),
     ("telemetry", &["settings"]),
-    // Beyond design.md §2: what the two below would otherwise both hold of whom to trust on the network.
+    // Certificates of the database's and the broker's connections.
     ("tls", &[]),
     ("messaging", &["domain", "events", "settings", "telemetry", "tls"]),
     ("postgres", &["settings", "tls"]),
@@ -26,15 +27,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("web", &["domain", "postgres", "settings", "telemetry"]),
     ("internal-api", &["domain", "settings", "telemetry", "web"]),
     ("reconciliation", &[]),
-    // Beyond design.md §2: what the five services would otherwise repeat of being a service.
+    // The parts that all five services have.
     ("chassis", &["domain", "messaging", "outbox", "postgres", "settings", "telemetry", "web"]),
     ("webhook-signature", &[]),
     ("local-stack", &["domain", "settings"]),
-    // Beyond design.md §2: the integrator that the demo and the stories use, which knows Waybill by its public API and
-    // its webhooks alone; and the main job played through the public APIs, for `make run` and the stories.
+    // An integrator for the demo and the stories, which uses the public API and the webhooks only; and the main job,
+    // played through the public APIs.
     ("reference-shop", &["domain", "postgres", "settings", "telemetry", "webhook-signature"]),
     ("demo", &["domain", "local-stack", "reference-shop", "settings"]),
-    // Beyond design.md §2: helpers of tests, which no program ships.
+    // Helpers of tests, which no program ships.
     ("test-kit", &["domain", "internal-api", "local-stack", "settings", "telemetry"]),
 ];
 const NOT_FOR_SERVICES: &[&str] = &["demo", "local-stack", "reference-shop", "test-kit"];
@@ -160,7 +161,7 @@ fn arrows_point_one_way() {
     }
     none(
         breaches,
-        "The imports are not those of design.md §2. Move the code, or argue for the change in ARROWS:",
+        "Crates import each other in another way than ARROWS says. Move the code, or change ARROWS with a reason:",
     );
 }
 
@@ -223,20 +224,33 @@ fn every_member_inherits_the_lints() {
     none(without, "Add `[lints]` with `workspace = true` to:");
 }
 
+/// What a service's `src` may hold besides the folders of its named subsystems.
+const SERVICE_FILES: &[&str] = &["main.rs", "lib.rs", "start.rs", "state.rs", "settings.rs"];
+
 #[test]
-fn every_service_has_the_same_rooms() {
-    let missing = metadata()
-        .workspace_packages()
-        .iter()
-        .filter(|package| is_service(package))
-        .flat_map(|package| {
-            let home = package.manifest_path.parent().expect("a manifest lies in a folder").to_owned();
-            ["src/main.rs", "src/settings.rs", "src/app.rs", "migrations"].map(|room| home.join(room))
-        })
-        .filter(|room| !room.exists())
-        .map(|room| room.to_string())
-        .collect();
-    none(missing, "A service is laid out as in design.md §2; these are missing:");
+fn every_service_has_the_same_folders() {
+    let mut breaches = Vec::new();
+    for package in metadata().workspace_packages().into_iter().filter(|package| is_service(package)) {
+        let home =
+            package.manifest_path.parent().expect("a manifest lies in a folder").as_std_path().to_owned();
+        let needed = [
+            "main.rs",
+            "start.rs",
+            "state.rs",
+            "routes/mod.rs",
+            "commands/mod.rs",
+            "store/mod.rs",
+            "domain/mod.rs",
+        ];
+        let missing = needed.iter().map(|file| home.join("src").join(file)).chain([home.join("migrations")]);
+        breaches.extend(
+            missing.filter(|path| !path.exists()).map(|path| format!("{} is missing", path.display())),
+        );
+        let loose = entries(&home.join("src")).into_iter().filter(|path| path.is_file());
+        let loose = loose.filter(|path| !SERVICE_FILES.iter().any(|file| path.ends_with(file)));
+        breaches.extend(loose.map(|path| format!("{} belongs in a folder", path.display())));
+    }
+    none(breaches, "All services have the same folders; see ARCHITECTURE.md, layers:");
 }
 
 #[test]
@@ -247,7 +261,7 @@ fn the_top_level_holds_nothing_else() {
         .filter(|name| !name.starts_with('.'))
         .filter(|name| !TOP_LEVEL.contains(&&**name) && !TOP_LEVEL_MADE.contains(&&**name))
         .collect();
-    none(strange, "The top level is that of design.md §2 and dotfiles. Find another place for:");
+    none(strange, "The top level holds TOP_LEVEL and dotfiles only. Find another place for:");
 }
 
 #[test]
