@@ -1,16 +1,17 @@
-//! key-management: API keys (`spec.md` §2.4). It alone knows which keys exist; the others ask it, and are told of a key
-//! that stops working by `api_key.revoked`.
+//! key-management: API keys (SPECIFICATION §2.4). Only this service stores keys. The other services ask it to verify a key,
+//! and the event `api_key.revoked` announces each revocation to their caches.
 
-mod app;
 mod commands;
 mod domain;
-mod last_uses;
 mod queries;
 mod routes;
 mod settings;
+mod start;
+mod state;
 mod store;
+mod usage;
 mod workers;
 
-pub use app::start;
 pub use settings::{Keys, Settings};
+pub use start::start;
 pub use store::MIGRATIONS;

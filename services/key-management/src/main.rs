@@ -1,4 +1,4 @@
-//! API keys: create, verify, rotate, revoke.
+//! `key-management`: see `key-management --help`.
 
 use std::process::ExitCode;
 

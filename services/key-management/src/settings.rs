@@ -1,4 +1,4 @@
-//! What key-management is told at its start.
+//! The settings of key-management.
 
 use chassis::{Sections, ServiceSettings};
 use schemars::JsonSchema;
@@ -27,7 +27,7 @@ pub struct Settings {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Keys {
-    /// What keys are hashed with, 32 bytes or more. With another pepper every key that was ever handed out is unknown.
+    /// The secret that keys are hashed with, 32 bytes or more. Changing it invalidates every issued key.
     #[schemars(length(min = 32))]
     pub pepper: Secret,
 }

@@ -1,15 +1,14 @@
-//! A new key. Whether a business may have a live one (`spec.md` §3.2) is decided by portal-api, which owns the go-live
-//! facts, before it asks for the key here.
+//! Creates a key. portal-api owns the go-live facts and decides beforehand whether a business may have a live key
+//! (SPECIFICATION §3.2).
 
 use domain::{BusinessId, Mode};
 use postgres::StoreError;
 
 use super::IssuedKey;
-use crate::app::App;
 use crate::domain::WORKING_KEYS_MAX;
+use crate::state::State;
 use crate::store;
 
-/// What is to be created.
 #[derive(Clone, Debug)]
 pub(crate) struct NewKey {
     pub business: BusinessId,
@@ -19,24 +18,20 @@ pub(crate) struct NewKey {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CreateError {
-    #[error("the business has as many working {0} keys as it may have")]
+    #[error("the business has the maximum number of working {0} keys")]
     TooManyKeys(Mode),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-impl From<diesel::result::Error> for CreateError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
 /// # Errors
-/// When the business has its fill of working keys.
-pub(crate) async fn create(app: &App, new: NewKey) -> Result<IssuedKey, CreateError> {
-    let issued = IssuedKey::generate(app, new, None);
-    let (key, hash) = (&issued.key, app.hasher.hash(&issued.secret));
-    app.database
+/// When the business has the maximum number of working keys.
+pub(crate) async fn create(state: &State, new: NewKey) -> Result<IssuedKey, CreateError> {
+    let issued = IssuedKey::generate(state, new, None);
+    let (key, hash) = (&issued.key, state.hasher.hash(&issued.secret));
+    state
+        .unit
+        .database
         .transaction(async |conn| {
             store::lock_business(conn, key.business_id).await?;
             let working = store::count_working(conn, key.business_id, key.mode, key.created_at).await?;
@@ -47,6 +42,6 @@ pub(crate) async fn create(app: &App, new: NewKey) -> Result<IssuedKey, CreateEr
             Ok(())
         })
         .await?;
-    tracing::info!(business_id = %key.business_id, key_id = %key.id, mode = %key.mode, "a key was created");
+    tracing::info!(business_id = %key.business_id, key_id = %key.id, mode = %key.mode, "key created");
     Ok(issued)
 }

@@ -1,15 +1,15 @@
-//! What can be done with keys, one use case per file. Each owns its transaction.
+//! The use cases that change keys, one per file. Each owns its transaction.
 
 mod create;
-mod end_graces;
-mod note_uses;
+mod expire_keys;
+mod flush_usage;
 mod revoke;
 mod rotate;
 mod verify;
 
 pub(crate) use create::{CreateError, NewKey, create};
-pub(crate) use end_graces::end_graces;
-pub(crate) use note_uses::note_uses;
+pub(crate) use expire_keys::expire_keys;
+pub(crate) use flush_usage::flush_usage;
 pub(crate) use revoke::{RevokeError, revoke};
 pub(crate) use rotate::{RotateError, rotate};
 pub(crate) use verify::verify;
@@ -18,28 +18,30 @@ use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{ApiKey, ApiKeyId, EventId};
 use events::{ApiKeyRevoked, Body, Envelope};
+use outbox::Unit;
 use postgres::StoreError;
 
-use crate::app::App;
 use crate::domain::Key;
+use crate::state::State;
 
-/// A new key, and the one chance to see it.
+/// A new key with its secret, which is shown only once.
 pub(crate) struct IssuedKey {
     pub key: Key,
     pub secret: ApiKey,
 }
 
 impl IssuedKey {
-    fn generate(app: &App, new: NewKey, rotated_from: Option<ApiKeyId>) -> Self {
-        let secret = ApiKey::generate(new.mode, &app.segment, &app.entropy);
+    fn generate(state: &State, new: NewKey, rotated_from: Option<ApiKeyId>) -> Self {
+        let Unit { clock, entropy, .. } = &state.unit;
+        let secret = ApiKey::generate(new.mode, &state.segment, entropy);
         let key = Key {
-            id: ApiKeyId::generate(&app.clock, &app.entropy),
+            id: ApiKeyId::generate(clock, entropy),
             business_id: new.business,
             mode: new.mode,
             name: new.name,
             prefix: secret.prefix().to_owned(),
             last_four: secret.last_four().to_owned(),
-            created_at: app.clock.now(),
+            created_at: clock.now(),
             last_used_at: None,
             revoked_at: None,
             expires_at: None,
@@ -49,15 +51,15 @@ impl IssuedKey {
     }
 }
 
-/// Tells everyone who keeps verdicts that these keys no longer work, in the transaction that makes it so.
+/// Announces revoked keys to all caches, in the transaction that revokes them.
 async fn announce_revoked(
     conn: &mut AsyncPgConnection,
-    app: &App,
+    unit: &Unit,
     keys: &[Key],
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let revoked = |key: &Key| Envelope {
-        id: EventId::generate(&app.clock, &app.entropy),
+        id: EventId::generate(&unit.clock, &unit.entropy),
         business_id: key.business_id,
         occurred_at: now,
         body: Body::ApiKeyRevoked(ApiKeyRevoked { key_id: key.id, mode: key.mode }),

@@ -1,50 +1,44 @@
-//! A new key takes a key's place; the old one goes on working for a grace, so that its holders can change over.
+//! Replaces a key. The old key works until the end of a grace period, so that its users can switch.
 
 use domain::{ApiKeyId, BusinessId, Mode};
 use postgres::StoreError;
 
 use super::{IssuedKey, NewKey, announce_revoked};
-use crate::app::App;
 use crate::domain::{Grace, WORKING_KEYS_MAX};
+use crate::state::State;
 use crate::store;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RotateError {
     #[error("the business has no such key")]
     NotFound,
-    #[error("the key works no longer, so nothing can take its place")]
+    #[error("the key is revoked and cannot be rotated")]
     Revoked,
-    #[error("the key has its successor already")]
+    #[error("the key was rotated already")]
     AlreadyRotated,
-    #[error("the business has as many working {0} keys as it may have")]
+    #[error("the business has the maximum number of working {0} keys")]
     TooManyKeys(Mode),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-impl From<diesel::result::Error> for RotateError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
-/// Issues a successor of the same mode and name. Without a grace the old key is revoked in the same transaction.
+/// Issues a successor with the same mode and name. Without a grace period the old key is revoked in the same transaction.
 ///
 /// # Errors
-/// When there is no such key, it works no longer, or it has a successor already; and when both keys together would be more
-/// than a business may have.
+/// When the business has no such key, the key is revoked or already rotated, or both keys together would exceed the
+/// maximum.
 pub(crate) async fn rotate(
-    app: &App,
+    state: &State,
     business: BusinessId,
     id: ApiKeyId,
     grace: Grace,
 ) -> Result<IssuedKey, RotateError> {
-    let issued = app
-        .database
+    let unit = &state.unit;
+    let issued = unit
         .transaction(async |conn| {
             store::lock_business(conn, business).await?;
             let old = store::find_for_update(conn, business, id).await?.ok_or(RotateError::NotFound)?;
-            let now = app.clock.now();
+            let now = unit.clock.now();
             if !old.works_at(now) {
                 return Err(RotateError::Revoked);
             }
@@ -53,7 +47,7 @@ pub(crate) async fn rotate(
             }
             if grace.is_none() {
                 store::set_revoked(conn, business, id, now).await?;
-                announce_revoked(conn, app, std::slice::from_ref(&old), now).await?;
+                announce_revoked(conn, unit, std::slice::from_ref(&old), now).await?;
             } else {
                 store::set_expiry(conn, business, id, now + grace.duration()).await?;
             }
@@ -61,12 +55,11 @@ pub(crate) async fn rotate(
                 return Err(RotateError::TooManyKeys(old.mode));
             }
             let successor = NewKey { business, mode: old.mode, name: old.name };
-            let issued = IssuedKey::generate(app, successor, Some(id));
-            store::insert(conn, &issued.key, &app.hasher.hash(&issued.secret)).await?;
+            let issued = IssuedKey::generate(state, successor, Some(id));
+            store::insert(conn, &issued.key, &state.hasher.hash(&issued.secret)).await?;
             Ok(issued)
         })
         .await?;
-    app.notifier.notify();
-    tracing::info!(business_id = %business, key_id = %id, successor = %issued.key.id, "a key was rotated");
+    tracing::info!(business_id = %business, key_id = %id, successor = %issued.key.id, "key rotated");
     Ok(issued)
 }

@@ -1,24 +1,24 @@
-//! Whether a text is a key that works, and whose. Asked for nearly every call of the integration API, so it writes nothing:
-//! that the key was used is noted in memory.
+//! Finds the working key that a text is. Most calls of the integration API need this, so it writes nothing: usage times are
+//! buffered in memory.
 
 use domain::ApiKey;
 use postgres::StoreError;
 
-use crate::app::App;
 use crate::domain::Key;
+use crate::state::State;
 use crate::store;
 
 /// # Errors
-/// When the database is away: then nothing is known of the key.
-pub(crate) async fn verify(app: &App, text: &str) -> Result<Option<Key>, StoreError> {
-    // A mistyped key costs no look-up.
-    let Ok(key) = ApiKey::parse(text, &app.segment) else { return Ok(None) };
-    let hash = app.hasher.hash(&key);
-    let found = app.database.read(async |conn| store::find_by_hash(conn, &hash).await).await?;
-    let now = app.clock.now();
-    let good = found.filter(|key| key.works_at(now));
-    if let Some(key) = &good {
-        app.last_uses.note(key.id, now);
+/// When the database is unavailable: the key is then neither valid nor invalid.
+pub(crate) async fn verify(state: &State, text: &str) -> Result<Option<Key>, StoreError> {
+    // A mistyped key costs no query.
+    let Ok(key) = ApiKey::parse(text, &state.segment) else { return Ok(None) };
+    let hash = state.hasher.hash(&key);
+    let found = state.unit.database.read(async |conn| store::find_by_hash(conn, &hash).await).await?;
+    let now = state.unit.clock.now();
+    let working = found.filter(|key| key.works_at(now));
+    if let Some(key) = &working {
+        state.usage.record(key.id, now);
     }
-    Ok(good)
+    Ok(working)
 }

@@ -1,4 +1,4 @@
-//! How long a rotated key goes on working beside its successor (`design.md` §5).
+//! The grace period of a rotated key (SPECIFICATION §12).
 
 use chrono::TimeDelta;
 
@@ -14,7 +14,7 @@ impl Grace {
         Self::ALLOWED.into_iter().find(|allowed| i64::from(*allowed) == seconds).map(Self)
     }
 
-    /// Whether the old key stops at once.
+    /// True when the old key stops working immediately.
     pub(crate) fn is_none(self) -> bool {
         self.0 == 0
     }

@@ -1,24 +1,23 @@
-//! The keyed hash that a key is found by. A key has 178 random bits, so a slow hash would protect nothing more; the pepper
-//! keeps whoever copied the table from even testing a key they hold against it.
+//! The keyed hash under which a key is stored. A key has 178 random bits, so a slow hash would add no protection. The
+//! pepper prevents anyone with a copy of the table from testing keys against it.
 
 use domain::ApiKey;
 use hmac::{Hmac, KeyInit, Mac};
 use settings::Secret;
 use sha2::Sha256;
 
-/// What is stored of a key.
 pub(crate) type KeyHash = [u8; 32];
 
-/// Hashes keys under the installation's pepper.
+/// Hashes keys with the installation's pepper.
 #[derive(Clone)]
 pub(crate) struct KeyHasher {
-    // Keyed once; each hash starts from a copy.
+    // Keyed once; each hash copies it.
     keyed: Hmac<Sha256>,
 }
 
 impl KeyHasher {
     /// # Errors
-    /// Never in practice: HMAC takes keys of any length.
+    /// Never in practice: HMAC accepts keys of any length.
     pub(crate) fn new(pepper: &Secret) -> anyhow::Result<Self> {
         Ok(Self { keyed: Hmac::new_from_slice(pepper.expose().as_bytes())? })
     }

@@ -1,12 +1,12 @@
-//! A key, as it is kept, and whether it works.
+//! A stored key, and whether it works.
 
 use chrono::{DateTime, Utc};
 use domain::{ApiKeyId, BusinessId, Mode};
 
-/// No business has more working keys of one mode, those in their grace included.
+/// Working keys of a business per mode, including keys in their grace period.
 pub(crate) const WORKING_KEYS_MAX: i64 = 20;
 
-/// What is known of a key; the key itself is known to its business alone.
+/// A key without its secret, which only the business has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     pub id: ApiKeyId,
@@ -19,14 +19,14 @@ pub(crate) struct Key {
     pub last_used_at: Option<DateTime<Utc>>,
     /// When it stopped working.
     pub revoked_at: Option<DateTime<Utc>>,
-    /// When a rotated key's grace ends.
+    /// The end of a rotated key's grace period.
     pub expires_at: Option<DateTime<Utc>>,
-    /// The key it replaces.
+    /// The key that this one replaces.
     pub rotated_from: Option<ApiKeyId>,
 }
 
 impl Key {
-    /// The moment a grace ends is no longer part of it.
+    /// The end of the grace period is exclusive.
     pub(crate) fn works_at(&self, now: DateTime<Utc>) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }

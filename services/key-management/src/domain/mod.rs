@@ -1,4 +1,4 @@
-//! What key-management decides by itself: whether a key works, how it is hashed, and which graces a rotation may have.
+//! Pure rules: when a key works, how it is hashed, and which grace periods exist.
 
 mod grace;
 mod hasher;

@@ -7,20 +7,20 @@ use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks, TextRule};
 
 use super::errors::from_create;
 use super::{path, view};
-use crate::app::App;
 use crate::commands::{self, NewKey};
+use crate::state::State;
 
 const NAME: TextRule = TextRule::line(80);
 
 pub(super) async fn create(
-    app: Data<App>,
+    state: Data<State>,
     tasks: Data<Tasks>,
     business: Path<String>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let new = read(path::business(&business)?, &body)?;
-    let app = app.into_inner();
-    let issued = tasks.run(async move { commands::create(&app, new).await }).await?.map_err(from_create)?;
+    let state = state.into_inner();
+    let issued = tasks.run(async move { commands::create(&state, new).await }).await?.map_err(from_create)?;
     Ok(HttpResponse::Created().json(view::of_issued(issued)))
 }
 

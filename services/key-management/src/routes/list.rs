@@ -5,14 +5,13 @@ use actix_web::{HttpRequest, HttpResponse};
 use internal_api::Page;
 use web::ApiError;
 
-use super::errors::from_store;
 use super::{path, view};
-use crate::app::App;
 use crate::queries;
+use crate::state::State;
 
 pub(super) async fn list(
     request: HttpRequest,
-    app: Data<App>,
+    state: Data<State>,
     business: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let business = path::business(&business)?;
@@ -25,7 +24,7 @@ pub(super) async fn list(
         )
     };
     let after = page.starting_after.map(|id| id.parse().map_err(|_| unknown())).transpose()?;
-    let keys = queries::list(&app, business, after, page.limit).await.map_err(from_store)?;
+    let keys = queries::list(&state, business, after, page.limit).await?;
     let keys = keys.ok_or_else(unknown)?;
     Ok(HttpResponse::Ok().json(Page::cut(keys, page.limit).map(view::of_key)))
 }

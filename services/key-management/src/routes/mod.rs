@@ -1,4 +1,4 @@
-//! The internal endpoints; `internal_api::keys` is their contract.
+//! The internal endpoints; `internal_api::keys` declares their requests and responses.
 
 mod businesses;
 mod create;
@@ -12,23 +12,25 @@ mod summary;
 mod verify;
 mod view;
 
+use std::sync::Arc;
+
 use actix_web::middleware::from_fn;
 use actix_web::web::{Data, ServiceConfig, get, post, resource, scope};
 use settings::Internal;
 use web::Tasks;
 
-use crate::app::App;
+use crate::state::State;
 
 pub(crate) use verify::create_counters;
 
 pub(crate) fn internal(
-    app: App,
+    state: Arc<State>,
     internal: Internal,
     tasks: Tasks,
 ) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
     move |config| {
         config
-            .app_data(Data::new(app.clone()))
+            .app_data(Data::from(state.clone()))
             .app_data(Data::new(internal.clone()))
             .app_data(Data::new(tasks.clone()));
         config.service(

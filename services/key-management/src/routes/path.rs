@@ -1,4 +1,4 @@
-//! The ids in a path. A text that is no id names nothing, which is 404 like any other unknown name.
+//! Ids in paths. An invalid id is 404, like an unknown one.
 
 use domain::{ApiKeyId, BusinessId};
 use web::ApiError;

@@ -6,17 +6,17 @@ use web::{ApiError, Tasks};
 
 use super::errors::from_revoke;
 use super::{path, view};
-use crate::app::App;
 use crate::commands;
+use crate::state::State;
 
-/// Runs to its end although the caller has gone: whoever asked for it wants the key dead.
+/// Completes even if the caller disconnects, because a revocation must not get lost.
 pub(super) async fn revoke(
-    app: Data<App>,
+    state: Data<State>,
     tasks: Data<Tasks>,
     ids: Path<(String, String)>,
 ) -> Result<HttpResponse, ApiError> {
     let (business, id) = path::key_of_business(&ids)?;
-    let app = app.into_inner();
-    let key = tasks.run(async move { commands::revoke(&app, business, id).await }).await?;
+    let state = state.into_inner();
+    let key = tasks.run(async move { commands::revoke(&state, business, id).await }).await?;
     Ok(HttpResponse::Ok().json(view::of_key(key.map_err(from_revoke)?)))
 }

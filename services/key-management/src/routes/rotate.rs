@@ -6,20 +6,20 @@ use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks};
 
 use super::errors::from_rotate;
 use super::{path, view};
-use crate::app::App;
 use crate::commands;
 use crate::domain::Grace;
+use crate::state::State;
 
 pub(super) async fn rotate(
-    app: Data<App>,
+    state: Data<State>,
     tasks: Data<Tasks>,
     ids: Path<(String, String)>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (business, id) = path::key_of_business(&ids)?;
     let grace = read(&body)?;
-    let app = app.into_inner();
-    let issued = tasks.run(async move { commands::rotate(&app, business, id, grace).await }).await?;
+    let state = state.into_inner();
+    let issued = tasks.run(async move { commands::rotate(&state, business, id, grace).await }).await?;
     Ok(HttpResponse::Ok().json(view::of_issued(issued.map_err(from_rotate)?)))
 }
 

@@ -5,25 +5,24 @@ use actix_web::web::Data;
 use internal_api::keys::{GoodKey, KeyVerdict};
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
-use super::errors::from_store;
-use crate::app::App;
 use crate::commands;
 use crate::domain::Key;
+use crate::state::State;
 
-/// What is found, as it is counted.
-const GOOD: &str = "valid";
-const BAD: &str = "invalid";
+/// Values of the label `outcome`.
+const VALID: &str = "valid";
+const INVALID: &str = "invalid";
 
-/// A counter that begins with what it counts hides that from whoever watches its increase.
+/// Publishes 0 up front: alerts ignore absent series.
 pub(crate) fn create_counters() {
-    for outcome in [GOOD, BAD] {
+    for outcome in [VALID, INVALID] {
         metrics::counter!("api_key_verifications_total", "outcome" => outcome).increment(0);
     }
 }
 
-pub(super) async fn verify(app: Data<App>, body: JsonBody) -> Result<HttpResponse, ApiError> {
-    let key = commands::verify(&app, &read(&body)?).await.map_err(from_store)?;
-    let outcome = if key.is_some() { GOOD } else { BAD };
+pub(super) async fn verify(state: Data<State>, body: JsonBody) -> Result<HttpResponse, ApiError> {
+    let key = commands::verify(&state, &read(&body)?).await?;
+    let outcome = if key.is_some() { VALID } else { INVALID };
     metrics::counter!("api_key_verifications_total", "outcome" => outcome).increment(1);
     let verdict = key.map(|Key { id, business_id, mode, expires_at, .. }| GoodKey {
         key_id: id,
@@ -34,7 +33,7 @@ pub(super) async fn verify(app: Data<App>, body: JsonBody) -> Result<HttpRespons
     Ok(HttpResponse::Ok().json(KeyVerdict { verdict }))
 }
 
-/// Any text may be asked about, however long or strange: the verdict on it is then negative. So no rule for texts here.
+/// Accepts any text: one that cannot be a key is simply invalid.
 fn read(body: &JsonBody) -> Result<String, ApiError> {
     let field_errors = FieldErrors::default();
     if let Some(fields) = Fields::of_body(&body.0, &field_errors) {

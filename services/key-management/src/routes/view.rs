@@ -1,4 +1,4 @@
-//! Keys, as `internal_api::keys` shows them.
+//! Converts keys to the types of `internal_api::keys`.
 
 use internal_api::keys::{ApiKeyView, CreatedApiKey};
 

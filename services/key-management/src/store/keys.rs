@@ -10,7 +10,7 @@ use super::row::{KeyRow, NewKeyRow, corrupt};
 use super::schema::api_keys;
 use crate::domain::{Key, KeyHash};
 
-/// Makes whoever else counts and adds keys of this business wait until the transaction ends.
+/// Serialises transactions that count and add keys of this business.
 pub(crate) async fn lock_business(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -22,7 +22,7 @@ pub(crate) async fn lock_business(
     Ok(())
 }
 
-/// How many keys of a mode work, those in their grace included.
+/// The number of working keys of a mode, including keys in their grace period.
 pub(crate) async fn count_working(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -38,7 +38,7 @@ pub(crate) async fn count_working(
         .await?)
 }
 
-/// The modes of which the business has a working key.
+/// The modes in which the business has a working key.
 pub(crate) async fn working_modes(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -78,7 +78,7 @@ pub(crate) async fn find(
     row.map(Key::try_from).transpose()
 }
 
-/// As [`find`], and holds the key as it is until the transaction ends.
+/// As [`find`], and locks the key until the transaction ends.
 pub(crate) async fn find_for_update(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -95,7 +95,7 @@ pub(crate) async fn find_for_update(
     row.map(Key::try_from).transpose()
 }
 
-/// Of no business: which business a key belongs to is what is asked here.
+/// Has no business filter, because the caller asks which business the key belongs to.
 pub(crate) async fn find_by_hash(
     conn: &mut AsyncPgConnection,
     hash: &KeyHash,
@@ -109,14 +109,14 @@ pub(crate) async fn find_by_hash(
     row.map(Key::try_from).transpose()
 }
 
-/// Which businesses have a key that was not revoked, in the order of their ids, behind this one. Serves all businesses.
+/// Businesses with an unrevoked key, ordered by id, after this one. Reads all businesses.
 pub(crate) async fn businesses(
     conn: &mut AsyncPgConnection,
-    behind: &str,
+    after: &str,
     limit: i64,
 ) -> Result<Vec<BusinessId>, StoreError> {
     let ids: Vec<String> = api_keys::table
-        .filter(api_keys::business_id.gt(behind))
+        .filter(api_keys::business_id.gt(after))
         .filter(api_keys::revoked_at.is_null())
         .select(api_keys::business_id)
         .distinct()
@@ -127,7 +127,7 @@ pub(crate) async fn businesses(
     ids.iter().map(|id| id.parse().map_err(corrupt)).collect()
 }
 
-/// Newest first, at most `limit`, those older than `after` when it is given.
+/// At most `limit` keys older than `after`, newest first.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -148,7 +148,7 @@ pub(crate) async fn list(
     query.load(conn).await?.into_iter().map(Key::try_from).collect()
 }
 
-/// Only for a key that was found unrevoked in this transaction.
+/// Requires that this transaction has found the key unrevoked.
 pub(crate) async fn set_revoked(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -165,7 +165,7 @@ pub(crate) async fn set_revoked(
     one(changed)
 }
 
-/// Begins the grace of a key that was found working, and in no grace, in this transaction.
+/// Begins the grace period. Requires that this transaction has found the key working and not rotated.
 pub(crate) async fn set_expiry(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -183,7 +183,7 @@ pub(crate) async fn set_expiry(
 }
 
 fn one(changed: usize) -> Result<(), StoreError> {
-    if changed == 1 { Ok(()) } else { Err(corrupt(format!("{changed} rows changed where one was to"))) }
+    if changed == 1 { Ok(()) } else { Err(corrupt(format!("{changed} rows changed instead of one"))) }
 }
 
 /// The same rule as `Key::works_at`.

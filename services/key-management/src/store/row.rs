@@ -1,4 +1,4 @@
-//! A row of `api_keys`, and what it means.
+//! Rows of `api_keys`.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::{Insertable, Queryable, Selectable};
@@ -62,7 +62,7 @@ pub(super) struct NewKeyRow<'a> {
 }
 
 impl<'a> NewKeyRow<'a> {
-    /// A key that has not been used, revoked or rotated.
+    /// An unused, unrevoked key that was not rotated.
     pub(super) fn new(key: &'a Key, hash: &'a KeyHash) -> Self {
         Self {
             id: key.id.to_string(),

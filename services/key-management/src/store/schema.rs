@@ -1,4 +1,4 @@
-//! The table, as diesel sees it.
+//! The tables, for diesel.
 
 diesel::table! {
     api_keys (id) {

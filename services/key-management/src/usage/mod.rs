@@ -1,5 +1,5 @@
-//! When keys were last used, since this was last written. It holds each working key at most once, so it cannot outgrow
-//! the table; a crash forgets a few seconds of it.
+//! Buffers when keys were last used, so that verification writes nothing. The buffer holds each working key once at most.
+//! A crash loses a few seconds of usage times.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,25 +8,25 @@ use chrono::{DateTime, Utc};
 use domain::ApiKeyId;
 
 #[derive(Clone, Default)]
-pub(crate) struct LastUses(Arc<Mutex<BTreeMap<ApiKeyId, DateTime<Utc>>>>);
+pub(crate) struct UsageBuffer(Arc<Mutex<BTreeMap<ApiKeyId, DateTime<Utc>>>>);
 
-impl LastUses {
-    /// Later uses replace earlier ones, in whichever order they are noted.
-    pub(crate) fn note(&self, key: ApiKeyId, at: DateTime<Utc>) {
+impl UsageBuffer {
+    /// Keeps the latest time, in any order of calls.
+    pub(crate) fn record(&self, key: ApiKeyId, at: DateTime<Utc>) {
         let mut uses = self.lock();
         let last = uses.entry(key).or_insert(at);
         *last = at.max(*last);
     }
 
-    /// All of them, sorted by id; they are this caller's to write now.
+    /// Removes and returns all times, sorted by key id.
     pub(crate) fn take(&self) -> Vec<(ApiKeyId, DateTime<Utc>)> {
         std::mem::take(&mut *self.lock()).into_iter().collect()
     }
 
-    /// What could not be written.
+    /// Restores times that could not be written.
     pub(crate) fn put_back(&self, uses: &[(ApiKeyId, DateTime<Utc>)]) {
         for (key, at) in uses {
-            self.note(*key, *at);
+            self.record(*key, *at);
         }
     }
 
@@ -47,14 +47,14 @@ mod tests {
         let (clock, entropy) = (Clock::manual(DateTime::UNIX_EPOCH), Entropy::seeded(1));
         let (key, now) = (ApiKeyId::generate(&clock, &entropy), clock.now());
         let later = now + TimeDelta::seconds(1);
-        let uses = LastUses::default();
-        uses.note(key, later);
-        uses.note(key, now);
+        let uses = UsageBuffer::default();
+        uses.record(key, later);
+        uses.record(key, now);
         let taken = uses.take();
         assert_eq!(taken, [(key, later)]);
         assert!(uses.take().is_empty());
 
-        uses.note(key, later + TimeDelta::seconds(1));
+        uses.record(key, later + TimeDelta::seconds(1));
         uses.put_back(&taken);
         assert_eq!(uses.take(), [(key, later + TimeDelta::seconds(1))]);
     }

@@ -1,4 +1,4 @@
-//! What is done for the keys of all businesses at once.
+//! Statements for the keys of all businesses.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -11,13 +11,13 @@ use super::row::KeyRow;
 use super::schema::api_keys;
 use crate::domain::Key;
 
-/// Revokes at most `max` keys whose grace has ended, and gives them. A key that another instance is revoking is left to it.
-pub(crate) async fn take_ended_graces(
+/// Revokes and returns at most `max` keys whose grace period has ended. Skips keys that another instance is revoking.
+pub(crate) async fn revoke_expired(
     conn: &mut AsyncPgConnection,
     now: DateTime<Utc>,
     max: i64,
 ) -> Result<Vec<Key>, StoreError> {
-    let ended: Vec<String> = api_keys::table
+    let expired: Vec<String> = api_keys::table
         .filter(api_keys::revoked_at.is_null())
         .filter(api_keys::expires_at.le(now))
         .select(api_keys::id)
@@ -27,11 +27,11 @@ pub(crate) async fn take_ended_graces(
         .skip_locked()
         .load(conn)
         .await?;
-    if ended.is_empty() {
+    if expired.is_empty() {
         return Ok(Vec::new());
     }
     let rows: Vec<KeyRow> = diesel::update(api_keys::table)
-        .filter(api_keys::id.eq_any(ended))
+        .filter(api_keys::id.eq_any(expired))
         .set(api_keys::revoked_at.eq(api_keys::expires_at))
         .returning(KeyRow::as_returning())
         .get_results(conn)
@@ -39,9 +39,9 @@ pub(crate) async fn take_ended_graces(
     rows.into_iter().map(Key::try_from).collect()
 }
 
-/// Notes when keys were last used; an older time never replaces a newer one. `uses` are sorted by id, so that instances
-/// noting the same keys wait for each other instead of deadlocking.
-pub(crate) async fn note_uses(
+/// Writes when keys were last used. An older time never replaces a newer one. Locks rows in the order of their ids, so that
+/// instances do not deadlock.
+pub(crate) async fn record_usage(
     conn: &mut AsyncPgConnection,
     uses: &[(ApiKeyId, DateTime<Utc>)],
 ) -> Result<(), StoreError> {

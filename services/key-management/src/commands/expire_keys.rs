@@ -1,0 +1,39 @@
+//! Revokes and announces rotated keys whose grace period has ended. Verification does not depend on this: it rejects a key
+//! from the moment its grace period ends, and caches know that moment.
+
+use postgres::StoreError;
+
+use super::announce_revoked;
+use crate::state::State;
+use crate::store;
+
+/// Keys per transaction.
+const BATCH_MAX: i64 = 100;
+
+/// # Errors
+/// When the database is unavailable. The next round finds the remaining keys.
+pub(crate) async fn expire_keys(state: &State) -> Result<(), StoreError> {
+    while expire_batch(state).await? > 0 {}
+    Ok(())
+}
+
+async fn expire_batch(state: &State) -> Result<usize, StoreError> {
+    let unit = &state.unit;
+    // Not `Unit::transaction`: it would wake the relay twice a second for nothing.
+    let expired = unit
+        .database
+        .transaction(async |conn| {
+            let now = unit.clock.now();
+            let expired = store::revoke_expired(conn, now, BATCH_MAX).await?;
+            announce_revoked(conn, unit, &expired, now).await?;
+            Ok::<_, StoreError>(expired)
+        })
+        .await?;
+    if !expired.is_empty() {
+        unit.outbox.notify();
+    }
+    for key in &expired {
+        tracing::info!(business_id = %key.business_id, key_id = %key.id, "the grace period of a rotated key ended");
+    }
+    Ok(expired.len())
+}

@@ -1,0 +1,20 @@
+//! Revokes rotated keys when their grace period ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chassis::Chassis;
+
+use crate::commands;
+use crate::state::State;
+
+/// A revocation takes effect within a second (SPECIFICATION §12).
+const INTERVAL: Duration = Duration::from_millis(500);
+
+pub(crate) fn expire_keys(chassis: &mut Chassis, state: &Arc<State>) {
+    let state = Arc::clone(state);
+    chassis.every("expire-keys", INTERVAL, move |_| {
+        let state = Arc::clone(&state);
+        async move { commands::expire_keys(&state).await }
+    });
+}
