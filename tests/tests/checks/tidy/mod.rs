@@ -128,6 +128,23 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.expect("a readable entry").path()).collect()
 }
 
+/// Parts that do not follow the rules on layers and names yet. Rules skip them; take a part off this list once it does.
+const PENDING: &[&str] = &[
+    "services/order-api/",
+    "services/portal-api/",
+    "services/portal-web/",
+    "services/wallet/",
+    "services/webhook-dispatcher/",
+    "crates/",
+    "tests/",
+    "proto-docs/ARCHITECTURE.md",
+    "README.md",
+];
+
+fn is_pending(path: &str) -> bool {
+    PENDING.iter().any(|part| path.starts_with(part) || part.strip_suffix('/') == Some(path))
+}
+
 #[track_caller]
 fn none(breaches: Vec<String>, what_to_do: &str) {
     assert!(breaches.is_empty(), "{what_to_do}\n  {}", breaches.join("\n  "));
