@@ -1,4 +1,4 @@
-//! How many calls an API key may make (`design.md` §5, limits): per key and per replica, by the generic cell rate
+//! How many calls an API key may make (SPECIFICATION §12, limits): per key and per replica, by the generic cell rate
 //! algorithm, which is a leaking bucket. Memory holds one small entry for each key that called of late.
 
 use std::collections::HashMap;

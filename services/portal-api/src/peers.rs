@@ -15,7 +15,7 @@ pub(crate) struct Peers {
     pub(crate) wallet: WalletClient,
     pub(crate) keys: KeysClient,
     pub(crate) webhooks: WebhooksClient,
-    /// For testing an endpoint, whose answer may take as long as a webhook's (`design.md` §5: 10 s).
+    /// For testing an endpoint, whose answer may take as long as a webhook's (SPECIFICATION §12: 10 s).
     pub(crate) webhook_tests: WebhooksClient,
 }
 

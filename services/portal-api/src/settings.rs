@@ -109,7 +109,7 @@ impl Default for Operator {
     }
 }
 
-/// What strangers may do (`WAYBILL_LIMITS__…`). The numbers are those of `design.md` §5.
+/// What strangers may do (`WAYBILL_LIMITS__…`). The numbers are those of SPECIFICATION §12.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Limits {

@@ -1,4 +1,4 @@
--- API keys (spec.md §2.4). The key itself is never stored: `key_hash` is its HMAC-SHA256 under a pepper that lives outside
+-- API keys (SPECIFICATION §2.4). The key itself is never stored: `key_hash` is its HMAC-SHA256 under a pepper that lives outside
 -- the database, so that a copy of this table opens nothing.
 CREATE TABLE api_keys (
     id TEXT COLLATE "C" PRIMARY KEY CHECK (id LIKE 'key\_%'),

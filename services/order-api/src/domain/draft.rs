@@ -1,4 +1,4 @@
-//! What a business asks for: a request body that has been read and found good (`spec.md` §2.1). A draft that exists is
+//! What a business asks for: a request body that has been read and found good (SPECIFICATION §2.1). A draft that exists is
 //! valid; [`crate::routes`] makes it. It is stored as it serializes here.
 
 use domain::{Paise, PaymentType};

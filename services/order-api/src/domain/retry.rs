@@ -1,4 +1,4 @@
-//! What a business is advised to try before it goes live (`spec.md` §3.2): a retry of what succeeded, and one of what
+//! What a business is advised to try before it goes live (SPECIFICATION §3.2): a retry of what succeeded, and one of what
 //! failed. It counts as tried when it was seen to happen with a Test key.
 
 use chrono::{DateTime, Utc};

@@ -17,7 +17,7 @@ pub(super) async fn business(app: &App, request: &HttpRequest) -> Result<GoodKey
     Ok(caller)
 }
 
-/// The business behind `Authorization: Bearer <API_KEY>` (`spec.md` §5.1), its quota left to the handler.
+/// The business behind `Authorization: Bearer <API_KEY>` (SPECIFICATION §5.1), its quota left to the handler.
 pub(super) async fn identify(app: &App, request: &HttpRequest) -> Result<GoodKey, ApiError> {
     let failed = |failure| app.failures.count(request, failure);
     let Some(key) = bearer_token(request.headers())? else {

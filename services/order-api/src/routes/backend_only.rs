@@ -1,4 +1,4 @@
-//! The integration API is for back ends (`spec.md` §1.7, §5.2): a call from a page shows its API key to everyone who
+//! The integration API is for back ends (SPECIFICATION §1.7, §5.2): a call from a page shows its API key to everyone who
 //! opens the page.
 
 use actix_web::body::{EitherBody, MessageBody};

@@ -1,4 +1,4 @@
-//! `POST /v1/integration/orders` (`spec.md` §4.1).
+//! `POST /v1/integration/orders` (SPECIFICATION §4.1).
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::retries::Seen;
 
 const IDEMPOTENCY_KEY_MAX: usize = 255;
 
-/// Authenticates before it reads, and reads before it judges (`design.md` §5, order of checks).
+/// Authenticates before it reads, and reads before it judges (SPECIFICATION §12, order of checks).
 pub(super) async fn create(
     app: Data<App>,
     request: HttpRequest,

@@ -1,4 +1,4 @@
-//! From what a command could not do to what the caller is told (`spec.md` §7, `design.md` §5). The one place where a
+//! From what a command could not do to what the caller is told (SPECIFICATION §7, SPECIFICATION §12). The one place where a
 //! status is chosen.
 
 use actix_web::http::StatusCode;

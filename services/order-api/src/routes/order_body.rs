@@ -1,4 +1,4 @@
-//! Reading the body of an order (`spec.md` §2.1): every field by its type and bound, every fault in one pass.
+//! Reading the body of an order (SPECIFICATION §2.1): every field by its type and bound, every fault in one pass.
 
 pub(super) mod schema;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Keeps positive verdicts, never negative ones (`design.md` §3): at most 5 s from the start of the asking; while the
+//! Keeps positive verdicts, never negative ones (SPECIFICATION §10): at most 5 s from the start of the asking; while the
 //! deciding service cannot be reached, the last one serves for at most 60 s. News of a change drops a verdict at once,
 //! and a generation check keeps an answer that was already under way from putting it back.
 //!

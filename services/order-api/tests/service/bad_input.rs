@@ -1,4 +1,4 @@
-//! Bad keys and bad fields: a clear 4xx that names every fault, and nothing written (`spec.md` §7, `design.md` §5). Bad
+//! Bad keys and bad fields: a clear 4xx that names every fault, and nothing written (SPECIFICATION §7, SPECIFICATION §12). Bad
 //! headers and bodies that are no JSON are in `error_bodies.rs`.
 
 use anyhow::Context;

@@ -1,4 +1,4 @@
-//! The integration API refuses browsers (`spec.md` §1.7).
+//! The integration API refuses browsers (SPECIFICATION §1.7).
 
 use reqwest::Method;
 use reqwest::header::{HeaderName, HeaderValue};

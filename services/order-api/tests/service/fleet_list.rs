@@ -1,5 +1,5 @@
 //! The fleet's list: whoever keeps asking hears of every change, also of one that commits late, and of one that happens
-//! between two pages (`design.md` §6).
+//! between two pages (SPECIFICATION §13).
 
 use anyhow::Context;
 use demo::clients::Fleet;

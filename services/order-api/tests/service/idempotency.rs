@@ -1,4 +1,4 @@
-//! One order per reference and key, whatever is sent how often (`design.md` §5): replays, reuse, conflicts, scope, and
+//! One order per reference and key, whatever is sent how often (SPECIFICATION §12): replays, reuse, conflicts, scope, and
 //! failures that leave no trace. The bodies of the errors are kept here as they are told.
 
 use std::collections::BTreeSet;

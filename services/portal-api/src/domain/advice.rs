@@ -1,4 +1,4 @@
-//! What a business is advised to try before it goes live (`spec.md` §3.2), and what proves that it did. It locks nothing.
+//! What a business is advised to try before it goes live (SPECIFICATION §3.2), and what proves that it did. It locks nothing.
 
 use chrono::{DateTime, Utc};
 use internal_api::orders::{RetryEvidence, RetryProof};

@@ -1,5 +1,5 @@
 //! How often strangers may try: log-ins and resets of a password per account and address, per account, and per address;
-//! sign-ups per address (`design.md` §5); how often anybody may log in; and how often a business may invite, and somebody
+//! sign-ups per address (SPECIFICATION §12); how often anybody may log in; and how often a business may invite, and somebody
 //! be invited.
 
 use chrono::{DateTime, TimeDelta, Utc};

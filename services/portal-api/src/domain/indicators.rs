@@ -1,4 +1,4 @@
-//! The portal's status indicators: the initial labels of `spec.md` §3.1, the later ones of `design.md` §5.
+//! The portal's status indicators: the initial labels of SPECIFICATION §3.1, the later ones of SPECIFICATION §12.
 
 use domain::Paise;
 use internal_api::keys::ApiKeySummary;
@@ -11,7 +11,7 @@ use super::{Standing, SubscriptionState};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Label(pub(crate) &'static str);
 
-/// The seven of `spec.md` §3.1.
+/// The seven of SPECIFICATION §3.1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Indicators {
     pub(crate) test_api: Label,

@@ -1,4 +1,4 @@
-//! Which pages may send writing calls (`design.md` §6: a foreign or `null` `Origin` is 403).
+//! Which pages may send writing calls (SPECIFICATION §13: a foreign or `null` `Origin` is 403).
 
 use url::{Origin, Url};
 

@@ -1,4 +1,4 @@
-//! A business's subscription: the business asks for a plan, the operator makes it active (`design.md` §5).
+//! A business's subscription: the business asks for a plan, the operator makes it active (SPECIFICATION §12).
 
 use strum::{Display, EnumString, IntoStaticStr};
 

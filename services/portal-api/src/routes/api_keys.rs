@@ -133,7 +133,7 @@ fn key_act(action: Action, key: &ApiKeyView) -> Act {
     Act::new(action).on(target).with("mode", key.mode.as_str()).with("name", key.name.as_str())
 }
 
-/// 403 while a go-live item is open (`spec.md` §3.2); 503 when that cannot be told.
+/// 403 while a go-live item is open (SPECIFICATION §3.2); 503 when that cannot be told.
 async fn require_unlocked(app: &App, business: BusinessId) -> Result<(), ApiError> {
     let read = app.database.read(async |conn| businesses::standing(conn, business).await).await;
     let standing = read.map_err(errors::store)?.ok_or_else(errors::business_not_found)?;

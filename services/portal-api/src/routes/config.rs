@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::domain::Role;
 use crate::region_settings::{Locale, Region};
 
-/// The one currency that there is (`spec.md` §2.1).
+/// The one currency that there is (SPECIFICATION §2.1).
 const CURRENCY: &str = "INR";
 /// Kept for a moment only: the brand is configuration, and a change of it should be seen.
 const KEEP: &str = "public, max-age=60";

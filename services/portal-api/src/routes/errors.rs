@@ -40,7 +40,7 @@ pub(super) fn business_not_found() -> ApiError {
     ApiError::not_found("business_not_found", "business")
 }
 
-/// 403 that names every open item (`spec.md` §3.2, `design.md` §5).
+/// 403 that names every open item (SPECIFICATION §3.2, SPECIFICATION §12).
 pub(super) fn live_api_locked(missing: &[GoLiveItem]) -> ApiError {
     let labels: Vec<&str> = missing.iter().map(|item| item.label()).collect();
     let message = format!("The Live API is locked. Still open: {}.", labels.join("; "));

@@ -20,7 +20,7 @@ use crate::domain::{Session, expiry, is_due_for_extension};
 use crate::store::sessions;
 
 /// A writing call must come from a page of ours, or from no page at all; and what it carries must be JSON, which no
-/// form of a foreign page can send (`design.md` §6).
+/// form of a foreign page can send (SPECIFICATION §13).
 pub(super) async fn refuse_foreign_writes(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,

@@ -1,4 +1,4 @@
-//! `GET`, `PUT /v1/portal/pickup-profile`: the `pickup.*` fields of `spec.md` §2.1.
+//! `GET`, `PUT /v1/portal/pickup-profile`: the `pickup.*` fields of SPECIFICATION §2.1.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};

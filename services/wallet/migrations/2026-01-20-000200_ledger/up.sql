@@ -1,5 +1,5 @@
 -- The ledger. Money moves in transfers; a transfer has one entry in a business's wallet and one in an account of the
--- operator's, and they sum to zero. What the services' code promises is checked here once more (design.md §7.1-2), so
+-- operator's, and they sum to zero. What the services' code promises is checked here once more (SPECIFICATION §14), so
 -- that a fault in the code fails a transaction and never the books.
 --
 -- A transaction that moves money writes in this order: wallets, entries, transfers, debits. Each check runs once per

@@ -40,7 +40,7 @@ pub(super) async fn post(
     Ok((id, entry))
 }
 
-/// Posts a top-up or a credit. The first one makes the wallet count as funded from then on (`design.md` §5), which
+/// Posts a top-up or a credit. The first one makes the wallet count as funded from then on (SPECIFICATION §12), which
 /// portal-api hears of by event.
 pub(super) async fn post_funds(
     conn: &mut AsyncPgConnection,

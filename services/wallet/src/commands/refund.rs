@@ -1,5 +1,5 @@
 //! Giving a fee back: the reversal of the order's posted debit, once, when the delivery ended before a driver held the
-//! parcel (`design.md` §5, “money on the way out”).
+//! parcel (SPECIFICATION §12, “money on the way out”).
 
 use domain::{BusinessId, EventId, OrderId};
 use postgres::StoreError;

@@ -1,4 +1,4 @@
-//! How debits end (`design.md` §3): one amount for each id, an outcome that never changes, at most one posted debit
+//! How debits end (SPECIFICATION §10): one amount for each id, an outcome that never changes, at most one posted debit
 //! for each order, and no wallet below zero. A batch of jobs is decided in memory, in the order in which it came.
 
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! What must hold of the books and the orders (`design.md` §7.1-2), by name, and whether an order and its money agree.
+//! What must hold of the books and the orders (SPECIFICATION §14), by name, and whether an order and its money agree.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Reconciliation: proves `design.md` §7.1-2 over what is there. The books are looked through by ranges of ids, and held
+//! Reconciliation: proves SPECIFICATION §14 over what is there. The books are looked through by ranges of ids, and held
 //! against the orders that order-api tells of; by [`command`] once, or by [`worker`] all the time.
 //!
 //! Nothing is locked. Within the books each check is one statement, which sees one instant, in which all is to be right.

@@ -1,4 +1,4 @@
-//! What must hold of the books whatever happened (`design.md` §7.1-2), asked of the database itself.
+//! What must hold of the books whatever happened (SPECIFICATION §14), asked of the database itself.
 
 use crate::harness::Harness;
 

@@ -1,4 +1,4 @@
-//! Placing an order (`design.md` §3). A test order is one transaction. A live order moves money in another service's
+//! Placing an order (SPECIFICATION §10). A test order is one transaction. A live order moves money in another service's
 //! database, so it is intent, idempotent debit, finalise: stored as `pending_payment`, paid, then placed; and every
 //! step may be done again by whoever comes next, with the same end.
 
@@ -35,7 +35,7 @@ pub struct CreateOrder {
     pub request_id: RequestId,
     pub idempotency_key: String,
     pub said: Said,
-    /// The faults count only once a replay and a locked business are ruled out (`design.md` §5, order of checks).
+    /// The faults count only once a replay and a locked business are ruled out (SPECIFICATION §12, order of checks).
     pub draft: Result<OrderDraft, InvalidOrder>,
 }
 

@@ -1,4 +1,4 @@
-//! The body of the 201 (`spec.md` §2.2, `design.md` §5). It is rendered once, before the order is stored, and stored
+//! The body of the 201 (SPECIFICATION §2.2, SPECIFICATION §12). It is rendered once, before the order is stored, and stored
 //! with it: a replay answers these bytes.
 
 use chrono::{DateTime, Utc};

@@ -1,4 +1,4 @@
-//! The webhooks that a business gets, for the receiver's side: what is sent, and how it is signed (`spec.md` §4.2, §5.5).
+//! The webhooks that a business gets, for the receiver's side: what is sent, and how it is signed (SPECIFICATION §4.2, §5.5).
 
 use domain::{EventKind, Mode};
 use settings::Brand;

@@ -1,4 +1,4 @@
-//! Every field of `spec.md` §2.1 by a table of what it takes and what it refuses, and any value anywhere by a property.
+//! Every field of SPECIFICATION §2.1 by a table of what it takes and what it refuses, and any value anywhere by a property.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

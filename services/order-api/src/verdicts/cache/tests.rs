@@ -1,4 +1,4 @@
-//! The rules of `design.md` §3, by a clock that the tests move.
+//! The rules of SPECIFICATION §10, by a clock that the tests move.
 
 use std::future::{pending, ready};
 

@@ -191,7 +191,7 @@ fn what_is_awaited_is_awaited_for_a_minute_from_its_cause() {
 }
 
 proptest! {
-    /// Nothing is found exactly where the sentences of `design.md` §7.1 hold, and a finding tells nothing personal.
+    /// Nothing is found exactly where the sentences of SPECIFICATION §14 hold, and a finding tells nothing personal.
     #[test]
     fn silence_means_that_order_and_money_agree(
         exists in any::<bool>(), live in any::<bool>(), placed in any::<bool>(), refund_due in any::<bool>(),

@@ -1,4 +1,4 @@
-//! Looking through the books (`design.md` §7.1-2), of all businesses at once: so nothing in here names one. Reads go by
+//! Looking through the books (SPECIFICATION §14), of all businesses at once: so nothing in here names one. Reads go by
 //! ranges of ids, each short, and take no lock that a debit would wait for.
 
 mod checks;
