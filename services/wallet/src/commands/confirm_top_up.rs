@@ -6,11 +6,11 @@ use postgres::StoreError;
 
 use super::pay_in::{PayInError, post_funds};
 use super::top_up::TopUpError;
-use crate::app::State;
+use crate::domain::WalletRecord;
 use crate::domain::{NoticeOutcome, Payment, Status, TopUp, Verdict};
+use crate::state::State;
 use crate::store;
 use crate::store::transfers::Cause;
-use crate::store::wallets::WalletRecord;
 
 /// A top-up after a payment of it was judged.
 pub(super) struct Confirmed {
@@ -38,7 +38,7 @@ pub(super) async fn confirm_within(
         Verdict::Credit => {
             let cause = Cause::TopUp { reference: top_up.id.to_string() };
             let (transfer, entry) = post_funds(conn, state, record, top_up.amount, cause).await?;
-            store::top_ups::succeed(conn, &top_up, payment, transfer, state.clock.now()).await?;
+            store::top_ups::succeed(conn, &top_up, payment, transfer, state.unit.clock.now()).await?;
             let payment_reference = Some(payment.reference.clone());
             let top_up = TopUp { status: Status::Succeeded, payment_reference, ..top_up };
             Ok(Confirmed { outcome: NoticeOutcome::Credited, top_up, balance: entry.balance_after })
@@ -53,21 +53,21 @@ pub(super) async fn confirm(
     payment: &Payment,
 ) -> Result<Confirmed, TopUpError> {
     let confirmed = state
-        .database
+        .unit
         .transaction(async |conn| {
-            let record = store::wallets::lock_or_create(conn, top_up.business, state.clock.now()).await?;
+            let record =
+                store::wallets::lock_or_create(conn, top_up.business, state.unit.clock.now()).await?;
             let locked = store::top_ups::lock(conn, top_up.business, top_up.id).await?;
             let locked = locked.ok_or_else(|| StoreError::Corrupt(format!("{} is not there", top_up.id)))?;
             Ok::<_, TopUpError>(confirm_within(conn, state, &record, locked, payment).await?)
         })
         .await?;
-    state.notifier.notify();
-    tell(&confirmed, payment);
+    log_outcome(&confirmed, payment);
     Ok(confirmed)
 }
 
 /// Says what came of a payment. One that does not fit is for a person to look at.
-pub(super) fn tell(confirmed: &Confirmed, payment: &Payment) {
+pub(super) fn log_outcome(confirmed: &Confirmed, payment: &Payment) {
     let (top_up, outcome) = (&confirmed.top_up, confirmed.outcome);
     metrics::counter!("wallet_payments_total", "outcome" => outcome.as_str()).increment(1);
     let (id, business_id, wanted_paise) = (top_up.id, top_up.business, top_up.amount.get());

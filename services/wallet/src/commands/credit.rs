@@ -4,8 +4,8 @@ use domain::{BusinessId, Paise};
 use postgres::StoreError;
 
 use super::pay_in::{PayInError, post_funds};
-use crate::app::State;
 use crate::domain::PostingError;
+use crate::state::State;
 use crate::store;
 use crate::store::transfers::{Cause, Found};
 
@@ -29,12 +29,6 @@ impl From<PayInError> for CreditError {
     }
 }
 
-impl From<diesel::result::Error> for CreditError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
 /// Credits `amount`, or finds that it was credited before under the same reference.
 ///
 /// # Errors
@@ -46,9 +40,9 @@ pub(crate) async fn credit(
     reference: String,
 ) -> Result<Found, CreditError> {
     let given = state
-        .database
+        .unit
         .transaction(async |conn| {
-            let record = store::wallets::lock_or_create(conn, business, state.clock.now()).await?;
+            let record = store::wallets::lock_or_create(conn, business, state.unit.clock.now()).await?;
             if let Some(before) = store::transfers::find_credit(conn, business, &reference).await? {
                 return if before.amount == amount { Ok(before) } else { Err(CreditError::ReferenceReused) };
             }
@@ -57,6 +51,5 @@ pub(crate) async fn credit(
             Ok(Found { id, amount, balance_after: entry.balance_after })
         })
         .await?;
-    state.notifier.notify();
     Ok(given)
 }

@@ -4,14 +4,17 @@
 use std::collections::BTreeSet;
 
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, Clock, Entropy, OrderId, Paise, TransferId};
-use postgres::{Apply, Batcher, StoreError};
+use domain::{BusinessId, OrderId, Paise, TransferId};
+use outbox::Unit;
+use postgres::{Apply, StoreError};
 
 use super::low_balance_alert;
+use crate::domain::WalletRecord;
 use crate::domain::{Debit, DebitJob, DebitRefusal, Decided, Known, Outcome, decide};
+use crate::state::DebitQueue;
+use crate::store;
 use crate::store::postings::Postings;
 use crate::store::transfers::{Cause, NewTransfer};
-use crate::store::{self, wallets::WalletRecord};
 
 /// Another instance that decides the same order at the same moment wins at most this often.
 const TRIES_MAX: u32 = 3;
@@ -25,14 +28,11 @@ pub(crate) enum DebitError {
     Store(#[from] StoreError),
 }
 
-/// The queue of debits.
-pub(crate) type DebitQueue = Batcher<DebitJob, Result<Debit, DebitRefusal>>;
-
 /// Gives the debit its outcome, or brings the one that it already has.
 ///
 /// # Errors
 /// When the request contradicts what is stored, or the database does not answer: then the outcome is unknown.
-pub(crate) async fn settle(queue: &DebitQueue, job: DebitJob) -> Result<Debit, DebitError> {
+pub(crate) async fn debit(queue: &DebitQueue, job: DebitJob) -> Result<Debit, DebitError> {
     for _ in 0..TRIES_MAX {
         match queue.submit(job).await {
             Err(StoreError::Query(error)) if conflicts(&error) => {
@@ -52,9 +52,8 @@ fn conflicts(error: &diesel::result::Error) -> bool {
 
 /// The work behind the queue.
 pub(crate) struct ApplyDebits {
-    pub(crate) clock: Clock,
-    pub(crate) entropy: Entropy,
-    pub(crate) default_threshold: Paise,
+    pub(crate) unit: Unit,
+    pub(crate) low_balance_threshold: Paise,
 }
 
 impl Apply for ApplyDebits {
@@ -85,7 +84,7 @@ impl ApplyDebits {
         for WalletRecord { business, wallet, low_balance_threshold, .. } in
             store::wallets::lock(conn, &businesses).await?
         {
-            known.wallet(business, wallet, low_balance_threshold.unwrap_or(self.default_threshold));
+            known.wallet(business, wallet, low_balance_threshold.unwrap_or(self.low_balance_threshold));
         }
         for debit in store::debits::of_orders(conn, &orders).await? {
             known.debit(debit);
@@ -94,12 +93,13 @@ impl ApplyDebits {
     }
 
     async fn write(&self, conn: &mut AsyncPgConnection, decided: &Decided) -> Result<(), StoreError> {
-        let now = self.clock.now();
+        let Unit { clock, entropy, .. } = &self.unit;
+        let now = clock.now();
         let mut transfers = Vec::new();
         let mut debits = Vec::with_capacity(decided.fresh.len());
         for (debit, entry) in &decided.fresh {
             let transfer = entry.map(|entry| {
-                let id = TransferId::generate(&self.clock, &self.entropy);
+                let id = TransferId::generate(clock, entropy);
                 let cause = Cause::DeliveryFee { order: debit.id.order };
                 transfers.push(NewTransfer { id, business: debit.business, cause, entry });
                 id
@@ -111,27 +111,30 @@ impl ApplyDebits {
         let postings = Postings { wallets: &decided.wallets, transfers: &transfers, debits: &debits };
         store::postings::write(conn, postings, now).await?;
         if !decided.low_balances.is_empty() {
-            // The relay looks by itself often enough for an alert, so nobody rings for it.
-            let alerts: Vec<_> = decided
-                .low_balances
-                .iter()
-                .map(|low| low_balance_alert(&self.clock, &self.entropy, low))
-                .collect();
+            // Not announced to the relay: its poll is fast enough for an alert.
+            let alerts: Vec<_> =
+                decided.low_balances.iter().map(|low| low_balance_alert(clock, entropy, low)).collect();
             outbox::enqueue(conn, &alerts, now).await?;
         }
         Ok(())
     }
 }
 
-/// What is answered, as it is counted.
-pub(crate) const OUTCOMES: [&str; 5] = [POSTED, REJECTED, VOIDED, REFUSED, UNKNOWN];
+/// Values of the label `outcome`.
+const OUTCOMES: [&str; 5] = [POSTED, REJECTED, VOIDED, REFUSED, UNKNOWN];
 const POSTED: &str = "posted";
 const REJECTED: &str = "rejected";
 const VOIDED: &str = "voided";
 const REFUSED: &str = "refused";
 const UNKNOWN: &str = "unknown";
 
-/// Counts answers by what was answered.
+pub(crate) fn create_counters() {
+    for outcome in OUTCOMES {
+        metrics::counter!("wallet_debit_requests_total", "outcome" => outcome).increment(0);
+    }
+}
+
+/// Counts answers by their outcome.
 pub(crate) fn count(answer: &Result<Debit, DebitError>) {
     let outcome = match answer {
         Ok(Debit { outcome: Outcome::Posted, .. }) => POSTED,

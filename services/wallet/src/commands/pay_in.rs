@@ -7,11 +7,12 @@ use domain::{EventId, Paise, TransferId};
 use events::{Body, Envelope};
 use postgres::StoreError;
 
-use crate::app::State;
+use crate::domain::WalletRecord;
 use crate::domain::{PostingError, WalletEntry};
+use crate::state::State;
+use crate::store;
 use crate::store::postings::Postings;
 use crate::store::transfers::{Cause, NewTransfer};
-use crate::store::{self, wallets::WalletRecord};
 
 /// Why money could not come in.
 #[derive(Debug, thiserror::Error)]
@@ -32,11 +33,11 @@ pub(super) async fn post(
 ) -> Result<(TransferId, WalletEntry), PayInError> {
     let mut wallet = record.wallet;
     let entry = wallet.post(amount)?;
-    let id = TransferId::generate(&state.clock, &state.entropy);
+    let id = TransferId::generate(&state.unit.clock, &state.unit.entropy);
     let transfer = NewTransfer { id, business: record.business, cause, entry };
     let wallets = BTreeMap::from([(record.business, wallet)]);
     let postings = Postings { wallets: &wallets, transfers: &[transfer], debits: &[] };
-    store::postings::write(conn, postings, state.clock.now()).await?;
+    store::postings::write(conn, postings, state.unit.clock.now()).await?;
     Ok((id, entry))
 }
 
@@ -50,10 +51,10 @@ pub(super) async fn post_funds(
     cause: Cause,
 ) -> Result<(TransferId, WalletEntry), PayInError> {
     let posted = post(conn, state, record, amount, cause).await?;
-    let now = state.clock.now();
+    let now = state.unit.clock.now();
     if store::wallets::mark_funded(conn, record.business, now).await? {
         let funded = Envelope {
-            id: EventId::generate(&state.clock, &state.entropy),
+            id: EventId::generate(&state.unit.clock, &state.unit.entropy),
             business_id: record.business,
             occurred_at: now,
             body: Body::WalletFunded {},

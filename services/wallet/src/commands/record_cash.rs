@@ -3,9 +3,10 @@
 
 use domain::{EventId, TransferId};
 use postgres::StoreError;
+use strum::VariantArray;
 
-use crate::app::State;
 use crate::domain::{CashReport, CashStep};
+use crate::state::State;
 use crate::store;
 
 /// The name under which the inbox remembers what this command has seen.
@@ -20,12 +21,6 @@ pub(crate) enum RecordCashError {
     Contradiction,
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-impl From<diesel::result::Error> for RecordCashError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
 }
 
 /// What came of a report.
@@ -47,9 +42,10 @@ pub(crate) async fn record_cash(
     report: &CashReport,
 ) -> Result<Recorded, RecordCashError> {
     let recorded = state
+        .unit
         .database
         .transaction(async |conn| {
-            let now = state.clock.now();
+            let now = state.unit.clock.now();
             if !outbox::first_time(conn, CONSUMER, event, now).await? {
                 return Ok(Recorded::Before);
             }
@@ -62,7 +58,7 @@ pub(crate) async fn record_cash(
                 Some(_) => return Err(RecordCashError::Contradiction),
             }
             store::cash::note_step(conn, &before, step, amount, report.at).await?;
-            let id = TransferId::generate(&state.clock, &state.entropy);
+            let id = TransferId::generate(&state.unit.clock, &state.unit.entropy);
             store::transfers::insert_cash(conn, id, report, (step, amount), now).await?;
             Ok(match before.discrepancy(step, amount) {
                 None => Recorded::AsExpected,
@@ -71,12 +67,12 @@ pub(crate) async fn record_cash(
         })
         .await?;
     if let (Some((step, _)), Recorded::AsExpected | Recorded::Discrepant) = (report.step, recorded) {
-        tell(report, step, recorded);
+        log_outcome(report, step, recorded);
     }
     Ok(recorded)
 }
 
-fn tell(report: &CashReport, step: CashStep, recorded: Recorded) {
+fn log_outcome(report: &CashReport, step: CashStep, recorded: Recorded) {
     metrics::counter!("wallet_cash_steps_total", "step" => step.as_str()).increment(1);
     let (order, business_id) = (report.order, report.business);
     if recorded == Recorded::Discrepant {
@@ -84,5 +80,12 @@ fn tell(report: &CashReport, step: CashStep, recorded: Recorded) {
         tracing::warn!(%order, %business_id, %step, "the cash of a delivery is not what it should be");
     } else {
         tracing::info!(%order, %business_id, %step, "cash of a delivery");
+    }
+}
+
+pub(crate) fn create_counters() {
+    for step in CashStep::VARIANTS {
+        metrics::counter!("wallet_cash_steps_total", "step" => step.as_str()).increment(0);
+        metrics::counter!("wallet_cash_discrepancies_total", "step" => step.as_str()).increment(0);
     }
 }

@@ -5,8 +5,8 @@ use domain::{BusinessId, EventId, OrderId};
 use postgres::StoreError;
 
 use super::pay_in::{PayInError, post};
-use crate::app::State;
 use crate::domain::PostingError;
+use crate::state::State;
 use crate::store;
 use crate::store::transfers::Cause;
 
@@ -33,12 +33,6 @@ impl From<PayInError> for RefundError {
     }
 }
 
-impl From<diesel::result::Error> for RefundError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
 /// What came of a refund.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refunded {
@@ -58,9 +52,10 @@ pub(crate) async fn refund(
     order: OrderId,
 ) -> Result<Refunded, RefundError> {
     state
+        .unit
         .database
         .transaction(async |conn| {
-            let now = state.clock.now();
+            let now = state.unit.clock.now();
             if !outbox::first_time(conn, CONSUMER, event, now).await? {
                 return Ok(Refunded::Before);
             }
@@ -76,4 +71,8 @@ pub(crate) async fn refund(
             Ok(Refunded::Now)
         })
         .await
+}
+
+pub(crate) fn create_counters() {
+    metrics::counter!("wallet_refunds_total").increment(0);
 }

@@ -4,10 +4,10 @@ use domain::{BusinessId, Paise};
 use postgres::StoreError;
 
 use super::low_balance_alert;
-use crate::app::State;
 use crate::domain::LowBalance;
+use crate::domain::WalletRecord;
+use crate::state::State;
 use crate::store;
-use crate::store::wallets::WalletRecord;
 
 /// Sets the business's own threshold, or goes back to the operator's default. A balance that the new threshold makes low
 /// is announced as one that fell is: the business has just said that it wants to know.
@@ -19,11 +19,11 @@ pub(crate) async fn set_threshold(
     business: BusinessId,
     threshold: Option<Paise>,
 ) -> Result<WalletRecord, StoreError> {
-    let default = state.rules.low_balance_threshold_paise;
+    let default = state.low_balance_threshold;
     let set = state
-        .database
+        .unit
         .transaction(async |conn| {
-            let now = state.clock.now();
+            let now = state.unit.clock.now();
             let before = store::wallets::lock_or_create(conn, business, now).await?;
             store::wallets::set_threshold(conn, business, threshold).await?;
             let after = WalletRecord { low_balance_threshold: threshold, ..before };
@@ -31,12 +31,11 @@ pub(crate) async fn set_threshold(
             let was_low = before.wallet.balance < before.low_balance_threshold.unwrap_or(default);
             if after.funded_at.is_some() && !was_low && after.wallet.balance < effective {
                 let low = LowBalance { business, balance: after.wallet.balance, threshold: effective };
-                let alert = low_balance_alert(&state.clock, &state.entropy, &low);
+                let alert = low_balance_alert(&state.unit.clock, &state.unit.entropy, &low);
                 outbox::enqueue(conn, &[alert], now).await?;
             }
             Ok::<_, StoreError>(after)
         })
         .await?;
-    state.notifier.notify();
     Ok(set)
 }

@@ -2,11 +2,11 @@
 
 use postgres::StoreError;
 
-use super::confirm_top_up::{Confirmed, confirm_within, tell};
+use super::confirm_top_up::{Confirmed, confirm_within, log_outcome};
 use super::pay_in::PayInError;
-use crate::app::State;
 use crate::domain::{NoticeOutcome, PostingError, TopUp};
 use crate::payments::{Notice, NoticeError, RawNotice};
+use crate::state::State;
 use crate::store;
 
 /// Why a notice was not taken.
@@ -29,12 +29,6 @@ impl From<PayInError> for TakeNoticeError {
     }
 }
 
-impl From<diesel::result::Error> for TakeNoticeError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
 /// Takes notice; brings what came of it. Of what is no top-up of ours nothing is kept: the operator's account at the
 /// provider may serve other purposes too.
 ///
@@ -45,6 +39,7 @@ pub(crate) async fn take_notice(state: &State, raw: &RawNotice) -> Result<Notice
     let Some(reference) = &notice.reference else { return Ok(NoticeOutcome::Ignored) };
     let provider = state.provider.name();
     let found = state
+        .unit
         .database
         .read(async |conn| store::top_ups::find_by_reference(conn, provider, reference).await)
         .await?;
@@ -52,26 +47,24 @@ pub(crate) async fn take_notice(state: &State, raw: &RawNotice) -> Result<Notice
         tracing::info!(kind = notice.kind, "a payment notice is of no top-up of ours");
         return Ok(NoticeOutcome::Ignored);
     };
-    let outcome = match record(state, &notice, &top_up).await {
+    match record(state, &notice, &top_up).await {
         // Another transaction credited this payment for another top-up meanwhile: now that is seen.
         Err(TakeNoticeError::Store(StoreError::Query(error)))
             if postgres::violates(&error, store::top_ups::PAYMENT_CONFLICT) =>
         {
-            record(state, &notice, &top_up).await?
+            record(state, &notice, &top_up).await
         }
-        outcome => outcome?,
-    };
-    state.notifier.notify();
-    Ok(outcome)
+        outcome => outcome,
+    }
 }
 
 /// The wallet's lock comes first, as everywhere; whoever holds the top-up's lock is the only one with this notice.
 async fn record(state: &State, notice: &Notice, top_up: &TopUp) -> Result<NoticeOutcome, TakeNoticeError> {
     let paid = notice.payment.as_ref().filter(|_| notice.captured);
     let (outcome, confirmed) = state
-        .database
+        .unit
         .transaction(async |conn| {
-            let now = state.clock.now();
+            let now = state.unit.clock.now();
             let wallet = match paid {
                 Some(_) => Some(store::wallets::lock_or_create(conn, top_up.business, now).await?),
                 None => None,
@@ -96,7 +89,7 @@ async fn record(state: &State, notice: &Notice, top_up: &TopUp) -> Result<Notice
         })
         .await?;
     if let (Some(confirmed), Some(payment)) = (&confirmed, paid) {
-        tell(confirmed, payment);
+        log_outcome(confirmed, payment);
     }
     Ok(outcome)
 }

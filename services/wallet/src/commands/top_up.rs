@@ -4,12 +4,13 @@
 
 use domain::{BusinessId, Paise, TopUpId};
 use postgres::StoreError;
+use strum::VariantArray;
 
 use super::confirm_top_up::confirm;
 use super::pay_in::PayInError;
-use crate::app::State;
-use crate::domain::{PostingError, Status, TopUp, next_check};
+use crate::domain::{NoticeOutcome, PostingError, Status, TopUp, next_check};
 use crate::payments::ProviderError;
+use crate::state::State;
 use crate::store;
 
 /// Why a wallet was not topped up.
@@ -31,12 +32,6 @@ impl From<PayInError> for TopUpError {
             PayInError::Posting(error) => Self::Posting(error),
             PayInError::Store(error) => Self::Store(error),
         }
-    }
-}
-
-impl From<diesel::result::Error> for TopUpError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
     }
 }
 
@@ -68,7 +63,7 @@ pub(crate) async fn top_up(state: &State, wanted: Wanted) -> Result<(TopUp, Pais
     }
     let opened = match state.provider.open(&top_up).await {
         Err(ProviderError::Refused(reason)) => {
-            give_up(state, &top_up).await?;
+            abandon(state, &top_up).await?;
             return Err(ProviderError::Refused(reason).into());
         }
         opened => opened?,
@@ -95,7 +90,7 @@ pub(crate) async fn find(
     business: BusinessId,
     id: TopUpId,
 ) -> Result<Option<(TopUp, Paise)>, StoreError> {
-    let found = state.database.read(async |conn| store::top_ups::find(conn, business, id).await).await?;
+    let found = state.unit.database.read(async |conn| store::top_ups::find(conn, business, id).await).await?;
     match found {
         Some(top_up) => Ok(Some((top_up, balance(state, business).await?))),
         None => Ok(None),
@@ -104,9 +99,9 @@ pub(crate) async fn find(
 
 /// The new top-up, or the one that was asked for under the same key before.
 async fn write_down(state: &State, wanted: Wanted) -> Result<TopUp, TopUpError> {
-    let now = state.clock.now();
+    let now = state.unit.clock.now();
     let new = TopUp {
-        id: TopUpId::generate(&state.clock, &state.entropy),
+        id: TopUpId::generate(&state.unit.clock, &state.unit.entropy),
         business: wanted.business,
         provider: state.provider.name(),
         provider_reference: None,
@@ -118,6 +113,7 @@ async fn write_down(state: &State, wanted: Wanted) -> Result<TopUp, TopUpError> 
     };
     let first_check = now + next_check(chrono::TimeDelta::zero()).unwrap_or_default();
     state
+        .unit
         .database
         .transaction(async |conn| {
             if store::top_ups::insert(conn, &new, first_check).await? {
@@ -135,6 +131,7 @@ async fn write_down(state: &State, wanted: Wanted) -> Result<TopUp, TopUpError> 
 /// Notes the provider's name for the top-up; brings the top-up with the name that counts.
 async fn name(state: &State, top_up: &TopUp, reference: &str) -> Result<TopUp, TopUpError> {
     state
+        .unit
         .database
         .transaction(async |conn| {
             store::top_ups::name(conn, top_up, reference).await?;
@@ -144,12 +141,18 @@ async fn name(state: &State, top_up: &TopUp, reference: &str) -> Result<TopUp, T
         .await
 }
 
-pub(super) async fn give_up(state: &State, top_up: &TopUp) -> Result<(), StoreError> {
-    let now = state.clock.now();
-    state.database.transaction(async |conn| store::top_ups::fail(conn, top_up, now).await).await
+pub(super) async fn abandon(state: &State, top_up: &TopUp) -> Result<(), StoreError> {
+    let now = state.unit.clock.now();
+    state.unit.database.transaction(async |conn| store::top_ups::fail(conn, top_up, now).await).await
 }
 
 async fn balance(state: &State, business: BusinessId) -> Result<Paise, StoreError> {
-    let record = state.database.read(async |conn| store::wallets::find(conn, business).await).await?;
+    let record = state.unit.database.read(async |conn| store::wallets::find(conn, business).await).await?;
     Ok(record.map(|record| record.wallet.balance).unwrap_or_default())
+}
+
+pub(crate) fn create_counters() {
+    for outcome in NoticeOutcome::VARIANTS {
+        metrics::counter!("wallet_payments_total", "outcome" => outcome.as_str()).increment(0);
+    }
 }

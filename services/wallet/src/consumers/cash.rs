@@ -7,9 +7,9 @@ use domain::{BusinessId, CodStatus, EventKind, Mode};
 use events::{Body, Envelope, OrderEvent};
 use messaging::{Handler, Rejection};
 
-use crate::app::State;
 use crate::commands::record_cash::{RecordCashError, record_cash};
 use crate::domain::{CashReport, CashStep};
+use crate::state::State;
 
 /// Handles each event any number of times, with the effect of once.
 pub(crate) struct CashReports(pub(crate) Arc<State>);

@@ -6,8 +6,8 @@ use domain::Mode;
 use events::{Body, Envelope};
 use messaging::{Handler, Rejection};
 
-use crate::app::State;
 use crate::commands::refund::{RefundError, Refunded, refund};
+use crate::state::State;
 
 /// Handles each event any number of times, with the effect of once.
 pub(crate) struct Refunds(pub(crate) Arc<State>);

@@ -127,6 +127,33 @@ impl CashRecord {
     }
 }
 
+/// Selects orders with cash, newest first.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CashFilter {
+    /// Orders before this one.
+    pub(crate) before: Option<OrderId>,
+    pub(crate) status: Option<CashStatus>,
+    pub(crate) discrepant: bool,
+}
+
+/// Age groups of outstanding cash in days; each ends where the next begins.
+pub(crate) const CASH_AGES: [&str; 4] = ["0-1", "1-3", "3-7", "7+"];
+
+/// Outstanding cash by holder, and by age with the number of orders.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CashTotals {
+    /// Delivered, not yet reported as collected.
+    pub(crate) pending: Paise,
+    /// Collected, not yet handed over.
+    pub(crate) with_drivers: Paise,
+    /// Handed over, not yet settled. Negative if more was settled.
+    pub(crate) with_operator: Paise,
+    /// In the order of [`CASH_AGES`].
+    pub(crate) by_age: [(i64, Paise); CASH_AGES.len()],
+    pub(crate) settled_recently: Paise,
+    pub(crate) discrepancies: i64,
+}
+
 #[cfg(test)]
 mod tests {
     use domain::{Clock, Entropy};

@@ -5,18 +5,24 @@ mod cash;
 mod debits;
 mod ledger;
 mod reconciliation;
+mod statement;
 mod top_ups;
+mod wallet_record;
 
-pub(crate) use cash::{CashRecord, CashReport, CashStatus, CashStep, Reported, cash_lines};
+pub(crate) use cash::{
+    CASH_AGES, CashFilter, CashRecord, CashReport, CashStatus, CashStep, CashTotals, Reported, cash_lines,
+};
 pub(crate) use debits::{
     Action, Debit, DebitId, DebitJob, DebitRefusal, Decided, Known, LowBalance, Outcome, decide,
 };
 pub(crate) use ledger::{Line, PostingError, TransferKind, Wallet, WalletEntry, lines};
 pub(crate) use reconciliation::{
-    BooksSide, CashSide, Check, DebitSide, Doubt, Finding, OrderSide, UNDER_WAY, compare,
+    BooksSide, CashSide, Check, DebitSide, Discrepancy, Finding, OrderSide, UNDER_WAY, compare,
 };
+pub(crate) use statement::{LineFilter, StatementLine};
 pub use top_ups::Provider;
 pub(crate) use top_ups::{CURRENCY, NoticeOutcome, Payment, Status, TopUp, Verdict, next_check};
+pub(crate) use wallet_record::WalletRecord;
 
 #[cfg(test)]
 mod tests {

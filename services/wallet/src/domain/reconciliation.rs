@@ -120,13 +120,13 @@ pub(crate) struct BooksSide {
 
 /// A disagreement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Doubt {
+pub(crate) struct Discrepancy {
     pub(crate) finding: Finding,
     /// Where what is missing may still be under way: since when.
     pub(crate) awaited_since: Option<DateTime<Utc>>,
 }
 
-impl Doubt {
+impl Discrepancy {
     /// Whether it is too early to call it a finding.
     pub(crate) fn is_under_way(&self, now: DateTime<Utc>) -> bool {
         self.awaited_since.is_some_and(|since| now - since < UNDER_WAY)
@@ -135,11 +135,11 @@ impl Doubt {
 
 /// Where an order and its money disagree. The two sides were not read in the same instant, so a disagreement is looked at
 /// once more before it is believed.
-pub(crate) fn compare(id: OrderId, order: Option<&OrderSide>, books: &BooksSide) -> Vec<Doubt> {
-    let mut doubts = Vec::new();
-    let mut doubt = |check, detail: String, awaited_since| {
+pub(crate) fn compare(id: OrderId, order: Option<&OrderSide>, books: &BooksSide) -> Vec<Discrepancy> {
+    let mut discrepancies = Vec::new();
+    let mut discrepancy = |check, detail: String, awaited_since| {
         let finding = Finding { check, subject: id.to_string(), detail };
-        doubts.push(Doubt { finding, awaited_since });
+        discrepancies.push(Discrepancy { finding, awaited_since });
     };
     let posted = books.debits.iter().find(|debit| debit.outcome == Outcome::Posted);
     let told = |debit: &DebitSide| format!("a debit of {} paise of {}", debit.amount.get(), debit.business);
@@ -147,39 +147,39 @@ pub(crate) fn compare(id: OrderId, order: Option<&OrderSide>, books: &BooksSide)
     match (order, posted) {
         (Some(OrderSide { mode: Mode::Test, .. }), _) => {
             for debit in &books.debits {
-                doubt(Check::TestOrderDebited, format!("{}, {}", told(debit), debit.outcome), None);
+                discrepancy(Check::TestOrderDebited, format!("{}, {}", told(debit), debit.outcome), None);
             }
         }
         (None, Some(debit)) => {
-            doubt(Check::DebitWithoutOrder, format!("{}; there is no such order", told(debit)), None);
+            discrepancy(Check::DebitWithoutOrder, format!("{}; there is no such order", told(debit)), None);
         }
         (Some(order), Some(debit)) if !order.placed => {
             let detail = format!("{}; the order is not placed", told(debit));
-            doubt(Check::DebitWithoutOrder, detail, Some(debit.decided_at));
+            discrepancy(Check::DebitWithoutOrder, detail, Some(debit.decided_at));
         }
         (Some(order), Some(debit)) if (order.business, order.fee) != (debit.business, debit.amount) => {
             let wanted = format!("the order is of {} paise of {}", order.fee.get(), order.business);
-            doubt(Check::DebitDiffersFromOrder, format!("{}; {wanted}", told(debit)), None);
+            discrepancy(Check::DebitDiffersFromOrder, format!("{}; {wanted}", told(debit)), None);
         }
         (Some(order), None) if order.placed => {
             let detail = format!("{} paise of {}", order.fee.get(), order.business);
-            doubt(Check::OrderWithoutDebit, detail, None);
+            discrepancy(Check::OrderWithoutDebit, detail, None);
         }
         _ => {}
     }
     match (placed.filter(|order| order.refund_due), posted, books.refunded) {
         (Some(order), Some(debit), false) => {
-            doubt(Check::RefundMissing, told(debit), Some(order.changed_at));
+            discrepancy(Check::RefundMissing, told(debit), Some(order.changed_at));
         }
         (None, _, true) => {
-            doubt(Check::RefundNotDue, "its delivery did not end before the pickup".into(), None)
+            discrepancy(Check::RefundNotDue, "its delivery did not end before the pickup".into(), None)
         }
         _ => {}
     }
     if let Some((check, detail, awaited_since)) = cash_doubt(placed, books.cash) {
-        doubt(check, detail, awaited_since);
+        discrepancy(check, detail, awaited_since);
     }
-    doubts
+    discrepancies
 }
 
 /// Where an order and the books disagree on its cash: on whose it is and how much, or on how far it has come. An order is

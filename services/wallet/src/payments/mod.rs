@@ -4,14 +4,15 @@
 mod notice;
 mod razorpay;
 mod sandbox;
+mod section;
 
 use domain::Paise;
 use futures_util::future::BoxFuture;
 
 use crate::domain::{Payment, Provider, TopUp};
-use crate::settings::Payments;
 
 pub(crate) use notice::{Notice, NoticeError, RawNotice};
+pub use section::{Payments, RazorpayAccount};
 
 /// What every provider can do. One implementation each; the far end is replaced in tests, not this.
 pub(crate) trait PaymentProvider: Send + Sync {

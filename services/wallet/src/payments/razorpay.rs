@@ -12,9 +12,10 @@ use serde_json::json;
 use url::Url;
 
 use super::notice::{self, PaymentEntity};
-use super::{Checkout, Notice, NoticeError, Opened, PaymentProvider, ProviderError, RawNotice};
+use super::{
+    Checkout, Notice, NoticeError, Opened, PaymentProvider, ProviderError, RawNotice, RazorpayAccount,
+};
 use crate::domain::{CURRENCY, Payment, Provider, TopUp};
-use crate::settings::RazorpayAccount;
 
 /// Over connecting, sending and reading the answer. A caller waits for it.
 const DEADLINE: Duration = Duration::from_secs(5);

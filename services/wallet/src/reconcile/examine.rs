@@ -7,11 +7,12 @@ use domain::{Clock, OrderId};
 use internal_api::orders::{OrderPayment, OrdersClient, PaymentsQuery};
 use internal_api::{CallError, Peer, PeerOptions};
 use postgres::{Database, StoreError};
+use settings::Secret;
 use tokio::time::Instant;
+use url::Url;
 
 use super::feed::{Change, Feed};
-use crate::domain::{BooksSide, Check, Doubt, Finding, OrderSide, compare};
-use crate::settings::Settings;
+use crate::domain::{BooksSide, Check, Discrepancy, Finding, OrderSide, compare};
 use crate::store::reconciliation::{
     self as store, BooksFeed, Chunk, Found, Span, books_of, orders_moving_money, orders_with_cash,
     orders_with_debits,
@@ -31,28 +32,22 @@ pub(crate) enum ExamineError {
     Orders(#[from] CallError),
 }
 
-impl From<diesel::result::Error> for ExamineError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
 /// What one look at a feed brought.
 #[derive(Debug)]
-pub(crate) struct Look {
+pub(crate) struct ScanPage {
     pub(crate) rows: i64,
     pub(crate) found: Found,
-    pub(crate) suspects: Suspects,
+    pub(crate) candidates: Candidates,
     /// Where the next look begins; `None` at the end of the feed.
     pub(crate) next: Option<String>,
 }
 
 /// Orders that seemed to disagree with their debits, and in what.
-pub(crate) type Suspects = BTreeMap<OrderId, BTreeSet<Check>>;
+pub(crate) type Candidates = BTreeMap<OrderId, BTreeSet<Check>>;
 
-/// What became of suspects.
+/// What became of candidates.
 #[derive(Debug, Default)]
-pub(crate) struct Settled {
+pub(crate) struct Confirmed {
     pub(crate) findings: Vec<Finding>,
     /// Too young to be called findings.
     pub(crate) under_way: i64,
@@ -69,27 +64,30 @@ pub(crate) struct Examiner {
 }
 
 impl Examiner {
+    pub(crate) fn new(database: Database, clock: Clock, orders: OrdersClient, chunk_rows: u16) -> Self {
+        Self { database, orders, clock, chunk_rows }
+    }
+
+    /// The client for order-api, with the deadline of reconciliation.
+    ///
     /// # Errors
     /// When no HTTP client can be built.
-    pub(crate) fn new(settings: &Settings, database: Database, clock: Clock) -> anyhow::Result<Self> {
+    pub(crate) fn orders(order_api: &Url, token: &Secret) -> anyhow::Result<OrdersClient> {
         let options = PeerOptions { deadline: ANSWER_DEADLINE, ..PeerOptions::default() };
-        let order_api = &settings.peers.order_api;
-        let peer = Peer::new("order-api", order_api.clone(), &settings.internal.token, options)?;
-        let chunk_rows = settings.reconciliation.chunk_rows;
-        Ok(Self { database, orders: OrdersClient(peer), clock, chunk_rows })
+        Ok(OrdersClient(Peer::new("order-api", order_api.clone(), token, options)?))
     }
 
     /// Looks at the next piece of a feed.
-    pub(crate) async fn look(&self, feed: Feed, after: &str) -> Result<Look, ExamineError> {
+    pub(crate) async fn scan(&self, feed: Feed, after: &str) -> Result<ScanPage, ExamineError> {
         match (feed.books(), feed) {
-            (Some(books), _) => self.look_at_books(books, after).await,
-            (None, Feed::Orders) => self.look_at_orders(Change::parse(after)).await,
-            (None, _) => self.look_at_orders_of(feed, after).await,
+            (Some(books), _) => self.scan_ledger(books, after).await,
+            (None, Feed::Orders) => self.scan_orders(Change::parse(after)).await,
+            (None, _) => self.scan_orders_of(feed, after).await,
         }
     }
 
     /// Looks at what a finding within the books is about.
-    pub(crate) async fn look_again(&self, feed: BooksFeed, subject: &str) -> Result<Found, StoreError> {
+    pub(crate) async fn recheck(&self, feed: BooksFeed, subject: &str) -> Result<Found, StoreError> {
         let span = Span::of(subject);
         self.database
             .transaction(async |conn| {
@@ -99,7 +97,7 @@ impl Examiner {
             .await
     }
 
-    async fn look_at_books(&self, feed: BooksFeed, after: &str) -> Result<Look, ExamineError> {
+    async fn scan_ledger(&self, feed: BooksFeed, after: &str) -> Result<ScanPage, ExamineError> {
         let limit = i64::from(self.chunk_rows);
         let (chunk, found) = self
             .database
@@ -110,11 +108,11 @@ impl Examiner {
                 Ok::<_, StoreError>((chunk, found))
             })
             .await?;
-        Ok(Look { rows: chunk.rows, found, suspects: Suspects::new(), next: next(chunk) })
+        Ok(ScanPage { rows: chunk.rows, found, candidates: Candidates::new(), next: next(chunk) })
     }
 
     /// Orders by their last change.
-    async fn look_at_orders(&self, after: Change) -> Result<Look, ExamineError> {
+    async fn scan_orders(&self, after: Change) -> Result<ScanPage, ExamineError> {
         let query = PaymentsQuery {
             changed_after: after.at,
             starting_after: after.order,
@@ -125,13 +123,13 @@ impl Examiner {
         let rows = i64::try_from(ids.len()).unwrap_or(i64::MAX);
         let last = page.data.last().map(|order| Change { at: order.changed_at, order: Some(order.id) });
         let books = self.books_of(&ids).await?;
-        let suspects = suspects(self.compare(&ids, page.data, books));
+        let candidates = candidates(self.compare(&ids, page.data, books));
         let next = last.filter(|_| page.has_more).map(|last| last.to_string());
-        Ok(Look { rows, found: Found::default(), suspects, next })
+        Ok(ScanPage { rows, found: Found::default(), candidates, next })
     }
 
     /// The orders that a piece of our own tables is about.
-    async fn look_at_orders_of(&self, feed: Feed, after: &str) -> Result<Look, ExamineError> {
+    async fn scan_orders_of(&self, feed: Feed, after: &str) -> Result<ScanPage, ExamineError> {
         let limit = i64::from(self.chunk_rows);
         let table = match feed {
             Feed::OrderTransfers => BooksFeed::Transfers,
@@ -168,41 +166,41 @@ impl Examiner {
             }
         }
         found.total = i64::try_from(found.findings.len()).unwrap_or(i64::MAX);
-        let suspects = suspects(self.look_at(&ids).await?);
-        Ok(Look { rows: chunk.rows, found, suspects, next: next(chunk) })
+        let candidates = candidates(self.look_at(&ids).await?);
+        Ok(ScanPage { rows: chunk.rows, found, candidates, next: next(chunk) })
     }
 
-    /// Looks again at suspects until all is explained or `patience` is over. What never is to be is believed at the
+    /// Looks again at candidates until all is explained or `patience` is over. What never is to be is believed at the
     /// second look: money that moved and orders that were placed stay so, and by then the first look's other side has
     /// been read anew. What may be under way is believed once it is too old for that.
-    pub(crate) async fn settle(
+    pub(crate) async fn confirm(
         &self,
-        suspects: Suspects,
+        candidates: Candidates,
         patience: Duration,
-    ) -> Result<Settled, ExamineError> {
+    ) -> Result<Confirmed, ExamineError> {
         let begun = Instant::now();
-        let mut settled = Settled::default();
-        let mut before = suspects;
+        let mut confirmed = Confirmed::default();
+        let mut before = candidates;
         while !before.is_empty() {
-            let mut waiting = Suspects::new();
+            let mut waiting = Candidates::new();
             let ids: Vec<OrderId> = before.keys().copied().collect();
             let over = begun.elapsed() >= patience;
-            for (id, doubt) in self.look_at(&ids).await? {
-                let check = doubt.finding.check;
+            for (id, discrepancy) in self.look_at(&ids).await? {
+                let check = discrepancy.finding.check;
                 let is_news = !before.get(&id).is_some_and(|checks| checks.contains(&check));
-                match doubt.awaited_since {
+                match discrepancy.awaited_since {
                     None if is_news => {}
                     None => {
-                        settled.findings.push(doubt.finding);
+                        confirmed.findings.push(discrepancy.finding);
                         continue;
                     }
                     Some(_) if !over => {}
-                    Some(_) if doubt.is_under_way(self.clock.now()) => {
-                        settled.under_way += 1;
+                    Some(_) if discrepancy.is_under_way(self.clock.now()) => {
+                        confirmed.under_way += 1;
                         continue;
                     }
                     Some(_) => {
-                        settled.findings.push(doubt.finding);
+                        confirmed.findings.push(discrepancy.finding);
                         continue;
                     }
                 }
@@ -213,18 +211,18 @@ impl Examiner {
                 tokio::time::sleep(LOOK_AGAIN_AFTER).await;
             }
         }
-        Ok(settled)
+        Ok(confirmed)
     }
 
     /// The books first: an order that was placed or called off before its money is looked at is then seen so.
-    async fn look_at(&self, ids: &[OrderId]) -> Result<Vec<(OrderId, Doubt)>, ExamineError> {
-        let mut doubts = Vec::new();
+    async fn look_at(&self, ids: &[OrderId]) -> Result<Vec<(OrderId, Discrepancy)>, ExamineError> {
+        let mut discrepancies = Vec::new();
         for ids in ids.chunks(self.chunk_rows.into()) {
             let books = self.books_of(ids).await?;
             let orders = self.orders.payments(ids).await?;
-            doubts.extend(self.compare(ids, orders, books));
+            discrepancies.extend(self.compare(ids, orders, books));
         }
-        Ok(doubts)
+        Ok(discrepancies)
     }
 
     async fn books_of(&self, ids: &[OrderId]) -> Result<BTreeMap<OrderId, BooksSide>, StoreError> {
@@ -236,13 +234,13 @@ impl Examiner {
         ids: &[OrderId],
         orders: Vec<OrderPayment>,
         mut books: BTreeMap<OrderId, BooksSide>,
-    ) -> Vec<(OrderId, Doubt)> {
+    ) -> Vec<(OrderId, Discrepancy)> {
         let mut orders: BTreeMap<OrderId, OrderSide> =
             orders.into_iter().map(|order| (order.id, side(order))).collect();
         let doubts_of = |id: &OrderId| {
             let (order, books) = (orders.remove(id), books.remove(id).unwrap_or_default());
-            let doubts = compare(*id, order.as_ref(), &books);
-            doubts.into_iter().map(|doubt| (*id, doubt)).collect::<Vec<_>>()
+            let discrepancies = compare(*id, order.as_ref(), &books);
+            discrepancies.into_iter().map(|discrepancy| (*id, discrepancy)).collect::<Vec<_>>()
         };
         ids.iter().flat_map(doubts_of).collect()
     }
@@ -266,10 +264,10 @@ fn side(order: OrderPayment) -> OrderSide {
     }
 }
 
-fn suspects(doubts: Vec<(OrderId, Doubt)>) -> Suspects {
-    let mut suspects = Suspects::new();
-    for (id, doubt) in doubts {
-        suspects.entry(id).or_default().insert(doubt.finding.check);
+fn candidates(discrepancies: Vec<(OrderId, Discrepancy)>) -> Candidates {
+    let mut candidates = Candidates::new();
+    for (id, discrepancy) in discrepancies {
+        candidates.entry(id).or_default().insert(discrepancy.finding.check);
     }
-    suspects
+    candidates
 }

@@ -5,17 +5,14 @@ use actix_web::{HttpRequest, HttpResponse};
 use internal_api::Page;
 use web::ApiError;
 
-use super::errors;
-use crate::app::State;
-use crate::store;
+use crate::queries;
+use crate::state::State;
 
 pub(super) async fn list(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, ApiError> {
     let page = web::page_query(&request)?;
-    let behind = page.starting_after.unwrap_or_default();
-    let database = state.database.clone();
-    let read = async move {
-        database.read(async |conn| store::wallets::businesses(conn, &behind, page.limit + 1).await).await
-    };
-    let businesses = state.tasks.run(read).await?.map_err(errors::from_store)?;
-    Ok(HttpResponse::Ok().json(Page::cut(businesses, page.limit)))
+    let (shared, limit) = (state.clone(), page.limit);
+    let after = page.starting_after.unwrap_or_default();
+    let read = async move { queries::businesses::page(&shared, &after, limit).await };
+    let businesses = state.tasks.run(read).await??;
+    Ok(HttpResponse::Ok().json(Page::cut(businesses, limit)))
 }

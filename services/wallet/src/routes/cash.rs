@@ -5,16 +5,13 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{BusinessId, OrderId, Paise};
 use internal_api::Page;
-use internal_api::cash::{BusinessCash, CashAge, CashOverview, CashTotals, CashView};
-use postgres::StoreError;
+use internal_api::cash::{self, BusinessCash, CashAge, CashOverview, CashView};
 use web::{ApiError, page_query, read_query};
 
-use super::{errors, path};
-use crate::app::State;
-use crate::domain::CashRecord;
-use crate::store;
-use crate::store::cash::CashFilter;
-use crate::store::cash_totals::{AGES, Totals};
+use super::path;
+use crate::domain::{CASH_AGES, CashFilter, CashRecord, CashTotals};
+use crate::queries;
+use crate::state::State;
 
 pub(super) async fn of_business(
     state: Data<State>,
@@ -31,25 +28,11 @@ pub(super) async fn of_business(
         (fields.page(), filter)
     })?;
     let filter = CashFilter { before: order_cursor(page.starting_after.as_deref())?, ..filter };
-    let (database, now, limit) = (state.database.clone(), state.clock.now(), page.limit);
-    let read = async move {
-        database
-            .read(async |conn| {
-                if let Some(before) = filter.before
-                    && !store::cash::exists(conn, Some(business), before).await?
-                {
-                    return Ok(None);
-                }
-                let records = store::cash::page(conn, business, &filter, one_more(limit)).await?;
-                let totals = store::cash_totals::of_businesses(conn, &[business], now).await?;
-                Ok::<_, StoreError>(Some((records, totals)))
-            })
-            .await
-    };
-    let found = state.tasks.run(read).await?.map_err(errors::from_store)?;
-    let (records, mut totals) = found.ok_or_else(unknown_order)?;
+    let (shared, limit) = (state.clone(), page.limit);
+    let read = async move { queries::cash::of_business(&shared, business, filter, limit).await };
+    let (records, totals) = state.tasks.run(read).await??.ok_or_else(unknown_order)?;
     let page = Page::cut(records, limit).map(view);
-    let totals = totals_view(&totals.remove(&business).unwrap_or_default())?;
+    let totals = totals_view(&totals)?;
     Ok(HttpResponse::Ok().json(CashOverview { totals, data: page.data, has_more: page.has_more }))
 }
 
@@ -59,17 +42,9 @@ pub(super) async fn of_all(state: Data<State>, request: HttpRequest) -> Result<H
         |_| ApiError::invalid_field("startingAfter", "invalid_value", "startingAfter names no business.");
     let after: Option<BusinessId> =
         page.starting_after.as_deref().map(str::parse).transpose().map_err(unknown)?;
-    let (database, now, limit) = (state.database.clone(), state.clock.now(), page.limit);
-    let read = async move {
-        database
-            .read(async |conn| {
-                let businesses = store::cash_totals::businesses(conn, after, one_more(limit)).await?;
-                let totals = store::cash_totals::of_businesses(conn, &businesses, now).await?;
-                Ok::<_, StoreError>(totals)
-            })
-            .await
-    };
-    let totals = state.tasks.run(read).await?.map_err(errors::from_store)?;
+    let (shared, limit) = (state.clone(), page.limit);
+    let read = async move { queries::cash::of_all(&shared, after, limit).await };
+    let totals = state.tasks.run(read).await??;
     let of_each = totals
         .into_iter()
         .map(|(business_id, totals)| Ok(BusinessCash { business_id, totals: totals_view(&totals)? }));
@@ -83,26 +58,10 @@ pub(super) async fn discrepancies(
 ) -> Result<HttpResponse, ApiError> {
     let page = page_query(&request)?;
     let before = order_cursor(page.starting_after.as_deref())?;
-    let (database, limit) = (state.database.clone(), page.limit);
-    let read = async move {
-        database
-            .read(async |conn| {
-                if let Some(before) = before
-                    && !store::cash::exists(conn, None, before).await?
-                {
-                    return Ok(None);
-                }
-                store::cash::discrepancies(conn, before, one_more(limit)).await.map(Some)
-            })
-            .await
-    };
-    let found = state.tasks.run(read).await?.map_err(errors::from_store)?;
-    Ok(HttpResponse::Ok().json(Page::cut(found.ok_or_else(unknown_order)?, limit).map(view)))
-}
-
-/// One more than asked for tells whether there are more.
-fn one_more(limit: usize) -> i64 {
-    i64::try_from(limit).unwrap_or(i64::MAX - 1) + 1
+    let (shared, limit) = (state.clone(), page.limit);
+    let read = async move { queries::cash::discrepancies(&shared, before, limit).await };
+    let found = state.tasks.run(read).await??.ok_or_else(unknown_order)?;
+    Ok(HttpResponse::Ok().json(Page::cut(found, limit).map(view)))
 }
 
 fn order_cursor(text: Option<&str>) -> Result<Option<OrderId>, ApiError> {
@@ -133,11 +92,11 @@ fn view(record: CashRecord) -> CashView {
     }
 }
 
-fn totals_view(totals: &Totals) -> Result<CashTotals, ApiError> {
+fn totals_view(totals: &CashTotals) -> Result<cash::CashTotals, ApiError> {
     let (pending, with_drivers, with_operator) = (totals.pending, totals.with_drivers, totals.with_operator);
     let outstanding = pending.checked_add(with_drivers).and_then(|sum| sum.checked_add(with_operator));
-    let ages = AGES.iter().zip(totals.by_age);
-    Ok(CashTotals {
+    let ages = CASH_AGES.iter().zip(totals.by_age);
+    Ok(cash::CashTotals {
         outstanding_paise: outstanding.ok_or_else(|| ApiError::internal("sums of cash overflow"))?,
         pending_paise: pending,
         with_drivers_paise: with_drivers,

@@ -7,9 +7,9 @@ use internal_api::wallet::{DebitAnswer, DebitOutcome};
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use super::{errors, path};
-use crate::app::State;
-use crate::commands::debit::{count, settle};
+use crate::commands::debit::{count, debit};
 use crate::domain::{Action, Debit, DebitJob, Outcome};
+use crate::state::State;
 
 pub(super) async fn post(
     state: Data<State>,
@@ -37,9 +37,9 @@ async fn answer(
     let (business, amount) = read(body)?;
     let job = DebitJob { id, business, amount, action };
     let queue = state.debits.clone();
-    let debit = state.tasks.run(async move { settle(&queue, job).await }).await?;
-    count(&debit);
-    Ok(HttpResponse::Ok().json(view(&debit.map_err(errors::from_debit)?)))
+    let outcome = state.tasks.run(async move { debit(&queue, job).await }).await?;
+    count(&outcome);
+    Ok(HttpResponse::Ok().json(view(&outcome.map_err(errors::from_debit)?)))
 }
 
 /// A [`internal_api::wallet::DebitRequest`], with every fault named.

@@ -1,7 +1,6 @@
 //! How the commands' errors are answered.
 
 use actix_web::http::StatusCode;
-use postgres::StoreError;
 use web::ApiError;
 
 use crate::commands::credit::CreditError;
@@ -10,15 +9,6 @@ use crate::commands::take_notice::TakeNoticeError;
 use crate::commands::top_up::TopUpError;
 use crate::domain::{DebitRefusal, PostingError};
 use crate::payments::{NoticeError, ProviderError};
-
-pub(super) fn from_store(error: StoreError) -> ApiError {
-    if error.is_unavailable() {
-        tracing::warn!(%error, "the database did not answer");
-        ApiError::unavailable()
-    } else {
-        ApiError::internal(error)
-    }
-}
 
 pub(super) fn from_debit(error: DebitError) -> ApiError {
     match error {
@@ -29,7 +19,7 @@ pub(super) fn from_debit(error: DebitError) -> ApiError {
         DebitError::Refused(DebitRefusal::OrderAlreadyDebited) => {
             conflict("order_already_debited", "Another attempt of this order has already taken its fee.")
         }
-        DebitError::Store(error) => from_store(error),
+        DebitError::Store(error) => error.into(),
     }
 }
 
@@ -40,7 +30,7 @@ pub(super) fn from_credit(error: CreditError) -> ApiError {
             "A credit of another amount was given under this reference. Use a reference once.",
         ),
         CreditError::Posting(error) => from_posting(error),
-        CreditError::Store(error) => from_store(error),
+        CreditError::Store(error) => error.into(),
     }
 }
 
@@ -61,7 +51,7 @@ pub(super) fn from_top_up(error: TopUpError) -> ApiError {
             ApiError::unavailable()
         }
         TopUpError::Posting(error) => from_posting(error),
-        TopUpError::Store(error) => from_store(error),
+        TopUpError::Store(error) => error.into(),
     }
 }
 
@@ -76,7 +66,7 @@ pub(super) fn from_notice(error: TakeNoticeError) -> ApiError {
             ApiError::new(StatusCode::BAD_REQUEST, "payment_notice_unreadable", "The notice cannot be read.")
         }
         TakeNoticeError::Posting(error) => from_posting(error),
-        TakeNoticeError::Store(error) => from_store(error),
+        TakeNoticeError::Store(error) => error.into(),
     }
 }
 

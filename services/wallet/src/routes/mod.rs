@@ -18,7 +18,7 @@ use actix_web::web::{Data, ServiceConfig, get, post, put, resource, scope};
 use settings::Internal;
 use web::require_internal_token;
 
-use crate::app::State;
+use crate::state::State;
 
 /// For the other services, with the internal token.
 pub(crate) fn internal(

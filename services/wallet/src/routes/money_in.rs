@@ -4,12 +4,13 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::Paise;
 use internal_api::wallet::{CheckoutView, CreditView, TopUpView};
+use postgres::StoreError;
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, idempotency_key};
 
 use super::{errors, path};
-use crate::app::State;
 use crate::commands::{credit, top_up};
 use crate::domain::{CURRENCY, Status, TopUp};
+use crate::state::State;
 
 /// Long enough for any invoice number. As of an order, two references that look alike are the same one: nothing invisible
 /// may stand in them.
@@ -46,9 +47,9 @@ pub(super) async fn find_top_up(
     let tasks = state.tasks.clone();
     let work = async move {
         let found = top_up::find(&state, business, id).await?;
-        Ok(found.map(|(top_up, balance)| view(&state, top_up, balance)))
+        Ok::<_, StoreError>(found.map(|(top_up, balance)| view(&state, top_up, balance)))
     };
-    let shown = tasks.run(work).await?.map_err(errors::from_store)?;
+    let shown = tasks.run(work).await??;
     Ok(HttpResponse::Ok().json(shown.ok_or_else(|| ApiError::not_found("top_up_not_found", "top-up"))?))
 }
 

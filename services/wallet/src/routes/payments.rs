@@ -6,9 +6,9 @@ use internal_api::wallet::{NoticeAnswer, PaymentNotice};
 use web::{ApiError, JsonBody};
 
 use super::errors;
-use crate::app::State;
 use crate::commands::take_notice::take_notice;
 use crate::payments::RawNotice;
+use crate::state::State;
 
 pub(super) async fn notice(
     state: Data<State>,

@@ -3,16 +3,14 @@
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, OrderId};
 use internal_api::wallet::EntryView;
 use internal_api::{Page, PageQuery};
-use postgres::{Database, StoreError};
 use web::{ApiError, read_query};
 
-use super::{errors, path};
-use crate::app::State;
-use crate::store;
-use crate::store::statement::{LineFilter, StatementLine};
+use super::path;
+use crate::domain::{LineFilter, StatementLine};
+use crate::queries;
+use crate::state::State;
 
 const TIME: &str = "a time as RFC 3339 writes it, such as 2026-01-31T09:30:00Z";
 
@@ -36,11 +34,9 @@ pub(super) async fn entries(
         (fields.page(), fields.parsed("orderId", "the id of an order"), filter)
     })?;
     let filter = LineFilter { before: cursor(&query)?, ..filter };
-    let database = state.database.clone();
-    // One more than asked for tells whether there are more.
-    let limit = query.limit + 1;
-    let read = async move { statement(&database, business, order, &filter, limit).await };
-    let lines = state.tasks.run(read).await?.map_err(errors::from_store)?.ok_or_else(unknown_cursor)?;
+    let (shared, limit) = (state.clone(), query.limit);
+    let read = async move { queries::statement::page(&shared, business, order, filter, limit).await };
+    let lines = state.tasks.run(read).await??.ok_or_else(unknown_cursor)?;
     Ok(HttpResponse::Ok().json(Page::cut(lines, query.limit).map(view)))
 }
 
@@ -50,41 +46,10 @@ pub(super) async fn entries_of_order(
     path: Path<(String, String)>,
 ) -> Result<HttpResponse, ApiError> {
     let (business, order) = path::order(&path)?;
-    let database = state.database.clone();
-    let read = async move {
-        database.read(async |conn| store::statement::of_order(conn, business, order).await).await
-    };
-    let lines = state.tasks.run(read).await?.map_err(errors::from_store)?;
+    let shared = state.clone();
+    let read = async move { queries::statement::of_order(&shared, business, order).await };
+    let lines = state.tasks.run(read).await??;
     Ok(HttpResponse::Ok().json(lines.into_iter().map(view).collect::<Vec<_>>()))
-}
-
-/// `None` when there is no entry to begin after.
-async fn statement(
-    database: &Database,
-    business: BusinessId,
-    order: Option<OrderId>,
-    filter: &LineFilter,
-    limit: usize,
-) -> Result<Option<Vec<StatementLine>>, StoreError> {
-    database
-        .read(async |conn| {
-            if let Some(sequence) = filter.before
-                && !store::statement::exists(conn, business, sequence).await?
-            {
-                return Ok(None);
-            }
-            let Some(order) = order else {
-                let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-                return store::statement::page(conn, business, filter, limit).await.map(Some);
-            };
-            // Two lines at most, found by the order; no page of the statement has to be read for them.
-            let mut lines = store::statement::of_order(conn, business, order).await?;
-            lines.reverse();
-            lines.retain(|line| filter.lets_through(line));
-            lines.truncate(limit);
-            Ok(Some(lines))
-        })
-        .await
 }
 
 fn cursor(query: &PageQuery) -> Result<Option<i64>, ApiError> {

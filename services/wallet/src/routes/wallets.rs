@@ -4,21 +4,20 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use domain::Paise;
 use internal_api::wallet::WalletView;
+use postgres::StoreError;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
-use super::{errors, path};
-use crate::app::State;
+use super::path;
 use crate::commands::set_threshold;
-use crate::domain::CURRENCY;
-use crate::store;
-use crate::store::wallets::WalletRecord;
+use crate::domain::{CURRENCY, WalletRecord};
+use crate::queries;
+use crate::state::State;
 
 pub(super) async fn show(state: Data<State>, business: Path<String>) -> Result<HttpResponse, ApiError> {
     let business = path::business(&business)?;
-    let database = state.database.clone();
-    let read = async move { database.read(async |conn| store::wallets::find(conn, business).await).await };
-    let record = state.tasks.run(read).await?.map_err(errors::from_store)?;
+    let shared = state.clone();
+    let record = state.tasks.run(async move { queries::wallets::find(&shared, business).await }).await??;
     Ok(HttpResponse::Ok().json(view(&state, record)))
 }
 
@@ -33,9 +32,9 @@ pub(super) async fn set_threshold(
     let tasks = state.tasks.clone();
     let work = async move {
         let record = set_threshold::set_threshold(&state, business, threshold).await?;
-        Ok(view(&state, Some(record)))
+        Ok::<_, StoreError>(view(&state, Some(record)))
     };
-    Ok(HttpResponse::Ok().json(tasks.run(work).await?.map_err(errors::from_store)?))
+    Ok(HttpResponse::Ok().json(tasks.run(work).await??))
 }
 
 /// `{thresholdPaise}`; `null` goes back to the operator's default, and has to be said.
@@ -56,6 +55,6 @@ fn view(state: &State, record: Option<WalletRecord>) -> WalletView {
         balance_paise: record.map(|record| record.wallet.balance).unwrap_or_default(),
         currency: CURRENCY.into(),
         funded_at: record.and_then(|record| record.funded_at),
-        low_balance_threshold_paise: threshold.unwrap_or(state.rules.low_balance_threshold_paise),
+        low_balance_threshold_paise: threshold.unwrap_or(state.low_balance_threshold),
     }
 }

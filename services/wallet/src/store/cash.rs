@@ -9,7 +9,7 @@ use postgres::StoreError;
 use super::columns::{expect_rows, parse};
 use super::predicates::is_discrepant_cash;
 use super::schema::cash;
-use crate::domain::{CashRecord, CashReport, CashStatus, CashStep, Reported};
+use crate::domain::{CashFilter, CashRecord, CashReport, CashStatus, CashStep, Reported};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = cash, check_for_backend(diesel::pg::Pg))]
@@ -136,15 +136,6 @@ pub(crate) async fn note_step(
         }
     };
     expect_rows("noting a step of cash", 1, touched)
-}
-
-/// Which orders' cash is wanted, newest order first.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct CashFilter {
-    /// Orders before this one.
-    pub(crate) before: Option<OrderId>,
-    pub(crate) status: Option<CashStatus>,
-    pub(crate) discrepant: bool,
 }
 
 /// Up to `limit` orders of a business.

@@ -12,27 +12,10 @@ use domain::{BusinessId, Paise};
 use postgres::StoreError;
 
 use super::columns::parse;
+use crate::domain::CashTotals;
 
 /// How far back “recently settled” reaches.
 const RECENT: TimeDelta = TimeDelta::days(30);
-
-/// The spans of days that outstanding cash is sorted into; each ends where the next begins.
-pub(crate) const AGES: [&str; 4] = ["0-1", "1-3", "3-7", "7+"];
-
-/// The cash that is outstanding, by where it is; and by how old it is, with the number of its orders.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Totals {
-    /// Delivered, and not yet reported as collected.
-    pub(crate) pending: Paise,
-    /// Collected and not handed over.
-    pub(crate) with_drivers: Paise,
-    /// Handed over and not settled. Below zero where more was settled.
-    pub(crate) with_operator: Paise,
-    /// In the order of [`AGES`].
-    pub(crate) by_age: [(i64, Paise); AGES.len()],
-    pub(crate) settled_recently: Paise,
-    pub(crate) discrepancies: i64,
-}
 
 #[derive(QueryableByName)]
 struct OutstandingRow {
@@ -97,10 +80,10 @@ pub(crate) async fn of_businesses(
     conn: &mut AsyncPgConnection,
     businesses: &[BusinessId],
     now: DateTime<Utc>,
-) -> Result<BTreeMap<BusinessId, Totals>, StoreError> {
+) -> Result<BTreeMap<BusinessId, CashTotals>, StoreError> {
     let ids: Vec<String> = businesses.iter().map(BusinessId::to_string).collect();
-    let mut totals: BTreeMap<BusinessId, Totals> =
-        businesses.iter().map(|business| (*business, Totals::default())).collect();
+    let mut totals: BTreeMap<BusinessId, CashTotals> =
+        businesses.iter().map(|business| (*business, CashTotals::default())).collect();
     let query = diesel::sql_query(OUTSTANDING).bind::<Array<Text>, _>(&ids).bind::<Timestamptz, _>(now);
     for row in query.load::<OutstandingRow>(conn).await? {
         let of = totals.entry(parse("cash.business_id", &row.business_id)?).or_default();

@@ -3,24 +3,13 @@
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, OrderId, Paise, TransferId};
+use domain::{BusinessId, OrderId, Paise};
 use postgres::StoreError;
 
 use super::columns::parse;
 use super::predicates::{is_no_fee, is_posted, is_refund};
 use super::schema::{debits, entries, transfers};
-use crate::domain::{TransferKind, WalletEntry};
-
-/// One line.
-#[derive(Clone, Debug)]
-pub(crate) struct StatementLine {
-    pub(crate) transfer: TransferId,
-    pub(crate) kind: TransferKind,
-    pub(crate) entry: WalletEntry,
-    pub(crate) order: Option<OrderId>,
-    pub(crate) reference: Option<String>,
-    pub(crate) created_at: DateTime<Utc>,
-}
+use crate::domain::{LineFilter, StatementLine, TransferKind, WalletEntry};
 
 type Row = (String, String, i64, i64, i64, Option<String>, Option<String>, DateTime<Utc>);
 
@@ -40,28 +29,7 @@ macro_rules! row_columns {
     };
 }
 
-/// Which lines are wanted, newest first. The default wants them all.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct LineFilter {
-    /// Before the line with this sequence.
-    pub(crate) before: Option<i64>,
-    pub(crate) kind: Option<TransferKind>,
-    /// From then on.
-    pub(crate) since: Option<DateTime<Utc>>,
-    /// Before then.
-    pub(crate) until: Option<DateTime<Utc>>,
-}
-
-impl LineFilter {
-    pub(crate) fn lets_through(&self, line: &StatementLine) -> bool {
-        self.before.is_none_or(|before| line.entry.sequence < before)
-            && self.kind.is_none_or(|kind| line.kind == kind)
-            && self.since.is_none_or(|since| line.created_at >= since)
-            && self.until.is_none_or(|until| line.created_at < until)
-    }
-}
-
-/// Up to `limit` lines that the filter lets through, newest first.
+/// Up to `limit` lines that match the filter, newest first.
 pub(crate) async fn page(
     conn: &mut AsyncPgConnection,
     business: BusinessId,

@@ -8,7 +8,7 @@ use postgres::StoreError;
 
 use super::columns::{expect_rows, parse};
 use super::schema::wallets;
-use crate::domain::Wallet;
+use crate::domain::{Wallet, WalletRecord};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = wallets, check_for_backend(diesel::pg::Pg))]
@@ -18,16 +18,6 @@ struct WalletRow {
     entry_count: i64,
     low_balance_threshold_paise: Option<i64>,
     funded_at: Option<DateTime<Utc>>,
-}
-
-/// A wallet with what belongs to it beside the money.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WalletRecord {
-    pub(crate) business: BusinessId,
-    pub(crate) wallet: Wallet,
-    /// The business's own; the operator's default holds where there is none.
-    pub(crate) low_balance_threshold: Option<Paise>,
-    pub(crate) funded_at: Option<DateTime<Utc>>,
 }
 
 impl WalletRow {

@@ -133,7 +133,6 @@ const PENDING: &[&str] = &[
     "services/order-api/",
     "services/portal-api/",
     "services/portal-web/",
-    "services/wallet/",
     "services/webhook-dispatcher/",
     "crates/",
     "tests/",
@@ -250,6 +249,9 @@ fn every_service_has_the_same_folders() {
     for package in metadata().workspace_packages().into_iter().filter(|package| is_service(package)) {
         let home =
             package.manifest_path.parent().expect("a manifest lies in a folder").as_std_path().to_owned();
+        if home.strip_prefix(root()).is_ok_and(|home| is_pending(&home.to_string_lossy())) {
+            continue;
+        }
         let needed = [
             "main.rs",
             "start.rs",

@@ -49,9 +49,12 @@ impl Scene {
     }
 
     /// The checks that fail, each with whether time may heal it.
-    fn doubts(&self, order: Option<&OrderSide>, books: &BooksSide) -> Vec<(Check, bool)> {
-        let doubts = compare(self.id, order, books);
-        doubts.iter().map(|doubt| (doubt.finding.check, doubt.awaited_since.is_some())).collect()
+    fn discrepancies(&self, order: Option<&OrderSide>, books: &BooksSide) -> Vec<(Check, bool)> {
+        let discrepancies = compare(self.id, order, books);
+        discrepancies
+            .iter()
+            .map(|discrepancy| (discrepancy.finding.check, discrepancy.awaited_since.is_some()))
+            .collect()
     }
 }
 
@@ -88,7 +91,7 @@ fn orders_and_their_money_are_held_against_each_other() {
         ),
     ];
     for (order, books, wanted) in cases {
-        assert_eq!(scene.doubts(order, &books), wanted, "{order:?} {books:?}");
+        assert_eq!(scene.discrepancies(order, &books), wanted, "{order:?} {books:?}");
     }
 }
 
@@ -100,7 +103,10 @@ fn another_amount_or_business_is_a_disagreement() {
     let others = DebitSide { business: scene.other, ..right };
     for debit in [more, others] {
         let books = BooksSide { debits: vec![debit], ..BooksSide::default() };
-        assert_eq!(scene.doubts(Some(&scene.order()), &books), [(Check::DebitDiffersFromOrder, false)]);
+        assert_eq!(
+            scene.discrepancies(Some(&scene.order()), &books),
+            [(Check::DebitDiffersFromOrder, false)]
+        );
     }
 }
 
@@ -130,9 +136,9 @@ fn cash_is_what_its_order_is_to_bring() {
         (None, expected(None), false),
     ] {
         let books = BooksSide { cash: Some(cash), ..BooksSide::default() };
-        let doubts = scene.doubts(order, &books);
-        let found = doubts.contains(&(Check::CashDiffersFromOrder, false));
-        assert_eq!(found, !is_right, "{order:?} {cash:?} {doubts:?}");
+        let discrepancies = scene.discrepancies(order, &books);
+        let found = discrepancies.contains(&(Check::CashDiffersFromOrder, false));
+        assert_eq!(found, !is_right, "{order:?} {cash:?} {discrepancies:?}");
     }
 }
 
@@ -155,9 +161,13 @@ fn cash_is_as_far_in_the_books_as_by_its_order() {
         (HandedOver, Some(Settled), Some(ahead)),
     ] {
         let books = BooksSide { cash: cash.map(booked), ..scene.books(&[Outcome::Posted], false) };
-        assert_eq!(scene.doubts(Some(&order(said)), &books), Vec::from_iter(wanted), "{said} {cash:?}");
+        assert_eq!(
+            scene.discrepancies(Some(&order(said)), &books),
+            Vec::from_iter(wanted),
+            "{said} {cash:?}"
+        );
         let unsaid = OrderSide { cash_status: None, delivered: true, ..order(said) };
-        assert_eq!(scene.doubts(Some(&unsaid), &books), [], "an order-api that does not say it");
+        assert_eq!(scene.discrepancies(Some(&unsaid), &books), [], "an order-api that does not say it");
     }
     // The books know the cash from the delivery on.
     for (said, cash, wanted) in [
@@ -168,7 +178,7 @@ fn cash_is_as_far_in_the_books_as_by_its_order() {
     ] {
         let books = BooksSide { cash: cash.map(booked), ..scene.books(&[Outcome::Posted], false) };
         let delivered = OrderSide { delivered: true, ..order(said) };
-        assert_eq!(scene.doubts(Some(&delivered), &books), Vec::from_iter(wanted), "{said} {cash:?}");
+        assert_eq!(scene.discrepancies(Some(&delivered), &books), Vec::from_iter(wanted), "{said} {cash:?}");
     }
 }
 
@@ -180,11 +190,11 @@ fn what_is_awaited_is_awaited_for_a_minute_from_its_cause() {
     for (order, cause) in
         [(unplaced, scene.now - TimeDelta::seconds(7)), (ended, scene.now - TimeDelta::seconds(5))]
     {
-        let doubts = compare(scene.id, Some(&order), &scene.books(&[Outcome::Posted], false));
-        let [doubt] = doubts.as_slice() else { panic!("{doubts:?}") };
-        assert_eq!(doubt.awaited_since, Some(cause));
-        assert!(doubt.is_under_way(cause + UNDER_WAY - TimeDelta::microseconds(1)));
-        assert!(!doubt.is_under_way(cause + UNDER_WAY));
+        let discrepancies = compare(scene.id, Some(&order), &scene.books(&[Outcome::Posted], false));
+        let [discrepancy] = discrepancies.as_slice() else { panic!("{discrepancies:?}") };
+        assert_eq!(discrepancy.awaited_since, Some(cause));
+        assert!(discrepancy.is_under_way(cause + UNDER_WAY - TimeDelta::microseconds(1)));
+        assert!(!discrepancy.is_under_way(cause + UNDER_WAY));
     }
     let hard = compare(scene.id, Some(&scene.order()), &BooksSide::default());
     assert!(!hard[0].is_under_way(scene.now));

@@ -1,4 +1,4 @@
-//! Whose turn it is, how far the books were looked through, and what is known to be wrong.
+//! Whose run it is, how far the books were looked through, and what is known to be wrong.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::domain::{Check, Finding};
 use crate::store::columns::{expect_rows, parse};
 use crate::store::schema::{reconciliation_cursors, reconciliation_findings, reconciliation_runs};
 
-/// How the last turns went.
+/// How the last runs went.
 #[derive(Clone, Debug, Queryable)]
 pub(crate) struct LastRun {
     pub(crate) completed_at: Option<DateTime<Utc>>,
@@ -30,8 +30,8 @@ pub(crate) struct Cursors {
     pub(crate) swept_at: Option<DateTime<Utc>>,
 }
 
-/// Takes the turn that is due; false when none is, or another instance has it.
-pub(crate) async fn take_turn(
+/// Takes the run that is due; false when none is, or another instance has it.
+pub(crate) async fn claim_run(
     conn: &mut AsyncPgConnection,
     holder: &str,
     now: DateTime<Utc>,
@@ -45,8 +45,8 @@ pub(crate) async fn take_turn(
     Ok(taken == 1)
 }
 
-/// Moves the end of this holder's turn; false when the turn is another's by now.
-pub(crate) async fn keep_turn(
+/// Moves the end of this holder's run; false when the run is another's by now.
+pub(crate) async fn extend_run(
     conn: &mut AsyncPgConnection,
     holder: &str,
     until: DateTime<Utc>,
@@ -59,7 +59,7 @@ pub(crate) async fn keep_turn(
     Ok(kept == 1)
 }
 
-/// Notes a turn that looked at all it was to look at.
+/// Notes a run that looked at all it was to look at.
 pub(crate) async fn note_completed(
     conn: &mut AsyncPgConnection,
     holder: &str,

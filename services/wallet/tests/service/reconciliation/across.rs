@@ -112,7 +112,7 @@ async fn what_may_be_under_way_is_waited_for() {
     // Too young, and no patience: neither a finding nor nothing.
     let (code, text) = scene.run(&["--patience", "0"]).await;
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("2 steps between the services are under way\n"), "{text}");
+    assert!(text.contains("2 steps between the services are in progress\n"), "{text}");
 
     // Old, and not yet done when it is first looked at; done while it is waited for.
     scene.disarm().await;
@@ -129,7 +129,7 @@ async fn what_may_be_under_way_is_waited_for() {
     };
     let ((code, text), ()) = tokio::join!(scene.run(&["--patience", "60"]), heal);
     assert_eq!(code, 0, "{text}");
-    assert!(text.ends_with("clean\n") && !text.contains("under way"), "{text}");
+    assert!(text.ends_with("clean\n") && !text.contains("in progress"), "{text}");
 
     // Old, and never done.
     orders.change(pending, |order| order.placed = false);

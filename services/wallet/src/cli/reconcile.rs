@@ -10,9 +10,7 @@ use postgres::Database;
 use reconciliation::{Arguments, Finding, Report};
 use strum::VariantArray;
 
-use super::examine::{ExamineError, Examiner};
-use super::feed::Feed;
-use super::turn::Tally;
+use crate::reconcile::{ExamineError, Examiner, Feed, RunReport};
 use crate::settings::Settings;
 
 /// Longer than any step between the services takes, so that each difference is explained.
@@ -26,11 +24,19 @@ pub fn main(arguments: Arguments, out: &mut impl Write) -> ExitCode {
 
 async fn reconcile(settings: &Settings, Arguments { since, run }: Arguments) -> anyhow::Result<Report> {
     let clock = Clock::system();
-    let examiner = Examiner::new(settings, Database::new(&settings.database)?, clock.clone())?;
+    let examiner = {
+        let orders = Examiner::orders(&settings.peers.order_api, &settings.internal.token)?;
+        Examiner::new(
+            Database::new(&settings.database)?,
+            clock.clone(),
+            orders,
+            settings.reconciliation.chunk_rows,
+        )
+    };
     let (begun_at, started) = (clock.now(), Instant::now());
-    let mut tally = Tally::default();
-    let outcome = look_through(&examiner, since, run.patience(PATIENCE_DEFAULT), &mut tally).await;
-    let findings = tally.findings.kept().map(|finding| Finding {
+    let mut report = RunReport::default();
+    let outcome = scan_all(&examiner, since, run.patience(PATIENCE_DEFAULT), &mut report).await;
+    let findings = report.findings.kept().map(|finding| Finding {
         check: finding.check.as_str(),
         subject: finding.subject,
         detail: finding.detail,
@@ -39,26 +45,26 @@ async fn reconcile(settings: &Settings, Arguments { since, run }: Arguments) -> 
         since,
         begun_at,
         took: started.elapsed(),
-        rows: tally.rows.iter().map(|(feed, rows)| (feed.to_string(), *rows)).collect(),
+        rows: report.rows.iter().map(|(feed, rows)| (feed.to_string(), *rows)).collect(),
         findings: findings.collect(),
-        total: tally.findings.total(),
-        under_way: tally.under_way,
+        total: report.findings.total(),
+        under_way: report.under_way,
         error: outcome.err().map(|error| error.to_string()),
     })
 }
 
-async fn look_through(
+async fn scan_all(
     examiner: &Examiner,
     since: Option<DateTime<Utc>>,
     patience: Duration,
-    tally: &mut Tally,
+    report: &mut RunReport,
 ) -> Result<(), ExamineError> {
     for feed in Feed::VARIANTS.iter().copied().filter(|feed| feed.has_sweep() || since.is_some()) {
         let mut place = Some(feed.start(since));
         while let Some(after) = place {
-            let look = examiner.look(feed, &after).await?;
-            place = tally.take(examiner, feed, look, patience).await?;
+            let page = examiner.scan(feed, &after).await?;
+            place = report.take(examiner, feed, page, patience).await?;
         }
     }
-    tally.settle(examiner, patience).await
+    report.confirm(examiner, patience).await
 }

@@ -1,5 +1,5 @@
-//! Reconciliation by a running service, every few minutes: what is new since a little before the last turn, and a piece of
-//! the whole history, from where the last turn's piece ended. Of several instances one takes the turn; all show how it
+//! Reconciliation by a running service, every few minutes: what is new since a little before the last run, and a piece of
+//! the whole history, from where the last run's piece ended. Of several instances one takes the run; all show how it
 //! went.
 
 use std::collections::BTreeMap;
@@ -9,39 +9,35 @@ use chrono::{DateTime, TimeDelta, Utc};
 use domain::OrderId;
 use postgres::StoreError;
 use strum::VariantArray;
-use tokio_util::sync::CancellationToken;
 
-use super::examine::{ExamineError, Examiner, Suspects};
+use super::examine::{Candidates, ExamineError, Examiner};
 use super::feed::Feed;
 use super::findings::{Findings, KEPT_MAX};
-use super::turn::Tally;
+use super::report::RunReport;
 use crate::domain::{Check, Finding, UNDER_WAY};
-use crate::settings::Reconciliation;
 use crate::store::reconciliation::progress::{self, Cursors, LastRun};
 
-/// How often an instance looks whether a turn is due, and shows how the last one went.
-const TICK: Duration = Duration::from_secs(2);
-/// A turn that is not kept for this long is another instance's to take.
-const TURN_LEASE: TimeDelta = TimeDelta::seconds(60);
+/// A run that is not kept for this long is another instance's to take.
+const RUN_LEASE: TimeDelta = TimeDelta::seconds(60);
 /// Each look is bounded by the database's and the peer's deadlines, well below the lease.
-const KEEP_TURN_EVERY: Duration = Duration::from_secs(15);
-/// When a turn failed, the next one begins after this time: most often order-api was away for a moment.
+const EXTEND_RUN_EVERY: Duration = Duration::from_secs(15);
+/// When a run failed, the next one begins after this time: most often order-api was away for a moment.
 const RETRY_AFTER: TimeDelta = TimeDelta::seconds(15);
-/// A turn ends after this time, wherever it is; the next one goes on from there.
-const TURN_MAX: Duration = Duration::from_secs(240);
-/// What is new is looked at in whole, unless so much came that a turn would not end.
+/// A run ends after this time, wherever it is; the next one goes on from there.
+const RUN_MAX: Duration = Duration::from_secs(240);
+/// What is new is looked at in whole, unless so much came that a run would not end.
 const RECENT_ROWS_MAX: i64 = 1_000_000;
-/// At the first turn ever; what is older comes with the sweep.
+/// At the first run ever; what is older comes with the sweep.
 const FIRST_RECENT: TimeDelta = TimeDelta::hours(1);
-/// What was too young at the last turn is looked at again, and what was written late.
+/// What was too young at the last run is looked at again, and what was written late.
 const OVERLAP: TimeDelta = TimeDelta::minutes(10);
 const _: () = assert!(OVERLAP.num_seconds() > UNDER_WAY.num_seconds());
-/// How long a turn waits for what may be under way.
+/// How long a run waits for what may be under way.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Why a turn did not come to its end.
+/// Why a run did not come to its end.
 #[derive(Debug, thiserror::Error)]
-enum TurnError {
+pub(crate) enum RunError {
     #[error(transparent)]
     Examine(#[from] ExamineError),
     #[error("another instance has taken the turn")]
@@ -50,49 +46,35 @@ enum TurnError {
     TimeUp,
 }
 
-impl From<StoreError> for TurnError {
+impl From<StoreError> for RunError {
     fn from(error: StoreError) -> Self {
         Self::Examine(error.into())
     }
 }
 
 /// The part of an instance that reconciles.
-pub(crate) struct Worker {
+pub(crate) struct Reconciliation {
     pub(crate) examiner: Examiner,
-    pub(crate) settings: Reconciliation,
-    /// This instance, among those that take turns.
+    pub(crate) interval: TimeDelta,
+    pub(crate) sweep_rows: u32,
+    /// This instance, among those that take runs.
     pub(crate) name: String,
 }
 
-/// A turn that this instance has taken.
-struct Turn<'a> {
-    worker: &'a Worker,
+/// A run that this instance has taken.
+struct Run<'a> {
+    worker: &'a Reconciliation,
     began: DateTime<Utc>,
     started: Instant,
     kept: Instant,
     cursors: BTreeMap<String, Cursors>,
-    tally: Tally,
+    report: RunReport,
 }
 
-impl Worker {
-    /// Works until the service stops.
-    pub(crate) async fn run(self, stop: CancellationToken) {
-        let mut failing = false;
-        while stop.run_until_cancelled(tokio::time::sleep(TICK)).await.is_some() {
-            let Some(outcome) = stop.run_until_cancelled(self.tick()).await else { return };
-            match outcome {
-                Ok(()) => failing = false,
-                Err(error) if !failing => {
-                    tracing::warn!(%error, "the books could not be reconciled");
-                    failing = true;
-                }
-                Err(_) => {}
-            }
-        }
-    }
-
-    async fn tick(&self) -> Result<(), TurnError> {
-        let outcome = self.take_turn().await;
+impl Reconciliation {
+    /// Takes a run if one is due, and publishes the result of the last one.
+    pub(crate) async fn tick(&self) -> Result<(), RunError> {
+        let outcome = self.claim_run().await;
         if let Ok(Some(_)) | Err(_) = &outcome {
             let outcome = if outcome.is_ok() { "completed" } else { "failed" };
             metrics::counter!("wallet_reconciliation_runs_total", "outcome" => outcome).increment(1);
@@ -101,35 +83,35 @@ impl Worker {
         outcome.map(|_| ())
     }
 
-    /// `None` when it is not this instance's turn.
-    async fn take_turn(&self) -> Result<Option<()>, TurnError> {
+    /// `None` when it is not this instance's run.
+    async fn claim_run(&self) -> Result<Option<()>, RunError> {
         let began = self.examiner.clock.now();
         let database = &self.examiner.database;
         let taken = database
-            .read(async |conn| progress::take_turn(conn, &self.name, began, began + TURN_LEASE).await)
+            .read(async |conn| progress::claim_run(conn, &self.name, began, began + RUN_LEASE).await)
             .await?;
         if !taken {
             return Ok(None);
         }
         let cursors = database.read(async |conn| progress::cursors(conn).await).await?;
         let started = Instant::now();
-        let tally = Tally::default();
-        let mut turn = Turn { worker: self, began, started, kept: started, cursors, tally };
-        let outcome = turn.take().await;
-        let interval = TimeDelta::seconds(self.settings.interval_seconds.into());
+        let report = RunReport::default();
+        let mut run = Run { worker: self, began, started, kept: started, cursors, report };
+        let outcome = run.take().await;
+        let interval = self.interval;
         let next_at = match outcome {
             Ok(()) => Some(began + interval),
-            // Another instance decides when the next turn is.
-            Err(TurnError::Lost) => None,
+            // Another instance decides when the next run is.
+            Err(RunError::Lost) => None,
             Err(_) => Some(self.examiner.clock.now() + RETRY_AFTER.min(interval)),
         };
         if let Some(next_at) = next_at {
-            database.read(async |conn| progress::keep_turn(conn, &self.name, next_at).await).await?;
+            database.read(async |conn| progress::extend_run(conn, &self.name, next_at).await).await?;
         }
         outcome.map(Some)
     }
 
-    /// Sets the gauges to what the last turns found, whichever instance took them.
+    /// Sets the gauges to what the last runs found, whichever instance took them.
     async fn show(&self) -> Result<(), StoreError> {
         let (run, counts, cursors) = self
             .examiner
@@ -161,31 +143,31 @@ impl Worker {
     }
 }
 
-impl Turn<'_> {
+impl Run<'_> {
     /// The books first: they can be proven also while order-api is away.
-    async fn take(&mut self) -> Result<(), TurnError> {
-        self.look_again_at_the_books().await?;
+    async fn take(&mut self) -> Result<(), RunError> {
+        self.recheck_ledger().await?;
         for feed in Feed::VARIANTS.iter().copied().filter(|feed| feed.books().is_some()) {
-            self.look_through(feed).await?;
+            self.scan_all(feed).await?;
         }
         self.keep_findings().await?;
-        self.look_again_at_orders().await?;
+        self.recheck_orders().await?;
         for feed in Feed::VARIANTS.iter().copied().filter(|feed| feed.books().is_none()) {
-            self.look_through(feed).await?;
+            self.scan_all(feed).await?;
         }
-        self.tally.settle(&self.worker.examiner, PATIENCE).await?;
+        self.report.confirm(&self.worker.examiner, PATIENCE).await?;
         self.keep_findings().await?;
         let now = self.worker.examiner.clock.now();
         let run = LastRun {
             completed_at: Some(now),
             duration_ms: i64::try_from(self.started.elapsed().as_millis()).ok(),
-            rows_checked: Some(self.tally.rows_in_all()),
-            under_way: self.tally.under_way,
+            rows_checked: Some(self.report.rows_in_all()),
+            under_way: self.report.under_way,
         };
         let name = &self.worker.name;
         let database = &self.worker.examiner.database;
         database.read(async |conn| progress::note_completed(conn, name, &run).await).await?;
-        let findings = self.tally.findings.total();
+        let findings = self.report.findings.total();
         tracing::info!(
             rows = run.rows_checked,
             findings,
@@ -196,7 +178,7 @@ impl Turn<'_> {
     }
 
     /// What is new, then a piece of the rest.
-    async fn look_through(&mut self, feed: Feed) -> Result<(), TurnError> {
+    async fn scan_all(&mut self, feed: Feed) -> Result<(), RunError> {
         let first = || Cursors {
             recent: feed.start(Some(self.began - FIRST_RECENT)),
             sweep: feed.start(None),
@@ -205,13 +187,13 @@ impl Turn<'_> {
         let mut cursors = self.cursors.remove(feed.name()).unwrap_or_else(first);
         let mut is_up_to_date = true;
         if feed.has_recent() {
-            let reached = self.look_on(feed, cursors.recent, RECENT_ROWS_MAX).await?;
+            let reached = self.scan_on(feed, cursors.recent, RECENT_ROWS_MAX).await?;
             is_up_to_date = reached.is_none();
             cursors.recent = reached.unwrap_or_else(|| feed.start(Some(self.began - OVERLAP)));
         }
         if feed.has_sweep() {
-            let rows = self.worker.settings.sweep_rows.into();
-            let reached = self.look_on(feed, cursors.sweep, rows).await?;
+            let rows = self.worker.sweep_rows.into();
+            let reached = self.scan_on(feed, cursors.sweep, rows).await?;
             if reached.is_none() {
                 cursors.swept_at = Some(self.worker.examiner.clock.now());
             }
@@ -219,41 +201,41 @@ impl Turn<'_> {
         }
         let database = &self.worker.examiner.database;
         database.read(async |conn| progress::save_cursors(conn, feed.name(), &cursors).await).await?;
-        if is_up_to_date { Ok(()) } else { Err(TurnError::TimeUp) }
+        if is_up_to_date { Ok(()) } else { Err(RunError::TimeUp) }
     }
 
     /// Looks at about so many rows; gives the place reached, or `None` at the end.
-    async fn look_on(&mut self, feed: Feed, from: String, rows: i64) -> Result<Option<String>, TurnError> {
+    async fn scan_on(&mut self, feed: Feed, from: String, rows: i64) -> Result<Option<String>, RunError> {
         let (mut after, mut looked_at) = (from, 0);
-        while looked_at < rows && self.started.elapsed() < TURN_MAX {
-            let look = self.worker.examiner.look(feed, &after).await?;
-            looked_at += look.rows;
-            let found = u64::try_from(look.rows).unwrap_or_default();
+        while looked_at < rows && self.started.elapsed() < RUN_MAX {
+            let page = self.worker.examiner.scan(feed, &after).await?;
+            looked_at += page.rows;
+            let found = u64::try_from(page.rows).unwrap_or_default();
             metrics::counter!("wallet_reconciliation_rows_total", "feed" => feed.name()).increment(found);
-            match self.tally.take(&self.worker.examiner, feed, look, PATIENCE).await? {
+            match self.report.take(&self.worker.examiner, feed, page, PATIENCE).await? {
                 Some(next) => after = next,
                 None => return Ok(None),
             }
-            self.keep_turn().await?;
+            self.extend_run().await?;
         }
         Ok(Some(after))
     }
 
-    async fn keep_turn(&mut self) -> Result<(), TurnError> {
-        if self.kept.elapsed() < KEEP_TURN_EVERY {
+    async fn extend_run(&mut self) -> Result<(), RunError> {
+        if self.kept.elapsed() < EXTEND_RUN_EVERY {
             return Ok(());
         }
-        let (worker, until) = (self.worker, self.worker.examiner.clock.now() + TURN_LEASE);
+        let (worker, until) = (self.worker, self.worker.examiner.clock.now() + RUN_LEASE);
         let database = &worker.examiner.database;
-        let kept = database.read(async |conn| progress::keep_turn(conn, &worker.name, until).await).await?;
+        let kept = database.read(async |conn| progress::extend_run(conn, &worker.name, until).await).await?;
         self.kept = Instant::now();
-        if kept { Ok(()) } else { Err(TurnError::Lost) }
+        if kept { Ok(()) } else { Err(RunError::Lost) }
     }
 
-    async fn look_again_at_the_books(&mut self) -> Result<(), TurnError> {
+    async fn recheck_ledger(&mut self) -> Result<(), RunError> {
         for finding in self.open_findings().await? {
             let Some(feed) = Feed::of(finding.check) else { continue };
-            let again = self.worker.examiner.look_again(feed, &finding.subject).await?;
+            let again = self.worker.examiner.recheck(feed, &finding.subject).await?;
             let is_still_so = again
                 .findings
                 .iter()
@@ -261,12 +243,12 @@ impl Turn<'_> {
             if !is_still_so {
                 self.forget(&finding).await?;
             }
-            self.keep_turn().await?;
+            self.extend_run().await?;
         }
         Ok(())
     }
 
-    async fn look_again_at_orders(&mut self) -> Result<(), TurnError> {
+    async fn recheck_orders(&mut self) -> Result<(), RunError> {
         let open: Vec<(OrderId, Finding)> = self
             .open_findings()
             .await?
@@ -275,13 +257,13 @@ impl Turn<'_> {
             // What is no id of an order never becomes one.
             .filter_map(|finding| Some((finding.subject.parse().ok()?, finding)))
             .collect();
-        let mut suspects = Suspects::new();
+        let mut candidates = Candidates::new();
         for (order, finding) in &open {
-            suspects.entry(*order).or_default().insert(finding.check);
+            candidates.entry(*order).or_default().insert(finding.check);
         }
-        let settled = self.worker.examiner.settle(suspects, Duration::ZERO).await?;
+        let confirmed = self.worker.examiner.confirm(candidates, Duration::ZERO).await?;
         let mut again = Findings::default();
-        settled.findings.into_iter().for_each(|finding| again.add(finding));
+        confirmed.findings.into_iter().for_each(|finding| again.add(finding));
         for (_, finding) in open.iter().filter(|(_, finding)| !again.contains(finding)) {
             self.forget(finding).await?;
         }
@@ -310,7 +292,7 @@ impl Turn<'_> {
             known.iter().any(|known| (known.check, &known.subject) == (finding.check, &finding.subject))
         };
         let room = KEPT_MAX.saturating_sub(known.len());
-        for finding in self.tally.findings.kept().filter(|finding| !is_known(finding)).take(room) {
+        for finding in self.report.findings.kept().filter(|finding| !is_known(finding)).take(room) {
             if database.read(async |conn| progress::keep_finding(conn, &finding, now).await).await? {
                 let Finding { check, subject, detail } = finding;
                 tracing::error!(%check, subject, detail, "the books are wrong");
@@ -324,4 +306,10 @@ impl Turn<'_> {
 #[expect(clippy::cast_precision_loss, reason = "counts, and seconds since 1970, are far below 2^53")]
 fn precise(number: i64) -> f64 {
     number as f64
+}
+
+pub(crate) fn create_counters() {
+    for outcome in ["completed", "failed"] {
+        metrics::counter!("wallet_reconciliation_runs_total", "outcome" => outcome).increment(0);
+    }
 }

@@ -1,0 +1,3 @@
+//! Commands for people, next to `serve`.
+
+pub(crate) mod reconcile;
