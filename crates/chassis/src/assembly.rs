@@ -35,9 +35,9 @@ pub struct Chassis {
 }
 
 impl Chassis {
-    /// Begins to connect to the broker, binds the management listener, and hears signals from now on. Neither broker nor
-    /// database needs to be up yet. What the service does outside of its handlers runs on the tokio runtime that this is
-    /// called on.
+    /// Begins to connect to the broker, binds the management listener, and hears signals from now on. Neither broker
+    /// nor database needs to be up yet. What the service does outside of its handlers runs on the tokio runtime that
+    /// this is called on.
     ///
     /// # Errors
     /// When the database's URL cannot be read, or the address cannot be bound.
@@ -69,8 +69,8 @@ impl Chassis {
         })
     }
 
-    /// Waits until the tables are as this program expects, and touches nothing before. Meanwhile the platform hears that the
-    /// process is alive and not ready. Answers whether to go on: not when the signal to stop came first.
+    /// Waits until the tables are as this program expects, and touches nothing before. Meanwhile the platform hears
+    /// that the process is alive and not ready. Answers whether to go on: not when the signal to stop came first.
     ///
     /// # Errors
     /// When the management listener fails.
@@ -189,7 +189,7 @@ fn readiness(database: &Database, broker: &Broker, lacks_schema: &Arc<AtomicBool
             async move { database.check().await }
         })
         // Without it events wait in the outbox, and callers need not be turned away.
-        .with_once("broker", move || {
+        .with_startup_check("broker", move || {
             let broker = broker.clone();
             async move { broker.check().await }
         })
