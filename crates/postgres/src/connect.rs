@@ -28,12 +28,12 @@ impl SessionLimits {
         Self { statement_timeout_ms: 0, lock_timeout_ms: 60_000, idle_in_transaction_timeout_ms: 60_000 };
 }
 
-/// Statements are prepared once, and so are their plans: left alone, the server would plan most of ours at each call, which
-/// costs it more than running them, since it takes lists to be longer than they are. A plan is kept until the server next
-/// looks at the tables' sizes, a minute later perhaps, and one that was made while they were nearly empty would read them
-/// whole, or a whole index for each row that it joins. All that services ask for is found by an index, row by row: hence
-/// what an index's rows cost, which is high beside what a look at one costs. No query is so large that compiling it would
-/// pay.
+/// Statements are prepared once, and so are their plans: left alone, the server would plan most of ours at each call,
+/// which costs it more than running them, since it takes lists to be longer than they are. A plan is kept until the
+/// server next looks at the tables' sizes, a minute later perhaps, and one that was made while they were nearly empty
+/// would read them whole, or a whole index for each row that it joins. All that services ask for is found by an index,
+/// row by row: hence what an index's rows cost, which is high beside what a look at one costs. No query is so large
+/// that compiling it would pay.
 const PLANNER: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off \
     -c enable_mergejoin=off -c enable_material=off -c random_page_cost=1.1 -c cpu_index_tuple_cost=0.05 -c jit=off";
 
@@ -59,8 +59,8 @@ pub(crate) enum TargetError {
     Tls(#[from] TlsError),
 }
 
-/// What a database is at the mercy of the network for, in words; `None` on this machine, and where TLS proves who answers.
-/// For a warning: what is wrong with the URL is told elsewhere.
+/// What a database is at the mercy of the network for, in words; `None` on this machine, and where TLS proves who
+/// answers. For a warning: what is wrong with the URL is told elsewhere.
 pub fn exposure(settings: &settings::Database) -> Option<&'static str> {
     let url = DatabaseUrl::parse(&settings.url).ok()?;
     let config: Config = url.rest.expose().parse().ok()?;
@@ -87,7 +87,7 @@ pub(crate) fn configure(url: &Secret, limits: SessionLimits) -> Result<Target, T
         Encryption::IfOffered => (SslMode::Prefer, Some(tls::anyone()?)),
         Encryption::WithAnyone => (SslMode::Require, Some(tls::anyone()?)),
         Encryption::WithCertified(root) => {
-            (SslMode::Require, Some(tls::certified_by_whatever_their_name(root.as_slice())?))
+            (SslMode::Require, Some(tls::certified_by_for_any_name(root.as_slice())?))
         }
         Encryption::WithHost(Some(root)) => (SslMode::Require, Some(tls::certified_by(root.as_slice())?)),
         Encryption::WithHost(None) => (SslMode::Require, Some(tls::certified_by_system()?)),
