@@ -1,4 +1,4 @@
-//! `local-stack reset` and `local-stack with-servers`: used by `make reset` and `make test`.
+//! `local-stack reset` and `local-stack with-servers`, for `make reset` and `make test`.
 
 mod with_servers;
 
@@ -8,12 +8,12 @@ use std::process::ExitCode;
 use clap::Parser;
 use local_stack::say;
 
-/// Servers for a development machine
+/// Manages the servers of a development machine
 #[derive(Parser)]
 enum Arguments {
-    /// Delete the data of `make run`
+    /// Deletes the data of `make run`
     Reset,
-    /// Run a command with one PostgreSQL and one RabbitMQ for all its tests
+    /// Runs a command with one PostgreSQL and one RabbitMQ for all its tests
     WithServers {
         #[arg(last = true, required = true, value_name = "COMMAND")]
         command: Vec<OsString>,
@@ -37,7 +37,7 @@ fn reset() -> anyhow::Result<ExitCode> {
     if local_stack::forget(&directory)? {
         say("Deleted the data of the local stack.");
     } else {
-        say("There is no data of a local stack.");
+        say("The local stack has no data to delete.");
     }
     Ok(ExitCode::SUCCESS)
 }
