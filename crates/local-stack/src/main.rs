@@ -8,12 +8,12 @@ use std::process::ExitCode;
 use clap::Parser;
 use local_stack::say;
 
-/// Manages the servers of a development machine
+/// Servers for a development machine
 #[derive(Parser)]
 enum Arguments {
-    /// Deletes the data of `make run`
+    /// Delete the data of `make run`
     Reset,
-    /// Runs a command with one PostgreSQL and one RabbitMQ for all its tests
+    /// Run a command with one PostgreSQL and one RabbitMQ for all its tests
     WithServers {
         #[arg(last = true, required = true, value_name = "COMMAND")]
         command: Vec<OsString>,

@@ -11,20 +11,20 @@ use reference_shop::{LocalOrder, LocalOrderId, NewOrder, Shop, ShopSettings, Syn
 /// The backend of a small shop that integrates Waybill
 #[derive(Parser)]
 enum Arguments {
-    /// Receives webhooks until Ctrl-C or SIGTERM
+    /// Receive webhooks until Ctrl-C or SIGTERM
     Serve {
         /// The address to listen on: address:port
         address: SocketAddr,
     },
-    /// Confirms a sample order and creates its delivery
+    /// Confirm a sample order and create its delivery
     Order {
         id: String,
         #[arg(default_value = "cod")]
         payment: PaymentType,
     },
-    /// Retries creating the delivery of one order
+    /// Retry creating the delivery of one order
     Sync { id: String },
-    /// Prints one order, or the newest 20
+    /// Print one order, or the newest 20
     Show { id: Option<String> },
 }
 
