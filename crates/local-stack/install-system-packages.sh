@@ -1,13 +1,13 @@
 #!/bin/sh
-# Installs what Waybill needs from the system's own packages and is missing: install-system-packages.sh build servers
+# Installs missing system packages of Waybill: install-system-packages.sh build servers
 # - browser: Chromium and a font, for the tests of the portal's pages
 # - build: a C compiler and linker for the Rust toolchain
 # - node: Node.js 18 or newer with npm, for the portal's pages
 # - prometheus: Prometheus with its promtool, as programs, for the tests of alerts and dashboards
 # - python: Python with virtual environments, for the tools that test the API
-# - servers: PostgreSQL 15 or newer and RabbitMQ 3.10 or newer, as programs: no server of the machine's own is started
+# - servers: PostgreSQL 15 or newer and RabbitMQ 3.10 or newer, as programs only: no system service is started
 # - shellcheck: ShellCheck, for the lint of shell scripts
-# Silent when nothing is missing.
+# Prints nothing when nothing is missing.
 set -eu
 
 postgresql_oldest=15
@@ -24,9 +24,9 @@ fail() {
     exit 1
 }
 
-# --- What is there -----------------------------------------------------------------------------------------------
+# --- Detection -----------------------------------------------------------------------------------------------
 
-# Whether version $1 is at least version $2, both as major.minor; what comes after is ignored.
+# Whether version $1 is at least version $2. Compares major.minor only.
 at_least() {
     have_major=${1%%.*} have_rest=${1#*.}
     want_major=${2%%.*} want_rest=${2#*.}
@@ -46,7 +46,7 @@ has_postgresql() {
         [ -x "$programs/postgres" ] && [ -x "$programs/initdb" ] && [ -x "$programs/psql" ] &&
             [ -x "$programs/pgbench" ] && return 0
     done
-    # Elsewhere than where Debian puts it; its version is checked when it is started.
+    # Not in Debian's directories; its version is checked at the start.
     command -v postgres >/dev/null && command -v initdb >/dev/null && command -v psql >/dev/null
 }
 
@@ -87,7 +87,7 @@ has_shellcheck() {
     command -v shellcheck >/dev/null
 }
 
-# Sets `missing` to the words for what is not there.
+# Sets `missing` to the names of what is missing.
 find_missing() {
     missing=
     for group in "$@"; do
@@ -114,12 +114,12 @@ apt() {
         apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold "$@" </dev/null
 }
 
-# Chromium without windows, where it has a package of its own: it needs a quarter less of the processor.
+# Chromium without a window system where there is a package for it: it needs a quarter less processor time.
 browser_package() {
     if apt-cache show chromium-headless-shell >/dev/null 2>&1; then echo chromium-headless-shell; else echo chromium; fi
 }
 
-# The newest version of PostgreSQL that the system's packages have, as a package name; empty when all are too old.
+# The package of the newest PostgreSQL in the system's packages; empty when it is too old.
 postgresql_package() {
     apt-cache pkgnames postgresql- | sed -n 's/^postgresql-\([0-9][0-9]*\)$/\1/p' | sort -n | tail -n 1 |
         while read -r version; do
@@ -127,8 +127,8 @@ postgresql_package() {
         done
 }
 
-# A package must not start a server of the machine's own. Debian's way to say so is a policy-rc.d that answers 101; one
-# that is there already is put aside meanwhile, and comes back however this script ends.
+# A package must not start a system service. Debian prevents that with a policy-rc.d that exits with 101. An existing
+# policy-rc.d is moved aside and restored when this script ends.
 policy=/usr/sbin/policy-rc.d
 policy_aside=/usr/sbin/policy-rc.d.before-waybill
 
@@ -145,7 +145,7 @@ clean_up() {
     else
         rm -f "$policy"
     fi
-    # Erlang starts its name server, epmd, whenever one of its programs runs; one that was not there before is ours.
+    # Erlang programs start the name server epmd. Stop it unless it was running before.
     for pid in $(epmd_pids); do
         case " $epmd_before " in
         *" $pid "*) ;;
@@ -170,7 +170,7 @@ install_as_root() {
     trap 'exit 143' TERM HUP
     forbid_starting_servers
 
-    echo "Refreshing the list of packages"
+    echo "Updating the package list"
     apt update
     packages='' services=''
     for word in $missing; do
@@ -187,7 +187,7 @@ install_as_root() {
             package=$(postgresql_package)
             [ -n "$package" ] || too_old PostgreSQL "$postgresql_oldest"
             packages="$packages $package"
-            # Installing the server would otherwise also make and, at the next boot, start a cluster.
+            # Otherwise the package creates a database cluster and starts it at the next boot.
             if [ ! -e /etc/postgresql-common/createcluster.conf ]; then
                 mkdir -p /etc/postgresql-common
                 echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
@@ -204,7 +204,7 @@ install_as_root() {
     # shellcheck disable=SC2086 # a list of names
     apt install --no-install-recommends $packages
     if [ -n "$services" ] && command -v systemctl >/dev/null; then
-        # Not at the next boot either.
+        # Do not start them at the next boot either.
         # shellcheck disable=SC2086 # a list of names
         systemctl --quiet disable $services >/dev/null 2>&1 || true
     fi
@@ -221,7 +221,7 @@ find_missing "$@"
 [ -n "$missing" ] || exit 0
 
 if ! command -v apt-get >/dev/null; then
-    fail "missing:$missing. This system's packages are not known here; please install
+    fail "missing:$missing. This script does not know this system's package manager. Install:
   Chromium, for: browser
   a C compiler (gcc or clang), for: compiler
   Node.js $node_oldest or newer with npm, for: node
@@ -239,13 +239,13 @@ elif command -v sudo >/dev/null; then
     echo "Missing:$missing. Installing it from the system's packages, with sudo."
     sudo sh "$0" "$@"
 else
-    fail "missing:$missing. Installing it needs root or sudo; as root: sh $0 $*"
+    fail "missing:$missing. Root or sudo is needed to install it. Run as root: sh $0 $*"
 fi
 
 find_missing "$@"
 case $missing in
 '') ;;
 *rabbitmq*) too_old RabbitMQ "$rabbitmq_oldest" ;;
-*node*) fail "this system's packages have no Node.js $node_oldest or newer with npm. Install it as https://nodejs.org says." ;;
+*node*) fail "this system's packages have no Node.js $node_oldest or newer with npm. Install it from https://nodejs.org." ;;
 *) fail "still missing after the installation:$missing" ;;
 esac

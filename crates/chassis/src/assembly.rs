@@ -1,4 +1,4 @@
-//! Putting a service together.
+//! Assembles a service.
 
 use std::fmt::Display;
 use std::future::Future;
@@ -20,7 +20,7 @@ use web::{Listener, Readiness, RequestEdge, ServeOptions, StopSignal, Tasks, Wor
 
 use crate::{Running, ServiceSettings};
 
-/// A service on its way to [`Running`]: what each of them holds, to which it adds consumers, workers and routes.
+/// A service before it is [`Running`]: the resources of every service. The service adds consumers, workers and routes.
 pub struct Chassis {
     pub unit: Unit,
     pub broker: Broker,
@@ -35,12 +35,11 @@ pub struct Chassis {
 }
 
 impl Chassis {
-    /// Begins to connect to the broker, binds the management listener, and hears signals from now on. Neither broker nor
-    /// database needs to be up yet. What the service does outside of its handlers runs on the tokio runtime that this is
-    /// called on.
+    /// Starts connecting to the broker, binds the management listener, and listens for signals. The broker and the
+    /// database may start later. Background work runs on the current tokio runtime.
     ///
     /// # Errors
-    /// When the database's URL cannot be read, or the address cannot be bound.
+    /// When the database's URL is invalid, or the address cannot be bound.
     pub fn new<S: ServiceSettings>(
         settings: &S,
         metrics: Metrics,
@@ -69,8 +68,8 @@ impl Chassis {
         })
     }
 
-    /// Waits until the tables are as this program expects, and touches nothing before. Meanwhile the platform hears that the
-    /// process is alive and not ready. Answers whether to go on: not when the signal to stop came first.
+    /// Waits until the tables are as this program expects. Until then, the process is alive but not ready. Returns
+    /// `false` if the stop signal comes first.
     ///
     /// # Errors
     /// When the management listener fails.
@@ -79,20 +78,17 @@ impl Chassis {
             return Ok(true);
         }
         self.lacks_schema.store(true, Ordering::Relaxed);
-        tracing::info!(address = %self.management.address, "alive, and waiting for the tables");
+        tracing::info!(address = %self.management.address, "waiting for the tables");
         let there = tokio::select! {
             () = schema.wait() => true,
             () = self.stop.received() => false,
-            ended = &mut self.management.server => anyhow::bail!("the management listener stopped by itself: {ended:?}"),
+            ended = &mut self.management.server => anyhow::bail!("the management listener stopped unexpectedly: {ended:?}"),
         };
-        tracing::info!(
-            "{}",
-            if there { "the tables are there" } else { "stopped while waiting for the tables" }
-        );
+        tracing::info!("{}", if there { "tables ready" } else { "stopped while waiting for the tables" });
         Ok(there)
     }
 
-    /// Starts work that runs until its token is cancelled, and returns soon after.
+    /// Starts work that runs until its token is cancelled and returns soon afterwards.
     pub fn worker<F>(&mut self, name: &'static str, work: impl FnOnce(CancellationToken) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -100,7 +96,7 @@ impl Chassis {
         self.workers.start(name, work);
     }
 
-    /// Starts periodic work: see [`every`](crate::every).
+    /// Starts periodic work; see [`every`](crate::every).
     pub fn every<F, E>(
         &mut self,
         name: &'static str,
@@ -113,7 +109,7 @@ impl Chassis {
         self.workers.start(name, |stop| crate::every(interval, stop, round));
     }
 
-    /// Consumes the queue, up to `parallel` messages at once, and tells how much waits in it.
+    /// Consumes the queue with up to `parallel` messages at once, and records its depth.
     pub fn consume(&mut self, name: &'static str, queue: Queue, parallel: u16, handler: impl Handler) {
         let broker = self.broker.clone();
         self.worker(name, |stop| async move {
@@ -125,17 +121,17 @@ impl Chassis {
         });
     }
 
-    /// Carries this service's outbox to the broker, and keeps its inbox short.
+    /// Publishes this service's outbox to the broker, and removes old inbox rows.
     pub fn relay(&mut self) {
         let publisher = self.broker.publisher();
         let relay = Relay::new(&self.unit, publisher);
         self.worker("relay", |stop| relay.run(stop));
     }
 
-    /// Listens for callers from outside.
+    /// Listens for public callers.
     ///
     /// # Errors
-    /// When no address is set for that, or it cannot be bound.
+    /// When no address is configured, or it cannot be bound.
     pub fn listen_public(
         &mut self,
         routes: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
@@ -158,7 +154,7 @@ impl Chassis {
             .with_context(|| unusable("INTERNAL", self.http.internal))?;
         let (metrics, database) = (self.metrics.clone(), self.unit.database.clone());
         self.worker("metrics", |stop| keep_metrics(metrics, database, stop));
-        // Not before all listeners are bound: whoever is told that this is ready calls at once.
+        // After all listeners are bound, because callers may come as soon as the service is ready.
         self.lacks_schema.store(false, Ordering::Relaxed);
         Ok(Running {
             public: self.public.as_ref().map(|public| public.address),
@@ -188,8 +184,8 @@ fn readiness(database: &Database, broker: &Broker, lacks_schema: &Arc<AtomicBool
             let database = database.clone();
             async move { database.check().await }
         })
-        // Without it events wait in the outbox, and callers need not be turned away.
-        .with_once("broker", move || {
+        // Without the broker, events wait in the outbox, and callers can still be served.
+        .with_startup_check("broker", move || {
             let broker = broker.clone();
             async move { broker.check().await }
         })

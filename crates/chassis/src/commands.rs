@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-/// Longer than any migration that a roll-out waits for.
+/// Longer than any migration that a rollout waits for.
 const PATIENCE_MAX_SECONDS: u64 = 86_400;
 
-/// `C` holds the commands that only this service has; [`NoCommands`] if there are none.
+/// `C` contains the commands of this service alone; [`NoCommands`] if it has none.
 #[derive(Debug, Parser)]
 #[command(about = None, long_about = None, disable_version_flag = true, after_help = "Settings are environment variables: see `settings`.")]
 struct CommandLine<C: Subcommand> {
@@ -57,18 +57,18 @@ pub(crate) struct SettingsArguments {
     pub(crate) check: bool,
 }
 
-/// For a service without commands of its own.
+/// For a service without its own commands.
 #[derive(Debug, PartialEq, Eq, Subcommand)]
 pub enum NoCommands {}
 
-/// All programs are released together.
+/// All programs share one version.
 pub(crate) fn version(service: &str) -> String {
     format!("{service} {}", env!("CARGO_PKG_VERSION"))
 }
 
 impl<C: Subcommand> Command<C> {
     /// # Errors
-    /// Also the texts of `--help`: print them with [`clap::Error::exit`].
+    /// Includes the texts of `--help`: print them with [`clap::Error::exit`].
     pub(crate) fn read(
         service: &'static str,
         words: impl Iterator<Item = std::ffi::OsString>,

@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
-/// Runs `round` at each interval until `stop` is cancelled; the first one immediately. A round that has begun always
-/// ends: long rounds look at the token that they receive. A failed round is repeated at the next interval; only the
-/// first failure in a row is logged as a warning.
+/// Runs `round` at each interval until `stop` is cancelled, first immediately. A started round always completes: long
+/// rounds check the token that they receive. A failed round is retried at the next interval. Only the first of
+/// consecutive failures is logged as a warning.
 pub async fn every<F, E>(
     interval: Duration,
     stop: CancellationToken,
@@ -23,12 +23,12 @@ pub async fn every<F, E>(
     let mut is_failing = false;
     while stop.run_until_cancelled(ticks.tick()).await.is_some() {
         match round(stop.clone()).await {
-            Ok(()) if std::mem::take(&mut is_failing) => tracing::info!("background work succeeds again"),
+            Ok(()) if std::mem::take(&mut is_failing) => tracing::info!("background work recovered"),
             Ok(()) => {}
             Err(error) if std::mem::replace(&mut is_failing, true) => {
                 tracing::debug!(%error, "background work still fails");
             }
-            Err(error) => tracing::warn!(%error, "background work failed; it is retried at each interval"),
+            Err(error) => tracing::warn!(%error, "background work failed; retrying at each interval"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `health`: asks the instance on this machine whether it is ready. For containers, which have no `curl` to do that.
+//! `health`: checks whether the instance on this machine is ready. For containers, which have no `curl`.
 
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -9,12 +9,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::SettingErrors;
 
-/// For connecting, and for each wait for the answer.
+/// The time limit for connecting and for each read.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// `HTTP/1.1 200`
 const STATUS_LINE_BYTES: usize = 12;
 
-/// Nothing but where to ask: no secret is needed for that.
+/// Only the management address, so that no secret is needed.
 #[derive(Deserialize, Serialize, JsonSchema)]
 struct HealthSettings {
     http: Management,
@@ -31,25 +31,25 @@ impl settings::Settings for HealthSettings {
 }
 
 /// # Errors
-/// When nobody answers, or the answer is no.
+/// When the instance is unreachable or not ready.
 pub(crate) fn health() -> anyhow::Result<()> {
     let settings: HealthSettings = settings::load()?;
     ask(on_this_machine(settings.http.management))
 }
 
 fn ask(address: SocketAddr) -> anyhow::Result<()> {
-    let mut line = TcpStream::connect_timeout(&address, PATIENCE).context("nobody listens")?;
+    let mut line = TcpStream::connect_timeout(&address, PATIENCE).context("no instance is listening")?;
     line.set_read_timeout(Some(PATIENCE))?;
     line.set_write_timeout(Some(PATIENCE))?;
     line.write_all(b"GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
     let mut status = [0; STATUS_LINE_BYTES];
-    line.read_exact(&mut status).context("no answer")?;
+    line.read_exact(&mut status).context("no response")?;
     let status = String::from_utf8_lossy(&status);
     anyhow::ensure!(status.ends_with(" 200"), "not ready: {status}");
     Ok(())
 }
 
-/// Who listens everywhere listens here, too.
+/// A listener on all addresses is reachable on the loopback address.
 fn on_this_machine(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -65,7 +65,7 @@ mod tests {
 
     use super::*;
 
-    /// A listener that answers once.
+    /// A listener that responds once.
     fn answering(status: &'static str) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();

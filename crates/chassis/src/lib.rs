@@ -1,5 +1,5 @@
-//! The chassis of a service: what every service holds, how it starts and how it stops. A service adds its routes, its
-//! consumers and its workers.
+//! The chassis of a service: shared resources, start, stop, and the command line. A service adds its routes, consumers
+//! and workers.
 
 mod assembly;
 mod commands;

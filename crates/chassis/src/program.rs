@@ -1,4 +1,4 @@
-//! A service as a program: `serve` (the default), its preparations and its inspections.
+//! The program of a service: `serve` (the default) and the other commands.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -14,8 +14,8 @@ use crate::health::health;
 use crate::tables::{TableSettings, schema};
 use crate::{Chassis, Running, Sections, ServiceSettings};
 
-/// Runs the command that the first argument names, with the settings of this process. `own` runs the commands `C` that
-/// only this service has.
+/// Runs the command of the first argument with the settings of this process. `own` runs the commands `C` of this
+/// service alone.
 ///
 /// # Errors
 /// When the settings are invalid or the command fails. Invalid arguments end the process with exit code 2.
@@ -47,7 +47,7 @@ pub fn main<S: ServiceSettings, C: Subcommand>(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs work of the service `S` that needs the settings `L` and tells of itself in logs and traces.
+/// Runs work of the service `S` with the settings `L`, logs and traces.
 fn with_logs<S: ServiceSettings, L: Settings>(
     telemetry_of: impl FnOnce(&L) -> &Telemetry,
     work: impl AsyncFnOnce(&L) -> anyhow::Result<()>,
@@ -58,27 +58,27 @@ fn with_logs<S: ServiceSettings, L: Settings>(
         let telemetry = telemetry::init(telemetry_of(&settings), S::SERVICE)?;
         let unknown = settings::unknown_variables::<S>()?;
         if !unknown.is_empty() {
-            tracing::warn!(variables = %unknown.join(", "), "this service has no such settings");
+            tracing::warn!(variables = %unknown.join(", "), "unknown settings ignored");
         }
         let outcome = work(&settings).await;
         telemetry.stop();
         outcome
     });
-    // A name server that does not answer would hold the process in the middle of a look-up that nobody waits for any more.
+    // A blocking name lookup must not delay the end of the process.
     runtime.shutdown_background();
     outcome
 }
 
-/// A network may be one that only this stack uses, which is for the platform to know; so this is no fault of the settings.
+/// Only warns, because the network may be private to this installation.
 fn warn_of_open_lines(sections: Sections<'_>) {
     if sections.environment != Environment::Production {
         return;
     }
     if let Some(exposure) = postgres::exposure(sections.database) {
-        tracing::warn!("what is said to the database {exposure}; sslmode=verify-full prevents it");
+        tracing::warn!("database traffic {exposure}; use sslmode=verify-full");
     }
     if let Some(exposure) = messaging::exposure(sections.broker) {
-        tracing::warn!("what is said to the broker {exposure}; an amqps:// URL prevents it");
+        tracing::warn!("broker traffic {exposure}; use an amqps:// URL");
     }
 }
 
@@ -86,11 +86,11 @@ fn print(text: &str) -> anyhow::Result<()> {
     Ok(writeln!(std::io::stdout(), "{text}")?)
 }
 
-/// Runs a command that only this service has, with the settings of this process. It writes no logs, because its output is
-/// for the person who ran it.
+/// Runs a command of this service alone with the settings of this process. It writes no logs, because its output is for
+/// the person who runs it.
 ///
 /// # Errors
-/// When the settings are not usable, or the command fails.
+/// When the settings are invalid, or the command fails.
 pub fn command<S: ServiceSettings, T>(work: impl AsyncFnOnce(&S) -> anyhow::Result<T>) -> anyhow::Result<T> {
     with_settings(work)
 }
@@ -108,7 +108,7 @@ async fn serve<S: ServiceSettings>(
 ) -> anyhow::Result<()> {
     warn_of_open_lines(settings.sections());
     let schema = schema(settings.sections().database, migrations)?;
-    let entropy = Entropy::from_system().context("the system gives no randomness")?;
+    let entropy = Entropy::from_system().context("the operating system provides no randomness")?;
     let metrics = telemetry::install_metrics(S::SERVICE)?;
     let mut chassis = Chassis::new(settings, metrics, Clock::system(), entropy)?;
     if chassis.await_schema(&schema).await? { start(settings, chassis)?.run().await } else { Ok(()) }

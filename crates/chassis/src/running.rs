@@ -1,4 +1,4 @@
-//! A service that has been put together.
+//! A running service.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -6,12 +6,12 @@ use std::time::Duration;
 use messaging::Broker;
 use web::{Listener, StopSignal, Tasks, Workers};
 
-/// For taking leave of a broker that does not answer any more; see `web::run` for what the other steps of a stop may take.
+/// The time limit for closing the broker connections. `web::run` lists the time limits of the other steps of a stop.
 const BROKER_CLOSE: Duration = Duration::from_secs(2);
 
-/// A service that listens; it works while [`Running::run`] is awaited. Dropped, it ends wherever it is.
+/// A listening service. It works while [`Running::run`] is awaited. Dropping it stops it at once.
 pub struct Running {
-    /// For callers from outside; order-api and portal-api have it.
+    /// For public callers; order-api and portal-api have this listener.
     pub public: Option<SocketAddr>,
     /// For the other services.
     pub internal: SocketAddr,
@@ -25,19 +25,19 @@ pub struct Running {
 }
 
 impl Running {
-    /// Until SIGTERM or SIGINT, then to a stop that loses nothing.
+    /// Runs until SIGTERM or SIGINT, then stops without losing work.
     ///
     /// # Errors
     /// When a listener or a worker fails.
     pub async fn run(self) -> anyhow::Result<()> {
         let outcome = web::run(self.listeners, self.tasks, self.workers, self.stop).await;
         if tokio::time::timeout(BROKER_CLOSE, self.broker.close()).await.is_err() {
-            tracing::warn!("the broker was left without a word");
+            tracing::warn!("timed out closing the broker connection");
         }
         outcome
     }
 
-    /// Work under way; its `draining` ends streams.
+    /// The tasks that outlive their clients. Their `draining` token ends streams.
     pub fn tasks(&self) -> Tasks {
         self.tasks.clone()
     }

@@ -1,17 +1,17 @@
-//! What the chassis reads of a service's settings.
+//! The settings sections of every service.
 
 use settings::{Broker, Database, Environment, Http, SettingErrors, Settings, Telemetry};
 
-/// The settings of a service, which have the sections that every service has.
+/// The settings of a service. They contain the sections of every service.
 pub trait ServiceSettings: Settings {
-    /// The service's name, in its logs and metrics and in the listings of the broker.
+    /// The service's name in logs, metrics and the broker's lists.
     const SERVICE: &'static str;
 
     fn sections(&self) -> Sections<'_>;
 }
 
-/// Those sections. They are fields of each service's own settings rather than a flattened struct, because serde's
-/// flattening takes the text of an environment variable for a text, where a number or a boolean is wanted.
+/// The sections of every service. Each service's settings contain them as separate fields. A flattened struct does not
+/// work: serde's flattening keeps the text of an environment variable, where a number or a boolean is needed.
 #[derive(Clone, Copy, Debug)]
 pub struct Sections<'a> {
     pub environment: Environment,
@@ -22,14 +22,14 @@ pub struct Sections<'a> {
 }
 
 impl Sections<'_> {
-    /// Names what is wrong with these sections.
+    /// Reports errors in these sections.
     pub fn check(&self, errors: &mut SettingErrors) {
         self.broker.check(errors);
         check(self.database, self.telemetry, errors);
     }
 }
 
-/// Names what is wrong with sections that are not for serving alone.
+/// Reports errors in the sections that all commands need.
 pub(crate) fn check(database: &Database, telemetry: &Telemetry, errors: &mut SettingErrors) {
     database.check(errors);
     if let Err(error) = postgres::check_url(database) {

@@ -1,4 +1,4 @@
-//! `migrate` and `schema`: what a service's tables need, which is their database and nothing else.
+//! `migrate` and `schema`. They need only the database.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use settings::{Database, SettingErrors, Telemetry};
 
 use crate::sections;
 
-/// Nothing of listeners, brokers and tokens: whoever migrates needs none of them.
+/// The settings of these commands. They need no listeners, broker or tokens.
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct TableSettings {
     database: Database,
@@ -38,10 +38,10 @@ impl TableSettings {
     }
 }
 
-/// Creates or updates a service's tables, those of the outbox among them.
+/// Creates or updates a service's tables, including those of the outbox.
 ///
 /// # Errors
-/// When the database cannot be reached or refuses.
+/// When the database is unreachable or rejects a migration.
 pub async fn migrate(database: &Database, migrations: EmbeddedMigrations) -> anyhow::Result<()> {
     postgres::migrate(database, vec![outbox::MIGRATIONS, migrations]).await
 }

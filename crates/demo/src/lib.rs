@@ -1,9 +1,9 @@
-//! The main job, played through the public APIs: what `make run` shows, and the clients that tests share with it.
+//! The demo of `make run`: the main job through the public APIs, and clients of these APIs that tests share.
 
 pub mod clients;
-mod kept;
 mod play;
 mod progress;
+mod saved_endpoint;
 
 pub use play::{Demonstration, play};
 pub use progress::eventually;

@@ -1,4 +1,4 @@
-//! What `make run` starts: a local stack, and the main job played on it.
+//! `make run`: starts a local stack and runs the demo on it.
 
 mod run;
 

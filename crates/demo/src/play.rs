@@ -1,4 +1,4 @@
-//! The story of `spec.md` §1, step by step, each shown as it happens.
+//! The demo: the story of SPECIFICATION §1, step by step, with output for each step.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use settings::Secret;
 use url::Url;
 
 use crate::clients::{COD_DELIVERY, Fleet, Operator, Portal};
-use crate::kept::{self, KeptEndpoint};
 use crate::progress::eventually;
+use crate::saved_endpoint::{self, SavedEndpoint};
 
 const TOP_UP_PAISE: i64 = 100_000;
 const WAIT: Duration = Duration::from_secs(30);
 
-/// Keeps the demo shop's webhook receiver running; the stack stays usable with it.
+/// Keeps the demo shop's webhook receiver running, so that the stack stays usable.
 pub struct Demonstration {
     receiver: WebhookServer,
 }
@@ -30,27 +30,27 @@ impl Demonstration {
     /// Stops the shop's receiver.
     ///
     /// # Errors
-    /// When it had ended by itself with an error.
+    /// When the receiver had failed.
     pub async fn stop(self) -> anyhow::Result<()> {
         Ok(self.receiver.stop().await?)
     }
 }
 
-/// Plays the main job on a running stack. The first run signs a business up and takes it live; later runs go on with
-/// it and place new orders.
+/// Runs the main job on a running stack. The first run signs up a business and takes it live; later runs place new
+/// orders for it.
 ///
 /// # Errors
-/// When any step does not go as the specification says.
+/// When a step violates the specification.
 pub async fn play(stack: &Stack, say: &(dyn Fn(&str) + Sync)) -> anyhow::Result<Demonstration> {
     let story = Story { stack, say, entropy: Entropy::from_system()? };
     let (shop, receiver, hook_url) = story.open_shop().await?;
     let (portal, demo) = match stack.demo() {
-        Some(demo) => (story.come_back(&shop, &demo, &hook_url).await?, demo),
+        Some(demo) => (story.return_to_business(&shop, &demo, &hook_url).await?, demo),
         None => story.go_live(&shop, &hook_url).await?,
     };
     story.place_test_order(&shop, &portal, &demo.test_key).await?;
     story.place_live_order(&shop, &portal, &demo.live_key).await?;
-    story.tell_how_to_go_on(&demo);
+    story.show_next_steps(&demo);
     Ok(Demonstration { receiver })
 }
 
@@ -69,7 +69,7 @@ impl Story<'_> {
         Operator::new(&self.stack.portal_api(), self.stack.operator_token())
     }
 
-    /// The business's own back end, with a database and a webhook address of its own.
+    /// The business's own backend, with its own database and webhook receiver.
     async fn open_shop(&self) -> anyhow::Result<(Shop, WebhookServer, String)> {
         let database = self.stack.create_database("reference_shop").await?;
         let base = Url::parse(&self.stack.order_api())?;
@@ -83,20 +83,20 @@ impl Story<'_> {
 
     /// From sign-up to a Live key.
     async fn go_live(&self, shop: &Shop, hook_url: &str) -> anyhow::Result<(Portal, Demo)> {
-        self.say("\nA business signs up and takes a Test key");
-        // A name of its own each time, so that a first run that was cut off does not bar the next.
+        self.say("\nA business signs up and creates a Test key");
+        // A unique address, so that an interrupted first run does not block the next one.
         let email = format!("demo-{:04x}@example.com", self.entropy.below(0x1_0000));
         let password = format!("demo-{:016x}", self.entropy.u128() as u64);
         let portal =
             Portal::sign_up(&self.stack.portal_api(), "Malabar Coffee Works", &email, &password).await?;
-        self.say(format!("  signed up as {email}: {}", portal.business_id));
+        self.say(format!("  signed up as {email} ({})", portal.business_id));
         let test_key = create_key(&portal, "test").await?.expect(201)?;
         let test_key = text(&test_key, "key")?;
-        self.say(format!("  Test key {}…, shown in full once", &test_key[..20]));
+        self.say(format!("  Test key {}… (shown in full only once)", &test_key[..20]));
         let endpoint = register_endpoint(&portal, hook_url).await?;
         shop.set_webhook_secret(Secret::new(&endpoint.secret));
-        kept::save(self.stack.directory(), &endpoint)?;
-        self.say(format!("  webhook endpoint {hook_url}, subscribed to the ten default events"));
+        saved_endpoint::save(self.stack.directory(), &endpoint)?;
+        self.say(format!("  webhook endpoint {hook_url}, subscribed to the 10 default events"));
         self.show_the_lock(&portal).await?;
         shop.set_api_key(Secret::new(&test_key));
         self.place(shop, "first-test").await?;
@@ -110,31 +110,32 @@ impl Story<'_> {
         let refused = create_key(portal, "live").await?;
         ensure!(refused.status == 403, "a Live key before going live: {}", refused.text);
         let missing = refused.body["missing"].as_array().map_or(0, Vec::len);
-        self.say(format!("  a Live key is refused: {missing} go-live items are open"));
+        self.say(format!("  a Live key is refused (403): {missing} go-live items are open"));
         Ok(())
     }
 
-    /// Does the open items of the go-live list.
+    /// Completes the go-live list.
     async fn unlock(&self, portal: &Portal) -> anyhow::Result<String> {
         self.say("\nThe business goes live");
         portal.put("/pickup-profile", &pickup_profile()).await?;
         self.say("  pickup profile completed");
         portal.put("/subscription", &json!({ "plan": "starter" })).await?;
         self.operator()?.activate(&portal.business_id).await?;
-        self.say("  the operator approved the business, its subscription and its live access");
+        self.say("  operator approved the business, its subscription and its live access");
         portal.post("/wallet/top-ups", &json!({ "amountPaise": TOP_UP_PAISE })).await?.expect(201)?;
         self.say(format!("  wallet topped up with {}", domain::Paise::new(TOP_UP_PAISE)));
         let live_key = create_key(portal, "live").await?.expect(201)?;
         let live_key = text(&live_key, "key")?;
-        self.say(format!("  the list is done: Live key {}…", &live_key[..20]));
+        self.say(format!("  all go-live items are done; Live key {}…", &live_key[..20]));
         Ok(live_key)
     }
 
-    /// Logs in again, and tells the endpoint where the shop listens now.
-    async fn come_back(&self, shop: &Shop, demo: &Demo, hook_url: &str) -> anyhow::Result<Portal> {
-        self.say("\nThe demo business comes back, with the data of the last run");
+    /// Logs in again, and updates the endpoint's URL, because the receiver's port changes with each run.
+    async fn return_to_business(&self, shop: &Shop, demo: &Demo, hook_url: &str) -> anyhow::Result<Portal> {
+        self.say("\nThe demo business of the last run logs in again");
         let portal = Portal::log_in(&self.stack.portal_api(), &demo.email, &demo.password).await?;
-        let endpoint = kept::load(self.stack.directory())?.context("the demo's endpoint is not kept")?;
+        let endpoint = saved_endpoint::load(self.stack.directory())?
+            .context("demo-endpoint.json is missing; run `make reset` to start anew")?;
         shop.set_webhook_secret(Secret::new(&endpoint.secret));
         let path = format!("/webhook-endpoints/{}", endpoint.id);
         portal.call(Method::PATCH, &path, Some(&json!({ "url": hook_url }))).await?.expect(200)?;
@@ -147,7 +148,7 @@ impl Story<'_> {
     }
 
     async fn place_test_order(&self, shop: &Shop, portal: &Portal, key: &str) -> anyhow::Result<()> {
-        self.say("\nA test order");
+        self.say("\nTest order");
         shop.set_api_key(Secret::new(key));
         let before = balance(portal).await?;
         let (_, reference) = self.place(shop, "test").await?;
@@ -156,13 +157,13 @@ impl Story<'_> {
             Ok(page["data"].as_array().is_some_and(|orders| orders.len() == 1).then_some(()))
         })
         .await?;
-        self.say("  the portal lists it; no driver, nothing deducted");
+        self.say("  the portal lists it; no driver, no fee");
         ensure!(balance(portal).await? == before, "a test order touched the wallet");
         self.show_webhooks(shop, &reference, 1).await
     }
 
     async fn place_live_order(&self, shop: &Shop, portal: &Portal, key: &str) -> anyhow::Result<()> {
-        self.say("\nA live order, cash on delivery");
+        self.say("\nLive order, cash on delivery");
         shop.set_api_key(Secret::new(key));
         let before = balance(portal).await?;
         let (order_id, reference) = self.place(shop, "live").await?;
@@ -170,24 +171,25 @@ impl Story<'_> {
         let sample = NewOrder::sample(&reference).payment;
         ensure!(
             before - after == sample.delivery_fee_paise,
-            "the fee was not taken once: {before} → {after}"
+            "the wallet did not pay the fee exactly once: {before} → {after}"
         );
         let rupees = domain::Paise::new;
         self.say(format!(
-            "  the wallet paid {}: {} → {}",
+            "  fee {}: wallet {} → {}",
             rupees(sample.delivery_fee_paise),
             rupees(before),
             rupees(after)
         ));
         let fleet = Fleet::new(&self.stack.order_api(), self.stack.fleet_token())?;
         fleet.drive(&order_id, &COD_DELIVERY, sample.cod_amount_paise).await?;
-        self.say("  the fleet delivered it, collected the cash, handed it over and settled it");
+        self.say("  the fleet delivered the order, and collected, handed over and settled the cash");
         self.show_webhooks(shop, &reference, 1 + COD_DELIVERY.len()).await?;
-        self.say("  each signature was verified by the shop over the raw bytes");
+        self.say("  the shop verified every signature");
         Ok(())
     }
 
-    /// The shop's own way: confirm locally, then sync once. Gives the service's order id and the reference.
+    /// As a shop does it: confirm the order locally, then sync it once. Returns the service's order id and the
+    /// reference.
     async fn place(&self, shop: &Shop, what: &str) -> anyhow::Result<(String, String)> {
         let reference = format!("demo-{what}-{:08x}", self.entropy.below(u32::MAX));
         let local = shop.confirm_order(NewOrder::sample(&reference)).await?;
@@ -203,7 +205,7 @@ impl Story<'_> {
         }
     }
 
-    /// Shows the webhooks of an order as they arrive, until `count` of them have.
+    /// Shows the webhooks of an order as they arrive, until there are `count`.
     async fn show_webhooks(&self, shop: &Shop, reference: &str, count: usize) -> anyhow::Result<()> {
         let mut arrival = 0;
         let mut shown = 0;
@@ -228,26 +230,31 @@ impl Story<'_> {
         Ok(())
     }
 
-    fn tell_how_to_go_on(&self, demo: &Demo) {
+    fn show_next_steps(&self, demo: &Demo) {
         let order_api = self.stack.order_api();
-        self.say("\nWaybill is up\n");
-        self.say(format!("  Base URL   {order_api}"));
-        self.say(format!("  Portal     {}   {} / {}", self.stack.portal_api(), demo.email, demo.password));
+        self.say("\nWaybill is running\n");
+        self.say(format!("  API        {order_api}"));
+        self.say(format!(
+            "  Portal     {}   (log in: {} / {})",
+            self.stack.portal_api(),
+            demo.email,
+            demo.password
+        ));
         self.say(format!("  Test key   {}", demo.test_key));
         self.say(format!("  Live key   {}", demo.live_key));
         self.say(format!(
-            "  Tokens, databases, processes: {}",
+            "  Details    {}   (tokens, databases, processes)",
             self.stack.directory().join("stack.json").display()
         ));
-        self.say(format!("  Logs: {}", self.stack.directory().join("logs").display()));
-        self.say(format!("  Mails: {}", self.stack.mails().display()));
-        self.say("\nPlace a test order yourself:\n");
+        self.say(format!("  Logs       {}", self.stack.directory().join("logs").display()));
+        self.say(format!("  Mails      {}", self.stack.mails().display()));
+        self.say("\nPlace your own test order:\n");
         self.say(curl(&order_api, &demo.test_key, self.entropy.below(u32::MAX)));
-        self.say("\nCtrl-C stops everything; the data is kept.");
+        self.say("\nPress Ctrl-C to stop. The next run continues with this data; `make reset` deletes it.");
     }
 }
 
-/// A command that works when pasted.
+/// A command that can be pasted into a shell.
 fn curl(order_api: &str, key: &str, number: u32) -> String {
     let body = json!({
         "orderReference": format!("hello-{number:08x}"),
@@ -267,9 +274,9 @@ async fn create_key(portal: &Portal, mode: &str) -> anyhow::Result<crate::client
     portal.post("/api-keys", &json!({ "mode": mode, "name": format!("Demo {mode} key") })).await
 }
 
-async fn register_endpoint(portal: &Portal, url: &str) -> anyhow::Result<KeptEndpoint> {
+async fn register_endpoint(portal: &Portal, url: &str) -> anyhow::Result<SavedEndpoint> {
     let endpoint = portal.post("/webhook-endpoints", &json!({ "url": url })).await?.expect(201)?;
-    Ok(KeptEndpoint { id: text(&endpoint, "id")?, secret: text(&endpoint, "secret")? })
+    Ok(SavedEndpoint { id: text(&endpoint, "id")?, secret: text(&endpoint, "secret")? })
 }
 
 async fn balance(portal: &Portal) -> anyhow::Result<i64> {
@@ -277,10 +284,10 @@ async fn balance(portal: &Portal) -> anyhow::Result<i64> {
 }
 
 fn text(value: &Value, name: &str) -> anyhow::Result<String> {
-    Ok(value[name].as_str().with_context(|| format!("no {name} in the answer"))?.to_owned())
+    Ok(value[name].as_str().with_context(|| format!("no {name} in the response"))?.to_owned())
 }
 
-/// A complete pickup profile (`spec.md` §2.1, `pickup.*`).
+/// A complete pickup profile (SPECIFICATION §2.1, `pickup.*`).
 fn pickup_profile() -> Value {
     json!({
         "businessName": "Malabar Coffee Works",

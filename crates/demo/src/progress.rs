@@ -1,4 +1,4 @@
-//! Waiting for what happens by itself.
+//! Waiting for asynchronous results.
 
 use std::future::Future;
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use anyhow::bail;
 use tokio::time::{Instant, sleep};
 
-/// Asks again and again until there is an answer, and fails after `limit`, saying what was waited for.
+/// Polls until there is a value.
 ///
 /// # Errors
-/// When there is none in time, or asking fails.
+/// When there is none within `limit`, or a poll fails.
 pub async fn eventually<T, F>(what: &str, limit: Duration, mut ask: impl FnMut() -> F) -> anyhow::Result<T>
 where
     F: Future<Output = anyhow::Result<Option<T>>>,
@@ -20,7 +20,7 @@ where
             return Ok(answer);
         }
         if Instant::now() >= deadline {
-            bail!("waited {} s in vain for {what}", limit.as_secs());
+            bail!("timed out after {} s waiting for {what}", limit.as_secs());
         }
         sleep(Duration::from_millis(25)).await;
     }

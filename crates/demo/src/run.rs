@@ -1,4 +1,4 @@
-//! The whole of Waybill on this machine, with the main job played on it, until Ctrl-C.
+//! Runs Waybill and its demo on this machine until Ctrl-C.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use demo::{Demonstration, play};
 use local_stack::{Listener, Notice, Stack, StackOptions, say};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// As a shell reports a program that Ctrl-C ended.
+/// The exit code of a program that Ctrl-C ended, as shells report it.
 const INTERRUPTED: u8 = 130;
 
 pub(crate) async fn run() -> anyhow::Result<ExitCode> {
@@ -18,12 +18,12 @@ pub(crate) async fn run() -> anyhow::Result<ExitCode> {
         .progress(Arc::new(|line| say(&format!("  {line}"))))
         .listener(notices(Arc::clone(&is_up)));
 
-    say("Starting Waybill");
+    say("Starting Waybill…");
     let stack = tokio::select! {
         stack = Stack::start(options) => stack?,
         () = requests.next() => {
-            // The unfinished start is dropped, and with it all that it started.
-            say("Stopped before all was ready.");
+            // Dropping the unfinished start stops everything that it started.
+            say("Stopped during the start.");
             return Ok(ExitCode::from(INTERRUPTED));
         }
     };
@@ -37,24 +37,24 @@ pub(crate) async fn run() -> anyhow::Result<ExitCode> {
         Ok(demonstration) => demonstration,
         Err(error) => {
             stack.shut_down().await?;
-            return Err(error.context("the main job did not come to its end; all is stopped"));
+            return Err(error.context("the demo failed; everything is stopped"));
         }
     };
     requests.next().await;
     stop(stack, Some(demonstration), requests).await
 }
 
-/// Stops in order, or at once when asked again.
+/// Stops in order, or at once on a second request.
 async fn stop(
     stack: Stack,
     demonstration: Option<Demonstration>,
     mut requests: StopRequests,
 ) -> anyhow::Result<ExitCode> {
-    say("\nStopping (once more to stop at once)");
+    say("\nStopping… (press Ctrl-C again to stop at once)");
     let all = async {
         stack.shut_down().await?;
         match demonstration {
-            // Last, so that webhooks still under way are answered.
+            // The receiver stops last, so that it answers the webhooks in flight.
             Some(demonstration) => demonstration.stop().await,
             None => Ok(()),
         }
@@ -63,21 +63,21 @@ async fn stop(
         stopped = all => stopped?,
         () = requests.next() => {}
     }
-    say("Everything is stopped. The data is kept; `make reset` forgets it.");
+    say("Stopped. The data is kept; `make reset` deletes it.");
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what happens to processes. While the stack starts, its progress and its error say enough.
+/// Reports process failures and restarts. During the start, progress and errors are enough.
 fn notices(is_up: Arc<AtomicBool>) -> Listener {
     Arc::new(move |notice| match notice {
         Notice::Failed { name, why } => say(&format!("! {name}: {why}")),
         _ if !is_up.load(Ordering::Relaxed) => {}
-        Notice::Started { name, pid } => say(&format!("! {name} runs again (process {pid})")),
-        Notice::Died { name, how } => say(&format!("! {name} {how}; it is started again")),
+        Notice::Started { name, pid } => say(&format!("! {name} restarted (process {pid})")),
+        Notice::Died { name, how } => say(&format!("! {name} {how}; restarting it")),
     })
 }
 
-/// The ways to ask for the end: Ctrl-C, a polite kill, a closed terminal.
+/// The signals that request a stop: Ctrl-C, SIGTERM, and a closed terminal.
 struct StopRequests {
     interrupt: Signal,
     terminate: Signal,

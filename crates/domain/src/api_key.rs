@@ -1,5 +1,5 @@
-//! The form of an API key: `sk_test_<segment>_` or `sk_live_<segment>_`, 30 random base62 characters, and 6 more that
-//! are the CRC32 of all before them, so that a mistyped or cut key is refused without asking anybody.
+//! The format of an API key: `sk_test_<segment>_` or `sk_live_<segment>_`, 30 random base62 characters, and the CRC32
+//! of all of these in 6 characters. The checksum detects a mistyped or truncated key without a database query.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ const RANDOM_LENGTH: usize = 30;
 const CHECKSUM_LENGTH: usize = 6;
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// The operator's own part of the prefix (`waybill` by default).
+/// The operator's part of the prefix (`waybill` by default).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeySegment(String);
 
 impl KeySegment {
-    /// Lower-case ASCII letters and digits, 1 to 20 of them.
+    /// Accepts 1 to 20 lower-case ASCII letters and digits.
     pub fn new(segment: &str) -> Option<Self> {
         let fits = (1..=20).contains(&segment.len())
             && segment.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
@@ -26,7 +26,7 @@ impl KeySegment {
     }
 }
 
-/// A whole API key. It is a secret: it shows itself only through [`ApiKey::expose`].
+/// A complete API key. It is a secret: only [`ApiKey::expose`] returns its text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey {
     mode: Mode,
@@ -54,10 +54,10 @@ impl ApiKey {
         Self { mode, text, prefix_length }
     }
 
-    /// Reads what a caller sent.
+    /// Parses a key that a caller sent.
     ///
     /// # Errors
-    /// When it has another form or a wrong checksum. Neither says anything of whether a key exists.
+    /// When the format or the checksum is wrong. Neither error reveals whether a key exists.
     pub fn parse(text: &str, segment: &KeySegment) -> Result<Self, ApiKeyError> {
         let (mode, prefix) = [Mode::Test, Mode::Live]
             .map(|mode| (mode, segment.prefix(mode)))
@@ -79,7 +79,7 @@ impl ApiKey {
         self.mode
     }
 
-    /// The part that may be shown at any time, with [`ApiKey::last_four`].
+    /// The part that may be shown at any time, together with [`ApiKey::last_four`].
     pub fn prefix(&self) -> &str {
         &self.text[..self.prefix_length]
     }
@@ -88,7 +88,7 @@ impl ApiKey {
         &self.text[self.text.len() - 4..]
     }
 
-    /// The secret itself: to hash it, to ask about it, or to show it the once.
+    /// The secret itself, to hash it, to verify it, or to show it once.
     pub fn expose(&self) -> &str {
         &self.text
     }

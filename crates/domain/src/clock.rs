@@ -1,11 +1,11 @@
-//! The injected clock. Services hold a [`Clock`]; tests hold one they can move by hand.
+//! The injected clock. Tests use a [`Clock`] that they move by hand.
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 
-/// Tells the time in UTC, cut to microseconds (what PostgreSQL keeps), so that a time written and read back is equal.
+/// The time in UTC, truncated to the microseconds that PostgreSQL stores, so that a stored time compares equal.
 #[derive(Clone, Debug)]
 pub struct Clock(Source);
 
@@ -21,7 +21,7 @@ impl Clock {
         Self(Source::System)
     }
 
-    /// A clock that stands still until [`Clock::advance`] moves it; its clones move with it.
+    /// A clock that changes only through [`Clock::advance`]. Its clones share the time.
     pub fn manual(start: DateTime<Utc>) -> Self {
         Self(Source::Manual(Arc::new(Mutex::new(start))))
     }
@@ -34,7 +34,7 @@ impl Clock {
         }
     }
 
-    /// The time since a fixed moment, for measuring spans: it never goes back, even if the machine's wall clock does.
+    /// The time since a fixed moment, to measure durations. Unlike the wall clock, it never goes backwards.
     pub fn monotonic(&self) -> Duration {
         match &self.0 {
             Source::System => STARTED.elapsed(),
@@ -42,7 +42,7 @@ impl Clock {
         }
     }
 
-    /// Moves a manual clock forward; the system clock is not ours to move, so there it does nothing.
+    /// Moves a manual clock forward. Does nothing on a system clock.
     pub fn advance(&self, by: TimeDelta) {
         if let Source::Manual(now) = &self.0 {
             *now.lock().unwrap_or_else(PoisonError::into_inner) += by;
@@ -50,7 +50,7 @@ impl Clock {
     }
 }
 
-/// When this process first measured a span.
+/// The first use of the monotonic clock in this process.
 static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 #[expect(clippy::disallowed_methods, reason = "the one place where the system clock is read")]

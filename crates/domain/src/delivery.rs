@@ -1,4 +1,4 @@
-//! The delivery's state machine: which reported event moves a delivery where, and what else that brings.
+//! The state machine of a delivery: which event moves it to which state, and whether the move causes a refund.
 //!
 //! `created → driver_assigned → picked_up → out_for_delivery → delivered`, with `driver_assigned → created` when a
 //! driver drops out, `cancelled` before the pickup, `failed` from any of the first four, `returned` after a failure
@@ -10,7 +10,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use crate::{EventKind, PaymentType};
 
-/// Where the parcel is.
+/// The position of the parcel.
 #[derive(
     Clone,
     Copy,
@@ -44,7 +44,7 @@ impl DeliveryStatus {
     }
 }
 
-/// Where the cash is.
+/// The position of the cash.
 #[derive(
     Clone,
     Copy,
@@ -75,12 +75,12 @@ impl CodStatus {
     }
 }
 
-/// All that decides what may happen next to a delivery.
+/// The state that decides which events are legal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryState {
     pub status: DeliveryStatus,
     pub cod: CodStatus,
-    /// Whether a driver ever held the parcel. Decides refunds and returns.
+    /// Whether a driver ever had the parcel. Decides refunds and returns.
     pub picked_up: bool,
 }
 
@@ -88,11 +88,11 @@ pub struct DeliveryState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
     pub to: DeliveryState,
-    /// The delivery ended before a driver held the parcel, so the business gets its fee back.
+    /// The delivery ended before a driver had the parcel, so the business gets its fee back.
     pub refund_due: bool,
 }
 
-/// A refused move, with what would have been accepted instead.
+/// A refused move, with the events that would be legal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{event} cannot happen while the delivery is {} and its cash is {}", from.status, from.cod)]
 pub struct IllegalMove {
@@ -102,7 +102,7 @@ pub struct IllegalMove {
 }
 
 impl DeliveryState {
-    /// A delivery that has just been ordered.
+    /// The state of a new order.
     pub fn new(payment: PaymentType) -> Self {
         let cod = match payment {
             PaymentType::Cod => CodStatus::Pending,
@@ -111,27 +111,27 @@ impl DeliveryState {
         Self { status: DeliveryStatus::Created, cod, picked_up: false }
     }
 
-    /// As it was stored: earlier releases left the cash `pending` where the delivery ended without it.
+    /// Reads a stored state. Earlier releases kept the cash `pending` when a delivery ended without payment.
     pub fn stored(status: DeliveryStatus, cod: CodStatus, picked_up: bool) -> Self {
         use DeliveryStatus::{Cancelled, Failed, Returned};
         let is_over = matches!(status, Cancelled | Failed | Returned);
         Self { status, cod: if is_over { CodStatus::NotApplicable } else { cod }, picked_up }
     }
 
-    /// What `event` does to this delivery.
+    /// The move that `event` causes.
     ///
     /// # Errors
-    /// When the event cannot follow this state; the state stays as it is.
+    /// When the event is illegal in this state.
     pub fn apply(self, event: EventKind) -> Result<Move, IllegalMove> {
         self.next(event).ok_or_else(|| IllegalMove { event, from: self, legal: self.legal() })
     }
 
-    /// The events that could come next.
+    /// The events that are legal in this state.
     pub fn legal(self) -> Vec<EventKind> {
         EventKind::VARIANTS.iter().copied().filter(|event| self.next(*event).is_some()).collect()
     }
 
-    /// Whether this delivery ended before a driver held the parcel, so that its fee is the business's again.
+    /// Whether the delivery ended before a driver had the parcel, so that the business gets its fee back.
     pub fn refund_due(self) -> bool {
         match self.status {
             DeliveryStatus::Cancelled => true,
@@ -140,11 +140,11 @@ impl DeliveryState {
         }
     }
 
-    /// Whether the parcel is where it stays. Cash may still be on its way.
+    /// Whether the parcel moves no more. The cash may still move.
     pub fn is_completed(self) -> bool {
         match self.status {
             DeliveryStatus::Delivered | DeliveryStatus::Cancelled | DeliveryStatus::Returned => true,
-            // One that was picked up is yet to be returned.
+            // A failed delivery that was picked up must still be returned.
             DeliveryStatus::Failed => !self.picked_up,
             _ => false,
         }
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(refused.legal, [DriverAssigned, OrderFailed, OrderCancelled]);
     }
 
-    /// Every move that there is, as `design.md` §5 lists them; any other is refused, from whatever state.
+    /// All moves of SPECIFICATION §12. Any other move is refused in every state.
     #[test]
     fn the_moves_are_those_of_the_design_and_no_other() {
         use DeliveryStatus as S;
@@ -350,8 +350,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is reported, in whatever order: at most one refund, cash moves only after delivery and never
-        /// backwards, and a finished delivery stays finished.
+        /// For any sequence of reports: at most one refund, cash moves only after delivery and never backwards, and a
+        /// finished delivery stays finished.
         #[test]
         fn any_sequence_of_reports_keeps_the_rules(
             cod in any::<bool>(),

@@ -22,7 +22,7 @@ impl DigitGroups {
         grouped
     }
 
-    /// Whether a group starts at the digit with this many digits from it to the end, itself included.
+    /// Whether a group starts at the digit that has `remaining` digits to the end, itself included.
     fn starts_group(self, remaining: usize) -> bool {
         match self {
             Self::Indian => remaining == 3 || (remaining > 3 && !remaining.is_multiple_of(2)),

@@ -1,8 +1,8 @@
-//! An e-mail address: of an account, or of a customer.
+//! E-mail addresses of accounts and customers.
 
 use std::fmt;
 
-/// An address that could be one. Whether it is somebody's, only a message to it can tell.
+/// A syntactically valid address. Only a message to it can show whether it exists.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Email(String);
 
@@ -11,7 +11,7 @@ impl Email {
     const MAX: usize = 254;
     const LOCAL_MAX: usize = 64;
 
-    /// The address, without the spaces around it; `None` for what cannot be one.
+    /// The trimmed address; `None` when the syntax is invalid.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (local, host) = text.rsplit_once('@')?;
@@ -27,14 +27,14 @@ impl Email {
         &self.0
     }
 
-    /// One person, one account: the form in which addresses that differ in case alone are the same.
+    /// The lower-case form, which identifies an account: addresses that differ only in case belong to the same person.
     pub fn key(&self) -> String {
         self.0.to_lowercase()
     }
 }
 
 impl fmt::Debug for Email {
-    /// An address never reaches a log.
+    /// Hides the address from logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Email(..)")
     }

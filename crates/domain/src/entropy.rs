@@ -1,4 +1,4 @@
-//! The injected source of randomness: the operating system's in services, a seed in tests.
+//! The injected source of randomness: the operating system in services, a seed in tests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,12 +13,12 @@ impl Entropy {
     /// Seeded by the operating system.
     ///
     /// # Errors
-    /// When the operating system has no randomness to give, without which a service must not start.
+    /// When the operating system provides no randomness. A service must not start then.
     pub fn from_system() -> Result<Self, rand::rngs::SysError> {
         Ok(Self::new(StdRng::try_from_rng(&mut SysRng)?))
     }
 
-    /// Seeded by hand, for tests that must be repeatable. Never for secrets.
+    /// Seeded by hand, for repeatable tests. Never for secrets.
     pub fn seeded(seed: u64) -> Self {
         Self::new(StdRng::seed_from_u64(seed))
     }
@@ -39,7 +39,7 @@ impl Entropy {
         u128::from_le_bytes(self.bytes())
     }
 
-    /// A number in `0..bound`, each as likely as the others. `bound` must not be 0.
+    /// A uniformly distributed number in `0..bound`. `bound` must not be 0.
     pub fn below(&self, bound: u32) -> u32 {
         self.with(|generator| generator.random_range(0..bound))
     }

@@ -1,9 +1,9 @@
-//! The kinds of event a business can subscribe to (`spec.md` §6, and the opt-in ones).
+//! The kinds of events that a business can subscribe to (SPECIFICATION §6, and the opt-in kinds).
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-/// What happened, by the name that webhooks and fleet reports carry.
+/// The kind of an event, under the name that webhooks and fleet reports use.
 #[derive(
     Clone,
     Copy,
@@ -60,13 +60,13 @@ pub enum EventKind {
     #[serde(rename = "wallet.low_balance")]
     #[strum(serialize = "wallet.low_balance")]
     WalletLowBalance,
-    /// The owner's test of an endpoint: sent on request, never subscribed to.
+    /// The test of an endpoint: sent on request, never subscribed to.
     #[serde(rename = "webhook.test")]
     #[strum(serialize = "webhook.test")]
     WebhookTest,
 }
 
-/// What an endpoint hears of when it names no events: the nine kinds of `spec.md` §6 and `order.created`.
+/// The subscription of an endpoint that names no events: the nine kinds of SPECIFICATION §6, and `order.created`.
 pub const DEFAULT_SUBSCRIPTION: [EventKind; 10] = [
     EventKind::OrderCreated,
     EventKind::DriverAssigned,
@@ -91,7 +91,7 @@ impl EventKind {
         self != Self::WebhookTest
     }
 
-    /// Whether a fleet may report it: every kind that is a move of the delivery or of its cash.
+    /// Whether a fleet may report this kind: it moves the delivery or its cash.
     pub fn is_progress(self) -> bool {
         !matches!(self, Self::OrderCreated | Self::WalletLowBalance | Self::WebhookTest)
     }

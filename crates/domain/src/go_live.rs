@@ -1,4 +1,4 @@
-//! What must be true before a business may order for real (`spec.md` §3.2).
+//! The conditions for live orders (SPECIFICATION §3.2).
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
@@ -34,7 +34,7 @@ impl GoLiveItem {
         self.into()
     }
 
-    /// What a person reads in the checklist.
+    /// The text in the checklist.
     pub fn label(self) -> &'static str {
         match self {
             Self::SuccessfulTestOrder => "At least one successful test order received",
@@ -47,7 +47,7 @@ impl GoLiveItem {
     }
 }
 
-/// What is known of a business, one fact for each item.
+/// The facts about a business, one per item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GoLiveFacts {
     pub successful_test_order: bool,

@@ -1,4 +1,4 @@
-//! Identifiers: a prefix that tells what is meant, and a ULID that sorts by time (`ord_01J…`).
+//! Identifiers: a prefix that names the kind, and a ULID that sorts by time (`ord_01J…`).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::{Clock, Entropy, schema};
 
-/// Why a text is not an id of the wanted kind.
+/// The text is not an id of the expected kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected an id of the form {prefix}<26 characters>")]
 pub struct IdError {
@@ -27,10 +27,10 @@ macro_rules! id {
         pub struct $name(Ulid);
 
         impl $name {
-            /// What every id of this kind begins with.
+            /// The prefix of every id of this kind.
             pub const PREFIX: &'static str = $prefix;
 
-            /// Behind every other in a list.
+            /// Sorts after every other id.
             pub const MAX: Self = Self(Ulid(u128::MAX));
 
             /// A new id, stamped with the clock's time.
@@ -39,7 +39,7 @@ macro_rules! id {
                 Self(Ulid::from_parts(milliseconds, entropy.u128()))
             }
 
-            /// Sorts before every id that is made from then on, and behind those that were made before.
+            /// A lower bound: sorts before every id that is generated at or after `time`, and after all earlier ids.
             pub fn first_of(time: DateTime<Utc>) -> Self {
                 let milliseconds = u64::try_from(time.timestamp_millis()).unwrap_or_default();
                 Self(Ulid::from_parts(milliseconds, 0))
@@ -92,8 +92,8 @@ macro_rules! id {
     };
 }
 
-/// Only the canonical spelling is an id: upper case, without the letters that Crockford's alphabet forgives, so that
-/// one row never answers to two names.
+/// Accepts only the canonical spelling: upper case, without the letter substitutes that Crockford's alphabet allows.
+/// Otherwise one row would have several ids.
 fn parse_ulid(text: &str, prefix: &str) -> Option<Ulid> {
     let ulid = Ulid::from_string(text.strip_prefix(prefix)?).ok()?;
     (ulid.to_string() == text[prefix.len()..]).then_some(ulid)
@@ -110,12 +110,12 @@ id!(
     "usr_"
 );
 id!(
-    /// A log-in of a user. Names the session; it is not the secret that opens it.
+    /// A user's session. It identifies the session; the session's secret is separate.
     SessionId,
     "ses_"
 );
 id!(
-    /// An invitation to a business. Names it; it is not the secret of its link.
+    /// An invitation to a business. It identifies the invitation; the secret of its link is separate.
     InvitationId,
     "inv_"
 );
@@ -125,7 +125,7 @@ id!(
     "aud_"
 );
 id!(
-    /// An API key. Names the key; it is not the key.
+    /// An API key. It identifies the key; it is not the secret.
     ApiKeyId,
     "key_"
 );
@@ -135,7 +135,7 @@ id!(
     "ord_"
 );
 id!(
-    /// An event; receivers drop a repeated one by this id.
+    /// An event. Receivers use this id to drop duplicates.
     EventId,
     "evt_"
 );
@@ -150,7 +150,7 @@ id!(
     "whd_"
 );
 id!(
-    /// A job that sends again what an endpoint missed.
+    /// A job that resends the events that an endpoint missed.
     RecoveryId,
     "whr_"
 );

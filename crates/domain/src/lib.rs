@@ -1,5 +1,5 @@
-//! Pure rules shared by the services: what an id, an amount, an API key or a delivery is, and which moves a
-//! delivery may make. Nothing here does I/O; time and randomness are handed in by [`Clock`] and [`Entropy`].
+//! Pure rules shared by the services: ids, amounts, API keys, and the state machine of a delivery. No I/O: callers pass
+//! time and randomness as [`Clock`] and [`Entropy`].
 
 mod api_key;
 mod clock;

@@ -1,9 +1,9 @@
-//! Test or live: decided by the API key and by nothing else.
+//! The mode, test or live. Only the API key decides it.
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-/// Whether a thing is for trying out or for real.
+/// Test orders are trials; live orders are real deliveries.
 #[derive(
     Clone,
     Copy,

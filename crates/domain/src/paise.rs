@@ -1,4 +1,4 @@
-//! Money: whole paise in an `i64`, with arithmetic that refuses to overflow.
+//! Money: whole paise in an `i64`, with checked arithmetic.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::DigitGroups;
 
-/// An amount in paise (1/100 rupee). May be negative: a ledger entry is signed.
+/// An amount in paise (1/100 rupee). Ledger entries are signed, so it may be negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Paise(i64);
 
-/// Why an amount is not what was asked for.
+/// Why an amount is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PaiseError {
     #[error("the amount must be greater than 0")]
@@ -23,17 +23,17 @@ pub enum PaiseError {
 impl Paise {
     pub const ZERO: Self = Self(0);
 
-    /// The largest amount that a request may carry: ₹100 crore, far above any delivery and far below overflow.
+    /// The largest amount of a request: ₹100 crore, far above any delivery and far below an overflow.
     pub const REQUEST_MAX: Self = Self(100_000_000_000);
 
     pub const fn new(paise: i64) -> Self {
         Self(paise)
     }
 
-    /// An amount from a request that must be greater than 0 and at most [`Paise::REQUEST_MAX`].
+    /// An amount of a request, greater than 0 and at most [`Paise::REQUEST_MAX`].
     ///
     /// # Errors
-    /// When it is not.
+    /// When the amount is outside this range.
     pub fn positive(paise: i64) -> Result<Self, PaiseError> {
         match paise {
             ..=0 => Err(PaiseError::NotPositive),
@@ -64,7 +64,7 @@ impl Paise {
 }
 
 impl fmt::Display for Paise {
-    /// In rupees, for people, as the portal writes them: `₹49.00`, `₹1,00,000.00`.
+    /// In rupees, as the portal shows them: `₹49.00`, `₹1,00,000.00`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
         let paise = self.0.unsigned_abs();
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Sums are exact or refused: never wrapped, never rounded.
+        /// Sums are exact or refused; they never wrap or round.
         #[test]
         fn arithmetic_is_that_of_whole_numbers(left in any::<i64>(), right in any::<i64>()) {
             let (a, b) = (Paise::new(left), Paise::new(right));
@@ -92,7 +92,7 @@ mod tests {
             prop_assert_eq!(Paise::positive(left).ok(), (1..=Paise::REQUEST_MAX.get()).contains(&left).then_some(a));
         }
 
-        /// What is shown reads back as the amount.
+        /// The displayed text converts back to the amount.
         #[test]
         fn rupees_and_paise_are_the_amount(paise in any::<i64>()) {
             let shown = Paise::new(paise).to_string();

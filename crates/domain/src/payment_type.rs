@@ -1,4 +1,4 @@
-//! How the business's customer pays (`spec.md` §2.1).
+//! The payment type of an order (SPECIFICATION §2.1).
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
@@ -22,7 +22,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 pub enum PaymentType {
     /// The driver collects cash at the door.
     Cod,
-    /// The business has been paid already.
+    /// The customer has paid the business.
     Prepaid,
 }
 

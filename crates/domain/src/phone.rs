@@ -1,4 +1,4 @@
-//! A phone number that somebody can call from anywhere (`spec.md` §2.1: with country code).
+//! Phone numbers with country code (SPECIFICATION §2.1).
 
 use std::fmt;
 
@@ -7,21 +7,21 @@ use phonenumber::{Mode, PhoneNumber};
 
 use crate::text::is_invisible;
 
-/// A number of a length that the numbering plan of its country has, in the form of ITU-T E.164: `+919812345678`. Which
-/// ranges are given out changes faster than any library, so a number of the right length in a new range is no fault.
+/// A number in the form of ITU-T E.164: `+919812345678`. Its length is valid in its country's numbering plan. Ranges
+/// are not checked, because new ranges appear faster than any library updates.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Phone(String);
 
 impl Phone {
-    /// E.164: at most 15 digits with the country code; no country has a number of fewer than 7.
+    /// E.164: at most 15 digits with the country code. No country has numbers of fewer than 7.
     const DIGITS: std::ops::RangeInclusive<usize> = 7..=15;
 
-    /// Reads `+` and digits, which spaces, hyphens, dots and brackets may part. `None` without a country code, and for
-    /// a number that its country cannot have: a digit too few is told to the shop at once, rather than found out by
-    /// the driver at the door.
+    /// Parses `+` and digits, optionally separated by spaces, hyphens, dots or brackets. Returns `None` without a
+    /// country code and for a length that the country does not use: the shop learns of a missing digit at once, not the
+    /// driver at the door.
     pub fn parse(text: &str) -> Option<Self> {
-        // The library also reads letters (1-800-FLOWERS), extensions and `tel:` addresses, none of which is meant here.
-        // Numbers that are copied from address books bring marks of the direction of writing, which nobody sees.
+        // The library also accepts letters (1-800-FLOWERS), extensions and `tel:` addresses; Waybill does not.
+        // Numbers copied from address books can contain invisible direction marks.
         let seen: String = text.chars().filter(|c| !is_invisible(*c)).collect();
         let digits: String = seen
             .trim()
@@ -36,8 +36,8 @@ impl Phone {
         is_possible(&number).then(|| Self(number.format().mode(Mode::E164).to_string()))
     }
 
-    /// Reads the numbering plans of all countries, which takes some 60 ms and otherwise happens at the first number.
-    pub fn read_numbering_plans() {
+    /// Loads the numbering plans of all countries. Takes about 60 ms, which the first number would otherwise pay.
+    pub fn load_numbering_plans() {
         let _plans: &phonenumber::metadata::Database = &DATABASE;
     }
 
@@ -50,7 +50,8 @@ impl Phone {
     }
 }
 
-/// Whether some telephone of that country has as many digits; short codes and the like are not called from abroad.
+/// Whether a fixed-line or mobile number of that country can have this length. Short codes cannot be called from
+/// abroad.
 fn is_possible(number: &PhoneNumber) -> bool {
     let national = number.national();
     let length = u16::from(national.zeros()) + national.value().to_string().len() as u16;
@@ -61,7 +62,7 @@ fn is_possible(number: &PhoneNumber) -> bool {
 }
 
 impl fmt::Debug for Phone {
-    /// A phone never reaches a log.
+    /// Hides the number from logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Phone(..)")
     }
@@ -87,7 +88,7 @@ mod tests {
             ("+44 20 7946 0000", "+442079460000"),
             ("+39 06 1234567", "+39061234567"),
             ("+8801712345678", "+8801712345678"),
-            // Of the right length, in a range that is not given out.
+            // The right length, in a range that is not assigned.
             ("+911234567890", "+911234567890"),
             ("+15555550100", "+15555550100"),
         ] {

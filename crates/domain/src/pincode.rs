@@ -1,13 +1,13 @@
-//! India's postal code.
+//! Indian postal codes.
 
-/// Six digits, the first not 0. A space, which people write after the third, is forgiven: `560 038` is `560038`.
+/// Six digits; the first is not 0. Spaces are ignored, because people write `560 038`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pincode(String);
 
 impl Pincode {
     const DIGITS: usize = 6;
 
-    /// `None` for what is no such code.
+    /// `None` when the text is not a PIN code.
     pub fn parse(text: &str) -> Option<Self> {
         let digits: String = text.chars().filter(|c| !matches!(c, ' ' | '\u{A0}')).collect();
         let is_code = digits.len() == Self::DIGITS

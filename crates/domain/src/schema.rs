@@ -1,4 +1,4 @@
-//! How the types of this crate look in an OpenAPI document, beside how serde writes them.
+//! The OpenAPI schemas of the types of this crate. They match their serde format.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::{CodStatus, DeliveryStatus, EventKind, GoLiveItem, Mode, Paise, PaymentType, TrackingCode};
 
-/// A ULID in its canonical spelling, behind the prefix that tells what is meant.
+/// A prefix that names the kind, and a ULID in its canonical spelling.
 pub(crate) fn id(prefix: &str, description: &str) -> RefOr<Schema> {
     ObjectBuilder::new()
         .schema_type(Type::String)
@@ -46,11 +46,11 @@ macro_rules! words {
 }
 
 words! {
-    CodStatus: "Where the cash of a delivery is.",
-    DeliveryStatus: "Where a delivery stands.",
-    EventKind: "What happened.",
-    GoLiveItem: "What must be so before a business orders for real.",
-    Mode: "For trying out, or for real.",
+    CodStatus: "The position of a delivery's cash.",
+    DeliveryStatus: "The status of a delivery.",
+    EventKind: "The kind of an event.",
+    GoLiveItem: "A condition for live orders.",
+    Mode: "Test or live.",
     PaymentType: "How the customer pays.",
 }
 
@@ -59,7 +59,7 @@ impl PartialSchema for Paise {
         ObjectBuilder::new()
             .schema_type(Type::Integer)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
-            .description(Some("An amount in paise: 100 are one rupee."))
+            .description(Some("An amount in paise. 100 paise are one rupee."))
             .into()
     }
 }
@@ -74,7 +74,9 @@ impl PartialSchema for TrackingCode {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()
             .schema_type(Type::String)
-            .description(Some("What a delivery is followed by; it begins with `TEST-` in test mode."))
+            .description(Some(
+                "The code under which a delivery is tracked. It starts with `TEST-` in test mode.",
+            ))
             .into()
     }
 }

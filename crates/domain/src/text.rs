@@ -1,24 +1,24 @@
-//! Which characters a text may hold. People see a text, programs compare it: what is invisible makes two of what looks
-//! like one.
+//! Character classes for texts. People read a text and programs compare it: invisible characters make two texts that
+//! look the same differ.
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
-/// Control characters (Cc), NUL among them.
+/// Control characters (Unicode category Cc), including NUL.
 pub fn is_control(c: char) -> bool {
     c.is_control()
 }
 
-/// What ends a line or a cell, as far as notes of several lines go.
+/// The control characters that a text of several lines may contain.
 pub fn is_line_break_or_tab(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\t')
 }
 
-/// Characters that show nothing, or change how others show: format characters (Cf: zero-width spaces and joiners, the
-/// overrides of the direction of writing, soft hyphens), separators of lines and paragraphs, and what else Unicode has
-/// programs ignore when they cannot show it.
+/// Characters that show nothing or change how others show: format characters (Cf: zero-width spaces and joiners,
+/// direction overrides, soft hyphens), line and paragraph separators, and the other code points that Unicode lets
+/// programs ignore.
 ///
-/// In human text some are at home: Indic scripts are not written right without U+200C and U+200D, nor Arabic ones among
-/// Latin ones without marks of direction.
+/// Human text needs some of them: Indic scripts use U+200C and U+200D, and mixed Arabic and Latin text uses direction
+/// marks.
 pub fn is_invisible(c: char) -> bool {
     let category = c.general_category();
     let separates_or_formats = matches!(
@@ -28,8 +28,8 @@ pub fn is_invisible(c: char) -> bool {
     separates_or_formats || is_ignorable_letter_or_mark(c)
 }
 
-/// `Default_Ignorable_Code_Point` of Unicode 16 beyond Cf: joiners and fillers that are letters or marks by category,
-/// variation selectors, and what is reserved for more of them.
+/// `Default_Ignorable_Code_Point` of Unicode 16 outside Cf: joiners and fillers of letter or mark categories, variation
+/// selectors, and reserved code points.
 fn is_ignorable_letter_or_mark(c: char) -> bool {
     matches!(
         c,
@@ -46,7 +46,7 @@ fn is_ignorable_letter_or_mark(c: char) -> bool {
     )
 }
 
-/// Whether a reader would see nothing at all.
+/// Whether the text has no visible character.
 pub fn looks_empty(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || is_invisible(c))
 }

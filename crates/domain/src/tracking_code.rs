@@ -1,5 +1,5 @@
-//! Tracking codes: who holds one may see where the parcel is, so it must not be guessed. 13 characters of Crockford's
-//! base32 (65 random bits) and a check character; test orders carry `TEST-` in front.
+//! Tracking codes. The code alone gives access to a parcel's position, so it must not be guessable: 13 characters of
+//! Crockford's base32 (65 random bits) and a check character. Test orders have the prefix `TEST-`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,9 +11,9 @@ use crate::{Entropy, Mode};
 const RANDOM_LENGTH: usize = 13;
 const TEST_PREFIX: &str = "TEST-";
 const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/// Crockford's check symbol is the value modulo 37, written with five symbols beyond the 32.
+/// Crockford's check symbol is the value modulo 37; it needs five symbols beyond the 32.
 const CHECK_SYMBOLS: &[u8; 37] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ*~$=U";
-/// URLs are friendlier without `*~$=`, so a code is drawn again until its check symbol is a letter or digit.
+/// `*~$=` are awkward in URLs, so a code is generated again until its check symbol is a letter or digit.
 const PLAIN_CHECK_SYMBOLS: usize = 32;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -36,11 +36,11 @@ impl TrackingCode {
         }
     }
 
-    /// As people type it: in any case, with spaces around.
+    /// Parses a code that a person typed: in any case, with surrounding spaces.
     ///
     /// # Errors
-    /// When it is no tracking code.
-    pub fn typed(text: &str) -> Result<Self, TrackingCodeError> {
+    /// When the text is not a tracking code.
+    pub fn from_user_input(text: &str) -> Result<Self, TrackingCodeError> {
         text.trim().to_ascii_uppercase().parse()
     }
 

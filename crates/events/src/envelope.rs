@@ -1,4 +1,4 @@
-//! What every message is wrapped in.
+//! The envelope of every message.
 
 use chrono::{DateTime, Utc};
 use domain::{ApiKeyId, BusinessId, EndpointId, EventId, Mode, OrderId, Paise};
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::{OrderEvent, RoutingKey};
 
-/// One event, as it leaves an outbox. `id` stays the same however often it is delivered.
+/// One event of an outbox. Redeliveries keep the `id`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Envelope {
@@ -30,39 +30,38 @@ impl Envelope {
     }
 }
 
-/// What happened. `type` names it on the wire, `payload` carries the rest.
+/// The content of an event. `type` names its kind on the wire; `payload` carries the rest.
 #[derive(Clone, Debug, PartialEq, EnumCount, Serialize, Deserialize)]
 #[serde(tag = "type", content = "payload")]
 pub enum Body {
-    /// A delivery was created or moved; from order-api. Becomes webhooks.
+    /// A delivery was created or moved. From order-api; becomes webhooks.
     #[serde(rename = "order")]
     Order(Box<OrderEvent>),
-    /// A key stopped working; from key-management. Verdicts kept elsewhere are dropped.
+    /// A key stopped working. From key-management; other services drop it from their caches.
     #[serde(rename = "api_key.revoked")]
     ApiKeyRevoked(ApiKeyRevoked),
-    /// Something that decides whether a business may order for real changed; from portal-api.
+    /// A fact that decides about live orders changed. From portal-api.
     #[serde(rename = "business.changed")]
     BusinessChanged {},
-    /// Something that the portal's pages show of a business changed through portal-api; from portal-api, for its own
-    /// instances.
+    /// A business's data on the portal's pages changed. From portal-api, for its own instances.
     #[serde(rename = "portal.changed")]
     PortalChanged {},
-    /// A business placed a test order for the first time; from order-api. A go-live fact.
+    /// A business placed its first test order. From order-api; a go-live fact.
     #[serde(rename = "test_order.first")]
     FirstTestOrder {},
-    /// A wallet was topped up for the first time; from wallet. A go-live fact.
+    /// A wallet was topped up for the first time. From wallet; a go-live fact.
     #[serde(rename = "wallet.funded")]
     WalletFunded {},
-    /// A balance fell below its alert threshold; from wallet. Becomes an opt-in webhook.
+    /// A balance fell below its alert threshold. From wallet; becomes an opt-in webhook.
     #[serde(rename = "wallet.low_balance")]
     WalletLowBalance(WalletLowBalance),
-    /// A webhook endpoint only fails, and part of its time is over; from webhook-dispatcher. Its business is mailed.
+    /// A webhook endpoint keeps failing and will be disabled. From webhook-dispatcher; the business gets a mail.
     #[serde(rename = "webhook_endpoint.failing")]
     EndpointFailing(EndpointFailing),
-    /// A webhook endpoint is not sent to any more; from webhook-dispatcher. Its business is mailed.
+    /// A webhook endpoint was disabled. From webhook-dispatcher; the business gets a mail.
     #[serde(rename = "webhook_endpoint.disabled")]
     EndpointDisabled(EndpointDisabled),
-    /// What an order held about people was erased; from order-api. Copies of it are erased elsewhere, and nobody is sent it.
+    /// The personal data of an order was erased. From order-api; other services erase their copies. Not a webhook.
     #[serde(rename = "order.personal_data_erased")]
     PersonalDataErased(PersonalDataErased),
 }
@@ -82,7 +81,7 @@ pub struct WalletLowBalance {
     pub threshold_paise: Paise,
 }
 
-/// How much of the time has passed that an endpoint may only fail: 50 or 80 %.
+/// `percent` is the share of the time, 50 or 80 %, after which a failing endpoint is disabled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointFailing {
@@ -90,7 +89,7 @@ pub struct EndpointFailing {
     pub percent: i32,
 }
 
-/// Why, in words that its owners are shown.
+/// `reason` is shown to the endpoint's owners.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointDisabled {
@@ -98,7 +97,7 @@ pub struct EndpointDisabled {
     pub reason: String,
 }
 
-/// The order, and when what it held about people was erased.
+/// The order, and when its personal data was erased.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PersonalDataErased {
@@ -107,7 +106,7 @@ pub struct PersonalDataErased {
 }
 
 impl Envelope {
-    /// The key this message is published under.
+    /// The routing key of this message.
     pub fn routing_key(&self) -> RoutingKey {
         match &self.body {
             Body::Order(order) => RoutingKey::order(order.mode, order.event),

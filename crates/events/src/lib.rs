@@ -1,5 +1,5 @@
-//! The contract on the broker: one [`Envelope`] per message, its payloads, and the routing keys they travel under.
-//! Readers ignore fields they do not know, so a field may be added; one may not be renamed, retyped or dropped.
+//! The contract on the broker: one [`Envelope`] per message, its payloads, routing keys and shared queues. Readers
+//! ignore unknown fields, so a release may add a field, but must not rename, retype or remove one.
 
 mod envelope;
 mod order;

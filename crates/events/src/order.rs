@@ -5,32 +5,32 @@ use domain::{CodStatus, DeliveryStatus, EventKind, Mode, OrderId, Paise, Trackin
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A step in the life of one order. `sequence` counts an order's events from 1 without a gap.
+/// One step of an order. `sequence` counts the events of an order from 1 without a gap.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderEvent {
     pub event: EventKind,
     pub sequence: i64,
     pub mode: Mode,
-    /// The order as it is after the event.
+    /// The order after the event.
     pub order: OrderSnapshot,
-    /// What this kind of event adds; webhooks carry it as `data`.
+    /// The fields of this kind of event; webhooks carry them as `data`.
     #[serde(default)]
     pub data: ProgressData,
     /// The fee that a live order took from the wallet, in paise.
     pub delivery_fee_paise: Paise,
-    /// The delivery ended before a driver held the parcel: the wallet gives the fee back, once.
+    /// The delivery ended before a driver had the parcel, so the wallet refunds the fee once.
     #[serde(default)]
     pub refund_due: bool,
-    /// The cash to be collected at the door, in paise; absent for a prepaid order.
+    /// The cash to collect at the door, in paise. Absent for a prepaid order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cod_expected_paise: Option<Paise>,
-    /// When order-api recorded the event; absent in events of releases that did not send it.
+    /// When order-api recorded the event. Absent in events of older releases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_at: Option<DateTime<Utc>>,
 }
 
-/// What webhooks say of an order. No personal data.
+/// The order as webhooks show it. No personal data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderSnapshot {
@@ -42,7 +42,7 @@ pub struct OrderSnapshot {
     pub cod_status: CodStatus,
 }
 
-/// What an event may add to the order's own fields. Absent parts are left out.
+/// The optional fields of an event.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProgressData {
@@ -57,17 +57,17 @@ pub struct ProgressData {
 }
 
 impl ProgressData {
-    /// The names of the fields that may tell of people: the driver, and what somebody wrote.
+    /// The fields that can contain personal data: the driver, and free text.
     pub const PERSONAL: [&str; 2] = ["driver", "reason"];
 
-    /// What is left when nothing may tell of people: the cash.
+    /// Keeps only the cash.
     #[must_use]
     pub fn without_personal_data(self) -> Self {
         Self { driver: None, reason: None, ..self }
     }
 }
 
-/// The driver, as the fleet introduces them to the business.
+/// The driver, as reported by the fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Driver {

@@ -1,5 +1,5 @@
-//! The durable queues that several services know. Each publisher declares them all before it first publishes, so that
-//! events are kept although their consumer has not started yet.
+//! The durable queues that several services know. Each publisher declares all of them before it first publishes, so
+//! that no event is lost when its consumer has not started yet.
 
 use crate::binding;
 

@@ -1,12 +1,12 @@
-//! Where messages go. Order events travel as `<mode>.<kind>` (`live.order.created`), so that a queue can bind to live
-//! ones alone; all others travel under their own name.
+//! Routing keys. Order events use `<mode>.<kind>` (`live.order.created`), so that a queue can bind to live events
+//! alone. Other events use their own name.
 
 use domain::{EventKind, Mode};
 
-/// The topic exchange that every event is published to.
+/// The topic exchange of all events.
 pub const EXCHANGE: &str = "waybill.events";
 
-/// A routing key that is known to be well formed.
+/// A well-formed routing key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoutingKey(String);
 
@@ -24,7 +24,7 @@ impl RoutingKey {
     }
 }
 
-/// What queues bind to.
+/// The binding patterns of queues.
 pub mod binding {
     pub const LIVE_ORDERS: &str = "live.#";
     pub const TEST_ORDERS: &str = "test.#";

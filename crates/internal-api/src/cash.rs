@@ -1,4 +1,4 @@
-//! wallet: what became of the cash of deliveries, for portal-api. Amounts in paise.
+//! Endpoints of wallet for portal-api: the cash collected by deliveries. Amounts in paise.
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, OrderId, Paise};
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::wallet::WalletClient;
 use crate::{CallError, Page, PageQuery};
 
-/// The cash of one order that was delivered against cash. Each time is when the service recorded the report.
+/// The cash of one delivered order. Each time is when order-api recorded the report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CashView {
@@ -17,43 +17,43 @@ pub struct CashView {
     pub order_reference: String,
     /// `pending` (delivered, not yet reported as collected), `collected`, `handed_over` or `settled`.
     pub status: String,
-    /// What the order says is to be collected.
+    /// The cash to collect, from the order.
     pub expected_paise: Option<Paise>,
     pub delivered_at: Option<DateTime<Utc>>,
-    /// What the fleet reported at each step, right or wrong; absent before the step.
+    /// The amount that the fleet reported at each step; absent before the step.
     pub collected_paise: Option<Paise>,
     pub collected_at: Option<DateTime<Utc>>,
     pub handed_over_paise: Option<Paise>,
     pub handed_over_at: Option<DateTime<Utc>>,
     pub settled_paise: Option<Paise>,
     pub settled_at: Option<DateTime<Utc>>,
-    /// Since when the business waits for it, or waited.
+    /// When the business started to wait for the cash.
     pub due_since: DateTime<Utc>,
-    /// Whether any step's amount is unlike what was expected, or unlike the step before.
+    /// Whether any step's amount differs from the expected amount or from the previous step.
     pub discrepant: bool,
 }
 
-/// What a business is still owed, and where it is.
+/// The cash that a business is still owed, and its position.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CashTotals {
-    /// What was collected, or is to be, less what was settled: the three below together.
+    /// The sum of the next three: collected or due, minus settled.
     pub outstanding_paise: Paise,
-    /// Delivered, and not yet reported as collected.
+    /// Delivered and not yet reported as collected.
     pub pending_paise: Paise,
-    /// Collected and not handed over.
+    /// Collected and not yet handed over.
     pub with_drivers_paise: Paise,
-    /// Handed over and not settled, also of orders that were settled short. Negative where more was settled.
+    /// Handed over and not yet settled, including the rest of partial settlements. Negative when more was settled.
     pub with_operator_paise: Paise,
     /// Settled in the last 30 days.
     pub settled_recently_paise: Paise,
-    /// Orders with a discrepancy, settled ones too.
+    /// Orders with a discrepancy, including settled orders.
     pub discrepancies: i64,
-    /// The outstanding cash by how long the business has been waiting for it.
+    /// The outstanding cash by age.
     pub ages: Vec<CashAge>,
 }
 
-/// The outstanding cash of one span of days.
+/// The outstanding cash of one age group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CashAge {
@@ -63,7 +63,7 @@ pub struct CashAge {
     pub amount_paise: Paise,
 }
 
-/// `GET /internal/wallets/{business}/cash`: where it stands, and a page of orders, newest first.
+/// `GET /internal/wallets/{business}/cash`: the totals, and a page of orders, newest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CashOverview {
@@ -72,7 +72,7 @@ pub struct CashOverview {
     pub has_more: bool,
 }
 
-/// Which orders are wanted. `limit` and `starting_after` (the id of an order) as in every list.
+/// The filters of the orders. `limit` and `starting_after` (an order id) work as in every list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CashQuery {
@@ -82,7 +82,7 @@ pub struct CashQuery {
     pub discrepant: Option<String>,
 }
 
-/// One business with outstanding cash, for the operator.
+/// A business with outstanding cash, for the operator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BusinessCash {
@@ -98,12 +98,12 @@ impl WalletClient {
         self.0.get_with(&["wallets", &business.to_string(), "cash"], query).await
     }
 
-    /// `GET /internal/cash`: every business with outstanding cash, by id
+    /// `GET /internal/cash`: all businesses with outstanding cash, sorted by id
     pub async fn cash_of_all(&self, page: &PageQuery) -> Result<Page<BusinessCash>, CallError> {
         self.0.get_with(&["cash"], page).await
     }
 
-    /// `GET /internal/cash/discrepancies`: of every business, newest order first
+    /// `GET /internal/cash/discrepancies`: the discrepancies of all businesses, newest order first
     pub async fn cash_discrepancies(&self, page: &PageQuery) -> Result<Page<CashView>, CallError> {
         self.0.get_with(&["cash", "discrepancies"], page).await
     }

@@ -1,5 +1,5 @@
-//! The HTTP client under every typed client: the internal token, the request's trace context, one deadline over the
-//! whole exchange, and a bounded answer.
+//! The HTTP client of every typed client: the internal token, the trace context, a deadline for the whole exchange, and
+//! a size limit for responses.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use url::Url;
 
 use crate::{CallError, Refusal};
 
-/// No internal answer is larger: a page of 100 orders with 256 KiB bodies does not carry those bodies.
+/// Larger than any internal response: a page of 100 orders omits their request bodies.
 const ANSWER_MAX_BYTES: usize = 8 * 1024 * 1024;
 
-/// One other service, as this one sees it.
+/// Another service.
 #[derive(Clone, Debug)]
 pub struct Peer {
     service: &'static str,
@@ -25,10 +25,10 @@ pub struct Peer {
     http: reqwest::Client,
 }
 
-/// How long to wait for a peer.
+/// The timeouts of a peer.
 #[derive(Clone, Copy, Debug)]
 pub struct PeerOptions {
-    /// Over connecting, sending and reading the answer.
+    /// For connecting, sending and reading the response.
     pub deadline: Duration,
     pub connect_timeout: Duration,
 }
@@ -41,14 +41,14 @@ impl Default for PeerOptions {
 
 impl Peer {
     /// # Errors
-    /// When no HTTP client can be built at all, which a restart does not mend either.
+    /// When the HTTP client cannot be built. A restart does not fix that.
     pub fn new(
         service: &'static str,
         base: Url,
         token: &Secret,
         options: PeerOptions,
     ) -> Result<Self, reqwest::Error> {
-        // Another part of the process may have installed a provider already, which serves as well.
+        // Another part of the process may have installed a provider, which is fine.
         let _already_installed = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .timeout(options.deadline)
@@ -75,8 +75,8 @@ impl Peer {
         self.call(self.prepared(Method::GET, url)).await
     }
 
-    /// With a query string as somebody else wrote it.
-    pub(crate) async fn get_as_asked<A: DeserializeOwned>(
+    /// Forwards a query string of the original caller.
+    pub(crate) async fn get_with_raw_query<A: DeserializeOwned>(
         &self,
         path: &[&str],
         query: &str,
@@ -95,7 +95,7 @@ impl Peer {
         self.call(self.request(method, path).json(body)).await
     }
 
-    /// As [`Peer::send`], with the caller's `Idempotency-Key`, if there is one.
+    /// As [`Peer::send`], with the caller's `Idempotency-Key`, if any.
     pub(crate) async fn send_keyed<B: Serialize + Sync, A: DeserializeOwned>(
         &self,
         method: Method,
@@ -118,7 +118,7 @@ impl Peer {
         self.http.request(method, url).bearer_auth(self.token.expose())
     }
 
-    /// Segments are percent-encoded one by one, so that no id can reach another path.
+    /// Percent-encodes each segment, so that an id cannot change the path.
     fn url(&self, path: &[&str]) -> Url {
         let mut url = self.base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -127,12 +127,12 @@ impl Peer {
         url
     }
 
-    /// One call, which is a span of its own: named by its method alone, as its path holds what callers wrote.
+    /// One call with its own span. The span's name is the method alone, because the path contains callers' input.
     async fn call<A: DeserializeOwned>(&self, request: RequestBuilder) -> Result<A, CallError> {
         let mut request = request.build().map_err(|error| self.unavailable(error.without_url()))?;
         request.headers_mut().insert(header::ACCEPT, HeaderValue::from_static("application/json"));
         let span = ClientSpan::call(method_name(request.method()), || self.attributes(request.method()));
-        pass_on(&span, request.headers_mut());
+        propagate(&span, request.headers_mut());
         let outcome = self.exchange(request, &span).await;
         if let Err(CallError::Unavailable { .. }) = &outcome {
             span.fail("unavailable");
@@ -176,21 +176,21 @@ impl Peer {
             response.chunk().await.map_err(|error| self.unavailable(error.without_url()))?
         {
             if bytes.len() + chunk.len() > ANSWER_MAX_BYTES {
-                return Err(self.unavailable("the answer is too large"));
+                return Err(self.unavailable("the response is too large"));
             }
             bytes.extend_from_slice(&chunk);
         }
         Ok(bytes)
     }
 
-    /// A 4xx is an answer for the caller, except 401 and 403 from the token's check, which are ours to mend.
+    /// A 4xx is for the caller. A rejected internal token is not: our configuration is wrong.
     fn failure(&self, status: StatusCode, bytes: &[u8]) -> CallError {
         match serde_json::from_slice::<Refusal>(bytes) {
             Ok(refusal) if status.is_client_error() && refusal.code != "internal_token_invalid" => {
                 let refusal = Box::new(Refusal { status: status.as_u16(), ..refusal });
                 CallError::Refused { service: self.service, refusal }
             }
-            _ => self.unavailable(format!("it answered {status}")),
+            _ => self.unavailable(format!("status {status}")),
         }
     }
 
@@ -210,7 +210,7 @@ fn method_name(method: &Method) -> &'static str {
     }
 }
 
-fn pass_on(span: &ClientSpan, headers: &mut HeaderMap) {
+fn propagate(span: &ClientSpan, headers: &mut HeaderMap) {
     let Some(trace) = span.context() else { return };
     for (name, value) in [("traceparent", Some(trace.traceparent)), ("tracestate", trace.tracestate)] {
         if let Some(value) = value.and_then(|value| HeaderValue::try_from(value).ok()) {
@@ -219,7 +219,7 @@ fn pass_on(span: &ClientSpan, headers: &mut HeaderMap) {
     }
 }
 
-/// Adds the fields of a flat struct to the URL's query; absent ones are left out.
+/// Adds the fields of a flat struct to the URL's query. Omits absent fields.
 fn append_query(url: &mut Url, query: &impl Serialize) -> Result<(), serde_json::Error> {
     let fields = serde_json::to_value(query)?;
     let mut pairs = url.query_pairs_mut();

@@ -1,16 +1,16 @@
-//! How an internal call can end other than well.
+//! Errors of internal calls.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use web::ApiError;
 
-/// An internal call that brought no answer to use.
+/// An internal call without a usable response.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CallError {
-    /// No answer in time, a broken connection, or a 5xx. What the other service did is unknown.
-    #[error("{service} cannot be reached: {reason}")]
+    /// A timeout, a broken connection, or a 5xx. It is unknown what the other service did.
+    #[error("{service} is unavailable: {reason}")]
     Unavailable { service: &'static str, reason: String },
-    /// The other service answered no; the answer is meant for whoever caused the call.
+    /// The other service refused. The refusal is for the original caller.
     #[error("{service} refused: {} ({})", refusal.message, refusal.code)]
     Refused { service: &'static str, refusal: Box<Refusal> },
 }
@@ -26,11 +26,11 @@ impl CallError {
 }
 
 impl From<CallError> for ApiError {
-    /// Passes on a peer's refusal unchanged. A peer that is unreachable becomes 503.
+    /// Forwards a refusal unchanged. An unavailable service becomes 503.
     fn from(error: CallError) -> Self {
         match error {
             CallError::Unavailable { service, reason } => {
-                tracing::warn!(service, reason, "a peer did not answer");
+                tracing::warn!(service, reason, "peer unavailable");
                 Self::unavailable()
             }
             CallError::Refused { refusal, .. } => {
@@ -41,14 +41,14 @@ impl From<CallError> for ApiError {
     }
 }
 
-/// A 4xx with the error body of `design.md` §5.
+/// A 4xx with the error body of SPECIFICATION §12.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Refusal {
     #[serde(skip)]
     pub status: u16,
     pub code: String,
     pub message: String,
-    /// `errors[]` and what else the case carries.
+    /// `errors[]` and the other fields of the case.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }

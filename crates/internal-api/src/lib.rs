@@ -1,8 +1,8 @@
-//! What the services ask each other: the request and response types of their internal endpoints, and a typed client
-//! for each service. Internal endpoints listen apart from the public ones and want the internal token.
+//! The internal endpoints of the services: their request and response types, and a typed client per service. Internal
+//! endpoints have their own listeners and require the internal token.
 //!
-//! A caller's own input (a webhook URL, say) is forwarded as it came, so that the service that owns the rule judges
-//! it, and its faults reach the caller unchanged.
+//! A caller's own input, such as a webhook URL, is forwarded unchanged. The service that owns the rule validates it,
+//! and its errors reach the caller unchanged.
 
 pub mod cash;
 mod client;

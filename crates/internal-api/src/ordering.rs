@@ -1,4 +1,4 @@
-//! portal-api, asked by order-api: what a business may do, and where its parcels are picked up.
+//! Endpoints of portal-api for order-api: live access and the pickup profile of a business.
 
 use domain::{BusinessId, GoLiveItem};
 use serde::{Deserialize, Serialize};
@@ -10,13 +10,13 @@ use crate::{CallError, Peer};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderingContext {
-    /// Open go-live items; live orders are locked while there is one.
+    /// Open go-live items. Live orders are locked until it is empty.
     pub missing: Vec<GoLiveItem>,
     /// Absent while the profile is incomplete.
     pub pickup: Option<PickupProfile>,
 }
 
-/// The pickup fields of `spec.md` §2.1.
+/// The pickup fields of SPECIFICATION §2.1.
 #[derive(Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PickupProfile {
@@ -35,7 +35,7 @@ pub struct PickupProfile {
 }
 
 impl std::fmt::Debug for PickupProfile {
-    /// An address and a phone never reach a log.
+    /// Hides the address and the phone number from logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("PickupProfile(..)")
     }

@@ -1,4 +1,4 @@
-//! order-api, asked by portal-api: a business's orders.
+//! Endpoints of order-api: the orders of a business.
 
 pub mod details;
 mod erasure;
@@ -20,12 +20,12 @@ use crate::{CallError, Page, PageQuery, Peer};
 pub use erasure::{BusinessErasureView, ErasureView};
 pub use support::{AcceptedRequest, FoundOrder, ModeActivity, OrdersActivity, RetryEvidence, RetryProof};
 
-/// An order, in the one shape that the integration API and the portal share. The details are those of `spec.md` §2.1.
+/// An order, as the integration API and the portal show it. SPECIFICATION §2.1 describes the details.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderView {
     pub id: OrderId,
-    /// The same value as `id` (`spec.md` §2.2).
+    /// The same value as `id` (SPECIFICATION §2.2).
     pub service_order_id: OrderId,
     pub order_reference: String,
     pub order_source: String,
@@ -46,9 +46,9 @@ pub struct OrderView {
     pub payment: Value,
     #[schema(value_type = Option<details::Notes>)]
     pub notes: Value,
-    /// What the live order took from the wallet; 0 for a test order.
+    /// The fee that the live order took from the wallet; 0 for a test order.
     pub fee_charged_paise: Paise,
-    /// What goes back to the wallet: the whole fee of a live order that was cancelled, or failed, before its pickup.
+    /// The refund: the whole fee of a live order that was cancelled or failed before its pickup.
     #[serde(default)]
     pub refunded_paise: Paise,
     /// The driver, once one is assigned.
@@ -56,27 +56,27 @@ pub struct OrderView {
     pub driver: Value,
     /// Why the delivery failed, was cancelled or returned.
     pub reason: Option<String>,
-    /// The cash that the fleet reported at each step of it; absent before the step.
+    /// The cash that the fleet reported at each step; absent before the step.
     #[serde(default)]
     pub cod_collected_paise: Option<Paise>,
     #[serde(default)]
     pub cod_handed_over_paise: Option<Paise>,
     #[serde(default)]
     pub cod_settled_paise: Option<Paise>,
-    /// The latest of these amounts that is not what was to be collected.
+    /// The latest of these amounts that differs from the expected cash.
     pub cod_discrepancy_paise: Option<Paise>,
-    /// By how much that amount is above (or, negative, below) what was to be collected.
+    /// The difference between that amount and the expected cash; negative when too little was reported.
     #[serde(default)]
     pub cod_difference_paise: Option<Paise>,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
-    /// When what it told of people was erased: texts, contacts, addresses and the driver are null since; PIN codes,
-    /// amounts and measures are not.
+    /// When the order's personal data was erased. Texts, contacts, addresses and the driver are null since then; PIN
+    /// codes, amounts and measures remain.
     #[serde(default)]
     pub personal_data_erased_at: Option<DateTime<Utc>>,
 }
 
-/// One entry of an order's timeline, by its `type`. Each has an `id` and a `recordedAt`; the list is ordered by them.
+/// One entry of an order's timeline, by its `type`. The list is sorted by `recordedAt` and `id`, which every entry has.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum TimelineEntry {
@@ -86,7 +86,7 @@ pub enum TimelineEntry {
 }
 
 impl TimelineEntry {
-    /// What the list is ordered by.
+    /// The sort key of the list.
     pub fn position(&self) -> (DateTime<Utc>, String) {
         match self {
             Self::Status(entry) => (entry.recorded_at, entry.id.to_string()),
@@ -102,25 +102,26 @@ impl TimelineEntry {
 pub struct TimelinePage {
     pub data: Vec<TimelineEntry>,
     pub has_more: bool,
-    /// Whose entries are missing because they did not answer: `wallet`, `webhook-dispatcher`. Read the page again later.
+    /// The services that did not answer, so that their entries are missing: `wallet`, `webhook-dispatcher`. Read the
+    /// page again later.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete: Vec<String>,
 }
 
-/// Money that the order took from the wallet, or that came back.
+/// Money that the order took from the wallet, or that was refunded.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MoneyView {
     pub id: TransferId,
     /// `delivery_fee` or `refund`.
     pub kind: String,
-    /// Negative for money that leaves the wallet.
+    /// Negative when money leaves the wallet.
     pub amount_paise: Paise,
     pub balance_after_paise: Paise,
     pub recorded_at: DateTime<Utc>,
 }
 
-/// What became of a webhook. It stands where the webhook came to be; its outcome changes in place.
+/// The outcome of a webhook. The entry keeps its position in the timeline when the outcome changes.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookOutcomeView {
@@ -128,14 +129,14 @@ pub struct WebhookOutcomeView {
     pub event_id: EventId,
     pub event: EventKind,
     pub endpoint_id: EndpointId,
-    /// As in the delivery log. An order-api of the former release does not say it.
+    /// As in the delivery log. Absent in responses of the previous release.
     #[serde(default)]
     pub status: Option<DeliveryState>,
-    /// The same as `status`, by its former name.
+    /// The same as `status`, under its former name.
     pub state: DeliveryState,
     pub attempts: i32,
     pub last_attempt_at: Option<DateTime<Utc>>,
-    /// Absent when no answer came.
+    /// Absent without a response.
     pub last_response_status: Option<i32>,
     pub last_error: Option<String>,
     pub next_attempt_at: Option<DateTime<Utc>>,
@@ -143,7 +144,7 @@ pub struct WebhookOutcomeView {
     pub recorded_at: DateTime<Utc>,
 }
 
-/// A move of an order.
+/// A change of an order.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderEventView {
@@ -152,35 +153,35 @@ pub struct OrderEventView {
     pub sequence: i64,
     pub status: DeliveryStatus,
     pub cod_status: CodStatus,
-    /// When the fleet says it happened.
+    /// When it happened, as reported by the fleet.
     pub occurred_at: DateTime<Utc>,
-    /// When order-api wrote it down.
+    /// When order-api recorded it.
     pub recorded_at: DateTime<Utc>,
     #[schema(value_type = Object)]
     pub data: Value,
 }
 
-/// A test order after a simulated event, or with a run that has begun.
+/// A test order after a simulated event, or with a running simulation.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct SimulatedOrderView {
     #[serde(flatten)]
     pub order: OrderView,
-    /// What can be simulated next.
+    /// The events that can be simulated next.
     pub legal: Vec<EventKind>,
-    /// The run that moves it on by itself, while there is one.
+    /// The running simulation, which moves the order on automatically.
     pub simulation: Option<SimulationView>,
 }
 
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SimulationView {
-    /// How it ends: `delivered`, `failed`, `cancelled` or `no_driver`.
+    /// The end of the simulation: `delivered`, `failed`, `cancelled` or `no_driver`.
     pub scenario: String,
     pub next_event: Option<EventKind>,
     pub next_at: DateTime<Utc>,
 }
 
-/// Which orders are wanted. `limit` and `starting_after` as in every list.
+/// The filters of the list of orders. `limit` and `starting_after` work as in every list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrdersQuery {
@@ -190,18 +191,18 @@ pub struct OrdersQuery {
     pub order_reference: Option<String>,
     pub tracking_code: Option<String>,
     pub status: Option<String>,
-    /// An id, a tracking code or a reference, exactly.
+    /// An exact id, tracking code or reference.
     #[serde(default)]
     pub search: Option<String>,
 }
 
-/// `GET /internal/businesses/{id}/test-orders/any`: whether a test order was ever placed.
+/// `GET /internal/businesses/{id}/test-orders/any`: whether the business ever placed a test order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnyTestOrder {
     pub exists: bool,
 }
 
-/// One order by its names, without anything personal.
+/// An order's id and reference, without personal data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderReference {
@@ -209,40 +210,40 @@ pub struct OrderReference {
     pub order_reference: String,
 }
 
-/// As many orders as [`OrdersClient::payments`] and [`OrdersClient::payments_changed`] tell of at once.
+/// The most orders that [`OrdersClient::payments`] and [`OrdersClient::payments_changed`] return at once.
 pub const PAYMENTS_MAX: usize = 1_000;
 
-/// What an order says of its money, for the wallet to hold its books against.
+/// The payment of an order, against which the wallet reconciles its ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderPayment {
     pub id: OrderId,
     pub business_id: BusinessId,
     pub mode: Mode,
-    /// Whether it is anybody's order: a live one is once its debit was posted.
+    /// Whether the order is placed. A live order is placed once its debit is posted.
     pub placed: bool,
     pub delivery_fee_paise: Paise,
-    /// The cash to be collected at the door; 0 for a prepaid order. `None` from an order-api that does not say it yet.
+    /// The cash to collect at the door; 0 for a prepaid order. `None` from an older order-api.
     #[serde(default)]
     pub cod_amount_paise: Option<Paise>,
-    /// Where that cash is. `None` from an order-api that does not say it yet.
+    /// The position of that cash. `None` from an older order-api.
     #[serde(default)]
     pub cod_status: Option<CodStatus>,
-    /// Whether the customer has the parcel. `None` from an order-api that does not say it yet.
+    /// Whether the customer has the parcel. `None` from an older order-api.
     #[serde(default)]
     pub delivered: Option<bool>,
-    /// The delivery ended before its pickup, so the fee goes back.
+    /// The delivery ended before its pickup, so the fee is refunded.
     pub refund_due: bool,
     /// The last change of any kind.
     pub changed_at: DateTime<Utc>,
 }
 
-/// Which changes are wanted: those behind this place, oldest first.
+/// Selects changes after this position, oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PaymentsQuery {
     pub changed_after: DateTime<Utc>,
-    /// Among those that changed at that very time, behind this order; without it, behind all of them.
+    /// Among changes at exactly `changed_after`, those after this order; without it, none of them.
     pub starting_after: Option<OrderId>,
     /// 1 to [`PAYMENTS_MAX`].
     pub limit: usize,
@@ -289,7 +290,7 @@ impl OrdersClient {
         self.0.send(Method::POST, &path, body).await
     }
 
-    /// `POST /internal/businesses/{id}/order-references {ids}`: of up to 100 orders; those of other businesses are left out
+    /// `POST /internal/businesses/{id}/order-references {ids}`: up to 100 orders; omits those of other businesses
     pub async fn references(
         &self,
         business: BusinessId,
@@ -304,14 +305,14 @@ impl OrdersClient {
         self.0.get(&["businesses", &business.to_string(), "test-orders", "any"]).await
     }
 
-    /// `GET /internal/orders/payments`: the placed live orders of all businesses by their last change, as far as no change
-    /// can come before them any more
+    /// `GET /internal/orders/payments`: the placed live orders of all businesses by their last change, up to the time
+    /// before which no more changes can appear
     pub async fn payments_changed(&self, query: &PaymentsQuery) -> Result<Page<OrderPayment>, CallError> {
         self.0.get_with(&["orders", "payments"], query).await
     }
 
-    /// `POST /internal/orders/payments {ids}`: of up to [`PAYMENTS_MAX`] orders of any business and mode, placed or not;
-    /// those that do not exist are left out
+    /// `POST /internal/orders/payments {ids}`: up to [`PAYMENTS_MAX`] orders of any business and mode, placed or not;
+    /// omits unknown ids
     pub async fn payments(&self, ids: &[OrderId]) -> Result<Vec<OrderPayment>, CallError> {
         let body = serde_json::json!({ "ids": ids });
         self.0.send(Method::POST, &["orders", "payments"], &body).await

@@ -1,4 +1,4 @@
-//! Lists: `limit` and `startingAfter` in, `{data, hasMore}` out (`design.md` §6).
+//! Pagination: `limit` and `startingAfter` in, `{data, hasMore}` out (SPECIFICATION §13).
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -8,12 +8,12 @@ use utoipa::ToSchema;
 #[serde(rename_all = "camelCase")]
 pub struct Page<T> {
     pub data: Vec<T>,
-    /// Whether more follow the last one here.
+    /// Whether more entries follow.
     pub has_more: bool,
 }
 
 impl<T> Page<T> {
-    /// Makes a page of rows that were asked for with one more than `limit`, which tells whether there are more.
+    /// Makes a page of up to `limit + 1` rows. The extra row shows that there are more.
     pub fn cut(mut rows: Vec<T>, limit: usize) -> Self {
         let has_more = rows.len() > limit;
         rows.truncate(limit);

@@ -1,4 +1,4 @@
-//! wallet: debits for order-api; balance, statement, top-ups and credits for portal-api. Amounts in paise.
+//! Endpoints of wallet: debits for order-api; balance, statement, top-ups and credits for portal-api. Amounts in paise.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use domain::{BusinessId, OrderId, Paise, TopUpId, TransferId};
@@ -10,8 +10,8 @@ use utoipa::ToSchema;
 
 use crate::{CallError, Page, PageQuery, Peer};
 
-/// `PUT /internal/debits/{order}/{attempt}` and `POST …/void`. One debit id has one amount for ever; another one for
-/// the same id is refused with 409 `debit_mismatch`.
+/// `PUT /internal/debits/{order}/{attempt}` and `POST …/void`. The amount of a debit never changes; another amount for
+/// the same debit gets 409 `debit_mismatch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DebitRequest {
@@ -19,12 +19,12 @@ pub struct DebitRequest {
     pub amount_paise: Paise,
 }
 
-/// How a debit ended. It never ends otherwise later: a resend brings the same.
+/// The outcome of a debit. It is final: a repeated request gets the same outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DebitAnswer {
     pub outcome: DebitOutcome,
-    /// The balance right after the debit was posted, or at the time it was rejected.
+    /// The balance right after the debit was posted, or when it was rejected.
     pub balance_paise: Paise,
 }
 
@@ -34,23 +34,23 @@ pub struct DebitAnswer {
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum DebitOutcome {
-    /// The fee is taken.
+    /// The wallet paid the fee.
     Posted,
-    /// The balance was too low; nothing was taken.
+    /// The balance was too low; the wallet paid nothing.
     Rejected,
-    /// Called off before it was posted; it can never be posted any more.
+    /// Voided before it was posted; it can never be posted.
     Voided,
 }
 
-/// `GET /internal/wallets/{business}`. A business that never topped up has an empty wallet, not none.
+/// `GET /internal/wallets/{business}`. A business without top-ups has an empty wallet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletView {
     pub balance_paise: Paise,
     pub currency: String,
-    /// The first top-up or credit; from then on the wallet counts as funded (`design.md` §5).
+    /// The first top-up or credit. The wallet counts as funded from then on (SPECIFICATION §12).
     pub funded_at: Option<DateTime<Utc>>,
-    /// Below this the wallet shows as low.
+    /// Below this amount, the wallet's status is low.
     pub low_balance_threshold_paise: Paise,
 }
 
@@ -58,43 +58,43 @@ pub struct WalletView {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EntryView {
-    /// The position in the wallet, from 1 without a gap; also the cursor of the list.
+    /// The position in the wallet, from 1 without a gap. Also the cursor of the list.
     pub id: String,
     pub transfer_id: TransferId,
     /// `delivery_fee`, `refund`, `top_up` or `operator_credit`.
     pub kind: String,
-    /// Negative for money that leaves the wallet.
+    /// Negative when money leaves the wallet.
     pub amount_paise: Paise,
     pub balance_after_paise: Paise,
     pub order_id: Option<OrderId>,
-    /// The business's own name for that order; portal-api adds it, wallet does not know it.
+    /// The business's reference of that order. portal-api adds it, because wallet does not know it.
     #[serde(default)]
     pub order_reference: Option<String>,
-    /// The operator's reference of a credit, the id of a top-up.
+    /// The operator's reference of a credit, or the id of a top-up.
     pub reference: Option<String>,
     pub created_at: DateTime<Utc>,
 }
 
-/// Which lines of a statement are wanted. `limit` and `starting_after` as in every list; times as RFC 3339 writes them.
+/// The filters of a statement. `limit` and `starting_after` work as in every list; times are in RFC 3339.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EntriesQuery {
     pub limit: Option<usize>,
     pub starting_after: Option<String>,
     pub kind: Option<String>,
-    /// From then on.
+    /// Inclusive.
     pub since: Option<String>,
-    /// Before then.
+    /// Exclusive.
     pub until: Option<String>,
     pub order_id: Option<OrderId>,
 }
 
-/// What delivery fees cost, day by day in a time zone, oldest first.
+/// The cost of delivery fees per day in a time zone, oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SpendView {
     pub time_zone: String,
-    /// Every day there is, with those on which nothing moved.
+    /// Every day of the period, including days without payments.
     pub days: Vec<SpendDay>,
 }
 
@@ -103,9 +103,9 @@ pub struct SpendView {
 pub struct SpendDay {
     pub date: NaiveDate,
     pub fees_paise: Paise,
-    /// Fees that came back on that day, whenever they were paid.
+    /// Fees refunded on this day, whenever they were paid.
     pub refunds_paise: Paise,
-    /// How many orders were paid.
+    /// The number of orders paid on this day.
     pub orders: i64,
 }
 
@@ -115,31 +115,31 @@ pub struct SpendDay {
 pub struct TopUpView {
     pub id: TopUpId,
     pub amount_paise: Paise,
-    /// `pending` until the provider confirms, then `succeeded`; the sandbox succeeds at once. `failed` when nobody paid
-    /// for a week; a payment that comes even later still makes it `succeeded`.
+    /// `pending` until the provider confirms, then `succeeded`; the sandbox succeeds at once. `failed` after a week
+    /// without a payment; a later payment still makes it `succeeded`.
     pub status: String,
     pub provider: String,
-    /// The wallet's, now.
+    /// The wallet's current balance.
     pub balance_paise: Paise,
     pub created_at: DateTime<Utc>,
-    /// What the provider's own page needs to collect the money, while it is `pending`.
+    /// The data for the provider's payment page, while the top-up is `pending`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<CheckoutView>,
 }
 
-/// For the payment provider's page, which the portal opens in the browser. Nothing of it is secret.
+/// The data for the payment provider's page, which the portal opens in the browser. It contains no secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckoutView {
     /// The operator's public key at the provider.
     pub key_id: String,
-    /// The provider's name for what is to be paid.
+    /// The provider's id of the payment.
     pub order_id: String,
     pub amount_paise: Paise,
     pub currency: String,
 }
 
-/// What a payment provider posted, as it came: the signature is over these very bytes.
+/// The exact bytes that a payment provider posted, because the signature covers them.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PaymentNotice {
@@ -147,15 +147,15 @@ pub struct PaymentNotice {
     pub body: String,
 }
 
-/// What became of a notice: `credited`, `settled_before`, `noted`, `mismatch` or `ignored`. All of them are answers:
-/// the provider need not send it again.
+/// The outcome of a notice: `credited`, `settled_before`, `noted`, `mismatch` or `ignored`. The provider need not
+/// resend it in any case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NoticeAnswer {
     pub outcome: String,
 }
 
-/// A credit that the operator gave. The same reference and amount again: the same answer, money moved once.
+/// A credit by the operator. A repeated request with the same reference and amount returns the same credit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreditView {
@@ -180,7 +180,7 @@ impl WalletClient {
         self.0.send(Method::PUT, &["debits", &order.to_string(), &attempt.to_string()], request).await
     }
 
-    /// `POST /internal/debits/{order}/{attempt}/void`: a tombstone, or the news that it was posted
+    /// `POST /internal/debits/{order}/{attempt}/void`: voids the debit, or returns that it was posted
     pub async fn void(
         &self,
         order: OrderId,
@@ -191,8 +191,8 @@ impl WalletClient {
         self.0.send(Method::POST, &path, request).await
     }
 
-    /// `GET /internal/businesses`: those that have a wallet, in the order of their ids; the page begins behind an id, whether
-    /// or not it is there
+    /// `GET /internal/businesses`: businesses with a wallet, sorted by id. The page starts after an id, which need not
+    /// exist
     pub async fn businesses(&self, page: &PageQuery) -> Result<Page<BusinessId>, CallError> {
         self.0.get_with(&["businesses"], page).await
     }
@@ -211,10 +211,9 @@ impl WalletClient {
         self.0.get_with(&["wallets", &business.to_string(), "entries"], query).await
     }
 
-    /// `GET /internal/wallets/{business}/spend`, with the caller's query string as it came: who knows what may be asked judges
-    /// all of it
+    /// `GET /internal/wallets/{business}/spend` with the caller's query string unchanged: wallet validates all of it
     pub async fn spend(&self, business: BusinessId, query: &str) -> Result<SpendView, CallError> {
-        self.0.get_as_asked(&["wallets", &business.to_string(), "spend"], query).await
+        self.0.get_with_raw_query(&["wallets", &business.to_string(), "spend"], query).await
     }
 
     /// `PUT /internal/wallets/{business}/threshold` with the caller's `{thresholdPaise}`
@@ -232,7 +231,7 @@ impl WalletClient {
     }
 
     /// `POST /internal/wallets/{business}/top-ups` with the caller's `{amountPaise}`. The same `idempotency_key` and
-    /// amount again: the same top-up, as it stands then.
+    /// amount return the same top-up with its current status.
     pub async fn top_up(
         &self,
         business: BusinessId,

@@ -1,5 +1,5 @@
-//! webhook-dispatcher, asked by portal-api: endpoints, their tests, and the delivery log; asked by order-api: what became
-//! of an order's events.
+//! Endpoints of webhook-dispatcher: endpoints, their tests and the delivery log for portal-api; the webhooks of an
+//! order for order-api.
 
 mod client;
 
@@ -30,11 +30,11 @@ pub use client::WebhooksClient;
 #[strum(serialize_all = "snake_case")]
 pub enum EndpointStatus {
     Active,
-    /// Its latest delivery failed.
+    /// The latest delivery failed.
     Failing,
-    /// By its owner.
+    /// The owner paused it.
     Paused,
-    /// By us: it answered 410, or only failed for days.
+    /// Disabled automatically: the endpoint answered 410 or failed for days.
     Disabled,
 }
 
@@ -71,28 +71,29 @@ pub struct EndpointView {
     pub status: EndpointStatus,
     pub last_delivery: LastDelivery,
     pub connection_test: ConnectionTest,
-    /// Whether the latest test that was passed was followed by a refusal of a wrong signature; null when that is not known.
+    /// Whether the latest passed test was followed by a refusal of a wrong signature; null when unknown.
     #[serde(default)]
     pub forged_refused: Option<bool>,
     /// Present while the secret is being rotated.
     pub next_secret: Option<NextSecret>,
-    /// The most per second that its owner wants; the operator's limit when null.
+    /// The owner's limit of deliveries per second; null means the operator's limit.
     pub max_per_second: Option<i32>,
-    /// Deliveries that came or waited while it was disabled; 100000 stands for more.
+    /// Deliveries held while the endpoint is disabled; 100000 means 100,000 or more.
     pub parked_deliveries: i64,
-    /// Present while every attempt fails, or it is disabled.
+    /// Present while every attempt fails or the endpoint is disabled.
     pub trouble: Option<Trouble>,
     pub created_at: DateTime<Utc>,
 }
 
-/// What is wrong with an endpoint, and what will come of it.
+/// The problem of an endpoint, and its consequences.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Trouble {
     pub failing_since: Option<DateTime<Utc>>,
-    /// Then it is disabled, if every attempt fails until then.
+    /// When the endpoint is disabled if every attempt fails until then.
     pub disables_at: Option<DateTime<Utc>>,
-    /// Nothing is sent to it until then, since it only fails; afterwards one webhook at a time, to see.
+    /// No delivery is sent until then, because every attempt fails. Afterwards one delivery at a time probes the
+    /// endpoint.
     pub resting_until: Option<DateTime<Utc>>,
     pub disabled_at: Option<DateTime<Utc>>,
     pub disabled_reason: Option<String>,
@@ -100,7 +101,7 @@ pub struct Trouble {
     pub notices: Vec<Notice>,
 }
 
-/// So much of the time that an endpoint may only fail had passed.
+/// The owner was warned: a share of the time after which a failing endpoint is disabled had passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Notice {
@@ -109,14 +110,14 @@ pub struct Notice {
     pub at: DateTime<Utc>,
 }
 
-/// A new signing secret, which signs beside the present one until then.
+/// A new signing secret, which signs alongside the current one until `activates_at`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NextSecret {
     pub activates_at: DateTime<Utc>,
 }
 
-/// The portal's “last delivery” indicator: the label is `Never` until the first (`spec.md` §2.6).
+/// The portal's “last delivery” indicator. The label is `Never` before the first delivery (SPECIFICATION §2.6).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LastDelivery {
@@ -125,7 +126,7 @@ pub struct LastDelivery {
     pub label: String,
 }
 
-/// The one answer to create, or to rotate, that carries the signing secret.
+/// The only responses that contain the signing secret: to creating an endpoint and to rotating its secret.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct CreatedEndpoint {
     #[serde(flatten)]
@@ -133,7 +134,7 @@ pub struct CreatedEndpoint {
     pub secret: String,
 }
 
-/// Where a delivery stands.
+/// The status of a delivery.
 #[derive(
     Clone,
     Copy,
@@ -154,11 +155,11 @@ pub struct CreatedEndpoint {
 pub enum DeliveryState {
     Pending,
     Succeeded,
-    /// All attempts are used up.
+    /// All attempts failed.
     Failed,
-    /// Called off: its endpoint was deleted or no longer wants the event.
+    /// Cancelled: the endpoint was deleted or no longer subscribes to the event.
     Discarded,
-    /// Kept while its endpoint is disabled, until its owner has it replayed or discarded.
+    /// Held because the endpoint is disabled. The owner decides whether to replay or discard it.
     Parked,
 }
 
@@ -177,11 +178,12 @@ pub struct DeliveryView {
     pub next_attempt_at: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
     pub completed_at: Option<DateTime<Utc>>,
-    /// Of the latest attempt; null when no answer came.
+    /// Of the latest attempt; null without a response.
     pub last_response_status: Option<i32>,
-    /// The latest failure, in words.
+    /// The latest failure.
     pub last_error: Option<String>,
-    /// Since then later events of its order no longer wait for it: its endpoint took others, and not this one.
+    /// Since then this delivery no longer delays later events of its order, because the endpoint accepts other
+    /// deliveries.
     pub stepped_aside_at: Option<DateTime<Utc>>,
 }
 
@@ -190,13 +192,14 @@ pub struct DeliveryView {
 #[serde(rename_all = "camelCase")]
 pub struct DeliveriesPage {
     pub data: Vec<DeliveryView>,
-    /// Whether more may follow: a filter that finds little looks through only so much of the log for one page.
+    /// Whether more entries may follow. A page searches only a bounded part of the log, so a filtered page can be
+    /// short.
     pub has_more: bool,
-    /// What to send as `startingAfter` for the next page.
+    /// The `startingAfter` of the next page.
     pub continue_after: Option<WebhookDeliveryId>,
 }
 
-/// What asking to send a delivery again did.
+/// The effect of a request to redeliver.
 #[derive(
     Clone,
     Copy,
@@ -214,13 +217,13 @@ pub struct DeliveriesPage {
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Redelivery {
-    /// It was over, and is to be sent again.
+    /// It had ended and will be sent again.
     Queued,
-    /// It waited for its next attempt, which is to be made now.
+    /// It waited for its next attempt, which starts now.
     BroughtForward,
-    /// It is being sent at this moment, or just about to.
+    /// It is being sent.
     UnderWay,
-    /// An earlier event of its order is to be sent before.
+    /// An earlier event of its order must be sent first.
     WaitsItsTurn,
 }
 
@@ -232,7 +235,7 @@ pub struct Redelivered {
     pub redelivery: Redelivery,
 }
 
-/// Where a recovery stands.
+/// The status of a recovery.
 #[derive(
     Clone,
     Copy,
@@ -251,12 +254,12 @@ pub struct Redelivered {
 #[strum(serialize_all = "snake_case")]
 pub enum RecoveryState {
     Running,
-    /// All was handed to the senders.
+    /// All deliveries are queued.
     Completed,
     Cancelled,
 }
 
-/// A job that sends again what an endpoint missed.
+/// A job that resends the events that an endpoint missed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RecoveryView {
@@ -265,15 +268,15 @@ pub struct RecoveryView {
     pub status: RecoveryState,
     pub since: DateTime<Utc>,
     pub until: DateTime<Utc>,
-    /// In deliveries. Of very many, as far as they are counted: it grows while the job runs.
+    /// The number of deliveries. Of a large recovery, the number counted so far: it grows while the job runs.
     pub total: i64,
-    /// How many of them are sent, or about to be.
+    /// The number of deliveries that are sent or queued.
     pub done: i64,
     pub created_at: DateTime<Utc>,
     pub ended_at: Option<DateTime<Utc>>,
 }
 
-/// Whether a signature fits, and why not.
+/// The result of a signature check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SignatureFindings {
@@ -288,11 +291,11 @@ pub struct SignatureFindings {
 #[serde(rename_all = "camelCase")]
 pub struct SignatureProblem {
     pub code: String,
-    /// What to do about it.
+    /// How to fix it.
     pub message: String,
 }
 
-/// A delivery with every try and the body that was sent.
+/// A delivery with all attempts and the request body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryDetails {
@@ -302,20 +305,20 @@ pub struct DeliveryDetails {
     pub attempt_log: Vec<AttemptView>,
 }
 
-/// One HTTP try.
+/// One HTTP request of a delivery.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AttemptView {
     pub number: i32,
     /// Always `POST`.
     pub method: String,
-    /// Where it went, which may be elsewhere than where the endpoint is now. Unknown of the oldest attempts.
+    /// The URL of the request. The endpoint's URL may have changed since. Absent for the oldest attempts.
     pub url: Option<String>,
     pub started_at: DateTime<Utc>,
     pub duration_ms: i64,
     pub response_status: Option<i32>,
     pub succeeded: bool,
-    /// Why it failed, in words a developer understands.
+    /// The reason of the failure.
     pub error: Option<String>,
     #[schema(value_type = Object)]
     pub request_headers: Value,
@@ -325,7 +328,7 @@ pub struct AttemptView {
     pub response_body: Option<String>,
 }
 
-/// What a test of an endpoint brought, right away.
+/// The result of an endpoint's test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TestResult {
@@ -334,20 +337,20 @@ pub struct TestResult {
     pub response_status: Option<i32>,
     pub duration_ms: i64,
     pub error: Option<String>,
-    /// Whether the receiver then refused a webhook with a wrong signature. Null when none was sent, because the signed one
-    /// was not taken, or when it could not be told.
+    /// Whether the receiver refused a webhook with a wrong signature. Null when none was sent, because the signed
+    /// webhook failed, or when the result is unclear.
     #[serde(default)]
     pub forged_refused: Option<bool>,
     #[serde(default)]
     pub forged_event_id: Option<EventId>,
     #[serde(default)]
     pub forged_response_status: Option<i32>,
-    /// What is wrong with the receiver's answer to a wrong signature, in words.
+    /// The problem with the receiver's response to the wrong signature.
     #[serde(default)]
     pub forged_problem: Option<String>,
 }
 
-/// An endpoint took a signed webhook and refused one with a wrong signature.
+/// An endpoint accepted a signed webhook and refused one with a wrong signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookVerified {
@@ -360,15 +363,15 @@ pub struct WebhookVerified {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookSummary {
-    /// The worst status among the endpoints; absent when there is none.
+    /// The worst status of the endpoints; absent without endpoints.
     pub status: Option<EndpointStatus>,
     pub connection_test: ConnectionTest,
-    /// The first of its endpoints that did, if any.
+    /// The first endpoint that verifies signatures, if any.
     #[serde(default)]
     pub verified: Option<WebhookVerified>,
 }
 
-/// What became of one event of an order at one endpoint.
+/// The delivery of an order's event to one endpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderDeliveryView {
@@ -379,17 +382,17 @@ pub struct OrderDeliveryView {
     pub state: DeliveryState,
     pub attempts: i32,
     pub last_attempt_at: Option<DateTime<Utc>>,
-    /// Absent when no answer came.
+    /// Absent without a response.
     pub last_response_status: Option<i32>,
-    /// The latest failure, in words.
+    /// The latest failure.
     pub last_error: Option<String>,
     pub next_attempt_at: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
     pub completed_at: Option<DateTime<Utc>>,
 }
 
-/// Which part of an order's deliveries is wanted: those that came to be after `after`, and of those of that very moment
-/// the ones whose ids sort behind `after_id`.
+/// Selects a part of an order's deliveries: those created after `after`, and those created exactly then whose ids are
+/// greater than `after_id`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderDeliveriesQuery {

@@ -1,4 +1,4 @@
-//! The system account that PostgreSQL runs as: it refuses to run as root, so a supervisor that is root steps down.
+//! The system account that PostgreSQL runs as. PostgreSQL refuses to run as root, so root switches to another account.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
-/// An unprivileged account of this machine, by its numbers.
+/// An unprivileged account of this machine, by its ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) uid: u32,
@@ -14,8 +14,8 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Whom to become for PostgreSQL: `postgres`, else `nobody`; no one when we are not root, for then we are fit.
-    pub(crate) fn to_step_down_to() -> anyhow::Result<Option<Self>> {
+    /// The account for PostgreSQL: `postgres`, or else `nobody`. `None` unless we are root.
+    pub(crate) fn for_postgres() -> anyhow::Result<Option<Self>> {
         if !rustix::process::geteuid().is_root() {
             return Ok(None);
         }
@@ -28,13 +28,13 @@ impl Account {
         }
     }
 
-    /// Makes a directory this account's own and closes it to others.
+    /// Makes this account the owner of a directory and closes the directory to others.
     pub(crate) fn take_over(self, directory: &Path) -> anyhow::Result<()> {
         chown(directory, Some(self.uid), Some(self.gid))
             .with_context(|| format!("giving {} to uid {}", directory.display(), self.uid))
     }
 
-    /// Whether this account may enter the directory, which exists, from the root down.
+    /// Whether this account may enter the existing directory and all its parents.
     pub(crate) fn can_reach(self, directory: &Path) -> anyhow::Result<bool> {
         let directory = fs::canonicalize(directory)?;
         for ancestor in directory.ancestors() {

@@ -1,14 +1,14 @@
-//! An authority of a test's own, which certifies servers for TLS.
+//! A certificate authority for tests with TLS.
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 
-/// Certifies servers. Each is another one, which those who trust one of them do not trust.
+/// A new certificate authority. It is independent of all others.
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
     pem: String,
 }
 
-/// A server's certificate and its key, in PEM.
+/// A server's certificate and key, in PEM.
 pub struct Certified {
     pub certificate: String,
     pub key: String,
@@ -16,7 +16,7 @@ pub struct Certified {
 
 impl Authority {
     /// # Errors
-    /// When no key can be made.
+    /// When no key can be generated.
     pub fn new(name: &str) -> anyhow::Result<Self> {
         let mut parameters = CertificateParams::default();
         parameters.distinguished_name.push(DnType::CommonName, name);
@@ -26,15 +26,15 @@ impl Authority {
         Ok(Self { issuer: Issuer::new(parameters, key), pem })
     }
 
-    /// Its own certificate, for those who are to trust it.
+    /// The authority's own certificate, for clients that trust it.
     pub fn pem(&self) -> &str {
         &self.pem
     }
 
-    /// Certifies a server of these names, which may be addresses.
+    /// Issues a certificate for a server with these names or addresses.
     ///
     /// # Errors
-    /// When a name is none.
+    /// When a name is invalid.
     pub fn certify(&self, names: &[&str]) -> anyhow::Result<Certified> {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let key = KeyPair::generate()?;

@@ -1,4 +1,4 @@
-//! Asking a health endpoint. One status line is all that is needed, so there is no HTTP client to wait for in builds.
+//! Health checks. Only the status line matters, so this crate builds without an HTTP client.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::ports::loopback;
 
 const LIMIT: Duration = Duration::from_secs(3);
 
-/// Whether `GET path` on the loopback port is answered with 200.
-pub(crate) async fn answers_ok(port: u16, path: &str) -> bool {
+/// Whether `GET path` on the loopback port returns 200.
+pub(crate) async fn responds_ok(port: u16, path: &str) -> bool {
     matches!(timeout(LIMIT, status_line(port, path)).await, Ok(Ok(line)) if is_ok(&line))
 }
 

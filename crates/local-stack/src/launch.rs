@@ -1,4 +1,4 @@
-//! How a program is started: its words, its environment, whom it runs as, and that it never outlives us.
+//! How to start a program: arguments, environment, account, and a kernel guarantee that it never outlives us.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -11,10 +11,10 @@ use anyhow::Context;
 
 use crate::account::Account;
 
-/// A log longer than this starts anew; the one before is kept beside it.
+/// A longer log is rotated; one previous log is kept.
 const LOG_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// A program to start, perhaps many times.
+/// A program that can be started repeatedly.
 #[derive(Clone, Debug)]
 pub(crate) struct Launch {
     program: OsString,
@@ -23,13 +23,13 @@ pub(crate) struct Launch {
     withheld: Vec<&'static str>,
     inherits_environment: bool,
     account: Option<Account>,
-    /// What the kernel sends the program when we die, however we die.
-    parting_signal: &'static str,
+    /// The signal that the kernel sends to the program when we die.
+    death_signal: &'static str,
     log: PathBuf,
 }
 
 impl Launch {
-    /// A program that sees our environment, and dies with us at once.
+    /// A program that inherits our environment and dies with us.
     pub(crate) fn new(program: impl Into<OsString>, log: &Path) -> Self {
         Self {
             program: program.into(),
@@ -38,14 +38,13 @@ impl Launch {
             withheld: Vec::new(),
             inherits_environment: true,
             account: None,
-            parting_signal: "KILL",
+            death_signal: "KILL",
             log: log.to_owned(),
         }
     }
 
-    /// A program that sees nothing of our environment but the search path: a stray `PGHOST` or `ERL_FLAGS` must not
-    /// reach a private server.
-    pub(crate) fn secluded(program: impl Into<OsString>, log: &Path) -> Self {
+    /// A program that inherits only the search path: a stray `PGHOST` or `ERL_FLAGS` must not affect a private server.
+    pub(crate) fn isolated(program: impl Into<OsString>, log: &Path) -> Self {
         let mut launch = Self::new(program, log);
         launch.inherits_environment = false;
         launch.variable("PATH", settings::search_path()).variable("LANG", "C.UTF-8")
@@ -73,7 +72,7 @@ impl Launch {
         self
     }
 
-    /// Keeps a variable of ours from the program.
+    /// Removes a variable from the inherited environment.
     pub(crate) fn without(mut self, variable: &'static str) -> Self {
         self.withheld.push(variable);
         self
@@ -84,19 +83,19 @@ impl Launch {
         self
     }
 
-    pub(crate) fn parting_signal(mut self, signal: &'static str) -> Self {
-        self.parting_signal = signal;
+    pub(crate) fn death_signal(mut self, signal: &'static str) -> Self {
+        self.death_signal = signal;
         self
     }
 
-    /// The command, through util-linux's `setpriv`: it steps down to the account and then has the kernel tie the
-    /// program's life to that of the thread that starts it. The program replaces `setpriv`, so the process is its own.
+    /// The command, wrapped in util-linux's `setpriv`, which switches to the account and has the kernel kill the
+    /// program when the starting thread ends. The program replaces `setpriv` and keeps its process id.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new("setpriv");
         if let Some(Account { uid, gid }) = self.account {
             command.args([format!("--reuid={uid}"), format!("--regid={gid}"), "--clear-groups".into()]);
         }
-        command.args(["--pdeathsig", self.parting_signal, "--"]).arg(&self.program).args(&self.arguments);
+        command.args(["--pdeathsig", self.death_signal, "--"]).arg(&self.program).args(&self.arguments);
         if !self.inherits_environment {
             command.env_clear();
         }
@@ -104,12 +103,12 @@ impl Launch {
             command.env_remove(variable);
         }
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        // Of a group of its own, so that Ctrl-C in a terminal reaches the supervisor alone, which stops it in order.
+        // Its own process group, so that Ctrl-C reaches only the supervisor, which then stops the programs in order.
         command.process_group(0).stdin(Stdio::null());
         command
     }
 
-    /// The command with its output going to the end of the log.
+    /// The command with its output appended to the log.
     pub(crate) fn logged_command(&self) -> anyhow::Result<Command> {
         let log = open_log(&self.log)?;
         let mut command = self.command();
@@ -117,13 +116,13 @@ impl Launch {
         Ok(command)
     }
 
-    /// The last lines of the log, for a message about a failure.
+    /// The last lines of the log, for error messages.
     pub(crate) fn log_tail(&self) -> String {
         log_tail(&self.log)
     }
 }
 
-/// The last lines of a log, under its path.
+/// The last lines of a log, with its path.
 pub(crate) fn log_tail(path: &Path) -> String {
     const LINES: usize = 25;
     let bytes = fs::read(path).unwrap_or_default();

@@ -1,14 +1,14 @@
 //! A private PostgreSQL and RabbitMQ, and the services as child processes: for `make run`, tests and benchmarks.
 //!
-//! Nothing that is started here outlives the process that started it, however that process ends; nothing is shared
-//! with servers that the machine already runs.
+//! Nothing that this crate starts outlives the process that started it, and nothing is shared with servers that already
+//! run on the machine.
 
 mod account;
 mod authority;
 mod http;
 mod launch;
 mod part;
-mod places;
+mod paths;
 mod ports;
 mod postgres;
 mod rabbitmq;
@@ -21,7 +21,7 @@ mod wait;
 
 pub use authority::{Authority, Certified};
 pub use part::{Part, Service};
-pub use places::{built_program, local_stack_directory};
+pub use paths::{built_program, local_stack_directory};
 pub use ports::free_port;
 pub use postgres::{Postgres, PostgresOptions, postgres_program};
 pub use rabbitmq::{RabbitMq, RabbitMqOptions, RabbitMqPorts};

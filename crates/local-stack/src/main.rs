@@ -1,4 +1,4 @@
-//! `local-stack reset` and `local-stack with-servers`: used by `make reset` and `make test`.
+//! `local-stack reset` and `local-stack with-servers`, for `make reset` and `make test`.
 
 mod with_servers;
 
@@ -37,7 +37,7 @@ fn reset() -> anyhow::Result<ExitCode> {
     if local_stack::forget(&directory)? {
         say("Deleted the data of the local stack.");
     } else {
-        say("There is no data of a local stack.");
+        say("The local stack has no data to delete.");
     }
     Ok(ExitCode::SUCCESS)
 }

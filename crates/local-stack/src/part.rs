@@ -1,4 +1,4 @@
-//! The names of what a stack consists of.
+//! The parts of a stack and their names.
 
 /// A service of this workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,7 +14,7 @@ impl Service {
     pub const ALL: [Self; 5] =
         [Self::KeyManagement, Self::Wallet, Self::PortalApi, Self::OrderApi, Self::WebhookDispatcher];
 
-    /// As its program and its key in `stack.json` are called.
+    /// The name of its program and its key in `stack.json`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::KeyManagement => "key-management",
@@ -25,7 +25,7 @@ impl Service {
         }
     }
 
-    /// As its database and its role are called.
+    /// The name of its database and of its role.
     pub(crate) const fn database(self) -> &'static str {
         match self {
             Self::KeyManagement => "key_management",
@@ -36,12 +36,12 @@ impl Service {
         }
     }
 
-    /// As it is called in the settings of those who call it (`WAYBILL_PEERS__…`).
+    /// Its variable in the settings of its callers (`WAYBILL_PEERS__…`).
     pub(crate) fn peer_variable(self) -> String {
         format!("WAYBILL_PEERS__{}", self.database().to_uppercase())
     }
 
-    /// Whether it listens to callers from outside.
+    /// Whether it has a public listener.
     pub const fn is_public(self) -> bool {
         matches!(self, Self::OrderApi | Self::PortalApi)
     }
@@ -65,7 +65,7 @@ impl Part {
         }
     }
 
-    /// The part of that name.
+    /// Finds a part by its name.
     pub fn named(name: &str) -> Option<Self> {
         let services = Service::ALL.into_iter().map(Self::Service);
         [Self::Postgres, Self::RabbitMq].into_iter().chain(services).find(|part| part.name() == name)

@@ -7,24 +7,24 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::bail;
 use domain::Entropy;
 
-/// Below the range from which the system takes the ports of outgoing connections (32768 and up on Linux), so that a
-/// client cannot sit on a server's port while the server restarts.
+/// Below the ephemeral ports (32768 and up on Linux), so that an outgoing connection cannot take a server's port while
+/// the server restarts.
 const FIRST: u16 = 20_000;
 const COUNT: u16 = 12_000;
 
-/// RabbitMQ's standard port for its nodes is in the range; it is left to the machine's own server.
-const LEFT_ALONE: [u16; 1] = [25_672];
+/// RabbitMQ's standard port for its nodes. It stays free for the machine's own server.
+const EXCLUDED: [u16; 1] = [25_672];
 
-/// What this process has given away. Two servers must not be promised the same port before either listens, so a UDP socket of
-/// the same number is held for each port: no other process can claim it meanwhile, and it goes with this process.
-static GIVEN: Mutex<BTreeMap<u16, UdpSocket>> = Mutex::new(BTreeMap::new());
+/// The ports that this process has reserved. Each reservation holds a UDP socket of the same number, so that no other
+/// process reserves it before the server listens. The reservation ends with this process.
+static RESERVED: Mutex<BTreeMap<u16, UdpSocket>> = Mutex::new(BTreeMap::new());
 
 /// A loopback address.
 pub(crate) fn loopback(port: u16) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, port))
 }
 
-/// A free port that no process of ours has given away before.
+/// A free port that this process has not reserved before.
 pub(crate) fn free(entropy: &Entropy) -> anyhow::Result<u16> {
     for _ in 0..2_000 {
         let offset = u16::try_from(entropy.below(u32::from(COUNT)))?;
@@ -35,7 +35,7 @@ pub(crate) fn free(entropy: &Entropy) -> anyhow::Result<u16> {
     bail!("no free port between {FIRST} and {}", FIRST + COUNT)
 }
 
-/// A free loopback port, for a server that a test starts itself.
+/// A free loopback port, for a server that a test starts.
 ///
 /// # Errors
 /// When there is none.
@@ -43,7 +43,7 @@ pub fn free_port() -> anyhow::Result<u16> {
     free(&Entropy::from_system()?)
 }
 
-/// The remembered port when it is still free, else another.
+/// The given port if it is still free, or else another one.
 pub(crate) fn remembered_or_free(remembered: u16, entropy: &Entropy) -> anyhow::Result<u16> {
     match claim(remembered) {
         Some(port) => Ok(port),
@@ -52,18 +52,18 @@ pub(crate) fn remembered_or_free(remembered: u16, entropy: &Entropy) -> anyhow::
 }
 
 fn claim(port: u16) -> Option<u16> {
-    if port == 0 || LEFT_ALONE.contains(&port) {
+    if port == 0 || EXCLUDED.contains(&port) {
         return None;
     }
     let claim = UdpSocket::bind(loopback(port)).ok()?;
     TcpListener::bind(loopback(port)).ok()?;
-    GIVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(port, claim);
+    RESERVED.lock().unwrap_or_else(PoisonError::into_inner).insert(port, claim);
     Some(port)
 }
 
-/// Takes back a port of a server that was stopped for good.
-pub(crate) fn give_back(port: u16) {
-    GIVEN.lock().unwrap_or_else(PoisonError::into_inner).remove(&port);
+/// Releases the port of a server that was stopped for good.
+pub(crate) fn release(port: u16) {
+    RESERVED.lock().unwrap_or_else(PoisonError::into_inner).remove(&port);
 }
 
 #[cfg(test)]
@@ -75,7 +75,7 @@ mod tests {
         let entropy = Entropy::seeded(7);
         let first = free(&entropy).unwrap();
         assert_ne!(remembered_or_free(first, &entropy).unwrap(), first);
-        give_back(first);
+        release(first);
         assert_eq!(remembered_or_free(first, &entropy).unwrap(), first);
     }
 

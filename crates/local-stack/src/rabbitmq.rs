@@ -1,4 +1,4 @@
-//! A private RabbitMQ: its own node, name server (epmd), ports, cookie and data.
+//! A private RabbitMQ with its own node, name server (epmd), ports, cookie and data.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use crate::launch::Launch;
-use crate::places;
+use crate::paths;
 use crate::ports::{self, loopback};
-use crate::supervised::{Farewell, Listener, Supervised};
+use crate::supervised::{Listener, StopProcedure, Supervised};
 
 const NODE: &str = "waybill@localhost";
 const USER: &str = "waybill";
-/// The virtual host that the data is made with.
+/// The virtual host that the first start creates.
 const FIRST_VHOST: &str = "waybill";
 const READY_LIMIT: Duration = Duration::from_secs(90);
 const COMMAND_LIMIT: Duration = Duration::from_secs(60);
@@ -45,25 +45,25 @@ impl RabbitMqPorts {
     }
 }
 
-/// What a private RabbitMQ is made of.
+/// The options of a private RabbitMQ.
 #[derive(Clone, Debug)]
 pub struct RabbitMqOptions {
     /// Holds the data, the settings and the log.
     pub directory: PathBuf,
     pub ports: RabbitMqPorts,
-    /// Of the one user. Set when the data is made, so it must be kept with the data.
+    /// The user's password. It is part of the data, so keep it as long as the data.
     pub password: String,
 }
 
-/// A running RabbitMQ. Dropping it ends the server.
+/// A running RabbitMQ. Dropping it stops the server.
 pub struct RabbitMq {
-    // Declared, and so dropped, before the name server it is registered with.
+    // Declared before the name server, so that it is dropped first.
     server: Supervised,
     _epmd: Supervised,
     admin: BrokerAdmin,
 }
 
-/// How to speak to a broker as its owner, from any process.
+/// Access to a broker as its owner, from any process.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct BrokerAdmin {
     /// Holds the node's cookie.
@@ -73,21 +73,21 @@ pub(crate) struct BrokerAdmin {
 }
 
 impl RabbitMq {
-    /// Starts the broker, making its data on the first start, and waits until it answers.
+    /// Starts the broker, creates its data on the first start, and waits until it is ready.
     ///
     /// # Errors
     /// When RabbitMQ is not installed, cannot be started, or does not answer within 90 s.
     pub async fn start(options: &RabbitMqOptions, listener: Listener) -> anyhow::Result<Self> {
         let program = server_program()?;
         let home = options.directory.join("rabbitmq");
-        places::stack_directory(&options.directory)?;
-        places::private_directory(&home)?;
+        paths::stack_directory(&options.directory)?;
+        paths::private_directory(&home)?;
         write_settings(options, &home)?;
         wait_for_predecessor(&home).await?;
 
         let end_at_once =
-            Farewell { signal: Signal::TERM, grace: Duration::from_secs(5), at_once: Signal::KILL };
-        let epmd = Launch::secluded("epmd", &options.directory.join("logs/epmd.log"))
+            StopProcedure { signal: Signal::TERM, grace: Duration::from_secs(5), at_once: Signal::KILL };
+        let epmd = Launch::isolated("epmd", &options.directory.join("logs/epmd.log"))
             .variable("ERL_EPMD_PORT", options.ports.epmd.to_string())
             .variable("ERL_EPMD_ADDRESS", "127.0.0.1");
         let epmd = Supervised::start("epmd", epmd, end_at_once, listener.clone())?;
@@ -96,7 +96,7 @@ impl RabbitMq {
         })
         .await?;
 
-        let in_order = Farewell { grace: Duration::from_secs(25), ..end_at_once };
+        let in_order = StopProcedure { grace: Duration::from_secs(25), ..end_at_once };
         let server = Supervised::start("rabbitmq", launch(options, &program, &home), in_order, listener)?;
         let port = options.ports.amqp;
         server.first_ready(READY_LIMIT, async || greets(port).await).await?;
@@ -104,15 +104,15 @@ impl RabbitMq {
         Ok(Self { server, _epmd: epmd, admin })
     }
 
-    /// Of the virtual host that is always there.
+    /// The URL of the first virtual host.
     pub fn url(&self) -> String {
         self.admin.url(FIRST_VHOST)
     }
 
-    /// Makes a virtual host and answers its URL.
+    /// Creates a virtual host and returns its URL.
     ///
     /// # Errors
-    /// When the broker refuses or cannot be reached.
+    /// When the broker refuses or is unreachable.
     pub async fn create_vhost(&self, name: &str) -> anyhow::Result<String> {
         self.admin.create_vhost(name).await
     }
@@ -121,8 +121,8 @@ impl RabbitMq {
         self.server.pid()
     }
 
-    /// SIGKILL; the supervisor starts it again. (RabbitMQ 3.10 saves the names of new quorum queues only twice a second:
-    /// one declared within the last second is lost, whatever was confirmed.)
+    /// Sends SIGKILL; the supervisor restarts it. RabbitMQ 3.10 saves the names of new quorum queues only twice a
+    /// second: a queue declared in the last second is lost.
     ///
     /// # Errors
     /// When it is not running.
@@ -130,17 +130,17 @@ impl RabbitMq {
         self.server.kill().await
     }
 
-    /// Stops it in good order and starts it again.
+    /// Stops it gracefully and starts it again.
     ///
     /// # Errors
-    /// When it does not come back.
+    /// When it does not become ready.
     pub async fn restart(&self) -> anyhow::Result<()> {
         self.server.stop().await?;
         self.server.bring_up();
         self.ready().await
     }
 
-    /// Stops it in good order; it stays down.
+    /// Stops it gracefully; it stays down.
     ///
     /// # Errors
     /// When it cannot be stopped, even by force.
@@ -172,7 +172,7 @@ impl BrokerAdmin {
 
     /// As [`RabbitMq::create_vhost`].
     pub(crate) async fn create_vhost(&self, name: &str) -> anyhow::Result<String> {
-        plain(name)?;
+        require_alphanumeric(name)?;
         let vhost = format!("rabbit_vhost:add(<<\"{name}\">>, <<\"{USER}\">>)");
         let rights = permissions(USER, name, [".*"; 3]);
         self.call_for(name, &format!("{vhost}, {rights}"), "{ok, ok}")
@@ -181,15 +181,15 @@ impl BrokerAdmin {
         Ok(self.url(name))
     }
 
-    /// A user who may configure, write and read there what these expressions match; its URL.
+    /// Creates a user who may configure, write and read the resources that these expressions match. Returns the URL.
     pub(crate) async fn create_user(
         &self,
         vhost: &str,
         user: &str,
         rights: [&str; 3],
     ) -> anyhow::Result<String> {
-        plain(vhost)?;
-        plain(user)?;
+        require_alphanumeric(vhost)?;
+        require_alphanumeric(user)?;
         let user_and_rights = format!(
             "rabbit_auth_backend_internal:add_user(<<\"{user}\">>, <<\"{password}\">>, <<\"{USER}\">>), {rights}",
             password = self.password,
@@ -204,14 +204,14 @@ impl BrokerAdmin {
     /// The names of all virtual hosts.
     pub(crate) async fn vhosts(&self) -> anyhow::Result<Vec<String>> {
         let names = self.call("vhosts", "rabbit_vhost:list_names()").await?;
-        // {ok, [<<"one">>,<<"other">>]}: the names are what stands between quotation marks.
+        // {ok, [<<"one">>,<<"other">>]}: the names are in quotation marks.
         Ok(names.split('"').skip(1).step_by(2).map(str::to_owned).collect())
     }
 
     /// Deletes virtual hosts with their queues.
     pub(crate) async fn drop_vhosts(&self, names: &[String]) -> anyhow::Result<()> {
         for name in names {
-            plain(name)?;
+            require_alphanumeric(name)?;
             let delete = format!("rabbit_vhost:delete(<<\"{name}\">>, <<\"{USER}\">>)");
             self.call_for(name, &delete, "{ok, ok}")
                 .await
@@ -226,8 +226,8 @@ impl BrokerAdmin {
         Ok(())
     }
 
-    /// Erlang's own remote call, which takes milliseconds, where `rabbitmqctl` starts a whole Erlang machine for each.
-    /// `caller` is its own name on the network: without one every call is `c17`, and two at once shut each other out.
+    /// Erlang's own remote call, which takes milliseconds; `rabbitmqctl` would start an Erlang machine for each call.
+    /// `caller` is the unique node name of the call: calls without one are all named `c17` and exclude each other.
     async fn call(&self, caller: &str, expressions: &str) -> anyhow::Result<String> {
         let mut command = Command::new(erl_call()?);
         command
@@ -254,16 +254,16 @@ impl BrokerAdmin {
     }
 }
 
-/// Names go into Erlang's own texts.
-fn plain(name: &str) -> anyhow::Result<()> {
+/// Names are inserted into Erlang expressions without quoting.
+fn require_alphanumeric(name: &str) -> anyhow::Result<()> {
     ensure!(
         name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'),
-        "{name} is not made of letters and digits"
+        "{name} must consist of letters and digits"
     );
     Ok(())
 }
 
-/// The call that lets a user configure, write and read what these expressions match.
+/// The call that lets a user configure, write and read the resources that these expressions match.
 fn permissions(user: &str, vhost: &str, rights: [&str; 3]) -> String {
     let [configure, write, read] = rights.map(|right| right.replace('\\', "\\\\"));
     format!(
@@ -272,22 +272,22 @@ fn permissions(user: &str, vhost: &str, rights: [&str; 3]) -> String {
     )
 }
 
-/// The server's script itself: the one on the search path is the packager's wrapper, which changes the account and
-/// the log.
+/// The server's own script. The script on the search path is the packager's wrapper, which changes the account and the
+/// log.
 fn server_program() -> anyhow::Result<PathBuf> {
     let packaged = PathBuf::from("/usr/lib/rabbitmq/bin/rabbitmq-server");
     match packaged.is_file().then_some(packaged).or_else(|| on_search_path("rabbitmq-server")) {
         Some(program) => Ok(program),
-        None => bail!("RabbitMQ (3.10 or newer) is not installed"),
+        None => bail!("RabbitMQ is not installed; install 3.10 or newer"),
     }
 }
 
-/// Comes with Erlang, in a directory of its own.
+/// Erlang installs it in its own directory.
 fn erl_call() -> anyhow::Result<PathBuf> {
     let packaged = PathBuf::from("/usr/lib/erlang/bin/erl_call");
     match packaged.is_file().then_some(packaged).or_else(|| on_search_path("erl_call")) {
         Some(program) => Ok(program),
-        None => bail!("Erlang's erl_call is not installed"),
+        None => bail!("Erlang's erl_call is not installed; install Erlang's erl_interface tools"),
     }
 }
 
@@ -309,25 +309,25 @@ fn write_settings(options: &RabbitMqOptions, home: &Path) -> anyhow::Result<()> 
          raft.wal_max_size_bytes = 67108864\n",
         options.ports.amqp, options.password
     );
-    places::write_private(&home.join("rabbitmq.conf"), settings.as_bytes())?;
-    places::write_private(&home.join("enabled_plugins"), b"[].\n")?;
+    paths::write_private(&home.join("rabbitmq.conf"), settings.as_bytes())?;
+    paths::write_private(&home.join("enabled_plugins"), b"[].\n")?;
     fs::create_dir_all(home.join("conf.d"))?;
     let cookie = home.join(".erlang.cookie");
     if !cookie.exists() {
-        places::write_private(&cookie, Entropy::from_system()?.u128().to_string().as_bytes())?;
+        paths::write_private(&cookie, Entropy::from_system()?.u128().to_string().as_bytes())?;
     }
     Ok(())
 }
 
 fn launch(options: &RabbitMqOptions, program: &Path, home: &Path) -> Launch {
     let ports = options.ports;
-    Launch::secluded(program, &options.directory.join("logs/rabbitmq.log"))
+    Launch::isolated(program, &options.directory.join("logs/rabbitmq.log"))
         .variable("HOME", home)
         .variable("ERL_EPMD_PORT", ports.epmd.to_string())
         .variable("ERL_EPMD_ADDRESS", "127.0.0.1")
-        // No Erlang program may start a name server in the background: it would outlive us.
+        // Erlang must not start a name server in the background, because it would outlive us.
         .variable("ERL_AFLAGS", "-start_epmd false")
-        // Has the script become the server instead of waiting for it, so that the process we know is the server's.
+        // Makes the script exec the server, so that the process id is the server's.
         .variable("RUNNING_UNDER_SYSTEMD", "true")
         .variable("RABBITMQ_NODENAME", NODE)
         .variable("RABBITMQ_NODE_IP_ADDRESS", "127.0.0.1")
@@ -359,7 +359,7 @@ async fn greets(port: u16) -> bool {
     matches!(timeout(Duration::from_secs(3), greeting).await, Ok(Ok(METHOD_FRAME)))
 }
 
-/// A server whose supervisor was killed may still be on its way out, with the data in its hands.
+/// The server of a killed supervisor may still be stopping and using the data.
 async fn wait_for_predecessor(home: &Path) -> anyhow::Result<()> {
     let Ok(text) = fs::read_to_string(home.join("pid")) else {
         return Ok(());

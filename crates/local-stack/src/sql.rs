@@ -1,4 +1,4 @@
-//! SQL for the stack's own housekeeping, and for tests that look into a service's database.
+//! SQL for the stack itself, and for tests that inspect a service's database.
 
 use std::time::Duration;
 
@@ -10,11 +10,10 @@ use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage, SimpleQueryRow};
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs SQL in the database of the URL and answers its rows: a line per row, `|` between columns. Several statements are one
-/// transaction.
+/// Runs SQL and returns the rows, one per line, with `|` between columns. Several statements run in one transaction.
 ///
 /// # Errors
-/// When the server refuses a statement or cannot be reached.
+/// When the server refuses a statement or is unreachable.
 pub async fn query(url: &str, sql: &str) -> anyhow::Result<String> {
     let session = Session::open(url).await?;
     let rows = session.query(sql).await;
@@ -30,11 +29,11 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) async fn open(url: &str) -> anyhow::Result<Self> {
         let config: Config = url.parse().context("the database's URL")?;
-        // Boxed: the compiler follows the futures of a whole test only so deep.
+        // Boxed, because the compiler limits the depth of a test's nested futures.
         let connecting = timeout(CONNECT_LIMIT, Box::pin(config.connect(NoTls)));
         let (client, connection) =
-            connecting.await.context("PostgreSQL does not answer")?.map_err(in_words)?;
-        // What ends a connection also fails the query on it, which tells.
+            connecting.await.context("PostgreSQL did not answer in time")?.map_err(with_server_message)?;
+        // A connection error also fails the query, which reports it.
         let connection = tokio::spawn(async { connection.await.unwrap_or_default() });
         Ok(Self { client, connection })
     }
@@ -44,7 +43,7 @@ impl Session {
         let messages = timeout(LIMIT, Box::pin(self.client.simple_query(sql)))
             .await
             .context("PostgreSQL took too long")?
-            .map_err(in_words)?;
+            .map_err(with_server_message)?;
         let rows = messages.iter().filter_map(|message| match message {
             SimpleQueryMessage::Row(row) => Some(line(row)),
             _ => None,
@@ -52,17 +51,17 @@ impl Session {
         Ok(rows.collect::<Vec<_>>().join("\n"))
     }
 
-    /// Returns once the server was told: a database in use cannot be copied.
+    /// Returns after the server has closed the session, because a database in use cannot be copied.
     pub(crate) async fn close(self) {
         let Self { client, connection } = self;
         drop(client);
-        // It cannot fail: the task neither panics nor is it cancelled.
+        // The task neither panics nor gets cancelled, so joining it cannot fail.
         let _ended = connection.await;
     }
 }
 
-/// The driver's own text is only "db error"; the server's says which.
-fn in_words(error: tokio_postgres::Error) -> anyhow::Error {
+/// Adds the server's message, because the driver's text is only "db error".
+fn with_server_message(error: tokio_postgres::Error) -> anyhow::Error {
     match error.as_db_error() {
         Some(refusal) => anyhow!("{refusal}"),
         None => error.into(),

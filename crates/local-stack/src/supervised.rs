@@ -1,7 +1,7 @@
-//! A program kept running: started again when it dies, signalled, stopped, and gone when its owner is gone.
+//! A supervised program: restarted when it dies, and stopped when its owner is dropped.
 //!
-//! Each has one thread that starts it and waits for it. The kernel ties a child's life to the thread that started it,
-//! and this thread lives as long as the child; a test's or an executor's thread may end before.
+//! Each program has its own thread, which starts it and waits for it. The kernel kills a child when the thread that
+//! started it ends, and a test's or an executor's thread may end earlier than the child.
 
 #[cfg(test)]
 mod tests;
@@ -19,55 +19,55 @@ use tokio::time::timeout;
 
 use crate::launch::Launch;
 
-/// How long a program that died stays down, the first time and at most.
+/// The delay before a restart: the first and the longest.
 const BACKOFF_FIRST: Duration = Duration::from_millis(200);
 const BACKOFF_MAX: Duration = Duration::from_secs(5);
-/// A program that ran this long is trusted again.
-const TRUSTED_AFTER: Duration = Duration::from_secs(30);
-/// What a program gets to end by its parting signal when its owner is dropped.
-const LAST_GRACE: Duration = Duration::from_secs(5);
+/// After running this long, a program starts again with the first delay.
+const BACKOFF_RESET_AFTER: Duration = Duration::from_secs(30);
+/// The time for a program to end after its stop signal when its owner is dropped.
+const DROP_GRACE: Duration = Duration::from_secs(5);
 
-/// What happens to supervised programs.
+/// An event of a supervised program.
 #[derive(Clone, Debug)]
 pub enum Notice {
-    /// It runs, with this process id.
+    /// It runs with this process id.
     Started { name: String, pid: u32 },
-    /// It died though it was wanted, and is started again after a moment.
+    /// It died unexpectedly and will be restarted.
     Died { name: String, how: String },
     /// It could not be started.
     Failed { name: String, why: String },
 }
 
-/// Told of every [`Notice`], from the threads of the programs.
+/// Receives every [`Notice`], on the programs' threads.
 pub type Listener = Arc<dyn Fn(&Notice) + Send + Sync>;
 
-/// Its state as others see it.
+/// The state of a program as other threads see it.
 #[derive(Clone, Debug, Default)]
 struct Status {
     pid: Option<u32>,
-    /// How it ended last, and how often it did unasked.
+    /// How it ended last, and how often it died unexpectedly.
     last_end: Option<String>,
     deaths: u32,
 }
 
-/// How a program is stopped in good order.
+/// How to stop a program.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Farewell {
+pub(crate) struct StopProcedure {
     pub(crate) signal: Signal,
     pub(crate) grace: Duration,
-    /// What stops it at once without leaving a mess; the same as the launch's parting signal.
+    /// The signal that stops it at once and cleanly; the same as the launch's death signal.
     pub(crate) at_once: Signal,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum DesiredState {
     Up,
     Down,
     Never,
 }
 
 struct Control {
-    wanted: Wanted,
+    wanted: DesiredState,
     handle: Option<OwnedFd>,
 }
 
@@ -80,10 +80,10 @@ struct Shared {
     status: watch::Sender<Status>,
 }
 
-/// A supervised program. Dropping it ends the program.
+/// A supervised program. Dropping it stops the program.
 pub(crate) struct Supervised {
     shared: Arc<Shared>,
-    farewell: Farewell,
+    stop_procedure: StopProcedure,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -92,14 +92,14 @@ impl Supervised {
     pub(crate) fn start(
         name: &str,
         launch: Launch,
-        farewell: Farewell,
+        stop_procedure: StopProcedure,
         listener: Listener,
     ) -> anyhow::Result<Self> {
         let shared = Arc::new(Shared {
             name: name.to_owned(),
             launch,
             listener,
-            control: Mutex::new(Control { wanted: Wanted::Up, handle: None }),
+            control: Mutex::new(Control { wanted: DesiredState::Up, handle: None }),
             wake: Condvar::new(),
             status: watch::Sender::new(Status::default()),
         });
@@ -108,7 +108,7 @@ impl Supervised {
             .name(format!("supervise {name}"))
             .spawn(move || supervision.supervise())
             .context("starting a supervising thread")?;
-        Ok(Self { shared, farewell, thread: Some(thread) })
+        Ok(Self { shared, stop_procedure, thread: Some(thread) })
     }
 
     /// The process id while it runs.
@@ -116,7 +116,7 @@ impl Supervised {
         self.shared.status.borrow().pid
     }
 
-    /// Sends a signal to the process that runs now.
+    /// Sends a signal to the running process.
     pub(crate) fn signal(&self, signal: Signal) -> anyhow::Result<()> {
         let control = self.shared.control();
         let Some(handle) = &control.handle else {
@@ -125,14 +125,14 @@ impl Supervised {
         pidfd_send_signal(handle, signal).with_context(|| format!("signalling {}", self.shared.name))
     }
 
-    /// SIGKILL, and the supervisor starts it again. Answers when that process is gone.
+    /// Sends SIGKILL and waits until the process is gone. The supervisor starts it again.
     pub(crate) async fn kill(&self) -> anyhow::Result<()> {
         self.end_by(Signal::KILL).await
     }
 
-    /// As [`Supervised::kill`], by the signal that leaves no mess.
+    /// As [`Supervised::kill`], with the signal that stops it cleanly.
     pub(crate) async fn stop_at_once(&self) -> anyhow::Result<()> {
-        self.end_by(self.farewell.at_once).await
+        self.end_by(self.stop_procedure.at_once).await
     }
 
     async fn end_by(&self, signal: Signal) -> anyhow::Result<()> {
@@ -141,35 +141,35 @@ impl Supervised {
         self.gone(pid, Duration::from_secs(10)).await
     }
 
-    /// Stops it in good order, by force when it takes too long; it stays down until [`Supervised::bring_up`].
+    /// Stops it gracefully, or by force after a timeout. It stays down until [`Supervised::bring_up`].
     pub(crate) async fn stop(&self) -> anyhow::Result<()> {
-        let pid = self.want(Wanted::Down);
+        let pid = self.want(DesiredState::Down);
         if pid.is_none() {
             return Ok(());
         }
-        // One that is paused must first be woken, or it would not hear.
-        self.signal_if_running(self.farewell.signal);
+        // A paused program handles the signal only after SIGCONT.
+        self.signal_if_running(self.stop_procedure.signal);
         self.signal_if_running(Signal::CONT);
-        if self.gone(pid, self.farewell.grace).await.is_err() {
+        if self.gone(pid, self.stop_procedure.grace).await.is_err() {
             self.signal_if_running(Signal::KILL);
             self.gone(pid, Duration::from_secs(10)).await?;
         }
         Ok(())
     }
 
-    /// SIGKILL; it stays down until [`Supervised::bring_up`].
+    /// Sends SIGKILL. It stays down until [`Supervised::bring_up`].
     pub(crate) async fn kill_and_keep_down(&self) -> anyhow::Result<()> {
-        let pid = self.want(Wanted::Down);
+        let pid = self.want(DesiredState::Down);
         self.signal_if_running(Signal::KILL);
         self.gone(pid, Duration::from_secs(10)).await
     }
 
     /// Starts it again after a stop.
     pub(crate) fn bring_up(&self) {
-        self.want(Wanted::Up);
+        self.want(DesiredState::Up);
     }
 
-    /// Asks until the program answers. One that dies meanwhile is hopeless: its first start is not retried.
+    /// Polls until the program is ready. Fails if it dies meanwhile: the first start is not retried.
     pub(crate) async fn first_ready(
         &self,
         limit: Duration,
@@ -185,7 +185,7 @@ impl Supervised {
         bail!("{} {how}; {}", self.shared.name, self.shared.launch.log_tail())
     }
 
-    /// Asks until the program answers, over as many restarts as it takes.
+    /// Polls until the program is ready, across restarts.
     pub(crate) async fn ready(
         &self,
         limit: Duration,
@@ -199,8 +199,8 @@ impl Supervised {
         self.shared.status.borrow().deaths
     }
 
-    /// Sets what is wanted, and answers which process runs at that moment.
-    fn want(&self, wanted: Wanted) -> Option<u32> {
+    /// Sets the desired state and returns the process id at that moment.
+    fn want(&self, wanted: DesiredState) -> Option<u32> {
         let mut control = self.shared.control();
         control.wanted = wanted;
         self.shared.wake.notify_all();
@@ -209,7 +209,7 @@ impl Supervised {
 
     fn signal_if_running(&self, signal: Signal) {
         if let Some(handle) = &self.shared.control().handle {
-            // It may be dead already, which is what the caller is after.
+            // It may be dead already, which is the goal.
             let _gone = pidfd_send_signal(handle, signal);
         }
     }
@@ -219,7 +219,7 @@ impl Supervised {
         let mut status = self.shared.status.subscribe();
         let gone = timeout(limit, status.wait_for(|status| status.pid != Some(pid))).await;
         match gone {
-            Ok(seen) => seen.map(drop).context("the supervising thread is gone"),
+            Ok(seen) => seen.map(drop).context("the supervising thread has ended"),
             Err(_elapsed) => bail!("{} did not end within {} s", self.shared.name, limit.as_secs()),
         }
     }
@@ -227,16 +227,16 @@ impl Supervised {
 
 impl Drop for Supervised {
     fn drop(&mut self) {
-        self.want(Wanted::Never);
-        self.signal_if_running(self.farewell.at_once);
+        self.want(DesiredState::Never);
+        self.signal_if_running(self.stop_procedure.at_once);
         self.signal_if_running(Signal::CONT);
-        let end = Instant::now() + LAST_GRACE;
+        let end = Instant::now() + DROP_GRACE;
         while self.pid().is_some() && Instant::now() < end {
             thread::sleep(Duration::from_millis(10));
         }
         self.signal_if_running(Signal::KILL);
         if let Some(thread) = self.thread.take() {
-            // A supervising thread that panicked has no program left to end.
+            // If the supervising thread panicked, its program is dead.
             let _panicked = thread.join();
         }
     }
@@ -262,7 +262,7 @@ impl Shared {
                 }
             };
             if self.record_end(end) {
-                backoff = if started.elapsed() > TRUSTED_AFTER { BACKOFF_FIRST } else { backoff };
+                backoff = if started.elapsed() > BACKOFF_RESET_AFTER { BACKOFF_FIRST } else { backoff };
                 self.pause(backoff);
                 backoff = (backoff * 2).min(BACKOFF_MAX);
             } else {
@@ -271,18 +271,18 @@ impl Shared {
         }
     }
 
-    /// Answers whether to go on at all.
+    /// Returns whether to continue.
     fn wait_until_wanted(&self) -> bool {
         let control = self.control();
-        let down = |control: &mut Control| control.wanted == Wanted::Down;
+        let down = |control: &mut Control| control.wanted == DesiredState::Down;
         let control = self.wake.wait_while(control, down).unwrap_or_else(PoisonError::into_inner);
-        control.wanted == Wanted::Up
+        control.wanted == DesiredState::Up
     }
 
-    /// Starts the program, unless it is no longer wanted. The lock is held, so that whoever stops it finds its handle.
+    /// Starts the program if it is still wanted. Holds the lock, so that a concurrent stop finds the process handle.
     fn launch(&self) -> anyhow::Result<Option<Child>> {
         let mut control = self.control();
-        if control.wanted != Wanted::Up {
+        if control.wanted != DesiredState::Up {
             return Ok(None);
         }
         let mut child = self.launch.logged_command()?.spawn().context("starting setpriv (of util-linux)")?;
@@ -310,9 +310,9 @@ impl Shared {
         }
     }
 
-    /// Publishes the end, and answers whether nobody had asked for it.
+    /// Publishes the end. Returns whether it was unexpected.
     fn record_end(&self, how: String) -> bool {
-        let unasked = self.control().wanted == Wanted::Up;
+        let unasked = self.control().wanted == DesiredState::Up;
         self.status.send_modify(|status| {
             status.pid = None;
             status.deaths += u32::from(unasked);
@@ -324,10 +324,10 @@ impl Shared {
         unasked
     }
 
-    /// Stays down for a moment, less when someone changes what is wanted.
+    /// Waits, but wakes up when the desired state changes.
     fn pause(&self, moment: Duration) {
         let control = self.control();
-        let up = |control: &mut Control| control.wanted == Wanted::Up;
+        let up = |control: &mut Control| control.wanted == DesiredState::Up;
         drop(self.wake.wait_timeout_while(control, moment, up));
     }
 }

@@ -1,17 +1,17 @@
-//! Waiting for a condition, with an end.
+//! Polling with a time limit.
 
 use std::time::Duration;
 
 use anyhow::bail;
 use tokio::time::{Instant, sleep};
 
-/// How often a condition is looked at.
+/// The polling interval.
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// Asks until the answer is yes.
+/// Polls until the condition holds.
 ///
 /// # Errors
-/// When `limit` passes first, naming `what` was waited for.
+/// When it does not hold within `limit`; the error names `what`.
 pub(crate) async fn until(
     what: &str,
     limit: Duration,
@@ -20,7 +20,7 @@ pub(crate) async fn until(
     let end = Instant::now() + limit;
     while !condition().await {
         if Instant::now() >= end {
-            bail!("{what}: not within {} s", limit.as_secs());
+            bail!("timed out after {} s: {what}", limit.as_secs());
         }
         sleep(PAUSE).await;
     }

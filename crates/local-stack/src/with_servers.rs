@@ -10,10 +10,10 @@ use local_stack::TestServers;
 use tokio::process::Command;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// How often what ended tests left is removed.
+/// The interval of removing what ended tests left.
 const CLEAN_UP_EVERY: Duration = Duration::from_secs(5);
 
-/// Runs the command and answers its exit code. The servers end with it.
+/// Runs the command and returns its exit code. The servers stop with the command.
 pub(crate) async fn with_servers(command: &[OsString]) -> anyhow::Result<ExitCode> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -24,7 +24,7 @@ pub(crate) async fn with_servers(command: &[OsString]) -> anyhow::Result<ExitCod
     };
     let servers = Arc::new(servers);
     let cleaning = tokio::spawn(clean_up(Arc::clone(&servers)));
-    // In our group, so that Ctrl-C reaches the command too; and ended with us, should we be killed.
+    // The command stays in our process group, so that Ctrl-C reaches it, and the kernel kills it if we are killed.
     let mut child = Command::new("setpriv")
         .args(["--pdeathsig", "TERM", "--"])
         .args(command)
@@ -35,13 +35,13 @@ pub(crate) async fn with_servers(command: &[OsString]) -> anyhow::Result<ExitCod
     let status = loop {
         tokio::select! {
             status = child.wait() => break status?,
-            // The terminal told the command as well. It ends first, then the servers.
+            // The terminal sent the signal to the command too. It ends first, then the servers.
             _ = interrupt.recv() => {}
             _ = terminate.recv() => child.start_kill()?,
         }
     };
     cleaning.abort();
-    // Awaited, so that it does not hold the servers any more.
+    // Awaited, so that it releases the servers.
     let _cancelled = cleaning.await;
     if let Some(servers) = Arc::into_inner(servers) {
         servers.shut_down()?;
@@ -50,13 +50,13 @@ pub(crate) async fn with_servers(command: &[OsString]) -> anyhow::Result<ExitCod
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-/// Removes what ended tests left, for as long as the command runs.
+/// Removes what ended tests left while the command runs.
 async fn clean_up(servers: Arc<TestServers>) {
     loop {
         tokio::time::sleep(CLEAN_UP_EVERY).await;
-        // Tests go on without it: what could not be removed now is removed in the next round, or with the servers.
+        // Tests continue on a failure. The next round or the end of the servers removes the rest.
         if let Err(error) = servers.drop_leftovers().await {
-            eprintln!("removing what ended tests left: {error:#}");
+            eprintln!("cannot remove the data of ended tests: {error:#}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Servers of one's own: they survive being killed with their data, and leave nothing behind.
+//! Private servers survive a kill with their data and leave nothing behind.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail their test by panicking")]
 
@@ -23,7 +23,7 @@ fn unheard() -> Listener {
     Arc::new(|_| {})
 }
 
-/// The words of every process that mentions the directory.
+/// The command lines of all processes that mention the directory.
 fn processes_of(directory: &Path) -> Vec<String> {
     let directory = directory.to_string_lossy().into_owned();
     let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -63,7 +63,7 @@ async fn postgres_comes_back_from_a_kill_with_what_was_committed() {
     server.ready().await.unwrap();
     assert_ne!(server.pid().unwrap(), first);
     assert_eq!(query(&url, "SELECT id FROM kept;").await.unwrap(), "7");
-    // Again by name: an existing database is found, with its data.
+    // An existing database is found by name, with its data.
     assert_eq!(server.create_database("shop", "secret").await.unwrap(), url);
     server.restart().await.unwrap();
     assert_eq!(query(&url, "SELECT id FROM kept;").await.unwrap(), "7");

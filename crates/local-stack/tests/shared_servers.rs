@@ -1,4 +1,4 @@
-//! The servers that tests share: databases and virtual hosts of their own.
+//! Separate databases and virtual hosts on the servers that tests share.
 
 use local_stack::{Servers, query};
 
@@ -31,8 +31,8 @@ async fn each_virtual_host_takes_a_client() {
     }
 }
 
-/// Each test here has a thread and a runtime of its own, and they end at different times; the servers must not end
-/// with whichever started them.
+/// Each test here has its own thread and runtime, which end at different times. The servers must not end with the
+/// runtime that started them.
 #[test]
 fn servers_outlive_the_runtime_that_started_them() {
     for _ in 0..2 {

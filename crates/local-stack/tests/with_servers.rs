@@ -1,4 +1,4 @@
-//! `local-stack with-servers`: the command sees the servers, its exit code is passed on, and nothing is left.
+//! `local-stack with-servers` passes the servers to its command, returns its exit code, and leaves nothing behind.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail their test by panicking")]
 

@@ -1,6 +1,6 @@
-//! Acknowledgements of one subscription, several at a time: the broker puts each on disk, and one for all messages up to
-//! a number costs no more than one for a single message. Until then a lost connection brings messages again that were
-//! handled, as it may at any time.
+//! Batches the acknowledgements of a subscription: the broker writes each one to disk, and one for all messages up to a
+//! number costs no more than one for a single message. If the connection is lost before, handled messages are delivered
+//! again, which is always possible.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,27 +18,27 @@ const GATHER: Duration = Duration::from_millis(20);
 #[derive(Clone)]
 pub(crate) struct Acks {
     channel: Channel,
-    /// As many are acknowledged at once.
+    /// The number of messages that are acknowledged at once.
     enough: usize,
     messages: Arc<Mutex<Messages>>,
     first: Arc<Notify>,
     full: Arc<Notify>,
 }
 
-/// By their numbers in the channel, which rise.
+/// By delivery tags, which increase.
 #[derive(Default)]
 struct Messages {
-    /// Neither handled nor given back.
+    /// Neither handled nor returned to the broker.
     open: BTreeSet<u64>,
     handled: BTreeSet<u64>,
 }
 
-/// What to tell the broker.
+/// The acknowledgements to send.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Due {
-    /// All up to this one.
+    /// All messages up to this one.
     up_to: Option<u64>,
-    /// Those after one that is still open.
+    /// Single messages after one that is still open.
     singly: Vec<u64>,
 }
 
@@ -54,7 +54,7 @@ impl Messages {
 }
 
 impl Acks {
-    /// For a subscription that is sent at most `prefetch` messages at a time.
+    /// For a subscription with this prefetch count.
     pub(crate) fn new(channel: Channel, prefetch: u16) -> Self {
         Self {
             channel,
@@ -65,7 +65,7 @@ impl Acks {
         }
     }
 
-    /// To be told of each message in turn, before it is worked at.
+    /// Call this for each message in order, before it is handled.
     pub(crate) fn begin(&self, tag: u64) {
         self.lock().open.insert(tag);
     }
@@ -81,12 +81,12 @@ impl Acks {
         }
     }
 
-    /// It was given back to the broker.
+    /// The message was returned to the broker.
     pub(crate) fn rejected(&self, tag: u64) {
         self.lock().open.remove(&tag);
     }
 
-    /// Acknowledges from time to time; for ever.
+    /// Acknowledges periodically, forever.
     pub(crate) async fn run(self) {
         loop {
             tokio::select! {
@@ -97,13 +97,13 @@ impl Acks {
         }
     }
 
-    /// Acknowledges what is handled now.
+    /// Acknowledges all handled messages now.
     pub(crate) async fn flush(&self) {
         let Due { up_to, singly } = self.lock().take_due();
         let all = up_to.map(|tag| (tag, true)).into_iter();
         for (tag, multiple) in all.chain(singly.into_iter().map(|tag| (tag, false))) {
             if let Err(error) = self.channel.basic_ack(tag, BasicAckOptions { multiple }).await {
-                tracing::debug!(%error, "messages could not be acknowledged; they will be delivered again");
+                tracing::debug!(%error, "acknowledgement failed; messages will be redelivered");
                 return;
             }
         }

@@ -1,4 +1,4 @@
-//! What a service holds of the broker.
+//! A service's access to the broker.
 
 use std::sync::Arc;
 
@@ -9,47 +9,47 @@ use crate::link::Link;
 use crate::publisher::Publisher;
 use crate::{Queue, declare};
 
-/// The broker, over one connection for publishing and one for consuming, so that a broker that slows publishers down
-/// does not slow the acknowledgements with them. Both come back by themselves. Clones share them.
+/// The broker, with one connection for publishing and one for consuming: when the broker throttles publishers, it does
+/// not throttle acknowledgements. Both reconnect automatically. Clones share them.
 #[derive(Clone)]
 pub struct Broker {
     publisher: Publisher,
     consuming: Arc<Link>,
 }
 
-/// What a shared queue holds.
+/// The content of a shared queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backlog {
-    /// Messages that no consumer has been given yet.
+    /// Messages that were not delivered to a consumer yet.
     pub ready: u32,
     pub dead_letters: u32,
 }
 
-/// What is at the mercy of the network on the way to the broker, in words; `None` on this machine, and where TLS proves who
-/// answers. For a warning: what is wrong with the URL is told elsewhere.
+/// The network risk of the broker connection; `None` on this machine and with verified TLS. For a warning: the settings
+/// check reports an invalid URL.
 pub fn exposure(settings: &settings::Broker) -> Option<&'static str> {
     let uri: AMQPUri = settings.url.expose().parse().ok()?;
     let is_safe = uri.scheme == AMQPScheme::AMQPS || settings::is_this_machine(&uri.authority.host);
-    (!is_safe).then_some("may be read and changed on its way")
+    (!is_safe).then_some("can be read and changed on the network")
 }
 
 impl Broker {
-    /// Begins to connect, and keeps connecting. `service` names the connections in the broker's own listings.
-    /// Needs a tokio runtime.
+    /// Starts to connect, and reconnects when needed. `service` is the connections' name in the broker's lists. Needs a
+    /// tokio runtime.
     pub fn start(settings: &settings::Broker, service: &'static str) -> Self {
         let publishing = Arc::new(Link::start(settings, service, "publishing"));
         let consuming = Arc::new(Link::start(settings, service, "consuming"));
         Self { publisher: Publisher::new(publishing), consuming }
     }
 
-    /// Whether both connections stand and the broker takes messages, for readiness. Asks nobody.
+    /// Whether both connections are open and the broker accepts messages, for readiness. Sends nothing.
     ///
     /// # Errors
     /// [`BrokerError::Unavailable`].
     pub async fn check(&self) -> Result<(), BrokerError> {
         for link in [self.publisher.link(), &*self.consuming] {
             let Some(live) = link.current() else {
-                return Err(link.why_not());
+                return Err(link.last_error());
             };
             if live.connection().status().blocked() {
                 return Err(BrokerError::Unavailable("the broker is out of memory or disk space".into()));
@@ -58,10 +58,10 @@ impl Broker {
         Ok(())
     }
 
-    /// What a shared queue holds at this moment.
+    /// The current content of a shared queue.
     ///
     /// # Errors
-    /// When there is no connection, or no such queue.
+    /// Without a connection or such a queue.
     pub async fn backlog(&self, queue: &Queue) -> Result<Backlog, BrokerError> {
         let live = self.consuming.connected().await?;
         let ready = declare::count(live.connection(), queue.name()).await?;
@@ -73,7 +73,7 @@ impl Broker {
         self.publisher.clone()
     }
 
-    /// Takes leave of the broker, within 5 s. Stop the consumers and the relay first.
+    /// Closes the connections, within 5 s. Stop the consumers and the relay first.
     pub async fn close(&self) {
         tokio::join!(self.publisher.close(), self.consuming.close());
     }

@@ -1,4 +1,4 @@
-//! One connection to the broker, and a way to end it that does not depend on the broker's cooperation.
+//! One connection to the broker, which can be closed without the broker's cooperation.
 
 use std::io;
 use std::net::{Shutdown, TcpStream};
@@ -16,58 +16,61 @@ use tokio::time::timeout;
 
 use crate::BrokerError;
 
-/// How long connecting may take, from the look-up of the name to the end of the handshake.
+/// The time limit for connecting, from the name lookup to the end of the handshake.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long opening the socket may take.
+/// The time limit for opening the socket.
 const OPEN: Duration = Duration::from_secs(3);
-/// How long taking leave may take.
+/// The time limit for closing the connection.
 const CLOSE: Duration = Duration::from_secs(2);
-/// A peer that says nothing for this long, in seconds, is gone.
+/// A peer that sends nothing for this long, in seconds, counts as disconnected.
 const HEARTBEAT: u16 = 10;
-/// In bytes. Each connection keeps buffers of 64 frames: the broker's own 128 KiB would cost each service 16 MiB. What is
-/// longer travels in several.
+/// In bytes. Each connection buffers 64 frames: the broker's default of 128 KiB would cost each service 16 MiB. Longer
+/// messages use several frames.
 const FRAME_MAX: u32 = 16 * 1024;
 
-/// A connection that was made. Dropping it cuts the line.
+/// An open connection. Dropping it closes the socket.
 pub(crate) struct Live {
     connection: Connection,
-    line: Line,
-    doubted: Notify,
+    line: Socket,
+    marked_broken: Notify,
 }
 
-/// The socket under a connection, kept so that it can be cut: a connection whose broker stopped answering in the
-/// middle of a handshake would otherwise keep its thread for ever.
+/// The socket of a connection, kept to close it: if the broker stops answering during the handshake, the connection
+/// would otherwise keep its thread forever.
 #[derive(Clone, Default)]
-struct Line(Arc<Mutex<Option<TcpStream>>>);
+struct Socket(Arc<Mutex<Option<TcpStream>>>);
 
-impl Line {
+impl Socket {
     fn keep(&self, socket: &impl AsFd) -> io::Result<()> {
         if Arc::strong_count(&self.0) == 1 {
-            return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "nobody waits for the connection"));
+            return Err(io::Error::new(
+                io::ErrorKind::ConnectionAborted,
+                "the connection attempt was cancelled",
+            ));
         }
         let socket = TcpStream::from(socket.as_fd().try_clone_to_owned()?);
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(socket);
         Ok(())
     }
 
-    /// There is nothing left to cut.
+    /// Releases the socket, because it is closed.
     fn forget(&self) {
         drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 
-impl Drop for Line {
+impl Drop for Socket {
     fn drop(&mut self) {
-        // The connector keeps a clone for as long as the connection's thread runs; whoever goes first cuts the line.
+        // The connector has a clone while the connection's thread runs. The first drop closes the socket.
         if let Some(socket) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // An error says that the other side was faster.
+            // An error means that the other side closed it first.
             let _closed = socket.shutdown(Shutdown::Both);
         }
     }
 }
 
-/// Read at each connection: what the system trusts may change while a service runs.
-fn whom_to_trust(authorities: Option<&Certificates>) -> Result<RustlsConnector, BrokerError> {
+/// Read at each connection, because the system's authorities may change while a service runs.
+fn rustls_connector(authorities: Option<&Certificates>) -> Result<RustlsConnector, BrokerError> {
     let config = match authorities {
         Some(authorities) => tls::certified_by(authorities.as_slice()),
         None => tls::certified_by_system(),
@@ -82,19 +85,19 @@ impl Live {
         authorities: Option<&Certificates>,
         name: &str,
     ) -> Result<Self, BrokerError> {
-        // The parser's own error would show the URL, and with it the password.
+        // The parser's own error would show the URL with its password.
         let mut uri: AMQPUri = url
             .expose()
             .parse()
-            .map_err(|_| BrokerError::Unavailable("the broker's URL is malformed".into()))?;
+            .map_err(|_| BrokerError::Unavailable("the broker's URL is invalid".into()))?;
         uri.query.heartbeat.get_or_insert(HEARTBEAT);
         uri.query.frame_max.get_or_insert(FRAME_MAX);
         let properties = ConnectionProperties::default().with_connection_name(name.into());
         let tls = match uri.scheme {
             AMQPScheme::AMQP => None,
-            AMQPScheme::AMQPS => Some(whom_to_trust(authorities)?),
+            AMQPScheme::AMQPS => Some(rustls_connector(authorities)?),
         };
-        let line = Line::default();
+        let line = Socket::default();
         let connecting = Connection::connector(
             uri,
             lapin::runtime::default_runtime()?,
@@ -118,8 +121,8 @@ impl Live {
             properties,
         );
         match timeout(CONNECT, connecting).await {
-            Ok(connection) => Ok(Self { connection: connection?, line, doubted: Notify::new() }),
-            Err(_) => Err(BrokerError::Unavailable("no answer while connecting".into())),
+            Ok(connection) => Ok(Self { connection: connection?, line, marked_broken: Notify::new() }),
+            Err(_) => Err(BrokerError::Unavailable("timed out while connecting".into())),
         }
     }
 
@@ -127,20 +130,20 @@ impl Live {
         &self.connection
     }
 
-    /// Something on this connection stayed without an answer: it is made anew.
-    pub(crate) fn doubt(&self) {
-        self.doubted.notify_one();
+    /// Marks the connection as broken because of a timeout; it is replaced.
+    pub(crate) fn mark_broken(&self) {
+        self.marked_broken.notify_one();
     }
 
-    pub(crate) async fn doubted(&self) {
-        self.doubted.notified().await;
+    pub(crate) async fn marked_broken(&self) {
+        self.marked_broken.notified().await;
     }
 
-    /// Takes leave, bounded.
+    /// Closes the connection, with a time limit.
     pub(crate) async fn close(&self) {
         match timeout(CLOSE, self.connection.close(200, "going away".into())).await {
             Ok(Ok(())) => self.line.forget(),
-            Ok(Err(_)) | Err(_) => tracing::debug!("the broker did not take our leave"),
+            Ok(Err(_)) | Err(_) => tracing::debug!("timed out closing the broker connection"),
         }
     }
 }

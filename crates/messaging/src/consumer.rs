@@ -1,4 +1,4 @@
-//! The consumer loop: subscribe, handle, acknowledge; and again after every loss.
+//! The consumer loop: subscribe, handle, acknowledge, and resubscribe after a loss.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,35 +22,36 @@ use tracing::Instrument;
 
 use crate::acks::Acks;
 use crate::connect::Live;
-use crate::hold::{Verdict, settle};
+use crate::hold::{Disposition, handle_until_done};
 use crate::message::{self, Outgoing};
 use crate::{Broker, BrokerError, Handler, Queue, declare, spans};
 
-/// How long a subscription may take.
+/// The time limit for subscribing.
 const SUBSCRIBE: Duration = Duration::from_secs(10);
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
-/// How long the broker has to confirm that it sends no more, and that a channel is closed.
+/// The time limit for cancelling a subscription and for closing a channel.
 const CANCEL: Duration = Duration::from_secs(1);
-/// How long the messages in hand may take when we stop.
+/// The time limit for messages in flight when the service stops.
 const FINISH: Duration = Duration::from_secs(10);
 
-/// What becomes of a message, as it is counted.
+/// The outcome of a message in metrics.
 const HANDLED: &str = "handled";
 const DEAD_LETTERED: &str = "dead_lettered";
 const RENEWED: &str = "requeued";
-const LET_GO: &str = "abandoned";
+const ABANDONED: &str = "abandoned";
 const PANICKED: &str = "panicked";
 
-/// 1 while messages of the queue are heard, whatever the connection is worth.
+/// 1 while the consumer is subscribed to the queue.
 fn subscribed_gauge(queue: &'static str) -> Gauge {
     gauge!("consumer_subscribed", "queue" => queue)
 }
 
-/// Consumes a queue until `stop` is cancelled, handling up to `parallel` messages at once; then finishes what it holds,
-/// within 10 s, and returns. Declares the exchange and the queue, and subscribes anew after every loss.
+/// Consumes a queue until `stop` is cancelled and handles up to `parallel` messages at once. Then finishes the messages
+/// in flight, within 10 s. Declares the exchange and the queue, and resubscribes after every loss.
 ///
-/// A message is acknowledged when its handler is done with it. One that is not an [`Envelope`] goes to the dead letters.
+/// A message is acknowledged after its handler has finished. A message that is not an [`Envelope`] goes to the dead
+/// letters.
 pub async fn consume(
     broker: Broker,
     queue: Queue,
@@ -59,13 +60,13 @@ pub async fn consume(
     stop: CancellationToken,
 ) {
     let parallel = parallel.max(1);
-    // A counter that begins with its first message hides that message from whoever watches its increase.
-    for outcome in [HANDLED, DEAD_LETTERED, RENEWED, LET_GO, PANICKED] {
+    // Publish 0 up front: the first increment would otherwise be invisible in rates.
+    for outcome in [HANDLED, DEAD_LETTERED, RENEWED, ABANDONED, PANICKED] {
         count(queue.name, outcome, 0);
     }
-    // What is not there is no 0 for whoever watches it.
+    // Publish 0 up front: alerts ignore absent series.
     subscribed_gauge(queue.name).set(0);
-    let crew = Arc::new(Crew {
+    let consumer = Arc::new(ConsumerState {
         queue,
         parallel,
         places: Arc::new(Semaphore::new(parallel.into())),
@@ -74,34 +75,34 @@ pub async fn consume(
         broker,
     });
     let mut in_hand = JoinSet::new();
-    // Its channel is needed for the acknowledgements of what is in hand.
-    let last = crew.serve(&mut in_hand, &stop).await;
+    // The channel is needed to acknowledge the messages in flight.
+    let last = consumer.serve(&mut in_hand, &stop).await;
     let finished = async { while in_hand.join_next().await.is_some() {} };
     if timeout(FINISH, finished).await.is_err() {
         tracing::warn!(
-            queue = crew.queue.name,
-            "messages in hand did not finish; they will be delivered again"
+            queue = consumer.queue.name,
+            "messages in flight did not finish; they will be redelivered"
         );
     }
     if let Some(subscription) = last {
         subscription.acks.flush().await;
-        // An error says that the channel is closed already.
+        // An error means that the channel is closed already.
         let _closed = timeout(CANCEL, subscription.channel.close(200, "done".into())).await;
     }
 }
 
-/// What one consumer works with.
-struct Crew<H> {
+/// The state of a consumer.
+struct ConsumerState<H> {
     queue: Queue,
     parallel: u16,
-    /// Bounds the messages in hand across subscriptions: those of a lost one may still be under way.
+    /// Limits the messages in flight across subscriptions, because those of a lost subscription may still run.
     places: Arc<Semaphore>,
     handler: H,
     entropy: Entropy,
     broker: Broker,
 }
 
-/// A subscription, with what keeps it alive.
+/// A subscription and what keeps it alive.
 struct Subscription {
     consumer: Consumer,
     channel: Channel,
@@ -110,8 +111,8 @@ struct Subscription {
     _live: Arc<Live>,
 }
 
-impl<H: Handler> Crew<H> {
-    /// Subscribes and hands out messages, again and again, until we stop; then returns the subscription of that time.
+impl<H: Handler> ConsumerState<H> {
+    /// Subscribes and dispatches messages repeatedly until the service stops. Returns the last subscription.
     async fn serve(
         self: &Arc<Self>,
         in_hand: &mut JoinSet<()>,
@@ -133,7 +134,7 @@ impl<H: Handler> Crew<H> {
                 Ok(subscription) => {
                     pause = PAUSE_MIN;
                     if std::mem::take(&mut told) {
-                        tracing::info!(queue = self.queue.name, "subscribed again");
+                        tracing::info!(queue = self.queue.name, "resubscribed");
                     }
                     let subscribed = subscribed_gauge(self.queue.name);
                     subscribed.set(1);
@@ -145,9 +146,9 @@ impl<H: Handler> Crew<H> {
                     }
                 }
                 Err(error) if !std::mem::replace(&mut told, true) => {
-                    tracing::warn!(queue = self.queue.name, %error, "cannot subscribe; trying on");
+                    tracing::warn!(queue = self.queue.name, %error, "subscribing failed; retrying");
                 }
-                Err(error) => tracing::debug!(queue = self.queue.name, %error, "cannot subscribe"),
+                Err(error) => tracing::debug!(queue = self.queue.name, %error, "subscribing failed"),
             }
         }
     }
@@ -159,7 +160,7 @@ impl<H: Handler> Crew<H> {
             declare::exchange(live.connection(), maker).await?;
             let name = declare::queue(live.connection(), &self.queue, maker).await?;
             let channel = live.connection().create_channel().await?;
-            // The next messages are here before the ones in hand are acknowledged.
+            // Prefetch more messages while the current ones are being acknowledged.
             let prefetch = self.parallel.saturating_mul(2);
             channel.basic_qos(prefetch, BasicQosOptions::default()).await?;
             let consumer = channel
@@ -180,21 +181,21 @@ impl<H: Handler> Crew<H> {
             }
             Ok(Err(error)) => Err(error),
             Err(_) => {
-                live.doubt();
-                Err(BrokerError::Unavailable("no answer to a subscription".into()))
+                live.mark_broken();
+                Err(BrokerError::Unavailable("timed out while subscribing".into()))
             }
         }
     }
 
-    /// Hands out messages until the subscription is lost, or we stop: then it is returned, to be kept until the
-    /// messages in hand are acknowledged.
+    /// Dispatches messages until the subscription is lost or the service stops. In the latter case, returns the
+    /// subscription to keep it open until the messages in flight are acknowledged.
     async fn run(
         self: &Arc<Self>,
         mut subscription: Subscription,
         in_hand: &mut JoinSet<()>,
         stop: &CancellationToken,
     ) -> Option<Subscription> {
-        // Cancelled when this ends: the broker then delivers again what is merely held.
+        // Cancelled at the end of this function: the broker redelivers messages that are only held.
         let ours = stop.child_token();
         let _lost = ours.clone().drop_guard();
         loop {
@@ -206,19 +207,19 @@ impl<H: Handler> Crew<H> {
             let Some(Ok(delivery)) = delivery else { return None };
             let place = tokio::select! {
                 place = self.places.clone().acquire_owned() => place.ok()?,
-                // The message at hand was not begun; the broker takes it back.
+                // The current message has not started; the broker redelivers it.
                 () = stop.cancelled() => break,
             };
-            let (crew, ours, acks) = (self.clone(), ours.clone(), subscription.acks.clone());
+            let (consumer, ours, acks) = (self.clone(), ours.clone(), subscription.acks.clone());
             acks.begin(delivery.delivery_tag);
             in_hand.spawn(async move {
-                crew.take(delivery, &acks, ours).await;
+                consumer.take(delivery, &acks, ours).await;
                 drop(place);
             });
         }
         let cancel = subscription.channel.basic_cancel(self.queue.name.into(), BasicCancelOptions::default());
         if !matches!(timeout(CANCEL, cancel).await, Ok(Ok(()))) {
-            tracing::debug!(queue = self.queue.name, "the broker did not confirm the end of a subscription");
+            tracing::debug!(queue = self.queue.name, "timed out cancelling a subscription");
         }
         Some(subscription)
     }
@@ -228,47 +229,50 @@ impl<H: Handler> Crew<H> {
         let queue = self.queue.name;
         let span = spans::processing(queue, &delivery);
         let started = Instant::now();
-        let verdict = match serde_json::from_slice::<Envelope>(&delivery.data) {
+        let disposition = match serde_json::from_slice::<Envelope>(&delivery.data) {
             Ok(envelope) => {
-                let crew = self.clone();
-                // A task of its own, so that a panic costs one delivery and not the consumer.
-                let settling =
-                    async move { settle(&crew.handler, envelope, &crew.queue, &crew.entropy, &ours).await };
-                tokio::spawn(settling.instrument(span.clone())).await
+                let consumer = self.clone();
+                // A separate task, so that a panic fails one delivery but not the consumer.
+                let handling = async move {
+                    handle_until_done(&consumer.handler, envelope, &consumer.queue, &consumer.entropy, &ours)
+                        .await
+                };
+                tokio::spawn(handling.instrument(span.clone())).await
             }
-            // The parser's own words may quote the body.
-            Err(error) => Ok(Verdict::Dead(format!(
+            // The parser's error message may quote the body.
+            Err(error) => Ok(Disposition::Dead(format!(
                 "not an event: {:?} at column {}",
                 error.classify(),
                 error.column()
             ))),
         };
         histogram!("message_handling_duration_seconds", "queue" => queue).record(started.elapsed());
-        self.answer(&delivery, verdict.ok(), acks).instrument(span).await;
+        self.answer(&delivery, disposition.ok(), acks).instrument(span).await;
     }
 
-    /// No verdict is a handler that panicked; the message goes back to the queue, and in the end to the dead letters.
-    async fn answer(&self, delivery: &Delivery, verdict: Option<Verdict>, acks: &Acks) {
+    /// Without a disposition, the handler panicked: the message returns to the queue, and finally goes to the dead
+    /// letters.
+    async fn answer(&self, delivery: &Delivery, disposition: Option<Disposition>, acks: &Acks) {
         let (queue, tag) = (self.queue.name, delivery.delivery_tag);
-        let outcome = match verdict {
-            Some(Verdict::Handled) => {
+        let outcome = match disposition {
+            Some(Disposition::Handled) => {
                 acks.handled(tag);
                 HANDLED
             }
-            Some(Verdict::Dead(reason)) => {
-                tracing::error!(queue, %reason, "a message goes to the dead letters");
+            Some(Disposition::Dead(reason)) => {
+                tracing::error!(queue, %reason, "message dead-lettered");
                 telemetry::fail(DEAD_LETTERED);
                 self.reject(delivery, false, acks).await;
                 DEAD_LETTERED
             }
-            Some(Verdict::Renew) => {
+            Some(Disposition::Renew) => {
                 self.renew(delivery, acks).await;
                 RENEWED
             }
-            // It stays open: nothing that is acknowledged may take it along.
-            Some(Verdict::LetGo) => LET_GO,
+            // It stays unacknowledged, so a batched acknowledgement must not include it.
+            Some(Disposition::Abandoned) => ABANDONED,
             None => {
-                tracing::error!(queue, "the handler of a message panicked");
+                tracing::error!(queue, "message handler panicked");
                 telemetry::fail(PANICKED);
                 self.reject(delivery, true, acks).await;
                 PANICKED
@@ -277,7 +281,7 @@ impl<H: Handler> Crew<H> {
         count(queue, outcome, 1);
     }
 
-    /// Puts a copy into the queue, and then gives up the original: the copy's deliveries are counted from nought.
+    /// Publishes a copy to the queue and then drops the original, which resets the number of deliveries.
     async fn renew(&self, delivery: &Delivery, acks: &Acks) {
         let copy = self.queue.renewal_key().map(|routing_key| Outgoing {
             routing_key,
@@ -287,29 +291,29 @@ impl<H: Handler> Crew<H> {
         });
         let renewed = match copy {
             Some(copy) => self.broker.publisher().publish_to_queue(copy).await,
-            // Of a queue of this process alone, where deliveries are not counted.
+            // A queue per instance does not count deliveries.
             None => Err(BrokerError::Refused),
         };
         if renewed.is_ok() {
             acks.handled(delivery.delivery_tag);
             return;
         }
-        // Not a failure of the message: RabbitMQ from 4.3 on does not count it, earlier ones do.
+        // Not a failure of the message. RabbitMQ 4.3 and later do not count this delivery; earlier versions do.
         let options = BasicNackOptions { requeue: true, ..BasicNackOptions::default() };
-        self.given_back(delivery, acks, delivery.nack(options).await);
+        self.record_return(delivery, acks, delivery.nack(options).await);
     }
 
-    /// A failure of the message, which the broker counts.
+    /// Returns the message as failed; the broker counts that.
     async fn reject(&self, delivery: &Delivery, requeue: bool, acks: &Acks) {
-        self.given_back(delivery, acks, delivery.reject(BasicRejectOptions { requeue }).await);
+        self.record_return(delivery, acks, delivery.reject(BasicRejectOptions { requeue }).await);
     }
 
-    fn given_back(&self, delivery: &Delivery, acks: &Acks, answer: lapin::Result<bool>) {
+    fn record_return(&self, delivery: &Delivery, acks: &Acks, answer: lapin::Result<bool>) {
         match answer {
             Ok(_) => acks.rejected(delivery.delivery_tag),
             Err(error) => {
                 let queue = self.queue.name;
-                tracing::debug!(queue, %error, "a message could not be given back; it will be delivered again");
+                tracing::debug!(queue, %error, "returning a message failed; it will be redelivered");
             }
         }
     }

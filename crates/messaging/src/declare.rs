@@ -1,5 +1,5 @@
-//! Telling the broker of the exchange and the queues. Declaring what exists changes nothing. Where the platform makes them
-//! (`WAYBILL_BROKER__DECLARE`), it is only looked whether they are there.
+//! Declares the exchange and the queues. Declaring an existing one changes nothing. If the platform creates them
+//! (`WAYBILL_BROKER__DECLARE`), this only checks that they exist.
 
 use events::{EXCHANGE, queues};
 use lapin::options::{ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions};
@@ -10,15 +10,15 @@ use lapin::{Connection, ErrorKind, ExchangeKind};
 use crate::queue::Kind;
 use crate::{BrokerError, Queue};
 
-/// Who makes the exchange and the shared queues. A queue per instance is always made by its instance.
+/// Who creates the exchange and the shared queues. Each instance always creates its own queue per instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Maker {
+pub(crate) enum Declares {
     Us,
     Platform,
 }
 
-/// The exchange and every shared queue, before the first publish on a connection.
-pub(crate) async fn topology(connection: &Connection, maker: Maker) -> Result<(), BrokerError> {
+/// Declares the exchange and every shared queue, before the first publish on a connection.
+pub(crate) async fn topology(connection: &Connection, maker: Declares) -> Result<(), BrokerError> {
     exchange(connection, maker).await?;
     for shared in queues::ALL {
         queue(connection, &Queue::shared(shared), maker).await?;
@@ -26,15 +26,15 @@ pub(crate) async fn topology(connection: &Connection, maker: Maker) -> Result<()
     Ok(())
 }
 
-/// A queue, its bindings and its dead letters. Returns the queue's name, which the broker gives to a
+/// Declares a queue, its bindings and its dead letters. Returns the queue's name; the broker generates the name of a
 /// queue per instance.
 pub(crate) async fn queue(
     connection: &Connection,
     queue: &Queue,
-    maker: Maker,
+    maker: Declares,
 ) -> Result<ShortString, BrokerError> {
     let name = match queue.kind {
-        Kind::Shared if maker == Maker::Platform => {
+        Kind::Shared if maker == Declares::Platform => {
             count(connection, queue.name).await?;
             return Ok(queue.name.into());
         }
@@ -64,14 +64,14 @@ pub(crate) async fn queue(
     Ok(name)
 }
 
-pub(crate) async fn exchange(connection: &Connection, maker: Maker) -> Result<(), BrokerError> {
+pub(crate) async fn exchange(connection: &Connection, maker: Declares) -> Result<(), BrokerError> {
     let channel = connection.create_channel().await?;
-    let passive = maker == Maker::Platform;
+    let passive = maker == Declares::Platform;
     let options = ExchangeDeclareOptions { durable: true, passive, ..ExchangeDeclareOptions::default() };
     Ok(channel.exchange_declare(EXCHANGE.into(), ExchangeKind::Topic, options, FieldTable::default()).await?)
 }
 
-/// The messages that are ready in a queue that exists.
+/// The number of ready messages in an existing queue.
 pub(crate) async fn count(connection: &Connection, name: &str) -> Result<u32, BrokerError> {
     let channel = connection.create_channel().await?;
     let passive = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::durable() };
@@ -80,8 +80,8 @@ pub(crate) async fn count(connection: &Connection, name: &str) -> Result<u32, Br
     Ok(count)
 }
 
-/// A queue that exists with other limits (from before an upgrade) serves as well: it is reported, and used as it is.
-/// The refusal closes the channel, so each queue is declared on its own.
+/// A queue with other arguments, from an older release, is used as it is, with a warning. The broker's refusal closes
+/// the channel, so each queue is declared on its own channel.
 async fn durable(
     connection: &Connection,
     name: &str,
@@ -92,7 +92,7 @@ async fn durable(
     match channel.queue_declare(name.into(), options, arguments).await {
         Ok(_) => Ok(()),
         Err(error) if differs(&error) => {
-            tracing::warn!(queue = name, "the queue exists with other arguments; it is used as it is");
+            tracing::warn!(queue = name, "queue exists with other arguments; using it unchanged");
             Ok(())
         }
         Err(error) => Err(error.into()),

@@ -1,4 +1,4 @@
-//! How much waits in a queue, for whoever watches: RabbitMQ may have eyes of its own, but need not.
+//! Metrics of a queue's depth, for installations that do not scrape RabbitMQ itself.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use tokio_util::sync::CancellationToken;
 use crate::queue::Kind;
 use crate::{Broker, Queue};
 
-const LOOK: Duration = Duration::from_secs(10);
-/// Until the queue is there.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_secs(10);
+/// The interval until the queue exists.
+const RETRY: Duration = Duration::from_secs(1);
 
-/// Records the depth of a shared queue and of its dead letters until `stop` is cancelled. Each instance that consumes the
-/// queue shows the same. A queue of this process alone has none: what is missed there is missed.
+/// Records the depth of a shared queue and of its dead letters until `stop` is cancelled. Every instance that consumes
+/// the queue reports the same. A queue per instance has no depth metric.
 pub async fn watch_depth(broker: &Broker, queue: &Queue, stop: &CancellationToken) {
     if queue.kind == Kind::PerInstance {
         return;
@@ -25,11 +25,11 @@ pub async fn watch_depth(broker: &Broker, queue: &Queue, stop: &CancellationToke
                 Ok(backlog) => {
                     gauge!("queue_messages", "queue" => queue.name()).set(backlog.ready);
                     gauge!("queue_dead_letters", "queue" => queue.name()).set(backlog.dead_letters);
-                    sleep(LOOK).await;
+                    sleep(INTERVAL).await;
                 }
                 Err(error) => {
-                    tracing::debug!(queue = queue.name(), %error, "the queue cannot be counted");
-                    sleep(LOOK_AGAIN).await;
+                    tracing::debug!(queue = queue.name(), %error, "counting the queue's messages failed");
+                    sleep(RETRY).await;
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Keeping a message until it can be handled.
+//! Retries a message in place until it can be handled.
 
 use std::time::Duration;
 
@@ -10,46 +10,46 @@ use tokio_util::sync::CancellationToken;
 use crate::{Handler, Queue, Rejection};
 
 const PAUSE_MIN: Duration = Duration::from_millis(200);
-/// A message goes on within this time of when it can be handled.
+/// Handling resumes within this time after its cause has gone.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// What is to become of a message.
+/// What happens to a message.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum Disposition {
     Handled,
     Dead(String),
-    /// Held for so long that it must go back to the queue, uncounted.
+    /// Held for so long that it must return to the queue; not counted as a failure.
     Renew,
-    /// We stop, or the connection that brought it is gone: the broker will deliver it again.
-    LetGo,
+    /// The service stops, or the message's connection is lost. The broker redelivers the message.
+    Abandoned,
 }
 
-/// Tries until the message is handled, cannot be, or is no longer ours.
-pub(crate) async fn settle(
+/// Retries until the message is handled, is rejected permanently, or belongs to a lost connection.
+pub(crate) async fn handle_until_done(
     handler: &impl Handler,
     envelope: Envelope,
     queue: &Queue,
     entropy: &Entropy,
     ours: &CancellationToken,
-) -> Verdict {
+) -> Disposition {
     let since = Instant::now();
     let name = queue.name();
     let mut pause = PAUSE_MIN;
     loop {
         match handler.handle(envelope.clone()).await {
-            Ok(()) => return Verdict::Handled,
-            Err(Rejection::Never(reason)) => return Verdict::Dead(reason),
+            Ok(()) => return Disposition::Handled,
+            Err(Rejection::Never(reason)) => return Disposition::Dead(reason),
             Err(Rejection::Later(reason)) if pause == PAUSE_MIN => {
-                tracing::warn!(queue = name, %reason, "a message cannot be handled for now; it is held");
+                tracing::warn!(queue = name, %reason, "message handling postponed; retrying in place");
             }
             Err(Rejection::Later(_)) => {}
         }
         if since.elapsed() > queue.hold_max {
-            return Verdict::Renew;
+            return Disposition::Renew;
         }
         tokio::select! {
             () = sleep(pause.mul_f64(1.0 + 0.2 * entropy.jitter())) => {}
-            () = ours.cancelled() => return Verdict::LetGo,
+            () = ours.cancelled() => return Disposition::Abandoned,
         }
         pause = (pause * 2).min(PAUSE_MAX);
     }

@@ -1,5 +1,6 @@
-//! RabbitMQ: one topic exchange, a publisher that waits for confirms, and consumers that acknowledge by hand. Every
-//! connection comes back by itself. Knows the envelope of an event and nothing of what services do with it.
+//! RabbitMQ: one topic exchange, a publisher that waits for confirms, and consumers that acknowledge each message.
+//! Every connection reconnects automatically. The crate knows the envelope of an event, but not its use by the
+//! services.
 
 mod acks;
 mod broker;

@@ -1,4 +1,4 @@
-//! Keeps one connection to the broker: makes it, notices its end, makes the next.
+//! Keeps one connection to the broker open and reconnects after a loss.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,30 +13,30 @@ use tokio_util::sync::CancellationToken;
 
 use crate::BrokerError;
 use crate::connect::Live;
-use crate::declare::Maker;
+use crate::declare::Declares;
 
 const PAUSE_MIN: Duration = Duration::from_millis(100);
-/// Short, so that service returns soon after the broker does; jitter keeps the instances from returning as one.
+/// Short, so that service resumes soon after the broker. Jitter prevents that all instances reconnect at once.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
-/// How often the state of a connection is looked at, besides listening to its events.
-const LOOK: Duration = Duration::from_secs(1);
+/// The interval of checking the connection's state, in addition to its events.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A connection that comes back by itself. Ends when dropped or closed.
+/// A connection that reconnects automatically until it is dropped or closed.
 pub(crate) struct Link {
     current: watch::Receiver<Option<Arc<Live>>>,
-    why_not: Arc<Mutex<Option<BrokerError>>>,
+    last_error: Arc<Mutex<Option<BrokerError>>>,
     closing: CancellationToken,
-    maker: Maker,
+    maker: Declares,
 }
 
-/// What the task that keeps the connection works with.
+/// The state of the task that keeps the connection.
 struct Keeper {
     url: settings::Secret,
     authorities: Option<settings::Certificates>,
     name: String,
     purpose: &'static str,
     current: watch::Sender<Option<Arc<Live>>>,
-    why_not: Arc<Mutex<Option<BrokerError>>>,
+    last_error: Arc<Mutex<Option<BrokerError>>>,
     closing: CancellationToken,
     entropy: Entropy,
 }
@@ -44,36 +44,36 @@ struct Keeper {
 impl Link {
     pub(crate) fn start(settings: &settings::Broker, service: &'static str, purpose: &'static str) -> Self {
         let (sender, current) = watch::channel(None);
-        let maker = if settings.declare { Maker::Us } else { Maker::Platform };
-        let link = Self { current, why_not: Arc::default(), closing: CancellationToken::new(), maker };
+        let maker = if settings.declare { Declares::Us } else { Declares::Platform };
+        let link = Self { current, last_error: Arc::default(), closing: CancellationToken::new(), maker };
         let keeper = Keeper {
             url: settings.url.clone(),
             authorities: settings.ca.clone(),
             name: format!("{service} {purpose}"),
             purpose,
             current: sender,
-            why_not: link.why_not.clone(),
+            last_error: link.last_error.clone(),
             closing: link.closing.clone(),
-            // Only jitter is drawn from it.
+            // Used only for jitter.
             entropy: Entropy::from_system().unwrap_or_else(|_| Entropy::seeded(std::process::id().into())),
         };
         tokio::spawn(keeper.keep());
         link
     }
 
-    pub(crate) fn maker(&self) -> Maker {
+    pub(crate) fn maker(&self) -> Declares {
         self.maker
     }
 
-    /// The connection, if there is one now.
+    /// The connection, if it is open.
     pub(crate) fn current(&self) -> Option<Arc<Live>> {
         self.current.borrow().clone().filter(|live| live.connection().status().connected())
     }
 
-    /// Why there is none, as far as that is known.
-    pub(crate) fn why_not(&self) -> BrokerError {
-        let why_not = self.why_not.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        why_not.unwrap_or_else(|| BrokerError::Unavailable("not connected".into()))
+    /// Why there is no connection, if known.
+    pub(crate) fn last_error(&self) -> BrokerError {
+        let last_error = self.last_error.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        last_error.unwrap_or_else(|| BrokerError::Unavailable("not connected".into()))
     }
 
     /// Waits until there is a connection.
@@ -81,11 +81,11 @@ impl Link {
         let mut changes = self.current.clone();
         loop {
             let live = changes.wait_for(Option::is_some).await.map(|live| live.clone());
-            let live = live.map_err(|_| BrokerError::Unavailable("the connection was closed".into()))?;
+            let live = live.map_err(|_| BrokerError::Unavailable("the connection is closed".into()))?;
             match live {
                 Some(live) if live.connection().status().connected() => return Ok(live),
-                // Lost, and not yet noticed by its keeper.
-                Some(live) => live.doubt(),
+                // Lost, and its keeper has not noticed yet.
+                Some(live) => live.mark_broken(),
                 None => {}
             }
             sleep(PAUSE_MIN).await;
@@ -95,7 +95,7 @@ impl Link {
     pub(crate) async fn close(&self) {
         self.closing.cancel();
         let mut changes = self.current.clone();
-        // An error says that the keeper has ended, which is what is waited for.
+        // An error means that the keeper has ended, which is the goal.
         let _ended =
             tokio::time::timeout(Duration::from_secs(3), async { while changes.changed().await.is_ok() {} })
                 .await;
@@ -104,7 +104,7 @@ impl Link {
 
 impl Keeper {
     async fn keep(self) {
-        // What is not there is no 0 for whoever watches it.
+        // Publish 0 up front: alerts ignore absent series.
         gauge!("broker_connected", "purpose" => self.purpose).set(0);
         counter!("broker_connections_lost_total", "purpose" => self.purpose).increment(0);
         let mut pause = PAUSE_MIN;
@@ -115,27 +115,25 @@ impl Keeper {
                 connected = connecting => connected,
                 () = self.unwanted() => return,
             };
-            *self.why_not.lock().unwrap_or_else(PoisonError::into_inner) = connected.as_ref().err().cloned();
+            *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) =
+                connected.as_ref().err().cloned();
             match connected {
                 Ok(live) => {
                     pause = PAUSE_MIN;
                     if std::mem::take(&mut told) {
-                        tracing::info!(purpose = self.purpose, "connected to the broker again");
+                        tracing::info!(purpose = self.purpose, "reconnected to the broker");
                     }
-                    if self.watch_over(Arc::new(live)).await.is_break() {
+                    if self.watch(Arc::new(live)).await.is_break() {
                         return;
                     }
                     told = true;
                     counter!("broker_connections_lost_total", "purpose" => self.purpose).increment(1);
-                    tracing::warn!(
-                        purpose = self.purpose,
-                        "the connection to the broker was lost; reconnecting"
-                    );
+                    tracing::warn!(purpose = self.purpose, "broker connection lost; reconnecting");
                 }
                 Err(error) if !std::mem::replace(&mut told, true) => {
-                    tracing::warn!(purpose = self.purpose, %error, "the broker cannot be reached; trying on");
+                    tracing::warn!(purpose = self.purpose, %error, "broker unreachable; retrying");
                 }
-                Err(error) => tracing::debug!(purpose = self.purpose, %error, "the broker cannot be reached"),
+                Err(error) => tracing::debug!(purpose = self.purpose, %error, "broker unreachable"),
             }
             tokio::select! {
                 () = sleep(pause.mul_f64(1.0 + 0.2 * self.entropy.jitter())) => {}
@@ -145,8 +143,8 @@ impl Keeper {
         }
     }
 
-    /// Offers the connection until its end.
-    async fn watch_over(&self, live: Arc<Live>) -> std::ops::ControlFlow<()> {
+    /// Offers the connection to users until it ends.
+    async fn watch(&self, live: Arc<Live>) -> std::ops::ControlFlow<()> {
         let mut events = live.connection().events_listener();
         self.current.send_replace(Some(live.clone()));
         let connected = gauge!("broker_connected", "purpose" => self.purpose);
@@ -155,20 +153,20 @@ impl Keeper {
             tokio::select! {
                 event = events.next() => match event {
                     None => break std::ops::ControlFlow::Continue(()),
-                    // One of a channel, a queue that is missing, leaves the connection as it is.
+                    // A channel's error, such as a missing queue, does not affect the connection.
                     Some(Event::Error(_)) if live.connection().status().connected() => {}
                     Some(Event::Error(_)) => break std::ops::ControlFlow::Continue(()),
                     Some(Event::ConnectionBlocked(reason)) => {
-                        tracing::warn!(purpose = self.purpose, %reason, "the broker takes no messages for now");
+                        tracing::warn!(purpose = self.purpose, %reason, "broker blocks publishers");
                     }
                     Some(_) => {}
                 },
-                () = sleep(LOOK) => {
+                () = sleep(CHECK_INTERVAL) => {
                     if !live.connection().status().connected() {
                         break std::ops::ControlFlow::Continue(());
                     }
                 }
-                () = live.doubted() => break std::ops::ControlFlow::Continue(()),
+                () = live.marked_broken() => break std::ops::ControlFlow::Continue(()),
                 () = self.unwanted() => {
                     live.close().await;
                     break std::ops::ControlFlow::Break(());
@@ -180,7 +178,7 @@ impl Keeper {
         flow
     }
 
-    /// Closed, or dropped by all who could use it.
+    /// Completes when the link is closed or all its users have dropped it.
     async fn unwanted(&self) {
         tokio::select! {
             () = self.closing.cancelled() => {}

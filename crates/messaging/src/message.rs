@@ -1,4 +1,4 @@
-//! How a message looks on the wire: JSON, persistent, the event's id as message id, the trace context in headers.
+//! The format of a message: JSON, persistent, the event's id as message id, the trace context in headers.
 
 use lapin::BasicProperties;
 use lapin::types::{AMQPValue, FieldTable, ShortString};
@@ -8,19 +8,19 @@ const TRACEPARENT: &str = "traceparent";
 const TRACESTATE: &str = "tracestate";
 const PERSISTENT: u8 = 2;
 
-/// A message to be published.
+/// A message to publish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outgoing {
     pub routing_key: String,
     pub message_id: String,
     /// JSON.
     pub body: Vec<u8>,
-    /// Of what caused it.
+    /// The trace context of the event's cause.
     pub trace: Option<TraceContext>,
 }
 
 impl Outgoing {
-    /// With the context of the span that the message takes, so that whoever consumes it knows where it came from.
+    /// The trace context is that of the publishing span, so that the consumer continues its trace.
     pub(crate) fn properties(&self, trace: Option<&TraceContext>) -> BasicProperties {
         let mut headers = FieldTable::default();
         if let Some(trace) = trace {
@@ -37,13 +37,13 @@ impl Outgoing {
     }
 }
 
-/// The trace context that a message came with.
+/// The trace context of a received message.
 pub(crate) fn trace(properties: &BasicProperties) -> Option<TraceContext> {
     let headers = properties.headers().as_ref()?;
     Some(TraceContext::received(text(headers, TRACEPARENT)?, text(headers, TRACESTATE)))
 }
 
-/// The id that a message came with, for logs.
+/// The id of a received message, for logs.
 pub(crate) fn message_id(properties: &BasicProperties) -> &str {
     properties.message_id().as_ref().map_or("none", ShortString::as_str)
 }
@@ -56,7 +56,7 @@ fn text(headers: &FieldTable, name: &str) -> Option<String> {
     }
 }
 
-/// AMQP's short strings hold 255 bytes; what is longer is none of ours and is left out.
+/// AMQP's short strings have at most 255 bytes. Longer texts are not from Waybill and are omitted.
 pub(crate) fn short(text: &str) -> ShortString {
     ShortString::try_new(text).unwrap_or_else(|_| "".into())
 }

@@ -1,4 +1,4 @@
-//! Publishing with confirms: a message counts as sent when the broker has said that it keeps it.
+//! Publishes with confirms: a message counts as sent after the broker has confirmed it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 use crate::connect::Live;
-use crate::declare::Maker;
+use crate::declare::Declares;
 use crate::link::Link;
 use crate::message::{Outgoing, message_id, short};
 use crate::{BrokerError, declare, spans, topology};
 
-/// How long the broker has to confirm a batch.
+/// The time limit for the confirms of a batch.
 const CONFIRM: Duration = Duration::from_secs(5);
 const CLOSE: Duration = Duration::from_secs(1);
-/// What becomes of messages, as it is counted.
+/// The outcome of messages in metrics.
 const CONFIRMED: &str = "confirmed";
 const FAILED: &str = "failed";
 
-/// The queues are made once more because of messages that none took, at most once in this time.
-const MAKE_ANEW: Duration = Duration::from_secs(30);
+/// The shortest time between two redeclarations of the queues after unroutable messages.
+const REDECLARE_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Publishes to the exchange of the events. Clones share one channel, which belongs to one batch at a time: lapin hands a
-/// message that came back to whichever confirm of the channel comes next.
+/// Publishes to the exchange of the events. Clones share one channel, which serves one batch at a time: lapin assigns a
+/// returned message to the next confirm of the channel, whichever that is.
 #[derive(Clone)]
 pub struct Publisher {
     link: Arc<Link>,
@@ -38,21 +38,22 @@ pub struct Publisher {
 
 #[derive(Default)]
 struct Sending {
-    /// Not while a batch has it.
+    /// `None` while a batch uses it.
     open: Option<Open>,
     made_anew: Option<Instant>,
 }
 
-/// A channel in confirm mode without outstanding confirms, and the connection it belongs to.
+/// A channel in confirm mode without outstanding confirms, and its connection.
 struct Open {
     live: Arc<Live>,
     channel: Channel,
 }
 
 impl Sending {
-    /// Whether who makes the queues is to make them once more: without a channel the next batch begins with that.
-    fn is_to_make_anew(&mut self, maker: Maker) -> bool {
-        let is_due = maker == Maker::Us && self.made_anew.is_none_or(|at| at.elapsed() >= MAKE_ANEW);
+    /// Whether to redeclare the queues. The next batch does so when it opens a channel.
+    fn should_redeclare(&mut self, maker: Declares) -> bool {
+        let is_due =
+            maker == Declares::Us && self.made_anew.is_none_or(|at| at.elapsed() >= REDECLARE_INTERVAL);
         if is_due {
             self.made_anew = Some(Instant::now());
         }
@@ -73,38 +74,39 @@ impl Publisher {
         &self.link
     }
 
-    /// Takes leave of the broker.
+    /// Closes the channel.
     pub(crate) async fn close(&self) {
         let closing = async {
             if let Some(open) = self.sending.lock().await.open.take() {
-                // An error says that the channel is closed already.
+                // An error means that the channel is closed already.
                 let _closed = open.channel.close(200, "done".into()).await;
             }
         };
-        // What does not end in time ends with the connection.
+        // After the timeout, the connection's end closes it.
         let _ended = timeout(CLOSE, closing).await;
         self.link.close().await;
     }
 
-    /// Waits until there is a connection, however long that takes.
+    /// Waits for a connection without a time limit.
     ///
     /// # Errors
-    /// When the broker was closed by us.
+    /// When the service has closed the broker.
     pub async fn connected(&self) -> Result<(), BrokerError> {
         self.link.connected().await.map(drop)
     }
 
-    /// Publishes persistent messages in the given order and waits for the confirms of all, together, for at most 5 s.
-    /// Batches take their turns, for which this waits as long at most.
+    /// Publishes persistent messages in the given order and waits up to 5 s for all confirms. Waits up to 5 s before
+    /// that if another batch is being published.
     ///
     /// # Errors
-    /// [`BrokerError::Unroutable`] when a message came back that a shared queue should take; the others are confirmed.
-    /// Otherwise when any message was not confirmed; nothing is then known of the others: all are to be published again.
+    /// [`BrokerError::Unroutable`] when a message was returned that a shared queue should take; the others are
+    /// confirmed. Any other error means that a message was not confirmed and the state of all others is unknown:
+    /// publish all of them again.
     pub async fn publish(&self, messages: &[Outgoing]) -> Result<(), BrokerError> {
         self.send(messages, |message| topology::is_taken(&message.routing_key)).await
     }
 
-    /// Publishes a message that is of no use unless a queue takes it.
+    /// Publishes a message that is useless unless a queue takes it.
     ///
     /// # Errors
     /// As [`Publisher::publish`], and when no queue is bound to its routing key.
@@ -122,27 +124,27 @@ impl Publisher {
         }
         let turn = timeout(CONFIRM, self.sending.lock()).await;
         let mut sending =
-            turn.map_err(|_| BrokerError::Unavailable("other batches are not done in time".into()))?;
+            turn.map_err(|_| BrokerError::Unavailable("timed out waiting for other batches".into()))?;
         let started = Instant::now();
-        // Taken out, so that a batch that is given up halfway leaves no channel with outstanding confirms to the next: those
-        // would take the messages that come back of it.
+        // Taken out, so that an abandoned batch leaves no channel with outstanding confirms: those would receive the
+        // returned messages of the next batch.
         let (open, mut ready) = (sending.open.take(), None);
         let attempt = async {
             let open = ready.insert(self.ready(open).await?);
             confirmed(&open.channel, messages, is_mandatory).await
         };
         let outcome = timeout(CONFIRM, attempt).await.unwrap_or_else(|_| {
-            // Whatever is stuck in this connection must not pile up.
+            // Replaces the connection, so that stuck confirms do not pile up.
             if let Some(live) = self.link.current() {
-                live.doubt();
+                live.mark_broken();
             }
-            Err(BrokerError::Unavailable("no confirm in time".into()))
+            Err(BrokerError::Unavailable("timed out waiting for a confirm".into()))
         });
         histogram!("broker_publish_duration_seconds").record(started.elapsed());
         self.count(messages.len(), &outcome);
         let keeps_channel = match &outcome {
             Ok(()) => true,
-            Err(BrokerError::Unroutable(_)) => !sending.is_to_make_anew(self.link.maker()),
+            Err(BrokerError::Unroutable(_)) => !sending.should_redeclare(self.link.maker()),
             Err(_) => false,
         };
         if keeps_channel {
@@ -164,7 +166,7 @@ impl Publisher {
         counter!("broker_published_total", "result" => FAILED).increment(failed as u64);
     }
 
-    /// The channel, or a new one where it is of no use any more.
+    /// The channel, or a new one if it is unusable.
     async fn ready(&self, open: Option<Open>) -> Result<Open, BrokerError> {
         let live = self.link.current().ok_or_else(|| BrokerError::Unavailable("not connected".into()))?;
         if let Some(open) = open
@@ -185,10 +187,10 @@ async fn confirmed(
     messages: &[Outgoing],
     is_mandatory: impl Fn(&Outgoing) -> bool,
 ) -> Result<(), BrokerError> {
-    // The messages enter the channel in order, as each future is first polled in order.
+    // Polling each future once in order preserves the order of the messages in the channel.
     let confirmations = messages.iter().map(async |message| {
         let span = spans::publishing(EXCHANGE, message);
-        // In a process without traces the message's own goes on as it came.
+        // Without tracing in this process, the message keeps its own trace context.
         let trace = span.context().or_else(|| message.trace.clone());
         let sent = channel.basic_publish(
             EXCHANGE.into(),
@@ -226,7 +228,7 @@ async fn confirmed(
     if returned.is_empty() {
         return Ok(());
     }
-    // Whose a returned message is must be certain: all are sent again otherwise.
+    // If a returned message cannot be identified, all are published again.
     let places = places(messages, &returned).ok_or(BrokerError::Refused)?;
     for place in &places {
         legs[*place].fail("refused");
@@ -234,7 +236,7 @@ async fn confirmed(
     Err(BrokerError::Unroutable(places))
 }
 
-/// Where in the batch the returned messages are, by id and routing key. `None` when one is not of this batch.
+/// The positions of the returned messages in the batch, by id and routing key. `None` if one is not of this batch.
 fn places(messages: &[Outgoing], returned: &HashSet<(String, String)>) -> Option<Vec<usize>> {
     let mut found = HashSet::new();
     let mut places = Vec::new();

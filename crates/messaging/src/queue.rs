@@ -6,14 +6,14 @@ use events::queues::SharedQueue;
 use lapin::options::QueueDeclareOptions;
 use lapin::types::{AMQPValue, FieldTable};
 
-/// After this many returns to the queue a message is dead-lettered: it takes its consumers down.
+/// After this many returns to the queue, a message is dead-lettered, because it keeps crashing its consumer.
 const DELIVERY_LIMIT: i64 = 20;
-/// A durable queue takes no more beyond this, and the broker then refuses: the outboxes keep what they have.
+/// The longest durable queue. Beyond this, the broker rejects messages, and the outboxes keep them.
 const LENGTH_MAX: i64 = 1_000_000;
-/// The broker takes a message back that is held for 30 min, and counts that as a delivery. Before that it is put into
-/// the queue anew.
+/// The broker takes back a message that is held for 30 min and counts that as a delivery. Before that, the message is
+/// requeued.
 const HOLD_MAX: Duration = Duration::from_secs(20 * 60);
-/// What an instance that stopped reading may fall behind; the oldest are then forgotten.
+/// The longest queue of an instance that stopped reading. The oldest messages are dropped beyond this.
 const BACKLOG_MAX: i64 = 10_000;
 
 /// A queue, bound to the exchange of the events.
@@ -32,14 +32,14 @@ pub(crate) enum Kind {
 }
 
 impl Queue {
-    /// A durable quorum queue that the instances of a service share, with its dead letters in `<name>.dead-letters`.
+    /// A durable quorum queue that the instances of a service share. Its dead letters are in `<name>.dead-letters`.
     pub fn shared(SharedQueue { name, bindings }: SharedQueue) -> Self {
         Self::new(name, bindings, Kind::Shared)
     }
 
-    /// A queue of this process alone, gone with its connection, for cache invalidation and live streams: every
-    /// instance hears everything. What is missed while away is missed; [`Handler::connected`](crate::Handler::connected)
-    /// tells of each return.
+    /// A queue of this process alone, deleted with its connection, for cache invalidation and live streams: every
+    /// instance receives every message. Messages during a disconnection are lost;
+    /// [`Handler::connected`](crate::Handler::connected) is called after each reconnection.
     pub fn per_instance(name: &'static str, bindings: &[&str]) -> Self {
         Self::new(name, bindings, Kind::PerInstance)
     }
@@ -49,14 +49,14 @@ impl Queue {
         Self { name, bindings, kind, hold_max: HOLD_MAX }
     }
 
-    /// As a broker needs it that takes messages back sooner than RabbitMQ does by default (`consumer_timeout`).
+    /// For a broker that takes messages back sooner than RabbitMQ's default (`consumer_timeout`).
     #[must_use]
     pub fn held_at_most(mut self, hold_max: Duration) -> Self {
         self.hold_max = hold_max;
         self
     }
 
-    /// The patterns of routing keys that it hears.
+    /// The patterns of routing keys that the queue is bound to.
     pub fn bindings(&self) -> &[String] {
         &self.bindings
     }
@@ -65,12 +65,12 @@ impl Queue {
         self.name
     }
 
-    /// Where a shared queue's messages go that cannot be handled.
+    /// The queue for messages of a shared queue that cannot be handled.
     pub fn dead_letters(&self) -> String {
         format!("{}.dead-letters", self.name)
     }
 
-    /// The routing key under which a shared queue, and no other, gets one of its own messages once more.
+    /// The routing key under which only this shared queue receives a requeued message.
     pub fn renewal_key(&self) -> Option<String> {
         (self.kind == Kind::Shared).then(|| format!("renewed.{}", self.name))
     }
@@ -87,7 +87,7 @@ impl Queue {
             Kind::Shared => {
                 let mut arguments = quorum();
                 arguments.insert("x-delivery-limit".into(), AMQPValue::LongLongInt(DELIVERY_LIMIT));
-                // The default exchange delivers to the queue that the routing key names.
+                // The default exchange routes by queue name.
                 arguments.insert("x-dead-letter-exchange".into(), text(""));
                 arguments.insert("x-dead-letter-routing-key".into(), text(&self.dead_letters()));
                 arguments

@@ -1,4 +1,4 @@
-//! Messages in traces, as OpenTelemetry's conventions for messaging have them.
+//! Traces of messages, by OpenTelemetry's conventions for messaging.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ fn system() -> KeyValue {
     KeyValue::new("messaging.system", "rabbitmq")
 }
 
-/// A message on its way to the broker. Straight into a queue it goes by the exchange without a name.
+/// The span of publishing a message. The default exchange, without a name, publishes directly to a queue.
 pub(crate) fn publishing(exchange: &str, message: &Outgoing) -> ClientSpan {
     let destination = if exchange.is_empty() { &message.routing_key } else { exchange };
     ClientSpan::message(format!("publish {destination}"), message.trace.as_ref(), || {
@@ -27,7 +27,7 @@ pub(crate) fn publishing(exchange: &str, message: &Outgoing) -> ClientSpan {
     })
 }
 
-/// The span of a message that is handled, in the trace of the one that published it.
+/// The span of handling a message, in the publisher's trace.
 pub(crate) fn processing(queue: &'static str, delivery: &Delivery) -> tracing::Span {
     let id = message::message_id(&delivery.properties);
     let span = tracing::info_span!(

@@ -18,7 +18,7 @@ pub(crate) fn is_taken(routing_key: &str) -> bool {
     PATTERNS.iter().any(|pattern| matches(pattern, routing_key))
 }
 
-/// As a topic exchange compares: `*` is one word; `#`, which ends our patterns, is any number of them.
+/// Compares like a topic exchange: `*` is one word; `#`, which only occurs at the end of our patterns, is any number.
 fn matches(pattern: &str, routing_key: &str) -> bool {
     let (mut pattern, mut words) = (pattern.split('.'), routing_key.split('.'));
     loop {

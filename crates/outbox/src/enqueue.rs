@@ -1,4 +1,4 @@
-//! Writing events into the outbox.
+//! Writes events to the outbox.
 
 use chrono::{DateTime, Utc};
 use diesel::expression::functions::define_sql_function;
@@ -11,11 +11,11 @@ use telemetry::TraceContext;
 
 use crate::schema::outbox_messages as outbox;
 
-/// Adds the events to the outbox, in the caller's transaction and in the given order, each with the trace context of
-/// the current span. Ring the [`OutboxNotifier`](crate::OutboxNotifier) after the commit.
+/// Adds the events to the outbox in the caller's transaction and in the given order, with the trace context of the
+/// current span. [`Unit::transaction`](crate::Unit::transaction) notifies the relay after the commit.
 ///
 /// # Errors
-/// When the database cannot answer.
+/// When the database fails.
 pub async fn enqueue(
     conn: &AsyncPgConnection,
     envelopes: &[Envelope],
@@ -25,11 +25,10 @@ pub async fn enqueue(
     enqueue_traced(conn, envelopes.iter().map(|envelope| (envelope, trace.as_ref())), now).await
 }
 
-/// As [`enqueue`], for events that come from several traces, as in a write batch. May be sent together with other
-/// statements.
+/// As [`enqueue`], for events of several traces, as in a write batch. Can be pipelined with other statements.
 ///
 /// # Errors
-/// When the database cannot answer.
+/// When the database fails.
 pub async fn enqueue_traced<'a>(
     conn: &AsyncPgConnection,
     messages: impl IntoIterator<Item = (&'a Envelope, Option<&'a TraceContext>)>,
@@ -49,11 +48,11 @@ pub async fn enqueue_traced<'a>(
 }
 
 define_sql_function! {
-    /// Turns an array into rows. Arrays travel as one parameter each, so that one prepared statement serves any number.
+    /// Turns an array into rows. An array is one parameter, so one prepared statement serves any number of events.
     fn unnest<T: diesel::sql_types::SqlType + diesel::sql_types::SingleValue>(values: Array<T>) -> T;
 }
 
-/// The messages, turned on their side.
+/// The messages by column.
 #[derive(Default)]
 struct Columns {
     event_ids: Vec<String>,

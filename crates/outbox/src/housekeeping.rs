@@ -1,4 +1,4 @@
-//! Beside the relay: how much waits in the outbox and for how long, and the end of old inbox rows.
+//! Housekeeping: metrics of the outbox, and the removal of old inbox rows.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 const REPORT: Duration = Duration::from_secs(5);
 const PRUNE: Duration = Duration::from_secs(10 * 60);
-/// The broker does not deliver an event again after so long.
+/// The broker does not redeliver an event after this time.
 const INBOX_KEPT: TimeDelta = TimeDelta::days(7);
-/// Rows in one statement, so that none holds locks for long.
+/// The number of rows per statement, so that no statement holds locks for long.
 const PRUNE_MAX: usize = 1_000;
 
 pub(crate) async fn run(database: &Database, clock: &Clock, stop: &CancellationToken) {
@@ -31,13 +31,13 @@ pub(crate) async fn run(database: &Database, clock: &Clock, stop: &CancellationT
             () = stop.cancelled() => return,
         };
         if let Err(error) = outcome {
-            // The relay tells of a database that is away; this is tried again soon enough.
-            tracing::debug!(%error, "the outbox was not looked after");
+            // The relay reports an unreachable database; the next round retries.
+            tracing::debug!(%error, "outbox housekeeping failed");
         }
     }
 }
 
-/// No more are counted: the count is looked at every few seconds, and an outbox may hold millions.
+/// Limits the count, because it runs every few seconds and an outbox may contain millions of rows.
 const WAITING: &str = "
     SELECT (SELECT count(*) FROM (SELECT FROM outbox_messages LIMIT 10000) AS counted) AS messages,
         (SELECT created_at FROM outbox_messages ORDER BY id LIMIT 1) AS oldest";
@@ -59,11 +59,11 @@ async fn report(database: &Database, clock: &Clock) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Forgets the events that were handled long ago. A relay sees to it by itself; a service that publishes nothing, and so
-/// has no relay, calls this now and then.
+/// Removes events that were handled long ago. A relay does this automatically. A service without events, and so without
+/// a relay, calls it periodically.
 ///
 /// # Errors
-/// When the database is away; what is left is found the next time.
+/// When the database fails. The next call continues.
 pub async fn prune_inbox(database: &Database, clock: &Clock) -> Result<(), StoreError> {
     let before = clock.now() - INBOX_KEPT;
     loop {

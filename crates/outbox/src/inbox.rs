@@ -1,4 +1,4 @@
-//! The inbox: what a consumer has already handled.
+//! The inbox: the events that a consumer has handled.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -11,11 +11,11 @@ use postgres::{StoreError, statement};
 
 use crate::schema::inbox;
 
-/// True the first time this consumer sees the event; in the caller's transaction, so that the event counts as seen only
-/// if what was done about it is committed too. A second delivery at the same time waits for the first to end.
+/// Whether this consumer sees the event for the first time. Runs in the caller's transaction, so that the event counts
+/// as handled only if its effects are committed too. A concurrent delivery waits for this transaction.
 ///
 /// # Errors
-/// When the database cannot answer.
+/// When the database fails.
 pub async fn first_time(
     conn: &mut AsyncPgConnection,
     consumer: &str,
@@ -29,7 +29,7 @@ pub async fn first_time(
     Ok(added == 1)
 }
 
-/// In a sorted order, since each waits for whoever is handling the same event at this moment.
+/// Inserts in sorted order, because each insert waits for a concurrent transaction with the same event.
 const SEE: &str = "
     INSERT INTO inbox (consumer, event_id, seen_at)
     SELECT $1, event_id, $2 FROM unnest($3) AS event_id
@@ -42,11 +42,10 @@ struct Seen {
     event_id: String,
 }
 
-/// As [`first_time`], for many events at once: gives those that this consumer had not seen. May be sent together with
-/// other statements.
+/// As [`first_time`], for many events: returns the new ones. Can be pipelined with other statements.
 ///
 /// # Errors
-/// When the database cannot answer.
+/// When the database fails.
 pub async fn first_times(
     mut conn: &AsyncPgConnection,
     consumer: &str,
@@ -64,11 +63,11 @@ pub async fn first_times(
 
 const FORGET: &str = "DELETE FROM inbox WHERE consumer = $1 AND event_id = ANY ($2)";
 
-/// Takes back that these were seen: they are refused though others of their transaction are not, and whoever brings them
-/// again, from the dead letters say, is heard.
+/// Removes these events from the inbox. For events that are rejected while their transaction commits: a redelivery,
+/// for instance from the dead letters, must be handled.
 ///
 /// # Errors
-/// When the database cannot answer.
+/// When the database fails.
 pub async fn forget(
     mut conn: &AsyncPgConnection,
     consumer: &str,
@@ -82,7 +81,7 @@ pub async fn forget(
     Ok(())
 }
 
-/// Each once.
+/// Sorted, without duplicates.
 fn sorted(events: &[EventId]) -> Vec<String> {
     events.iter().map(ToString::to_string).collect::<BTreeSet<_>>().into_iter().collect()
 }

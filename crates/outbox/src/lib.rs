@@ -1,5 +1,5 @@
-//! The transactional outbox and inbox: an event leaves if and only if the change that it tells of was committed, and a
-//! consumer that hears it twice acts once.
+//! The transactional outbox and inbox: an event is published if and only if its change is committed, and a consumer
+//! handles a redelivered event only once.
 
 mod enqueue;
 mod housekeeping;
@@ -20,5 +20,5 @@ pub use notifier::OutboxNotifier;
 pub use relay::Relay;
 pub use unit::Unit;
 
-/// The tables of this crate, for [`postgres::migrate`]; to be run before the service's own.
+/// The tables of this crate, for [`postgres::migrate`]. Run them before the service's own migrations.
 pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!();

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-/// Notified after a commit that enqueued events. A lost notification costs one poll interval of the relay, nothing else.
+/// Notified after each commit that enqueued events. A lost notification delays the events by one poll interval of the
+/// relay.
 #[derive(Clone, Debug, Default)]
 pub struct OutboxNotifier(Arc<Notify>);
 

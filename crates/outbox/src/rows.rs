@@ -1,4 +1,4 @@
-//! The rows of the outbox, as the relay takes them and puts them back. All goes by the primary key.
+//! The rows of the outbox: taking them and putting them back. All statements use the primary key.
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
@@ -8,12 +8,12 @@ use messaging::Outgoing;
 use postgres::{StoreError, statement};
 use telemetry::TraceContext;
 
-/// Messages in one transaction and one round of confirms.
+/// The number of messages in one transaction and one round of confirms.
 pub(crate) const BATCH_MAX: usize = 256;
 
-/// Which rows are to be taken.
-pub(crate) enum Wanted<'a> {
-    /// The oldest after one id and up to another, except those of some routing keys.
+/// Selects the rows to take.
+pub(crate) enum Selection<'a> {
+    /// The oldest after one id and up to another, except some routing keys.
     Span {
         after: i64,
         until: i64,
@@ -52,14 +52,14 @@ struct Row {
     created_at: DateTime<Utc>,
 }
 
-/// Where a message stood in the outbox.
-pub(crate) struct Place {
+/// The row of a message in the outbox.
+pub(crate) struct Position {
     pub(crate) id: i64,
     created_at: DateTime<Utc>,
 }
 
 impl Row {
-    fn split(self) -> (Place, Outgoing) {
+    fn split(self) -> (Position, Outgoing) {
         let tracestate = self.tracestate;
         let message = Outgoing {
             routing_key: self.routing_key,
@@ -67,17 +67,17 @@ impl Row {
             body: self.body.into_bytes(),
             trace: self.traceparent.map(|traceparent| TraceContext { traceparent, tracestate }),
         };
-        (Place { id: self.id, created_at: self.created_at }, message)
+        (Position { id: self.id, created_at: self.created_at }, message)
     }
 }
 
-/// In the order in which they were written, without those that another relay holds.
+/// In the order of their insertion, without rows that another relay holds.
 pub(crate) async fn take(
     conn: &mut AsyncPgConnection,
-    wanted: &Wanted<'_>,
-) -> Result<(Vec<Place>, Vec<Outgoing>), StoreError> {
+    wanted: &Selection<'_>,
+) -> Result<(Vec<Position>, Vec<Outgoing>), StoreError> {
     let mut rows: Vec<Row> = match wanted {
-        Wanted::Span { after, until, except } => {
+        Selection::Span { after, until, except } => {
             statement(TAKE)
                 .bind::<BigInt, _>(*after)
                 .bind::<BigInt, _>(*until)
@@ -86,7 +86,9 @@ pub(crate) async fn take(
                 .load(conn)
                 .await?
         }
-        Wanted::These(ids) => statement(TAKE_THESE).bind::<Array<BigInt>, _>(ids.to_vec()).load(conn).await?,
+        Selection::These(ids) => {
+            statement(TAKE_THESE).bind::<Array<BigInt>, _>(ids.to_vec()).load(conn).await?
+        }
     };
     rows.sort_unstable_by_key(|row| row.id);
     Ok(rows.into_iter().map(Row::split).unzip())
@@ -97,10 +99,10 @@ const PUT_BACK: &str = "
     OVERRIDING SYSTEM VALUE
     SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7)";
 
-/// Each to its own place.
+/// Restores each row under its old id.
 pub(crate) async fn put_back(
     conn: &mut AsyncPgConnection,
-    kept: &[(Place, Outgoing)],
+    kept: &[(Position, Outgoing)],
 ) -> Result<(), StoreError> {
     let (places, messages) =
         (|| kept.iter().map(|(place, _)| place), || kept.iter().map(|(_, message)| message));
@@ -135,7 +137,7 @@ pub(crate) struct Edge {
     pub(crate) rows: i64,
 }
 
-/// How far a given number of rows after an id goes.
+/// The last of the given number of rows after an id.
 pub(crate) async fn edge(conn: &mut AsyncPgConnection, after: i64, rows: i64) -> Result<Edge, StoreError> {
     Ok(statement(EDGE).bind::<BigInt, _>(after).bind::<BigInt, _>(rows).get_result(conn).await?)
 }
@@ -148,7 +150,7 @@ struct Id {
     id: i64,
 }
 
-/// Of these rows, the ones that are still there, also where another relay holds them.
+/// Which of these rows still exist, including rows that another relay holds.
 pub(crate) async fn which_stay(conn: &mut AsyncPgConnection, ids: &[i64]) -> Result<Vec<i64>, StoreError> {
     let rows: Vec<Id> = statement(WHICH_STAY).bind::<Array<BigInt>, _>(ids.to_vec()).load(conn).await?;
     Ok(rows.into_iter().map(|row| row.id).collect())

@@ -1,4 +1,4 @@
-//! The tables, as Diesel sees them.
+//! Diesel's view of the tables.
 
 diesel::table! {
     outbox_messages (id) {

@@ -1,5 +1,5 @@
-//! The kinds of events that no queue takes. Their rows stay where they are and the others pass them by; one row of each
-//! kind is tried again every second.
+//! The kinds of events that no queue takes. Their rows stay in the outbox while other events overtake them. One row of
+//! each kind is retried every second.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,30 +7,30 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 const TRY: Duration = Duration::from_secs(1);
-/// Of more kinds than this, and there are not so many, the rest is tried in its turn like any other.
+/// There are fewer kinds than this. Any further kind is retried like an ordinary event.
 const KEYS_MAX: usize = 64;
 
-/// What was looked at.
-pub(crate) struct Look {
-    /// Up to this row, all was taken that could be.
+/// The result of a scan.
+pub(crate) struct ScanPage {
+    /// All eligible rows up to this id were taken.
     pub(crate) until: i64,
-    /// There may be more after it.
+    /// Whether there may be more rows.
     pub(crate) is_cut_short: bool,
-    pub(crate) carried: usize,
+    pub(crate) published: usize,
 }
 
-/// Rows become visible in another order than that of their ids. So the relay begins to look where it was a second or two
-/// ago, and besides sweeps over all rows, from the first on, for what became visible later still.
+/// Rows become visible in another order than their ids. So scans start at the position of one or two seconds ago, and
+/// an additional sweep over all rows finds those that became visible even later.
 pub(crate) struct Stuck {
-    /// By routing key, a row that was returned.
+    /// A returned row per routing key.
     samples: BTreeMap<String, i64>,
-    /// Where looks begin.
+    /// Where scans start.
     pub(crate) floor: i64,
-    /// Where they are to begin a second later.
+    /// Where scans start a second later.
     next_floor: i64,
-    /// How far looks have come.
+    /// The position of the scans.
     reached: i64,
-    /// How far the sweep has come.
+    /// The position of the sweep.
     pub(crate) swept: i64,
     try_at: Instant,
 }
@@ -74,15 +74,12 @@ impl Stuck {
             if self.is_empty() {
                 self.try_at = Instant::now() + TRY;
             }
-            tracing::error!(
-                routing_key,
-                "no queue takes some events; they stay in the outbox, and the others go on"
-            );
+            tracing::error!(routing_key, "no queue takes some events; they stay in the outbox");
             self.samples.insert(routing_key.clone(), *id);
         }
     }
 
-    /// After the samples were tried: those that are gone were taken by a queue, so all of their kind may go.
+    /// After the samples were retried: if a queue took a sample, all events of its kind are eligible.
     pub(crate) fn tried(&mut self, stay: &[i64]) {
         let before = self.samples.len();
         self.samples.retain(|_, id| stay.contains(id));
@@ -97,23 +94,23 @@ impl Stuck {
         }
     }
 
-    pub(crate) fn looked(&mut self, look: &Look) {
+    pub(crate) fn scanned(&mut self, page: &ScanPage) {
         if self.is_empty() {
             return;
         }
-        self.reached = self.reached.max(look.until);
-        // Nothing of so many rows may go: on to what comes after them.
-        if look.is_cut_short && look.carried == 0 {
-            self.floor = look.until;
-            self.next_floor = self.next_floor.max(look.until);
+        self.reached = self.reached.max(page.until);
+        // No scanned row is eligible: continue after them.
+        if page.is_cut_short && page.published == 0 {
+            self.floor = page.until;
+            self.next_floor = self.next_floor.max(page.until);
         }
     }
 
-    pub(crate) fn swept(&mut self, look: &Look) {
-        self.swept = match look {
-            // More may go from the same place.
-            Look { is_cut_short: true, carried: 1.., .. } => self.swept,
-            Look { is_cut_short: true, until, .. } if *until < self.floor => *until,
+    pub(crate) fn swept(&mut self, page: &ScanPage) {
+        self.swept = match page {
+            // There may be more at the same position.
+            ScanPage { is_cut_short: true, published: 1.., .. } => self.swept,
+            ScanPage { is_cut_short: true, until, .. } if *until < self.floor => *until,
             _ => 0,
         };
     }

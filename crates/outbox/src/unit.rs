@@ -5,7 +5,7 @@ use postgres::{Database, StoreError, Work};
 
 use crate::OutboxNotifier;
 
-/// A service's database with everything else that a write needs. Clones share it.
+/// A service's database, clock, randomness and outbox: everything that a write needs. Clones share it.
 #[derive(Clone)]
 pub struct Unit {
     pub database: Database,

@@ -1,4 +1,4 @@
-//! How a connection is made: every wait on it has an end, on the server's side and on ours.
+//! Connections to PostgreSQL. Every operation on them has a time limit, on the server and on the client.
 
 use std::error::Error;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// What the server enforces on a session, in milliseconds.
+/// The limits that the server enforces in a session, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SessionLimits {
     pub(crate) statement_timeout_ms: u32,
@@ -20,47 +20,46 @@ pub(crate) struct SessionLimits {
 }
 
 impl SessionLimits {
-    /// For the services' own statements.
+    /// For the statements of the services.
     pub(crate) const SERVING: Self =
         Self { statement_timeout_ms: 5_000, lock_timeout_ms: 3_000, idle_in_transaction_timeout_ms: 10_000 };
-    /// For migrations, which may rewrite a table; 0 is no limit. Waiting for a lock is bounded.
+    /// For migrations, which may rewrite a table. 0 means no limit; waiting for a lock is limited.
     pub(crate) const MIGRATING: Self =
         Self { statement_timeout_ms: 0, lock_timeout_ms: 60_000, idle_in_transaction_timeout_ms: 60_000 };
 }
 
-/// Statements are prepared once, and so are their plans: left alone, the server would plan most of ours at each call, which
-/// costs it more than running them, since it takes lists to be longer than they are. A plan is kept until the server next
-/// looks at the tables' sizes, a minute later perhaps, and one that was made while they were nearly empty would read them
-/// whole, or a whole index for each row that it joins. All that services ask for is found by an index, row by row: hence
-/// what an index's rows cost, which is high beside what a look at one costs. No query is so large that compiling it would
-/// pay.
+/// Statements are prepared once, with generic plans. By default the server would plan most of them at each call, because it
+/// overestimates the length of lists, and planning costs more than running them. The server keeps a plan until it next
+/// updates the tables' statistics, perhaps a minute later. A plan made for nearly empty tables would scan whole tables, or
+/// a whole index per joined row. Every query of the services can use an index, row by row: so sequential scans and hash
+/// joins are off, and index pages are expensive compared with index lookups. No query is large enough for JIT compilation.
 const PLANNER: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off \
     -c enable_mergejoin=off -c enable_material=off -c random_page_cost=1.1 -c cpu_index_tuple_cost=0.05 -c jit=off";
 
-/// What PostgreSQL's clients call their protocol when a TLS line begins.
+/// The ALPN protocol name of PostgreSQL.
 const PROTOCOL: &[u8] = b"postgresql";
 
-/// A server, and how it is spoken to.
+/// A server and the connection settings for it.
 pub(crate) struct Target {
     config: Config,
-    /// Whom to trust; `None` speaks in clear.
+    /// The TLS configuration; `None` connects without TLS.
     tls: Option<MakeRustlsConnect>,
 }
 
-/// Why a URL leads to no server.
+/// Why a URL does not lead to a server.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TargetError {
-    /// Shows nothing secret.
+    /// Contains no secret.
     #[error("{0}")]
     Url(String),
-    #[error("{}", in_full(.0))]
+    #[error("{}", with_causes(.0))]
     Options(#[from] tokio_postgres::Error),
     #[error(transparent)]
     Tls(#[from] TlsError),
 }
 
-/// What a database is at the mercy of the network for, in words; `None` on this machine, and where TLS proves who answers.
-/// For a warning: what is wrong with the URL is told elsewhere.
+/// The network risk of a database connection; `None` on this machine and with verified TLS. For a warning: the settings
+/// check reports an invalid URL.
 pub fn exposure(settings: &settings::Database) -> Option<&'static str> {
     let url = DatabaseUrl::parse(&settings.url).ok()?;
     let config: Config = url.rest.expose().parse().ok()?;
@@ -72,13 +71,13 @@ pub fn exposure(settings: &settings::Database) -> Option<&'static str> {
         return None;
     }
     match url.encryption {
-        Encryption::None | Encryption::IfOffered => Some("may be read and changed on its way"),
-        Encryption::WithAnyone => Some("goes to whoever answers"),
+        Encryption::None | Encryption::IfOffered => Some("can be read and changed on the network"),
+        Encryption::WithAnyone => Some("can go to an impostor"),
         Encryption::WithCertified(_) | Encryption::WithHost(_) => None,
     }
 }
 
-/// Reads the URL and adds the limits. An option that the URL itself names stays as it is.
+/// Parses the URL and adds the limits. An option in the URL takes precedence.
 pub(crate) fn configure(url: &Secret, limits: SessionLimits) -> Result<Target, TargetError> {
     let DatabaseUrl { rest, encryption } = DatabaseUrl::parse(url).map_err(TargetError::Url)?;
     let mut config: Config = rest.expose().parse()?;
@@ -87,7 +86,7 @@ pub(crate) fn configure(url: &Secret, limits: SessionLimits) -> Result<Target, T
         Encryption::IfOffered => (SslMode::Prefer, Some(tls::anyone()?)),
         Encryption::WithAnyone => (SslMode::Require, Some(tls::anyone()?)),
         Encryption::WithCertified(root) => {
-            (SslMode::Require, Some(tls::certified_by_whatever_their_name(root.as_slice())?))
+            (SslMode::Require, Some(tls::certified_by_for_any_name(root.as_slice())?))
         }
         Encryption::WithHost(Some(root)) => (SslMode::Require, Some(tls::certified_by(root.as_slice())?)),
         Encryption::WithHost(None) => (SslMode::Require, Some(tls::certified_by_system()?)),
@@ -103,7 +102,7 @@ pub(crate) fn configure(url: &Secret, limits: SessionLimits) -> Result<Target, T
 
 fn limit(config: &mut Config, limits: SessionLimits) {
     let given = config.get_options().unwrap_or_default().to_owned();
-    // Later options win, so those of the URL come last.
+    // Later options win, so the URL's options come last.
     config.options(format!(
         "-c statement_timeout={} -c lock_timeout={} -c idle_in_transaction_session_timeout={} -c timezone=UTC {PLANNER} {given}",
         limits.statement_timeout_ms, limits.lock_timeout_ms, limits.idle_in_transaction_timeout_ms,
@@ -114,7 +113,7 @@ fn limit(config: &mut Config, limits: SessionLimits) {
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(Duration::from_secs(2));
     }
-    // A peer that vanished without a word is noticed within about ten seconds, instead of the system's many minutes.
+    // Detects an unreachable peer within about ten seconds; the system's default is many minutes.
     if config.get_tcp_user_timeout().is_none() {
         config.tcp_user_timeout(Duration::from_secs(8));
     }
@@ -125,7 +124,7 @@ fn limit(config: &mut Config, limits: SessionLimits) {
 }
 
 /// # Errors
-/// Says why this is not where a database is. Does not say what it is: it holds a password.
+/// Says what is wrong with the URL without showing it, because it contains a password.
 pub fn check_url(settings: &settings::Database) -> Result<(), String> {
     match configure(&settings.url, SessionLimits::SERVING) {
         Ok(target) if !target.config.get_hosts().is_empty() => Ok(()),
@@ -137,7 +136,7 @@ pub fn check_url(settings: &settings::Database) -> Result<(), String> {
 }
 
 pub(crate) async fn connect(Target { config, tls }: &Target) -> ConnectionResult<AsyncPgConnection> {
-    let failed = |error| ConnectionError::BadConnection(in_full(&error));
+    let failed = |error| ConnectionError::BadConnection(with_causes(&error));
     match tls {
         None => {
             let (client, connection) = config.connect(NoTls).await.map_err(failed)?;
@@ -150,8 +149,8 @@ pub(crate) async fn connect(Target { config, tls }: &Target) -> ConnectionResult
     }
 }
 
-/// The driver's own text is only "db error" or "error connecting to server"; the cause behind it says which.
-pub(crate) fn in_full(error: &dyn Error) -> String {
+/// Adds the causes, because the driver's own text is only "db error" or "error connecting to server".
+pub(crate) fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -161,7 +160,7 @@ pub(crate) fn in_full(error: &dyn Error) -> String {
     text
 }
 
-/// So that an operator sees in `pg_stat_activity` whose connection it is.
+/// The name of this program in `pg_stat_activity`.
 fn program_name() -> String {
     std::env::current_exe()
         .ok()

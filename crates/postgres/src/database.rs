@@ -1,4 +1,4 @@
-//! The pool. Whoever asks it waits a bounded time, whatever state the server is in.
+//! The connection pool. Every call has a time limit, whatever the state of the server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,37 +16,36 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::connect::{SessionLimits, Target, configure, connect, in_full};
+use crate::connect::{SessionLimits, Target, configure, connect, with_causes};
 use crate::lease::Lease;
 use crate::{StoreError, Work};
 
-/// A connection of the pool. Dropped in the middle of a transaction, it is closed instead of reused.
+/// A pooled connection. If it is dropped during a transaction, it is closed and not reused.
 pub type Connection = Object<AsyncPgConnection>;
 
-/// The pool of a service's own database. Clones share it.
+/// The pool of a service's database. Clones share it.
 #[derive(Clone)]
 pub struct Database {
     pool: Pool<AsyncPgConnection>,
 }
 
-/// How long a caller waits for a free connection, or for a new one to be made.
+/// The time limit for getting a connection from the pool, including opening a new one.
 const CHECKOUT: Duration = Duration::from_secs(2);
-/// How long a whole transaction may take, waiting for its connection included.
+/// The time limit of a transaction, including getting its connection.
 const TRANSACTION: Duration = Duration::from_secs(10);
-/// How long the reads of one caller may take, waiting for the connection included.
+/// The time limit of a read, including getting its connection.
 const READ: Duration = Duration::from_secs(7);
-/// A connection that nobody used for this long may be half open; one used since is taken as it is.
+/// A connection that was idle for longer is checked before use, because it may be half open.
 const FRESH: Duration = Duration::from_secs(10);
-/// How long a connection has to show that it is alive.
+/// The time limit of that check.
 const PING: Duration = Duration::from_secs(1);
 
 impl Database {
-    /// Makes no connection yet: the server may come up later. Connections belong to the tokio runtime that this is
-    /// called on, whoever asks for them: those made on the runtime of an HTTP worker would end with it, in the middle
-    /// of what the service still does while it stops.
+    /// Opens no connection yet, so the server may start later. All connections belong to the current tokio runtime: the
+    /// runtime of an HTTP worker would end before the service has finished its work.
     ///
     /// # Errors
-    /// When the URL cannot be read.
+    /// When the URL is invalid.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -55,7 +54,7 @@ impl Database {
             .map_err(|error| StoreError::Corrupt(format!("the database URL: {error}")))?;
         let (target, runtime) = (Arc::new(target), Handle::current());
         let mut manager = ManagerConfig::default();
-        // Closed connections are seen without asking the server. Asking at each checkout would cost a round trip.
+        // Closed connections are detected without a query. A query at each checkout would cost a round trip.
         manager.recycling_method = RecyclingMethod::Fast;
         manager.custom_setup = Box::new(move |_| connect_on(runtime.clone(), target.clone()).boxed());
         let manager = AsyncDieselConnectionManager::new_with_config("", manager);
@@ -70,8 +69,8 @@ impl Database {
         Ok(Self { pool })
     }
 
-    /// A connection, within 2 s. What is done on it has no bound on our side: see [`Database::within`],
-    /// [`Database::read`] and [`Database::transaction`].
+    /// A connection, within 2 s. Work on it has no time limit; use [`Database::within`], [`Database::read`] or
+    /// [`Database::transaction`].
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
@@ -79,11 +78,11 @@ impl Database {
         match timeout(CHECKOUT, self.pool.get()).await {
             Ok(Ok(connection)) => Ok(connection),
             Ok(Err(error)) => Err(StoreError::Unavailable(reason(&error))),
-            Err(_) => Err(StoreError::Unavailable("no connection came free in time".into())),
+            Err(_) => Err(StoreError::Unavailable("timed out waiting for a free connection".into())),
         }
     }
 
-    /// Records how much of the pool is in use, how many wait for it, and whether the database answers.
+    /// Records how many connections are in use, how many callers wait for one, and whether the database is reachable.
     pub async fn measure(&self) {
         let status = self.pool.status();
         let idle = status.available.min(status.size);
@@ -95,7 +94,7 @@ impl Database {
         gauge!("database_available").set(if self.check().await.is_ok() { 1 } else { 0 });
     }
 
-    /// Whether the database answers, for readiness.
+    /// Whether the database is reachable, for readiness.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] within 4 s.
@@ -108,21 +107,21 @@ impl Database {
         .map(|_one| ())
     }
 
-    /// Gives up after `deadline`, for servers that stopped answering without closing the connection.
+    /// Fails after `deadline`, because a server may stop answering without closing the connection.
     ///
     /// # Errors
-    /// Those of the future, and [`StoreError::Unavailable`] when time is up.
+    /// Those of the future, and [`StoreError::Unavailable`] at the deadline.
     pub async fn within<R, E: From<StoreError>>(
         deadline: Duration,
         future: impl Future<Output = Result<R, E>>,
     ) -> Result<R, E> {
-        timeout(deadline, future).await.unwrap_or_else(|_| Err(out_of_time(deadline).into()))
+        timeout(deadline, future).await.unwrap_or_else(|_| Err(timed_out(deadline).into()))
     }
 
-    /// Runs reads (or one statement that is its own transaction) on a connection, within 7 s.
+    /// Runs reads (or one statement, which is its own transaction) on a connection, within 7 s.
     ///
     /// # Errors
-    /// Those of the work, and [`StoreError::Unavailable`] when time is up.
+    /// Those of the work, and [`StoreError::Unavailable`] at the deadline.
     pub async fn read<R, E, F>(&self, work: F) -> Result<R, E>
     where
         F: for<'r> Work<'r, Result<R, E>>,
@@ -131,17 +130,17 @@ impl Database {
         Self::within(READ, async {
             let mut lease = Lease::new(self.connection().await?);
             let outcome = work(lease.connection()?).await;
-            lease.give_back();
+            lease.return_to_pool();
             outcome
         })
         .await
     }
 
-    /// Runs the work in one transaction, within 10 s in all; commits when it succeeds. When time is up or the future
-    /// is dropped, the connection is closed, and PostgreSQL rolls back what had not been committed.
+    /// Runs the work in one transaction, within 10 s, and commits if it succeeds. At the deadline, or when the future is
+    /// dropped, the connection is closed and PostgreSQL rolls the transaction back.
     ///
     /// # Errors
-    /// Those of the work. An error that [is unavailable](StoreError::is_unavailable) leaves open whether it committed.
+    /// Those of the work. After an [unavailable](StoreError::is_unavailable) error, the commit may have happened.
     pub async fn transaction<R, E, F>(&self, work: F) -> Result<R, E>
     where
         F: for<'r> Work<'r, Result<R, E>>,
@@ -150,8 +149,8 @@ impl Database {
         self.transaction_begun("BEGIN", work).await
     }
 
-    /// The same, without waiting for the disk at the end: should the server crash within a second, the transaction may
-    /// be undone though it was committed. For work that is done again then, and may be.
+    /// As [`Database::transaction`], without waiting for the disk: a crash of the server within a second may undo the
+    /// commit. For work that is repeated after a crash.
     ///
     /// # Errors
     /// As [`Database::transaction`].
@@ -176,8 +175,8 @@ impl Database {
         .await
     }
 
-    /// A connection with an open transaction. A connection that turns out to be broken at `BEGIN` (the server was
-    /// restarted this instant) has done nothing yet, so another one is tried.
+    /// A connection with an open transaction. If `BEGIN` fails because the connection is broken, nothing has happened
+    /// yet, so another connection is used.
     pub(crate) async fn begin(&self, sql: &str) -> Result<Lease, StoreError> {
         let deadline = Instant::now() + CHECKOUT;
         loop {
@@ -185,14 +184,14 @@ impl Database {
             match timeout_at(deadline, lease.begin(sql)).await {
                 Ok(Ok(())) => return Ok(lease),
                 Ok(Err(error)) if !error.is_unavailable() || Instant::now() >= deadline => return Err(error),
-                Ok(Err(error)) => tracing::debug!(%error, "a connection was broken when taken from the pool"),
-                Err(_) => return Err(out_of_time(CHECKOUT)),
+                Ok(Err(error)) => tracing::debug!(%error, "pooled connection broken; taking another"),
+                Err(_) => return Err(timed_out(CHECKOUT)),
             }
         }
     }
 }
 
-/// Connects on that runtime, which then drives the connection. A caller who stops waiting gives the attempt up.
+/// Connects on that runtime, which then drives the connection. Dropping the future cancels the attempt.
 async fn connect_on(runtime: Handle, target: Arc<Target>) -> ConnectionResult<AsyncPgConnection> {
     let attempt = AbortOnDropHandle::new(runtime.spawn(async move { connect(&target).await }));
     attempt.await.unwrap_or_else(|error| Err(ConnectionError::BadConnection(error.to_string())))
@@ -202,17 +201,17 @@ async fn ping(connection: &mut AsyncPgConnection) -> Result<(), HookError> {
     let query = diesel::select(diesel::dsl::sql::<Integer>("1"));
     match timeout(PING, query.get_result::<i32>(connection)).await {
         Ok(Ok(_)) => Ok(()),
-        Ok(Err(_)) | Err(_) => Err(HookError::message("the connection was silent")),
+        Ok(Err(_)) | Err(_) => Err(HookError::message("no response from the server")),
     }
 }
 
-fn out_of_time(deadline: Duration) -> StoreError {
-    StoreError::Unavailable(format!("no answer within {} s", deadline.as_secs()))
+fn timed_out(deadline: Duration) -> StoreError {
+    StoreError::Unavailable(format!("timed out after {} s", deadline.as_secs()))
 }
 
 fn reason(error: &PoolError) -> String {
     match error {
-        PoolError::Backend(ConnectError::ConnectionError(error)) => in_full(error),
+        PoolError::Backend(ConnectError::ConnectionError(error)) => with_causes(error),
         other => other.to_string(),
     }
 }

@@ -1,19 +1,19 @@
-//! What can go wrong with a store, reduced to what a caller can do about it: try again later, or not.
+//! Database errors, reduced to the caller's choice: retry later, or not.
 
 use diesel::result::{DatabaseErrorKind, Error};
 
-/// Why a store could not answer.
+/// Why a database operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database is away, overloaded, or gave the transaction up. Whether a write took effect is unknown; the
-    /// same work may be tried again.
+    /// The database is unreachable or overloaded, or it aborted the transaction. It is unknown whether a write took effect;
+    /// the work may be retried.
     #[error("the database is not available: {0}")]
     Unavailable(String),
-    /// The database answered, and refused the statement.
-    #[error("the database refused a statement: {0}")]
+    /// The database rejected the statement.
+    #[error("the database rejected a statement: {0}")]
     Query(#[source] Error),
-    /// A row does not read as what this program writes.
-    #[error("a stored value is not as expected: {0}")]
+    /// This program would not have written the stored value.
+    #[error("a stored value is invalid: {0}")]
     Corrupt(String),
 }
 
@@ -22,7 +22,7 @@ impl StoreError {
         matches!(self, Self::Unavailable(_))
     }
 
-    /// Two transactions waited for each other, and this one was undone, so that it may be begun again at once.
+    /// Two transactions waited for each other and this one was rolled back. It may be retried at once.
     pub fn is_deadlock(&self) -> bool {
         matches!(self, Self::Unavailable(reason) if reason.starts_with(DEADLOCK))
     }
@@ -36,7 +36,7 @@ impl From<Error> for StoreError {
 
 const DEADLOCK: &str = "deadlock detected";
 
-/// True when the error is a violation of the named unique constraint.
+/// Whether the error is a violation of the named unique constraint.
 pub fn violates(error: &Error, constraint: &str) -> bool {
     match error {
         Error::DatabaseError(DatabaseErrorKind::UniqueViolation, information) => {
@@ -46,7 +46,7 @@ pub fn violates(error: &Error, constraint: &str) -> bool {
     }
 }
 
-/// True when the connection is gone, so that nothing is known of the statement that was under way.
+/// Whether the connection is lost, so that the result of the statement is unknown.
 pub(crate) fn is_lost(error: &Error) -> bool {
     match error {
         Error::DatabaseError(kind, information) => {
@@ -76,15 +76,15 @@ fn is_unavailable(error: &Error) -> bool {
     }
 }
 
-/// Diesel keeps the server's message and drops its SQLSTATE, so the conditions that pass by themselves are told by
-/// how their messages begin. Servers speak English to our roles (`lc_messages`), which is looked at when a service starts.
+/// Diesel keeps the server's message and drops its SQLSTATE, so temporary conditions are recognised by the start of their
+/// messages. The services' roles get English messages (`lc_messages`); a service checks that when it starts.
 fn is_passing(message: &str) -> bool {
     const PASSING: &[&str] = &[
         // 57014 query_canceled, 55P03 lock_not_available, 40P01 deadlock_detected
         "canceling statement due to",
         "could not obtain lock",
         DEADLOCK,
-        // 57P01 admin_shutdown, 57P02 crash_shutdown, 57P05, 25P03, 25P04: the session was ended
+        // 57P01 admin_shutdown, 57P02 crash_shutdown, 57P05, 25P03, 25P04: the server ended the session
         "terminating connection",
         // 57P03 cannot_connect_now
         "the database system is",

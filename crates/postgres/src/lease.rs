@@ -1,4 +1,4 @@
-//! A pooled connection that goes back to its pool only when its state is known, and the one way a transaction ends.
+//! A pooled connection that returns to its pool only in a known state, and the end of transactions.
 
 use diesel::connection::TransactionManagerStatus;
 use diesel_async::pooled_connection::deadpool::Object;
@@ -7,21 +7,20 @@ use diesel_async::{AnsiTransactionManager, AsyncPgConnection, SimpleAsyncConnect
 use crate::error::is_lost;
 use crate::{Connection, StoreError};
 
-/// A failed statement that the work did not mind leaves a transaction that PostgreSQL rolls back at `COMMIT` without
-/// calling it an error. The `SELECT` fails in such a transaction, so nothing is lost in silence; it travels with the
-/// `COMMIT` and costs no round trip.
+/// Detects a failed statement that the work ignored: PostgreSQL would roll back at `COMMIT` without an error. The `SELECT`
+/// fails in such a transaction. It is sent with the `COMMIT` and costs no extra round trip.
 const COMMIT: &str = "SELECT 1; COMMIT";
 
-/// Holds a connection while work is done on it. Dropped in the middle (the caller went away, time ran out), it
-/// closes the connection: a statement may still be running on it, and the next borrower would wait behind it.
+/// Holds a connection during work. If it is dropped early, because the caller went away or the time is up, it closes the
+/// connection: a statement may still be running, and the next user would wait for it.
 pub(crate) struct Lease(Option<Connection>);
 
-/// How a transaction ended that did not commit.
+/// Why a transaction did not commit.
 #[derive(Debug)]
 pub(crate) enum Undone<E> {
-    /// Nothing of it remains; the connection works.
+    /// It was rolled back. The connection works.
     RolledBack(E),
-    /// The connection was lost; a commit under way may or may not have taken effect.
+    /// The connection was lost. The commit may have taken effect.
     Unknown(E),
 }
 
@@ -38,17 +37,19 @@ impl Lease {
         Self(Some(connection))
     }
 
-    /// The connection; only a lease that was given back has none.
+    /// The connection. `Err` only after it was returned to the pool.
     pub(crate) fn connection(&mut self) -> Result<&mut AsyncPgConnection, StoreError> {
-        self.0.as_deref_mut().ok_or_else(|| StoreError::Unavailable("the connection was given back".into()))
+        self.0
+            .as_deref_mut()
+            .ok_or_else(|| StoreError::Unavailable("the connection was returned to the pool".into()))
     }
 
-    /// Opens a transaction. `sql` is `BEGIN` and what belongs into the same round trip.
+    /// Opens a transaction. `sql` is `BEGIN`, plus statements for the same round trip.
     pub(crate) async fn begin(&mut self, sql: &str) -> Result<(), StoreError> {
         Ok(AnsiTransactionManager::begin_transaction_sql(self.connection()?, sql).await?)
     }
 
-    /// Commits what succeeded, rolls back what failed, and gives the connection back.
+    /// Commits a success, rolls back a failure, and returns the connection to the pool.
     pub(crate) async fn finish<R, E>(mut self, outcome: Result<R, E>) -> Result<R, Undone<E>>
     where
         E: From<StoreError>,
@@ -63,13 +64,13 @@ impl Lease {
             Err(error) => Err(roll_back(connection, error).await),
         };
         if !matches!(ended, Err(Undone::Unknown(_))) {
-            self.give_back();
+            self.return_to_pool();
         }
         ended
     }
 
     /// Returns the connection to its pool.
-    pub(crate) fn give_back(mut self) {
+    pub(crate) fn return_to_pool(mut self) {
         drop(self.0.take());
     }
 }

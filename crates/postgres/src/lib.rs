@@ -1,5 +1,5 @@
-//! PostgreSQL for the services: a pool whose every wait is bounded, migrations, and the write batcher.
-//! Knows no table of any service.
+//! PostgreSQL for the services: a connection pool with time limits, migrations, and the write batcher. Knows no table of
+//! any service.
 
 mod batcher;
 mod connect;

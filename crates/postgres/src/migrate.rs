@@ -1,4 +1,4 @@
-//! Bringing a database to the schema that this program expects.
+//! Migrates a database to the schema that this program expects.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,34 +15,36 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::connect::{SessionLimits, Target, configure, connect};
 use crate::language::expect_english;
 
-/// How long a server that is still starting is waited for.
+/// The time limit for a starting server.
 const SERVER_WAIT: Duration = Duration::from_secs(30);
-/// How long another instance's migrations are waited for: those of large tables take their time.
+/// The time limit for another instance's migrations; those of large tables are slow.
 const TURN_WAIT: Duration = Duration::from_secs(600);
 const PAUSE: Duration = Duration::from_millis(250);
-/// How long one look at the versions may take, and how long it is until the next.
+/// The time limit of one check of the versions, and the interval between checks.
 const ANSWER: Duration = Duration::from_secs(5);
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// "waybill" read as a number: the advisory lock of whoever migrates.
+const CHECK_AGAIN: Duration = Duration::from_secs(1);
+/// "waybill" in ASCII: the advisory lock of migrations.
 const LOCK: i64 = 0x77_61_79_62_69_6c_6c;
 
-/// Runs each set of embedded migrations in turn (the outbox's, then the service's). Instances that start at the same
-/// time take turns; the later ones find nothing left to do.
+/// Runs each set of embedded migrations (the outbox's, then the service's). Instances that start at the same time take
+/// turns; the later ones find nothing to do.
 ///
 /// # Errors
-/// When the server stays away for 30 s, when a migration fails, or when two sets use one version.
+/// When the server is unreachable for 30 s, when a migration fails, or when two sets use the same version.
 pub async fn migrate(settings: &settings::Database, sets: Vec<EmbeddedMigrations>) -> anyhow::Result<()> {
     let own = versions(&sets)?;
     let target = configure(&settings.url, SessionLimits::MIGRATING).context("the database URL")?;
     let mut connection = wait_for_server(&target).await?;
     lock(&mut connection).await.context("waiting for another instance's migration")?;
     refuse_another_history(&mut connection, &own).await?;
-    drop_unfinished_indexes(&mut connection).await.context("what an interrupted migration left")?;
+    drop_unfinished_indexes(&mut connection)
+        .await
+        .context("dropping the indexes of an interrupted migration")?;
     tokio::task::spawn_blocking(move || run(connection, sets)).await?
 }
 
-/// Held by the session, so it goes with the connection however this ends. Asked for again and again: an index that is built
-/// concurrently waits for every statement that has begun, and would wait for one that waits for its migration.
+/// The session holds the lock, so it ends with the connection. Polls instead of waiting, because a concurrent index build
+/// waits for every running statement, and so would wait for a statement that waits for the migration.
 async fn lock(connection: &mut AsyncPgConnection) -> anyhow::Result<()> {
     let deadline = Instant::now() + TURN_WAIT;
     loop {
@@ -54,14 +56,14 @@ async fn lock(connection: &mut AsyncPgConnection) -> anyhow::Result<()> {
             return Ok(());
         }
         if Instant::now() >= deadline {
-            bail!("it is still under way");
+            bail!("it is still running");
         }
         sleep(PAUSE).await;
     }
 }
 
-/// What was run and is not known here is of a later version of this program, or else of another one: versions of both that are
-/// alike would be taken for run.
+/// Unknown versions in the database belong to a later version of this program or to another program. Equal versions of
+/// both programs would count as run.
 async fn refuse_another_history(
     connection: &mut AsyncPgConnection,
     own: &BTreeSet<String>,
@@ -80,7 +82,7 @@ async fn refuse_another_history(
         .collect();
     ensure!(
         foreign.is_empty(),
-        "this database is another service's: it has migrations that this program does not know ({})",
+        "this database is another service's: it contains migrations that this program does not know ({}); check the database URL",
         foreign.join(", ")
     );
     Ok(())
@@ -92,8 +94,8 @@ struct Begun {
     begun: bool,
 }
 
-/// An index that was being built concurrently when its migration was interrupted is there and is of no use; the migration
-/// that is run again would find its name taken. What is being rebuilt by hand has a name of its own.
+/// An interrupted migration leaves an unusable index, whose name the repeated migration needs. An index that is rebuilt
+/// by hand has another name.
 async fn drop_unfinished_indexes(connection: &mut AsyncPgConnection) -> anyhow::Result<()> {
     let unfinished: Vec<UnfinishedIndex> = diesel::sql_query(
         "SELECT format('%I.%I', pg_namespace.nspname, pg_class.relname) AS name FROM pg_index \
@@ -105,7 +107,7 @@ async fn drop_unfinished_indexes(connection: &mut AsyncPgConnection) -> anyhow::
     .await?;
     for UnfinishedIndex { name } in unfinished {
         diesel::sql_query(format!("DROP INDEX CONCURRENTLY {name}")).execute(connection).await?;
-        tracing::info!(%name, "dropped an index that an interrupted migration left");
+        tracing::info!(%name, "dropped unfinished index of an interrupted migration");
     }
     Ok(())
 }
@@ -140,15 +142,18 @@ async fn wait_for_server(target: &Target) -> anyhow::Result<AsyncPgConnection> {
         match timeout(Duration::from_secs(5), connect(target)).await {
             Ok(Ok(connection)) => return Ok(connection),
             Ok(Err(error)) if Instant::now() >= deadline => {
-                return Err(error).context("the database is away");
+                return Err(error).context("the database is unreachable");
             }
-            Err(_) if Instant::now() >= deadline => bail!("the database does not answer"),
+            Err(_) if Instant::now() >= deadline => {
+                bail!("the database is unreachable; check that it is running")
+            }
             Ok(Err(_)) | Err(_) => sleep(PAUSE).await,
         }
     }
 }
 
-/// The migrations that a program expects to have been run, by somebody else. There may be more: those of a later version.
+/// The migrations that a program expects in the database. Another program runs them. Additional migrations belong to a
+/// later version and are allowed.
 pub struct Schema {
     wanted: BTreeSet<String>,
     target: Target,
@@ -156,41 +161,46 @@ pub struct Schema {
 
 impl Schema {
     /// # Errors
-    /// When the database's URL cannot be read, or two sets use one version.
+    /// When the database's URL is invalid, or two sets use the same version.
     pub fn new(settings: &settings::Database, sets: &[EmbeddedMigrations]) -> anyhow::Result<Self> {
         let target = configure(&settings.url, SessionLimits::SERVING).context("the database URL")?;
         Ok(Self { wanted: versions(sets)?, target })
     }
 
-    /// Looks whether they have.
+    /// Checks whether they have run.
     ///
     /// # Errors
-    /// Names what is missing: migrations, the table that tells of them, the right to read it, errors in English, or the server.
+    /// Names the problem: missing migrations, a missing migrations table, the right to read it, the language of error
+    /// messages, or an unreachable server.
     pub async fn check(&self) -> anyhow::Result<()> {
         let run =
-            timeout(ANSWER, run_versions(&self.target)).await.context("the database does not answer")??;
+            timeout(ANSWER, run_versions(&self.target)).await.context("the database is unreachable")??;
         let missing: Vec<&str> = self.wanted.difference(&run).map(String::as_str).collect();
-        ensure!(missing.is_empty(), "these migrations have not been run: {}", missing.join(", "));
+        ensure!(
+            missing.is_empty(),
+            "these migrations have not been run: {}; run the service's `migrate` command",
+            missing.join(", ")
+        );
         Ok(())
     }
 
-    /// Looks again and again until they have. Tells when something else is missing than before.
+    /// Polls until they have run. Logs the problem when it changes.
     pub async fn wait(&self) {
         let mut told = String::new();
         while let Err(missing) = self.check().await {
             let missing = format!("{missing:#}");
             if missing != told {
-                tracing::warn!(missing, "the database is not as this program expects");
+                tracing::warn!(missing, "database not ready");
                 told = missing;
             }
-            sleep(LOOK_AGAIN).await;
+            sleep(CHECK_AGAIN).await;
         }
     }
 
-    /// As [`Schema::wait`], with an end.
+    /// As [`Schema::wait`], with a time limit.
     ///
     /// # Errors
-    /// Names what is missing when it is not there in time.
+    /// Names the problem at the end of the time limit.
     pub async fn wait_at_most(&self, patience: Duration) -> anyhow::Result<()> {
         match timeout(patience, self.wait()).await {
             Ok(()) => Ok(()),
@@ -217,7 +227,7 @@ struct RunMigration {
     version: String,
 }
 
-/// All sets are recorded in one table by version alone: a version used twice would be run once.
+/// All sets share one table with the version as its key, so a migration with a used version would not run.
 fn versions(sets: &[EmbeddedMigrations]) -> anyhow::Result<BTreeSet<String>> {
     let mut seen = BTreeSet::new();
     for set in sets {
@@ -226,7 +236,7 @@ fn versions(sets: &[EmbeddedMigrations]) -> anyhow::Result<BTreeSet<String>> {
         for migration in migrations {
             let version = migration.name().version().to_string();
             if seen.contains(&version) {
-                bail!("two migrations have the version {version}");
+                bail!("two migrations have the version {version}; rename one of them");
             }
             seen.insert(version);
         }

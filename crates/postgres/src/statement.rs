@@ -1,5 +1,5 @@
-//! SQL by hand that is prepared once per connection. Diesel's own `sql_query` and `sql` are parsed and planned anew each
-//! time, since it cannot know whether their text is always the same; ours is `'static`, so it is.
+//! Handwritten SQL that is prepared once per connection. Diesel's `sql_query` and `sql` are parsed and planned at each
+//! call, because their text may vary. The text of a [`Statement`] is `'static`, so it can be prepared.
 
 use std::marker::PhantomData;
 
@@ -10,21 +10,21 @@ use diesel::serialize::ToSql;
 use diesel::sql_types::{Array, Bool, HasSqlType, SingleValue, Text, Untyped};
 use diesel::{AppearsOnTable, Expression, QueryResult, RunQueryDsl, SelectableExpression};
 
-/// A whole statement. Its rows are read by name, into what derives `QueryableByName`.
+/// A whole statement. Its rows derive `QueryableByName`.
 #[must_use = "statements run when they are executed or loaded"]
 pub struct Statement<'a> {
     sql: &'static str,
     binds: Vec<Box<dyn QueryFragment<Pg> + Send + 'a>>,
 }
 
-/// A statement with the placeholders `$1`, `$2`, …; the values follow in that order. Lists travel as one array each, so
-/// that one statement serves lists of any length.
+/// A statement with the placeholders `$1`, `$2`, …; bind the values in this order. Pass a list as one array, so that one
+/// statement serves lists of any length.
 pub fn statement<'a>(sql: &'static str) -> Statement<'a> {
     Statement { sql, binds: Vec::new() }
 }
 
 impl<'a> Statement<'a> {
-    /// The value of the next placeholder.
+    /// Binds the value of the next placeholder.
     pub fn bind<Type, Value>(mut self, value: Value) -> Self
     where
         Pg: HasSqlType<Type>,
@@ -43,7 +43,7 @@ impl QueryFragment<Pg> for Statement<'_> {
     }
 }
 
-/// Known by its text.
+/// Identified by its text.
 impl QueryId for Statement<'_> {
     type QueryId = ();
 
@@ -71,15 +71,15 @@ where
     }
 }
 
-/// A piece of an expression, written out.
+/// A literal piece of SQL in an expression.
 #[derive(Clone, Copy, Debug)]
 pub struct Literal<Type> {
     sql: &'static str,
     of_type: PhantomData<Type>,
 }
 
-/// For what must stand in a query as text: the condition of a partial index, which a parameter would hide from a plan
-/// that is kept.
+/// For the condition of a partial index, which must be literal: the planner cannot match a parameter of a generic plan with
+/// the index.
 pub fn literal<Type>(sql: &'static str) -> Literal<Type> {
     Literal { sql, of_type: PhantomData }
 }
@@ -109,15 +109,15 @@ impl<Type, Grouping> ValidGrouping<Grouping> for Literal<Type> {
     type IsAggregate = is_aggregate::Never;
 }
 
-/// That two columns are one of some pairs.
+/// The condition that two columns equal one of several pairs.
 #[derive(Clone, Debug)]
 pub struct OneOf {
     columns: &'static str,
     pairs: (Vec<String>, Vec<String>),
 }
 
-/// For rows by their whole keys, `one_of("(orders.id, orders.business_id)", …)`: two lists, each asked of its own column, would
-/// have the planner look for every pair that they make, or for all that is of one of the businesses.
+/// Finds rows by their whole keys: `one_of("(orders.id, orders.business_id)", …)`. With a list per column, the planner
+/// would look up every combination, or all rows of a business.
 pub fn one_of(columns: &'static str, pairs: impl IntoIterator<Item = (String, String)>) -> OneOf {
     OneOf { columns, pairs: pairs.into_iter().unzip() }
 }

@@ -1,9 +1,9 @@
-//! What may be handed to [`Database::transaction`](crate::Database::transaction): an async closure over a connection.
+//! The argument of [`Database::transaction`](crate::Database::transaction): an async closure over a connection.
 
 use diesel_async::AsyncPgConnection;
 
-/// Implemented by every `async |connection| { … }` whose future can move between threads; never by hand. It says
-/// what `AsyncFnOnce` alone cannot say yet: that the future is `Send`.
+/// Every `async |connection| { … }` with a `Send` future implements this trait; do not implement it by hand. It expresses
+/// what `AsyncFnOnce` cannot express yet: that the future is `Send`.
 pub trait Work<'r, T>:
     AsyncFnOnce(&'r mut AsyncPgConnection) -> T
     + FnOnce(&'r mut AsyncPgConnection) -> <Self as Work<'r, T>>::Running

@@ -1,4 +1,4 @@
-//! The one call that the shop makes: `POST {base_url}/integration/orders` (`spec.md` §4.1).
+//! The shop's only request: `POST {base_url}/integration/orders` (SPECIFICATION §4.1).
 
 use std::time::Duration;
 
@@ -9,30 +9,30 @@ use url::Url;
 
 use crate::{DeliveryDetails, LocalOrderId, ShopError, ShopSettings};
 
-/// An answer longer than this is not read to its end.
+/// The longest response that the shop reads.
 const ANSWER_MAX_BYTES: usize = 1024 * 1024;
-/// An error message longer than this is cut before it is stored.
+/// Longer error messages are truncated before they are stored.
 const MESSAGE_MAX_CHARS: usize = 300;
-/// The identifiers and URLs of an answer are far shorter; anything longer is no answer of the service.
+/// The identifiers and URLs of a valid response are far shorter.
 const FIELD_MAX_BYTES: usize = 2_048;
 
-/// The delivery service, as the shop sees it.
+/// The client of the delivery service.
 #[derive(Clone, Debug)]
 pub(crate) struct DeliveryService {
     http: reqwest::Client,
     orders_url: Url,
 }
 
-/// What a request came to.
+/// The result of a request.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Created(DeliveryDetails),
-    /// Refused with 409, along with the details of the delivery that exists under this reference.
+    /// 409 with the details of the delivery that exists under this reference.
     Exists(DeliveryDetails),
     Refused(Refusal),
 }
 
-/// Why there is no delivery, or none that the shop knows of.
+/// Why the request created no delivery, as far as the shop knows.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) status: Option<u16>,
@@ -40,7 +40,7 @@ pub(crate) struct Refusal {
     pub(crate) message: String,
 }
 
-/// The parts of a delivery that an answer carries. The id may stand under either name.
+/// The fields of a delivery. Either id field may be present.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct OrderBody {
@@ -61,17 +61,17 @@ struct ErrorBody {
 
 impl DeliveryService {
     pub(crate) fn new(settings: &ShopSettings) -> Result<Self, ShopError> {
-        // Another part of the process may have installed a provider already, which serves as well.
+        // Another part of the process may have installed a provider, which is fine.
         let _already_installed = rustls::crypto::ring::default_provider().install_default();
         let mut client = reqwest::Client::builder()
             .timeout(settings.request_timeout())
             .connect_timeout(Duration::from_secs(5))
-            // A redirect would carry the order somewhere else than it was sent to.
+            // A redirect would send the order to another server.
             .redirect(redirect::Policy::none())
             .no_proxy()
             .user_agent(concat!("waybill-reference-shop/", env!("CARGO_PKG_VERSION")));
         if settings.base_url.scheme() == "http" {
-            // Plain HTTP needs no certificates, and a bare machine may have none, which would be an error.
+            // Plain HTTP needs no certificates. Loading them fails on a machine without any.
             client = client.tls_certs_only([]);
         }
         let mut orders_url = settings.base_url.clone();
@@ -79,7 +79,7 @@ impl DeliveryService {
         Ok(Self { http: client.build().map_err(ShopError::Client)?, orders_url })
     }
 
-    /// Asks for the delivery of one order. The same order may be asked for again with the same key and body.
+    /// Requests the delivery of one order. A retry uses the same key and body.
     pub(crate) async fn create_order(
         &self,
         api_key: &Secret,
@@ -90,7 +90,7 @@ impl DeliveryService {
         let request = self
             .http
             .post(self.orders_url.clone())
-            // Marked as sensitive by reqwest, so that no debug output shows it.
+            // reqwest marks the header as sensitive, so debug output omits it.
             .bearer_auth(api_key.expose())
             .header("Idempotency-Key", idempotency_key)
             .header(header::CONTENT_TYPE, "application/json")
@@ -104,9 +104,9 @@ impl DeliveryService {
 }
 
 async fn exchange(request: reqwest::RequestBuilder) -> Result<(StatusCode, Vec<u8>), Refusal> {
-    let mut response = request.send().await.map_err(|error| no_answer(&error))?;
+    let mut response = request.send().await.map_err(|error| no_response(&error))?;
     let mut answer = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| no_answer(&error))? {
+    while let Some(chunk) = response.chunk().await.map_err(|error| no_response(&error))? {
         if answer.len() + chunk.len() > ANSWER_MAX_BYTES {
             return Err(unusable(Some(response.status())));
         }
@@ -116,7 +116,7 @@ async fn exchange(request: reqwest::RequestBuilder) -> Result<(StatusCode, Vec<u
 }
 
 fn read_answer(status: StatusCode, answer: &[u8], id: &LocalOrderId, api_key: &Secret) -> Answer {
-    // Any 2xx is success; one that cannot be read is retried, and the replay carries the same answer again.
+    // Any 2xx is success. An unreadable response is retried; the replay returns the same response.
     if status.is_success() {
         return match serde_json::from_slice::<OrderBody>(answer).ok().and_then(|body| body.into_details(id)) {
             Some(details) => Answer::Created(details),
@@ -129,7 +129,8 @@ fn read_answer(status: StatusCode, answer: &[u8], id: &LocalOrderId, api_key: &S
         return Answer::Exists(details);
     }
     let message = body.message.filter(|message| !message.trim().is_empty());
-    let message = message.unwrap_or_else(|| format!("The delivery service answered {}.", status.as_u16()));
+    let message =
+        message.unwrap_or_else(|| format!("The delivery service returned status {}.", status.as_u16()));
     Answer::Refused(Refusal {
         status: Some(status.as_u16()),
         code: body.code.map(|code| safe_text(&code, api_key)),
@@ -138,7 +139,7 @@ fn read_answer(status: StatusCode, answer: &[u8], id: &LocalOrderId, api_key: &S
 }
 
 impl OrderBody {
-    /// The details, when all of them are there and they are of this order.
+    /// The details if they are complete and belong to this order.
     fn into_details(self, id: &LocalOrderId) -> Option<DeliveryDetails> {
         if self.order_reference.is_some_and(|reference| reference != id.as_str()) {
             return None;
@@ -154,12 +155,12 @@ impl OrderBody {
     }
 }
 
-/// The error's own text names URLs and addresses, which staff need not see.
-fn no_answer(error: &reqwest::Error) -> Refusal {
+/// Omits the error's own text, because it contains URLs and addresses.
+fn no_response(error: &reqwest::Error) -> Refusal {
     let (code, message) = if error.is_timeout() {
         ("timeout", "The delivery service did not answer in time.")
     } else {
-        ("unreachable", "The delivery service could not be reached.")
+        ("unreachable", "The delivery service is unreachable.")
     };
     Refusal { status: None, code: Some(code.into()), message: message.into() }
 }
@@ -168,11 +169,11 @@ fn unusable(status: Option<StatusCode>) -> Refusal {
     Refusal {
         status: status.map(|status| status.as_u16()),
         code: Some("unusable_answer".into()),
-        message: "The delivery service gave an answer that the shop cannot use.".into(),
+        message: "The shop cannot use the delivery service's response.".into(),
     }
 }
 
-/// What may be stored and shown of a text from outside: short, on one line, and without the key, should it be quoted.
+/// Makes a text from outside safe to store and show: short, on one line, and without the API key.
 fn safe_text(text: &str, api_key: &Secret) -> String {
     text.replace(api_key.expose(), "…")
         .chars()
@@ -241,6 +242,6 @@ mod tests {
         assert_eq!(refusal.message, "The key … is wrong");
         let long = format!(r#"{{"message":"{}"}}"#, "é".repeat(1_000));
         assert_eq!(refused(500, &long).message.chars().count(), MESSAGE_MAX_CHARS);
-        assert_eq!(refused(502, "<html>").message, "The delivery service answered 502.");
+        assert_eq!(refused(502, "<html>").message, "The delivery service returned status 502.");
     }
 }

@@ -1,33 +1,32 @@
-//! What can go wrong inside the shop. What goes wrong at the delivery service is no error of the shop but a
-//! [`crate::SyncOutcome`].
+//! Errors of the shop itself. Errors of the delivery service are a [`crate::SyncOutcome`].
 
 use crate::LocalOrderId;
 
-/// Why the shop could not do what it was asked.
+/// Why the shop could not do the work.
 #[derive(Debug, thiserror::Error)]
 pub enum ShopError {
-    #[error("the shop's settings are not usable:\n{0}")]
+    #[error("the shop's settings are invalid:\n{0}")]
     Settings(settings::SettingErrors),
     #[error("the order id must be 1 to 128 visible ASCII characters")]
     InvalidOrderId,
-    #[error("order {0} was confirmed before")]
+    #[error("order {0} is already confirmed")]
     OrderExists(LocalOrderId),
     #[error("there is no order {0}")]
     UnknownOrder(LocalOrderId),
     #[error("the order cannot be written as JSON: {0}")]
     Unwritable(#[from] serde_json::Error),
-    #[error("the HTTP client cannot be built: {0}")]
+    #[error("the HTTP client could not be created: {0}")]
     Client(#[source] reqwest::Error),
     #[error("the webhook receiver cannot listen: {0}")]
     Listen(#[from] std::io::Error),
-    #[error("a task of the shop ended early: {0}")]
+    #[error("a task of the shop failed: {0}")]
     Task(#[from] tokio::task::JoinError),
-    #[error("the shop's tables cannot be brought up to date: {0:#}")]
+    #[error("the shop's database could not be migrated: {0:#}")]
     Migration(anyhow::Error),
-    #[error("the shop's database cannot be used: {0}")]
+    #[error("the shop's database is unavailable: {0}")]
     Database(#[from] postgres::StoreError),
     #[error("the shop's database refused a statement: {0}")]
     Query(#[from] diesel::result::Error),
-    #[error("the shop's database holds {0:?}, which this version does not know")]
+    #[error("the shop's database contains the unknown value {0:?}; upgrade the shop")]
     UnknownText(String),
 }

@@ -1,16 +1,16 @@
-//! The reference integrator: a small shop back end that creates one delivery per confirmed order through the
-//! integration API, and follows it by webhooks. Its code is there to be copied from.
+//! The reference integrator: the backend of a small shop that creates one delivery per confirmed order through the
+//! integration API and tracks it by webhooks. Integrators may copy its code.
 //!
-//! The rules it keeps, and where:
+//! Its rules, and where the code implements them:
 //!
-//! | rule | kept in |
+//! | rule | code |
 //! | --- | --- |
-//! | confirming an order stores it and nothing else; the delivery service being down never costs a customer's order | [`Shop::confirm_order`] |
-//! | one order is one delivery: one claim at a time, the same reference and Idempotency-Key at every attempt | [`Shop::sync_order`] |
-//! | a retry is for one order, when somebody asks for it; there is no bulk sync and none at start | [`Shop::sync_order`] |
-//! | webhooks are verified on their raw bytes, stored, answered, and only then worked off | `webhooks/receiver.rs` |
-//! | webhooks update orders that the shop asked a delivery for, and never create one | `webhooks/decide.rs` |
-//! | the API key and the signing secret never leave the back end and are in no log | `client.rs` |
+//! | confirming an order only stores it; an outage of the delivery service never loses a customer's order | [`Shop::confirm_order`] |
+//! | one order is one delivery: one attempt at a time, with the same reference and Idempotency-Key | [`Shop::sync_order`] |
+//! | a retry is for one order, on request; there is no bulk sync and no sync at the start | [`Shop::sync_order`] |
+//! | webhooks are verified on their raw bytes, stored and answered before they are processed | `webhooks/receiver.rs` |
+//! | webhooks update only orders for which the shop requested a delivery, and never create one | `webhooks/decide.rs` |
+//! | the API key and the signing secret stay in the backend and appear in no log | `client.rs` |
 
 mod client;
 mod error;

@@ -1,5 +1,5 @@
-//! `reference-shop`: the shop from the command line. `serve` receives webhooks; `order`, `sync` and `show` do the work of
-//! a checkout and of the shop's staff. Settings are environment variables; the README lists them.
+//! `reference-shop`, the shop's command line. `serve` receives webhooks; `order`, `sync` and `show` do the work of the
+//! checkout and the staff. Settings are environment variables; the README lists them.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -8,15 +8,15 @@ use anyhow::{Context, bail};
 use clap::{Parser, ValueEnum};
 use reference_shop::{LocalOrder, LocalOrderId, NewOrder, Shop, ShopSettings, SyncOutcome, WEBHOOK_PATH};
 
-/// A small shop that integrates Waybill
+/// The backend of a small shop that integrates Waybill
 #[derive(Parser)]
 enum Arguments {
     /// Receive webhooks until Ctrl-C or SIGTERM
     Serve {
-        /// Where to listen: address:port
+        /// The address to listen on: address:port
         address: SocketAddr,
     },
-    /// Confirm a sample order, and create its delivery
+    /// Confirm a sample order and create its delivery
     Order {
         id: String,
         #[arg(default_value = "cod")]
@@ -80,16 +80,16 @@ async fn serve(shop: &Shop, address: SocketAddr) -> anyhow::Result<()> {
 async fn sync(shop: &Shop, id: &LocalOrderId) -> anyhow::Result<()> {
     match shop.sync_order(id).await? {
         SyncOutcome::Created(delivery) | SyncOutcome::Recovered(delivery) => {
-            print(&format!("{id}: the delivery is created, {}", delivery.tracking_url))
+            print(&format!("{id}: delivery created, {}", delivery.tracking_url))
         }
         SyncOutcome::AlreadyCreated(delivery) => {
-            print(&format!("{id}: the delivery exists already, {}", delivery.tracking_url))
+            print(&format!("{id}: delivery exists already, {}", delivery.tracking_url))
         }
         SyncOutcome::InProgress => print(&format!("{id}: another attempt is in progress")),
         SyncOutcome::Failed { status, code, message } => {
-            let status = status.map_or("no answer".into(), |status| status.to_string());
+            let status = status.map_or("no response".into(), |status| status.to_string());
             let code = code.unwrap_or_default();
-            bail!("{id}: {message} ({status} {code}) The order is kept; try again with `sync {id}`.")
+            bail!("{id}: {message} ({status} {code}) The order is stored; retry with `sync {id}`.")
         }
     }
 }

@@ -1,14 +1,13 @@
-//! A confirmed order with all that the delivery service wants to know of it: the request body of `spec.md` §2.1.
-//! Amounts are integers in paise. What is unavailable is sent as `null`.
+//! The request body of SPECIFICATION §2.1. Amounts are integers in paise. Unavailable fields are sent as `null`.
 
 use domain::PaymentType;
 use serde::{Deserialize, Serialize};
 
-/// An order that a customer has just confirmed.
+/// An order that a customer has confirmed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NewOrder {
-    /// The shop's own order id, which never changes and is never used again.
+    /// The shop's own order id. It never changes and is never reused.
     pub order_reference: String,
     pub order_source: String,
     pub customer: Customer,
@@ -41,7 +40,7 @@ pub struct DeliveryAddress {
     pub full_address: String,
 }
 
-/// Where the driver fetches the parcel: the business's pickup profile.
+/// The pickup address of the business.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pickup {
@@ -83,11 +82,11 @@ pub struct Item {
 pub struct Payment {
     pub payment_type: PaymentType,
     pub order_value_paise: i64,
-    /// Decided by the shop and taken from its wallet; greater than 0.
+    /// The shop decides the fee and its wallet pays it; greater than 0.
     pub delivery_fee_paise: i64,
-    /// The exact cash the driver collects; 0 for prepaid.
+    /// The exact cash that the driver collects; 0 for prepaid.
     pub cod_amount_paise: i64,
-    /// What the shop has collected already; 0 for cash on delivery.
+    /// The amount that the shop has already collected; 0 for cash on delivery.
     pub prepaid_amount_paise: i64,
     /// `INR`.
     pub currency: String,
@@ -104,8 +103,8 @@ const SAMPLE_GOODS_PAISE: i64 = 2 * 45_000 + 34_900;
 const SAMPLE_FEE_PAISE: i64 = 4_900;
 
 impl NewOrder {
-    /// A made-up order from a coffee roaster in Bengaluru, to be paid in cash at the door: ₹1,249 of goods and a
-    /// delivery fee of ₹49, which the checkout total includes.
+    /// A sample order of a coffee roaster in Bengaluru, paid in cash at the door: ₹1,249 of goods and a delivery fee of
+    /// ₹49, which the total includes.
     pub fn sample(reference: &str) -> Self {
         Self {
             order_reference: reference.to_owned(),

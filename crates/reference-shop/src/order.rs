@@ -1,4 +1,4 @@
-//! The shop's words: a local order with its sync record (`spec.md` §3.3), and what a sync or a webhook came to.
+//! A local order with its sync record (SPECIFICATION §3.3), and the results of syncs and webhooks.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,13 +10,13 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use crate::settings_section::visible_ascii;
 use crate::{ShopError, WebhookOutcome};
 
-/// The id of one of the shop's own orders; it is also the order's `orderReference`.
+/// The id of a local order. It is also the order's `orderReference`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LocalOrderId(String);
 
 impl LocalOrderId {
     /// # Errors
-    /// When it is not 1 to 128 visible ASCII characters, which a reference and an Idempotency-Key may carry.
+    /// When it is not 1 to 128 visible ASCII characters: it becomes part of a reference and an Idempotency-Key.
     pub fn parse(text: &str) -> Result<Self, ShopError> {
         if visible_ascii(text, 1..=128) { Ok(Self(text.to_owned())) } else { Err(ShopError::InvalidOrderId) }
     }
@@ -32,7 +32,7 @@ impl fmt::Display for LocalOrderId {
     }
 }
 
-/// How far the creation of an order's delivery has come.
+/// The progress of creating an order's delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum SyncStatus {
@@ -48,53 +48,54 @@ impl SyncStatus {
     }
 }
 
-/// One of the shop's own orders, with its sync record.
+/// A local order with its sync record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocalOrder {
     pub id: LocalOrderId,
     pub confirmed_at: DateTime<Utc>,
     pub sync_status: SyncStatus,
-    /// How often a request for this order was started.
+    /// The number of requests started for this order.
     pub attempts: i32,
     pub last_attempt_at: Option<DateTime<Utc>>,
     /// The mode of the API key of the last attempt.
     pub mode: Option<Mode>,
-    /// Why the last attempt failed, fit to be shown to the shop's staff.
+    /// Why the last attempt failed, in words for the shop's staff.
     pub sync_error: Option<String>,
-    /// Present once the delivery exists, and the reason why no second one is ever created.
+    /// Present once the delivery exists. Prevents a second delivery.
     pub delivery: Option<DeliveryDetails>,
     pub cod_status: Option<String>,
-    /// The `sequence` of the last webhook that was applied.
+    /// The `sequence` of the last applied webhook.
     pub last_sequence: Option<i64>,
 }
 
-/// What the shop keeps of a delivery.
+/// The stored details of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryDetails {
     pub service_order_id: String,
     pub tracking_code: String,
     pub tracking_url: String,
-    /// As the delivery service names it; a later version may know others.
+    /// The delivery service's own word; a later version may add others.
     pub status: String,
 }
 
-/// What a call of [`crate::Shop::sync_order`] came to.
+/// The result of [`crate::Shop::sync_order`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SyncOutcome {
-    /// The delivery was created by this call (or by an earlier attempt whose answer was lost).
+    /// This call created the delivery, or an earlier attempt did and its response was lost.
     Created(DeliveryDetails),
-    /// The delivery existed under this reference, and the refusal told the shop what it needed to know.
+    /// The delivery existed under this reference; the 409 response contained its details.
     Recovered(DeliveryDetails),
-    /// The shop knew the delivery already. No request was made.
+    /// The shop knew the delivery already and sent no request.
     AlreadyCreated(DeliveryDetails),
-    /// Another call for this order is under way. No request was made.
+    /// Another call for this order is in progress, so this call sent no request.
     InProgress,
-    /// The delivery was not created, or the shop could not learn whether it was. The customer's order is kept, and the
-    /// same call may be made again: it sends the same reference and Idempotency-Key.
+    /// The delivery was not created, or the result is unknown. The customer's order is stored. A retry sends the same
+    /// reference and Idempotency-Key.
     Failed {
-        /// The HTTP status; none when there was no answer.
+        /// The HTTP status; `None` without a response.
         status: Option<u16>,
-        /// The machine-readable code of the error body, or the shop's own `timeout`, `unreachable` or `unusable_answer`.
+        /// The machine-readable code of the error body, or the shop's own `timeout`, `unreachable` or
+        /// `unusable_answer`.
         code: Option<String>,
         message: String,
     },
@@ -112,10 +113,10 @@ impl SyncOutcome {
     }
 }
 
-/// A verified webhook, as it arrived.
+/// A verified webhook as it arrived.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceivedWebhook {
-    /// Grows with each webhook; the numbers may have gaps.
+    /// Increases with each webhook; numbers may be skipped.
     pub arrival: i64,
     pub event_id: String,
     pub kind: String,
@@ -123,13 +124,13 @@ pub struct ReceivedWebhook {
     pub mode: Option<String>,
     pub order_reference: Option<String>,
     pub tracking_code: Option<String>,
-    /// The bytes that were signed.
+    /// The signed bytes.
     pub body: Vec<u8>,
     /// The signature headers, by their lower-case names.
     pub headers: BTreeMap<String, String>,
     pub received_at: DateTime<Utc>,
-    /// More than 1 when the same event was delivered again.
+    /// Greater than 1 when the event was redelivered.
     pub times_received: i32,
-    /// What came of it; none while it waits to be worked off.
+    /// The result; `None` before it is processed.
     pub outcome: Option<WebhookOutcome>,
 }

@@ -1,4 +1,4 @@
-//! What a shop needs to know, from the environment (`WAYBILL_BASE_URL`, `WAYBILL_API_KEY`, …) or by hand.
+//! The settings of a shop, from the environment (`WAYBILL_BASE_URL`, `WAYBILL_API_KEY`, …) or from code.
 
 use std::time::Duration;
 
@@ -16,36 +16,36 @@ pub struct ShopSettings {
     /// The delivery service's integration API; ends with `/v1`.
     #[schemars(example = "https://delivery.example/v1")]
     pub base_url: Url,
-    /// A Test key or a Live key. Kept on the back end only.
+    /// A Test key or a Live key. Keep it in the backend.
     #[schemars(example = &"sk_test_waybill_0123456789")]
     pub api_key: Secret,
-    /// The signing secret of the webhook endpoint. Until it is set, every webhook is answered with 401.
+    /// The signing secret of the webhook endpoint. Without it, every webhook gets 401.
     #[serde(default)]
     pub webhook_secret: Option<Secret>,
-    /// The website's name, the first half of each Idempotency-Key. It must never change while orders are open.
+    /// The website's name, the first part of each Idempotency-Key. It must not change while orders are open.
     #[serde(default = "default_name")]
     pub name: String,
     /// The `Service` of `Service-Timestamp` and `Service-Signature`.
     #[serde(default = "default_header_prefix")]
     pub header_prefix: String,
-    /// Webhooks of other modes are stored and left at that. `live` alone is right in production, since test and live
-    /// orders may share a reference.
+    /// The modes whose webhooks are applied; others are only stored. Use `live` alone in production, because test and
+    /// live orders may have the same reference.
     #[serde(default)]
     pub modes: Modes,
-    /// Over connecting, sending and reading the whole answer.
+    /// The time limit for connecting, sending and reading the whole response.
     #[serde(default = "default_request_timeout_seconds")]
     #[schemars(range(min = 1, max = 60))]
     pub request_timeout_seconds: u32,
-    /// How long an attempt may be under way before a crash is assumed and the attempt may be resumed.
+    /// After this time, an attempt without a result counts as crashed and may be resumed.
     #[serde(default = "default_lease_seconds")]
     pub lease_seconds: u32,
-    /// How far a webhook's timestamp may be from the shop's clock.
+    /// The largest difference between a webhook's timestamp and the shop's clock.
     #[serde(default = "default_tolerance_seconds")]
     #[schemars(range(min = 1, max = 3_600))]
     pub tolerance_seconds: u32,
 }
 
-/// A set of modes; in the environment written as `live` or `live,test`.
+/// A set of modes. The environment variable has the form `live` or `live,test`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(inline)]
@@ -83,7 +83,7 @@ impl From<Modes> for String {
 }
 
 impl ShopSettings {
-    /// Settings with every default in place.
+    /// Settings with all defaults.
     pub fn new(database_url: impl Into<String>, base_url: Url, api_key: Secret) -> Self {
         Self {
             database: Database { url: Secret::new(database_url), pool_size: 8 },
@@ -128,7 +128,7 @@ impl Settings for ShopSettings {
         if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
             errors.add("WAYBILL_HEADER_PREFIX", "must be ASCII letters, digits and hyphens");
         }
-        // A lease that ends while its request is still under way would let a second request start beside it.
+        // A lease that ends before its request would allow a second request at the same time.
         if self.lease_seconds < self.request_timeout_seconds.saturating_mul(2) || self.lease_seconds > 3_600 {
             errors
                 .add("WAYBILL_LEASE_SECONDS", "must be at least twice the request timeout and at most 3600");
@@ -136,7 +136,7 @@ impl Settings for ShopSettings {
     }
 }
 
-/// Whether the text is that long and of characters that a header and an id may carry.
+/// Whether the text has this length and only characters that a header and an id may contain.
 pub(crate) fn visible_ascii(text: &str, length: std::ops::RangeInclusive<usize>) -> bool {
     length.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }

@@ -1,4 +1,4 @@
-//! The shop itself: what it holds, and everything that is not a sync or a webhook.
+//! The shop: its state, its orders and its received webhooks.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -13,10 +13,10 @@ use crate::webhooks::Pause;
 use crate::{LocalOrder, LocalOrderId, NewOrder, ReceivedWebhook, ShopError, ShopSettings};
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations");
-/// No page is longer.
+/// The largest page.
 const PAGE_MAX: u32 = 1_000;
 
-/// A small shop back end. Clones are the same shop.
+/// The backend of a small shop. Clones share one shop.
 #[derive(Clone)]
 pub struct Shop {
     pub(crate) inner: Arc<Inner>,
@@ -33,10 +33,10 @@ pub(crate) struct Inner {
 }
 
 impl Shop {
-    /// Opens the shop on its own database, which is migrated first.
+    /// Opens the shop and migrates its database first.
     ///
     /// # Errors
-    /// When the settings are faulty or the database cannot be reached.
+    /// When the settings are invalid or the database is unreachable.
     pub async fn open(settings: ShopSettings) -> Result<Self, ShopError> {
         Self::open_with_clock(settings, Clock::system()).await
     }
@@ -64,11 +64,11 @@ impl Shop {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// A customer confirmed an order. It is stored and nothing else happens, so that it is safe whatever state the
-    /// delivery service is in; [`Shop::sync_order`] comes afterwards, once.
+    /// Confirms a customer's order: only stores it, so that an outage of the delivery service cannot affect it. Call
+    /// [`Shop::sync_order`] afterwards, once.
     ///
     /// # Errors
-    /// When the order was confirmed before, its id is unusable, or the database cannot store it.
+    /// When the order is already confirmed, its id is invalid, or the database cannot store it.
     pub async fn confirm_order(&self, order: NewOrder) -> Result<LocalOrderId, ShopError> {
         let id = LocalOrderId::parse(&order.order_reference)?;
         let body = serde_json::to_string(&order)?;
@@ -77,7 +77,7 @@ impl Shop {
         if inserted { Ok(id) } else { Err(ShopError::OrderExists(id)) }
     }
 
-    /// One of the shop's orders.
+    /// An order of the shop.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -85,7 +85,7 @@ impl Shop {
         self.read(async |conn| orders::find(conn, id).await).await
     }
 
-    /// The newest orders, at most `limit` (and at most 1,000) of them.
+    /// The newest orders, at most `limit` and at most 1,000.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -93,8 +93,8 @@ impl Shop {
         self.read(async |conn| orders::newest(conn, limit.min(PAGE_MAX)).await).await
     }
 
-    /// The verified webhooks that arrived after the one numbered `after` (0 for the first), in order of arrival, at most
-    /// `limit` (and at most 1,000) of them.
+    /// The verified webhooks with an arrival number greater than `after` (0 for the first), in order of arrival, at
+    /// most `limit` and at most 1,000.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -102,18 +102,18 @@ impl Shop {
         self.read(async |conn| webhooks::page(conn, after, limit.min(PAGE_MAX)).await).await
     }
 
-    /// From now on requests carry this key: after a rotation, or when the shop goes live.
+    /// Sets the key of later requests: after a rotation, or when the shop goes live.
     pub fn set_api_key(&self, key: Secret) {
         *self.inner.api_key.write().unwrap_or_else(PoisonError::into_inner) = key;
     }
 
-    /// From now on webhooks are verified with this secret.
+    /// Sets the secret that verifies later webhooks.
     pub fn set_webhook_secret(&self, secret: Secret) {
         *self.inner.webhook_secret.write().unwrap_or_else(PoisonError::into_inner) = Some(secret);
     }
 
-    /// Has the next `times` webhooks answered with `status` and not looked at, as of a shop that is down; to see the
-    /// service retry. Real shops do not have this.
+    /// Simulates an outage: answers the next `times` webhooks with `status` without reading them, so that the service
+    /// retries. Real shops do not need this.
     pub fn pause_answers(&self, status: u16, times: u32) {
         self.inner.pause.set(status, times);
     }

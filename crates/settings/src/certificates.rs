@@ -1,4 +1,4 @@
-//! Certificates of authorities, as PEM holds them.
+//! Certificates of authorities in PEM.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::file_contents::contents;
 
-/// Some name a system's whole collection, which has a few hundred of them.
+/// Larger than a system's whole collection, which has a few hundred certificates.
 const FILE_MAX_BYTES: u64 = 1024 * 1024;
 
-/// One certificate or several, one after the other, in PEM.
+/// One or more certificates in PEM, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(inline, with = "String")]
@@ -23,18 +23,18 @@ pub struct Certificates {
 
 impl Certificates {
     /// # Errors
-    /// Says what there is instead of certificates.
+    /// Describes the problem of a text without certificates.
     pub fn parse(pem: String) -> Result<Self, String> {
         let ders = CertificateDer::pem_slice_iter(pem.as_bytes()).collect::<Result<Vec<_>, _>>();
         let ders = ders.map_err(|error| format!("is not PEM: {error}"))?;
         if ders.is_empty() {
-            return Err("holds no certificate (-----BEGIN CERTIFICATE-----)".into());
+            return Err("contains no certificate (-----BEGIN CERTIFICATE-----)".into());
         }
         Ok(Self { pem, ders })
     }
 
     /// # Errors
-    /// When it cannot be read, or holds no certificate; names the file.
+    /// When the file cannot be read or contains no certificate. The error names the file.
     pub fn read(path: &Path) -> Result<Self, String> {
         let text = contents(path, FILE_MAX_BYTES)
             .map_err(|error| format!("{}, which cannot be read: {error}", path.display()))?;

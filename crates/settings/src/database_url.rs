@@ -1,4 +1,4 @@
-//! What a database's URL says of TLS, in libpq's words: `sslmode` and `sslrootcert`.
+//! The TLS options of a database URL, under libpq's names: `sslmode` and `sslrootcert`.
 
 use std::path::Path;
 
@@ -6,37 +6,38 @@ use percent_encoding::percent_decode_str;
 
 use crate::{Certificates, Secret};
 
-/// A database's URL, read as far as the driver does not read it itself.
+/// A database URL. The driver does not understand all options, so some are parsed here.
 #[derive(Clone, Debug)]
 pub struct DatabaseUrl {
-    /// The URL without what `encryption` says.
+    /// The URL without the options that `encryption` covers.
     pub rest: Secret,
     pub encryption: Encryption,
 }
 
-/// What is asked of the line to a PostgreSQL: libpq's `sslmode`.
+/// The TLS mode of a PostgreSQL connection: libpq's `sslmode`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Encryption {
     /// `disable`
     None,
-    /// `prefer`: where the server offers it, and without looking whom it comes from.
+    /// `prefer`: encrypts if the server offers TLS, without verifying the server.
     IfOffered,
-    /// `require` without `sslrootcert`: nobody listens, but whoever answers is believed.
+    /// `require` without `sslrootcert`: encrypts, but accepts any server.
     WithAnyone,
-    /// `verify-ca`, and `require` with `sslrootcert`, which libpq takes for the same: whomever these have certified, under
-    /// whatever name.
+    /// `verify-ca`, and `require` with `sslrootcert`, which libpq treats alike: any server with a certificate of these
+    /// authorities, for any name.
     WithCertified(Certificates),
-    /// `verify-full`: the host of the URL, certified by one of these; `None` are the authorities that the system trusts.
+    /// `verify-full`: the URL's host, with a certificate of these authorities. `None` means the system's
+    /// authorities.
     WithHost(Option<Certificates>),
 }
 
 const MODES: &str = "sslmode must be disable, prefer, require, verify-ca or verify-full";
-/// As libpq has it: what the system trusts.
+/// libpq's name for the system's authorities.
 const SYSTEM: &str = "system";
 
 impl DatabaseUrl {
     /// # Errors
-    /// Says what is wrong, and shows nothing of the URL but the certificates' file.
+    /// Says what is wrong without showing the URL, except the path of the certificates.
     pub fn parse(url: &Secret) -> Result<Self, String> {
         let url = url.expose();
         if !(url.starts_with("postgres://") || url.starts_with("postgresql://")) {
@@ -44,7 +45,7 @@ impl DatabaseUrl {
         }
         let (place, options) = split(url);
         let (mut mode, mut root, mut rest) = (None, None, Vec::new());
-        // Of options that are repeated, the last counts.
+        // The last of repeated options counts.
         for option in options.split('&').filter(|option| !option.is_empty()) {
             match option.split_once('=') {
                 Some(("sslmode", value)) => mode = Some(decoded(value)?),
@@ -58,7 +59,7 @@ impl DatabaseUrl {
     }
 }
 
-/// The options begin behind the question mark that follows the password, which may have one itself.
+/// Finds the question mark before the options. The password may also contain one.
 fn split(url: &str) -> (&str, &str) {
     let host = url.find('@').unwrap_or_default();
     match url[host..].find('?') {
@@ -80,17 +81,17 @@ fn encryption(mode: Option<&str>, root: Option<&str>) -> Result<Encryption, Stri
         ("prefer", None) => Ok(Encryption::IfOffered),
         ("require", None) => Ok(Encryption::WithAnyone),
         ("verify-full", None | Some(SYSTEM)) => Ok(Encryption::WithHost(None)),
-        ("require" | "verify-ca", Some(SYSTEM)) => {
-            Err("sslrootcert=system wants sslmode=verify-full: anybody can have a certificate of some name"
-                .into())
-        }
+        ("require" | "verify-ca", Some(SYSTEM)) => Err(
+            "sslrootcert=system requires sslmode=verify-full: anybody can get a certificate for some name"
+                .into(),
+        ),
         ("require" | "verify-ca", Some(path)) => certificates(path).map(Encryption::WithCertified),
         ("verify-full", Some(path)) => certificates(path).map(|root| Encryption::WithHost(Some(root))),
         ("verify-ca", None) => {
-            Err("sslmode=verify-ca wants sslrootcert, a file with the authority's certificate".into())
+            Err("sslmode=verify-ca requires sslrootcert, a file with the authority's certificate".into())
         }
         ("disable" | "prefer", Some(_)) => {
-            Err("sslrootcert wants sslmode=verify-full: without it, no certificate is looked at".into())
+            Err("sslrootcert requires sslmode=verify-full: otherwise no certificate is verified".into())
         }
         (_, _) => Err(MODES.into()),
     }
@@ -152,7 +153,10 @@ mod tests {
         }
         std::fs::write(&path, "nothing of the kind").unwrap();
         let error = parse(&format!("{BASE}?sslmode=verify-full&sslrootcert={name}")).unwrap_err();
-        assert!(error.ends_with(".crt, which holds no certificate (-----BEGIN CERTIFICATE-----)"), "{error}");
+        assert!(
+            error.ends_with(".crt, which contains no certificate (-----BEGIN CERTIFICATE-----)"),
+            "{error}"
+        );
         std::fs::remove_file(&path).unwrap();
         let error = parse(&format!("{BASE}?sslmode=verify-full&sslrootcert={name}")).unwrap_err();
         assert!(error.starts_with("sslrootcert names /") && error.contains("cannot be read"), "{error}");
@@ -165,9 +169,9 @@ mod tests {
             ("postgres://h/d?sslmode=allow", MODES),
             ("postgres://h/d?sslmode=", MODES),
             ("postgres://h/d?sslmode=verify_full&sslrootcert=/nowhere", MODES),
-            ("postgres://h/d?sslmode=verify-ca", "sslmode=verify-ca wants sslrootcert"),
-            ("postgres://h/d?sslmode=verify-ca&sslrootcert=system", "sslrootcert=system wants"),
-            ("postgres://h/d?sslrootcert=/ca.crt", "sslrootcert wants sslmode=verify-full"),
+            ("postgres://h/d?sslmode=verify-ca", "sslmode=verify-ca requires sslrootcert"),
+            ("postgres://h/d?sslmode=verify-ca&sslrootcert=system", "sslrootcert=system requires"),
+            ("postgres://h/d?sslrootcert=/ca.crt", "sslrootcert requires sslmode=verify-full"),
             ("postgres://h/d?sslmode=%ff", "sslmode and sslrootcert must be UTF-8"),
         ] {
             let told = parse(url).unwrap_err();

@@ -1,5 +1,5 @@
-//! What can be set: the list of a program's settings, read off their types. Starts check against it, and the table in the
-//! documents is made from it.
+//! The list of a program's settings, derived from their types. Starts validate against it, and the settings table in
+//! the documents is generated from it.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -11,30 +11,30 @@ use crate::errors::{SettingErrors, SettingsError};
 use crate::layers::{Layers, read};
 use crate::rules::Rule;
 
-/// The settings of a program. Their types declare the names, the purpose (the fields' comments), the bounds of numbers
+/// The settings of a program. Their types declare the names, the purpose (the fields' comments), the range of numbers
 /// (`schemars(range(…))`) and an example of each setting without default.
 pub trait Settings: DeserializeOwned + Serialize + JsonSchema {
-    /// Adds every error that neither the types nor their schemas can express. The length of secrets, published secrets in
-    /// production and the form of URLs are checked for all settings alike.
+    /// Adds the errors that neither the types nor their schemas can express. The length of secrets, published secrets
+    /// in production and the format of URLs are validated for all settings.
     fn check(&self, errors: &mut SettingErrors);
 }
 
 /// One setting of a program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Setting {
-    /// Its environment variable.
+    /// The environment variable.
     pub variable: String,
-    /// Where it is, from the outermost section inwards.
+    /// The path of sections and name.
     pub path: Vec<String>,
-    /// What a value looks like, such as `URL` or `2 to 200`.
+    /// The format of a value, such as `URL` or `2 to 200`.
     pub kind: String,
-    /// As it is written; `None` where there is none.
+    /// The text of the default; `None` if the setting has none.
     pub default: Option<String>,
-    /// There is one wherever a setting is required.
+    /// Every required setting has an example.
     pub example: Option<String>,
     pub required: bool,
     pub secret: bool,
-    /// In Markdown.
+    /// The purpose, in Markdown.
     pub description: String,
     #[serde(skip)]
     least: Option<f64>,
@@ -49,14 +49,14 @@ impl Setting {
         self.path.join(".")
     }
 
-    /// What is wrong with its value in these settings, if anything is. `given` is the text of it, where there is one.
+    /// The error of its value in these settings, if any. `given` is the text of the value, if there is one.
     pub(crate) fn error(&self, settings: &Value, given: Option<&str>, is_production: bool) -> Option<String> {
         let written = given.or(self.default.as_deref().filter(|default| !default.is_empty()));
         let number = at(settings, &self.path);
         let is_within = |number: f64| {
             self.least.is_none_or(|least| number >= least) && self.most.is_none_or(|most| number <= most)
         };
-        // What is no number in JSON was read as `NaN` or an infinity.
+        // An infinity or `NaN`, which JSON cannot express.
         let is_fit = number.is_none_or(|value| match value {
             Value::Null => given.is_none(),
             other => other.as_f64().is_none_or(is_within),
@@ -76,27 +76,27 @@ impl Setting {
         }
     }
 
-    /// What is allowed, for a value that could not be read at all; `None` where its own type says that.
+    /// The allowed values, for a value that could not be parsed. `None` if its type's own error names them.
     pub(crate) fn allowed(&self) -> Option<String> {
         match &self.rule {
             Rule::Url(rule) => Some(rule.to_string()),
             _ if self.kind.starts_with('`') => Some(format!("must be one of {}", self.kind)),
             _ if self.secret => Some("must be a text".into()),
-            _ => self.range().map(|range| format!("is no number that fits; it {range}")),
+            _ => self.range().map(|range| format!("is not a valid number; it {range}")),
         }
     }
 
-    /// Whether an empty value is a fault instead of none at all: the published default must not take the place of a secret
-    /// that somebody meant to give.
+    /// Whether an empty value is an error instead of a missing value: the published default must not replace a secret
+    /// that was left empty by mistake.
     pub(crate) fn must_not_be_empty(&self) -> bool {
         self.secret && self.default.as_deref().is_some_and(|default| !default.is_empty())
     }
 }
 
-/// All settings of `S`, in the order of their names.
+/// All settings of `S`, sorted by name.
 ///
 /// # Errors
-/// When the examples and defaults of the settings do not make settings, which is a fault in the types.
+/// When the examples and defaults are not valid settings, which is an error in the types.
 pub fn describe<S: Settings>() -> Result<Vec<Setting>, SettingsError> {
     let mut list = Vec::new();
     let generator = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
@@ -106,7 +106,7 @@ pub fn describe<S: Settings>() -> Result<Vec<Setting>, SettingsError> {
     }
     let examples = list.iter().filter(|setting| setting.required);
     let specimen: S =
-        read(Layers::default().build(examples.map(StandIn::example))?).map_err(SettingsError::from)?;
+        read(Layers::default().build(examples.map(Placeholder::example))?).map_err(SettingsError::from)?;
     let specimen = serde_json::to_value(specimen)?;
     for setting in &mut list {
         setting.default =
@@ -115,14 +115,14 @@ pub fn describe<S: Settings>() -> Result<Vec<Setting>, SettingsError> {
     Ok(list)
 }
 
-/// What takes the place of a value that is missing or faulty, so that the others can still be looked at.
-pub(crate) struct StandIn {
+/// Replaces a missing or invalid value, so that the other values can be validated.
+pub(crate) struct Placeholder {
     pub(crate) key: String,
     pub(crate) value: Option<String>,
 }
 
-impl StandIn {
-    /// Its example, or its default.
+impl Placeholder {
+    /// The setting's example, or its default.
     pub(crate) fn example(setting: &Setting) -> Self {
         Self {
             key: setting.key(),
@@ -198,7 +198,7 @@ fn kind(schema: &Map<String, Value>) -> String {
     if text(schema, "format").as_deref() == Some("uri") { "URL".into() } else { "text".into() }
 }
 
-/// The words of an enum, as code.
+/// The values of an enum, formatted as code.
 fn words(schema: &Map<String, Value>) -> Vec<String> {
     let plain = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
     let described = choices(schema).filter_map(|choice| choice.get("const"));
@@ -216,7 +216,7 @@ fn at<'a>(value: &'a Value, path: &[String]) -> Option<&'a Value> {
     path.iter().try_fold(value, |value, name| value.get(name))
 }
 
-/// As an environment variable would have it.
+/// The text of the value in an environment variable.
 fn as_written(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,

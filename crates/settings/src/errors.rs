@@ -1,4 +1,4 @@
-//! What is wrong with settings, all of it at once.
+//! Collects all errors of the settings.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use config::ConfigError;
 
 use crate::file_contents::FILE_SUFFIX;
 
-/// Every fault found in the settings, by the variable that carries it.
+/// The errors of the settings, by variable.
 #[derive(Debug, Default)]
 pub struct SettingErrors(Vec<(String, String)>);
 
@@ -23,13 +23,13 @@ impl SettingErrors {
         self.0.iter().any(|(named, _)| named.strip_suffix(FILE_SUFFIX).unwrap_or(named) == variable)
     }
 
-    /// Forgets those of other variables.
+    /// Removes the errors of other variables.
     pub(crate) fn retain(&mut self, is_kept: impl Fn(&str) -> bool) {
         self.0.retain(|(variable, _)| is_kept(variable));
     }
 
-    /// Adds those of variables that are not named yet, the first of each: what stands in for a faulty value must not be judged
-    /// as well.
+    /// Adds the first error of each variable that has no error yet, because the placeholder of an invalid value must
+    /// not be validated.
     pub(crate) fn add_further(&mut self, further: Self) {
         for (variable, error) in further.0 {
             if !self.names(&variable) {
@@ -48,13 +48,13 @@ impl fmt::Display for SettingErrors {
     }
 }
 
-/// Why a service cannot start with these settings. Names every fault at once.
+/// Why a service cannot start with these settings. Names every error.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     #[error("the settings cannot be read: {0}")]
     Unreadable(#[from] ConfigError),
-    #[error("the settings are not usable:\n{0}")]
-    Faulty(SettingErrors),
+    #[error("the settings are invalid:\n{0}")]
+    Invalid(SettingErrors),
     #[error("the settings cannot be shown: {0}")]
     Unprintable(#[from] serde_json::Error),
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The end of a variable's name whose value is the path of a file.
+/// The suffix of a variable whose value is the path of a file.
 pub(crate) const FILE_SUFFIX: &str = "_FILE";
 
 /// The text of a file without its last line break, which editors add.

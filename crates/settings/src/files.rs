@@ -22,7 +22,7 @@ pub(crate) fn read_files(
         let by_file = format!("{variable}{FILE_SUFFIX}");
         let Some(path) = named.remove(&by_file) else { continue };
         if named.contains_key(&variable) {
-            errors.add(&by_file, format!("is given together with {variable}; give one of them"));
+            errors.add(&by_file, format!("is set together with {variable}; set only one of them"));
             continue;
         }
         match contents(Path::new(&path), VALUE_MAX_BYTES) {

@@ -1,11 +1,11 @@
-//! Merges the settings file, the environment variables and stand-ins into one configuration.
+//! Merges the settings file, the environment variables and placeholders into one configuration.
 
 use std::collections::HashMap;
 
 use config::{Config, ConfigError};
 use serde::de::DeserializeOwned;
 
-use crate::describe::{Setting, StandIn};
+use crate::describe::{Placeholder, Setting};
 use crate::errors::{SettingErrors, SettingsError};
 use crate::settings_file::SettingsFile;
 
@@ -17,7 +17,10 @@ pub(crate) struct Layers {
 }
 
 impl Layers {
-    pub(crate) fn build(&self, stand_ins: impl Iterator<Item = StandIn>) -> Result<Config, ConfigError> {
+    pub(crate) fn build(
+        &self,
+        placeholders: impl Iterator<Item = Placeholder>,
+    ) -> Result<Config, ConfigError> {
         let mut layers = Config::builder();
         if let Some(file) = &self.file {
             layers = layers.add_source(config::File::from_str(&file.text, config::FileFormat::Toml));
@@ -27,7 +30,7 @@ impl Layers {
             .separator("__")
             .source(Some(self.variables.clone()));
         layers = layers.add_source(environment);
-        for StandIn { key, value } in stand_ins {
+        for Placeholder { key, value } in placeholders {
             layers = layers.set_override(key, value)?;
         }
         layers.build()
@@ -45,32 +48,32 @@ impl Layers {
 /// A value of the wrong type.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
-pub(crate) struct Misfit {
+pub(crate) struct TypeError {
     pub(crate) key: String,
     error: Box<ConfigError>,
 }
 
-impl From<Misfit> for SettingsError {
-    fn from(misfit: Misfit) -> Self {
-        (*misfit.error).into()
+impl From<TypeError> for SettingsError {
+    fn from(type_error: TypeError) -> Self {
+        (*type_error.error).into()
     }
 }
 
-impl Misfit {
-    /// For a value in the place of a section. The error leaves the value out: it may be a secret.
+impl TypeError {
+    /// The error of a value at the position of a section. It omits the value, because it may be a secret.
     pub(crate) fn into_error(self) -> SettingsError {
         if !matches!(*self.error, ConfigError::Type { .. } | ConfigError::At { .. }) {
             return self.into();
         }
         let mut errors = SettingErrors::default();
         let variable = format!("WAYBILL_{}", self.key.replace('.', "__").to_uppercase());
-        let error = format!("is no setting by itself; those of this section begin with {variable}__");
+        let error = format!("is a section, not a setting; its settings start with {variable}__");
         errors.add(&variable, error);
-        SettingsError::Faulty(errors)
+        SettingsError::Invalid(errors)
     }
 }
 
-pub(crate) fn read<S: DeserializeOwned>(config: Config) -> Result<S, Misfit> {
+pub(crate) fn read<S: DeserializeOwned>(config: Config) -> Result<S, TypeError> {
     serde_path_to_error::deserialize(config)
-        .map_err(|error| Misfit { key: error.path().to_string(), error: Box::new(error.into_inner()) })
+        .map_err(|error| TypeError { key: error.path().to_string(), error: Box::new(error.into_inner()) })
 }

@@ -1,9 +1,9 @@
-//! Layered, typed configuration. A service describes what it needs as a serde struct made of the sections below;
-//! [`load`] fills it from, lowest to highest: the defaults (which suit a local stack), the TOML file that
-//! `WAYBILL_SETTINGS_FILE` names, and environment variables such as `WAYBILL_DATABASE__URL`, or the files that variables such as
-//! `WAYBILL_DATABASE__URL_FILE` name.
+//! Layered, typed configuration. A service declares its settings as a serde struct of the sections below. [`load`]
+//! fills it from these layers, lowest first: the defaults (which suit a local stack), the TOML file that
+//! `WAYBILL_SETTINGS_FILE` names, and environment variables such as `WAYBILL_DATABASE__URL`, or the files that
+//! variables such as `WAYBILL_DATABASE__URL_FILE` name.
 //!
-//! This crate is the one place that reads environment variables.
+//! No other crate reads environment variables.
 
 mod certificates;
 mod database_url;
@@ -34,12 +34,12 @@ pub use secret::Secret;
 pub use sections::{Brand, Broker, Database, Environment, Http, Internal, LogFormat, Peers, Telemetry};
 pub use trusted_proxies::TrustedProxies;
 
-/// Whether what is sent to this host stays on this machine.
+/// Whether traffic to this host stays on this machine.
 pub fn is_this_machine(host: &str) -> bool {
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// A list as a setting is written.
+/// A list in the format of a setting.
 pub fn comma_separated(items: impl IntoIterator<Item = impl Display>) -> String {
     let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
     items.join(",")

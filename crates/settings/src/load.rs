@@ -1,10 +1,10 @@
-//! Reading the layers, and refusing what a service must not start with.
+//! Loads the layers and rejects invalid settings.
 
 use std::collections::HashMap;
 
 use config::Config;
 
-use crate::describe::{Setting, Settings, StandIn, describe};
+use crate::describe::{Placeholder, Setting, Settings, describe};
 use crate::errors::{SettingErrors, SettingsError};
 use crate::file_contents::FILE_SUFFIX;
 use crate::files::read_files;
@@ -18,12 +18,12 @@ const FILE_VARIABLE: &str = "WAYBILL_SETTINGS_FILE";
 /// Reads the settings of this process.
 ///
 /// # Errors
-/// When a setting is missing, is of another type, or fails its check.
+/// When a setting is missing, has the wrong type, or is invalid.
 pub fn load<S: Settings>() -> Result<S, SettingsError> {
     load_from(std::env::vars().collect())
 }
 
-/// Reads settings from the given environment variables; [`load`] hands in those of the process.
+/// Loads settings from the given environment variables; [`load`] passes those of the process.
 ///
 /// # Errors
 /// As [`load`].
@@ -38,37 +38,38 @@ pub fn load_from<S: Settings>(variables: HashMap<String, String>) -> Result<S, S
         None
     });
     let layers = Layers { file, variables: without_empty(variables, &known) };
-    let mut faulty: Vec<&Setting> = layers.missing(&known)?;
-    for setting in faulty.iter().filter(|_| !is_file_broken) {
+    let mut invalid: Vec<&Setting> = layers.missing(&known)?;
+    for setting in invalid.iter().filter(|_| !is_file_broken) {
         let example = setting.example.as_deref().unwrap_or_default();
-        errors.add(&setting.variable, format!("is missing; it looks like {example}"));
+        errors.add(&setting.variable, format!("is missing; set it, for example to {example}"));
     }
-    // Each round finds one value of the wrong type; then something else stands in its place.
+    // Each round finds one value of the wrong type and replaces it by a placeholder.
     for _ in 0..=known.len() {
-        let given = layers.build(faulty.iter().map(|setting| StandIn::example(setting)))?;
+        let given = layers.build(invalid.iter().map(|setting| Placeholder::example(setting)))?;
         match read::<S>(given.clone()) {
             Ok(settings) => {
-                let mut found = judge(&settings, &known, &given)?;
+                let mut found = validate(&settings, &known, &given)?;
                 if is_file_broken {
-                    // What stands in no variable may stand in the file.
+                    // Values without a variable may be in the unreadable file.
                     found.retain(|variable| layers.variables.contains_key(variable));
                 }
                 errors.add_further(found);
-                return if errors.is_empty() { Ok(settings) } else { Err(SettingsError::Faulty(errors)) };
+                return if errors.is_empty() { Ok(settings) } else { Err(SettingsError::Invalid(errors)) };
             }
-            Err(misfit) => match known.iter().find(|setting| setting.key() == misfit.key) {
+            Err(type_error) => match known.iter().find(|setting| setting.key() == type_error.key) {
                 Some(setting) => {
-                    errors.add(&setting.variable, setting.allowed().unwrap_or_else(|| misfit.to_string()));
-                    faulty.push(setting);
+                    errors
+                        .add(&setting.variable, setting.allowed().unwrap_or_else(|| type_error.to_string()));
+                    invalid.push(setting);
                 }
-                None => return Err(misfit.into_error()),
+                None => return Err(type_error.into_error()),
             },
         }
     }
-    Err(SettingsError::Faulty(errors))
+    Err(SettingsError::Invalid(errors))
 }
 
-/// Leaves out what is set to nothing, as Compose does with what its user has left out.
+/// Treats empty variables as unset (Compose passes unset ones as empty).
 fn without_empty(mut variables: HashMap<String, String>, known: &[Setting]) -> HashMap<String, String> {
     let counts =
         |name: &str| known.iter().any(|setting| setting.variable == name && setting.must_not_be_empty());
@@ -76,8 +77,8 @@ fn without_empty(mut variables: HashMap<String, String>, known: &[Setting]) -> H
     variables
 }
 
-/// As [`load`], and what is set within a section of `S` without being one of its settings is a fault, too. A start only warns
-/// of that: services share settings, and a release that is rolled back does not know the newest.
+/// As [`load`]; additionally, an unknown name within a section of `S` is an error. A start only warns about unknown
+/// names: services share settings, and a rolled-back release does not know the newest.
 ///
 /// # Errors
 /// As [`load`].
@@ -91,20 +92,20 @@ pub(crate) fn check_from<S: Settings>(variables: HashMap<String, String>) -> Res
     unknown.retain(|name| is_of_a_section(name, &known));
     let mut errors = match load_from::<S>(variables) {
         Ok(_) => SettingErrors::default(),
-        Err(SettingsError::Faulty(errors)) => errors,
+        Err(SettingsError::Invalid(errors)) => errors,
         Err(error) => return Err(error),
     };
     for name in unknown {
-        errors.add(&name, "is no setting of this service; is it misspelt?");
+        errors.add(&name, "is not a setting of this service; check the spelling");
     }
-    if errors.is_empty() { Ok(()) } else { Err(SettingsError::Faulty(errors)) }
+    if errors.is_empty() { Ok(()) } else { Err(SettingsError::Invalid(errors)) }
 }
 
-/// What is set for Waybill, by this process's variables or its file, and sets nothing that `S` has: misspelt perhaps, or meant
-/// for another service.
+/// The names of Waybill settings, from variables or the file, that `S` does not have: misspelt, or meant for another
+/// service.
 ///
 /// # Errors
-/// When the settings' types are at fault.
+/// When the settings' types are invalid.
 pub fn unknown_variables<S: Settings>() -> Result<Vec<String>, SettingsError> {
     Ok(unknown_names(&describe::<S>()?, &std::env::vars().collect()))
 }
@@ -116,9 +117,9 @@ fn unknown_names(known: &[Setting], variables: &HashMap<String, String>) -> Vec<
                 *name == known.variable || name.strip_suffix(FILE_SUFFIX) == Some(known.variable.as_str())
             })
     };
-    // A file that cannot be read is a fault of its own.
+    // An unreadable file is reported elsewhere.
     let file = variables.get(FILE_VARIABLE).and_then(|path| SettingsFile::read(path).ok());
-    // Sections of other services may stand in a file that all share.
+    // A shared file may contain sections of other services.
     let by_file =
         file.into_iter().flat_map(|file| file.variables).filter(|name| is_of_a_section(name, known));
     let of_process = variables.keys().filter(|name| name.starts_with("WAYBILL_")).cloned();
@@ -133,8 +134,8 @@ fn is_of_a_section(name: &str, known: &[Setting]) -> bool {
     section(name).is_some_and(|of| known.iter().any(|known| section(&known.variable).as_ref() == Some(&of)))
 }
 
-/// The rules for values, and what the settings say of themselves.
-fn judge<S: Settings>(
+/// Validates the values, first by their schemas and then by the settings' own rules.
+fn validate<S: Settings>(
     settings: &S,
     known: &[Setting],
     given: &Config,
@@ -153,7 +154,7 @@ fn judge<S: Settings>(
     Ok(found)
 }
 
-/// Where programs are looked for (`PATH`), for tools that start others in an environment of their own.
+/// The search path (`PATH`), for tools that start programs with a separate environment.
 pub fn search_path() -> std::ffi::OsString {
     std::env::var_os("PATH")
         .unwrap_or_else(|| "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".into())

@@ -1,5 +1,5 @@
-//! What a value must be beyond its type, read off the schema of its setting: how long a secret is, and which URLs are taken.
-//! The rules hold for every setting there is, so that none of a new one can be forgotten.
+//! Rules for values beyond their types, derived from a setting's schema: the length of secrets and the allowed URLs.
+//! They apply to every setting, so that no new setting can be forgotten.
 
 use schemars::Schema;
 use serde_json::{Map, Value};
@@ -7,46 +7,47 @@ use url::{Position, Url};
 
 use crate::Secret;
 
-/// What is asked of one setting.
+/// The rule of a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Rule {
     Nothing,
-    /// Proves who somebody is, or keeps something closed.
+    /// A secret: it authenticates somebody or protects something.
     Secret {
         least_bytes: usize,
     },
     Url(UrlRule),
 }
 
-/// The schemes, and whether it is nothing but a host and a port.
+/// The allowed schemes, and whether only a host and a port are allowed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct UrlRule {
     schemes: Vec<String>,
     is_origin: bool,
-    /// Browsers or integrators are told to send there.
+    /// Browsers or integrators send requests to it.
     is_published: bool,
 }
 
-/// For a setting that is a URL: these schemes (`schemars(transform = …)`).
+/// Allows only these schemes in a URL setting (`schemars(transform = …)`).
 pub(crate) fn amqp(schema: &mut Schema) {
     schema.insert("format".into(), "uri".into());
     schema.insert(SCHEMES.into(), vec!["amqp", "amqps"].into());
 }
 
-/// For a setting that has a parser of its own, and is no secret by itself.
-pub(crate) fn judged_elsewhere(schema: &mut Schema) {
+/// For a URL setting that has its own parser and is not a secret as a whole.
+pub(crate) fn validated_by_its_own_parser(schema: &mut Schema) {
     schema.insert("format".into(), "uri".into());
     schema.insert(SCHEMES.into(), Vec::<String>::new().into());
 }
 
-/// For a URL that is nothing but an origin, since it is put before paths or compared with the origins of callers
+/// For a URL that must be an origin, because it is a prefix of other URLs or is compared with callers' origins
 /// (`schemars(transform = settings::origin)`).
 pub fn origin(schema: &mut Schema) {
     schema.insert(ORIGIN.into(), true.into());
     published(schema);
 }
 
-/// For a URL that browsers or integrators are told to send to (`schemars(transform = settings::published)`). Origins are.
+/// For a URL that browsers or integrators send requests to (`schemars(transform = settings::published)`). Every origin
+/// is one.
 pub fn published(schema: &mut Schema) {
     schema.insert(PUBLISHED.into(), true.into());
 }
@@ -80,13 +81,13 @@ impl Rule {
         }
     }
 
-    /// What is wrong with that value, if anything is. Never says what it is.
+    /// The error of a value, if any. It never contains the value.
     pub(crate) fn error(&self, value: &str, is_production: bool) -> Option<String> {
         match self {
             Self::Nothing => None,
             Self::Url(rule) if !rule.allows(value) => Some(rule.to_string()),
-            Self::Url(rule) => (is_production && rule.is_open(value))
-                .then(|| "must begin with https:// in production: keys and passwords go over it".into()),
+            Self::Url(rule) => (is_production && rule.is_unencrypted(value))
+                .then(|| "must begin with https:// in production: it carries keys and passwords".into()),
             Self::Secret { .. } if value.trim().is_empty() => Some("is empty".into()),
             Self::Secret { .. } if value.trim().chars().any(char::is_control) => {
                 Some("must be one line, without control characters".into())
@@ -100,7 +101,7 @@ impl Rule {
     }
 }
 
-/// One of several is enough, where a secret is a list.
+/// One published secret in a list is enough.
 fn is_published(value: &str) -> bool {
     value.split(',').any(|part| part.trim().starts_with(Secret::LOCAL_PREFIX))
 }
@@ -111,7 +112,7 @@ impl UrlRule {
         let is_reachable = self.schemes.iter().any(|scheme| scheme == url.scheme())
             && url.host_str().is_some_and(|host| !host.is_empty())
             && url.port() != Some(0);
-        // What a broker's URL has of a user, a virtual host and options is wanted.
+        // A broker's URL has a user, a virtual host and options.
         let is_web = WEB.contains(&url.scheme());
         let is_plain = url.username().is_empty()
             && url.password().is_none()
@@ -123,8 +124,8 @@ impl UrlRule {
 }
 
 impl UrlRule {
-    /// Whether what browsers and integrators send there can be read on its way.
-    fn is_open(&self, text: &str) -> bool {
+    /// Whether requests of browsers and integrators would be sent without encryption.
+    fn is_unencrypted(&self, text: &str) -> bool {
         self.is_published
             && Url::parse(text).is_ok_and(|url| {
                 url.scheme() == "http" && !url.host_str().is_some_and(crate::is_this_machine)

@@ -1,11 +1,11 @@
-//! Settings that must not be shown.
+//! Secret settings.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// A setting that must not be shown. Defaults begin with [`Secret::LOCAL_PREFIX`].
+/// A secret setting. Defaults start with [`Secret::LOCAL_PREFIX`].
 #[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline, extend("writeOnly" = true))]
@@ -13,7 +13,7 @@ pub struct Secret(String);
 
 impl Secret {
     pub const LOCAL_PREFIX: &'static str = "local-";
-    /// None is shorter, unless its setting says otherwise (`schemars(length(min = …))`).
+    /// The shortest secret, unless the setting requires more (`schemars(length(min = …))`).
     pub(crate) const BYTES_MIN: usize = 16;
 
     pub fn new(secret: impl Into<String>) -> Self {
@@ -31,7 +31,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Only what is published anyway: the defaults.
+/// Serializes only the published defaults.
 impl Serialize for Secret {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let is_published = self.0.is_empty() || self.0.starts_with(Self::LOCAL_PREFIX);

@@ -1,4 +1,4 @@
-//! The sections that services share. Every value has a default that works in a local stack.
+//! The sections that several services use. Every default suits a local stack.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::{Certificates, DatabaseUrl, Secret, SettingErrors, rules};
 
-/// Where this process runs. Production refuses default secrets.
+/// The kind of installation. Production refuses published secrets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Environment {
@@ -17,17 +17,18 @@ pub enum Environment {
     Production,
 }
 
-/// The service's own database (`WAYBILL_DATABASE__…`). No default URL: each service has its own.
+/// The service's own database (`WAYBILL_DATABASE__…`). The URL has no default, because each service has its own
+/// database.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Database {
-    /// Where the service's own database is, and as whom it is used. The role that serves needs less than the one that
-    /// migrates (`deploy/grants/`). Options behind it are libpq's: `sslmode=verify-full` speaks TLS with the host of the
-    /// URL and nobody else, certified by the authority whose certificate is in the file `sslrootcert`, or by one that the system
-    /// trusts; `verify-ca` lets the host have any name; `require` only encrypts, and believes whoever answers, unless
-    /// `sslrootcert` makes it `verify-ca`; `prefer`, the default, encrypts where the server offers it; `disable` never does.
-    #[schemars(example = "postgres://user:password@host:5432/database", transform = rules::judged_elsewhere)]
+    /// The URL of the service's own database, with its user. The serving user needs fewer permissions than the
+    /// migrating one (`deploy/grants/`). The options are libpq's. `sslmode=verify-full` uses TLS and verifies the URL's
+    /// host: its certificate must come from the authority in the file `sslrootcert`, or from an authority of the
+    /// system. `verify-ca` allows any host name. `require` encrypts but accepts any server, unless `sslrootcert` makes
+    /// it `verify-ca`. `prefer`, the default, encrypts if the server offers TLS. `disable` never encrypts.
+    #[schemars(example = "postgres://user:password@host:5432/database", transform = rules::validated_by_its_own_parser)]
     pub url: Secret,
-    /// How many connections one instance may hold.
+    /// The number of connections of one instance.
     #[serde(default = "Database::default_pool_size")]
     #[schemars(range(min = 2, max = 200))]
     pub pool_size: usize,
@@ -38,7 +39,7 @@ impl Database {
         8
     }
 
-    /// Names what is wrong with this section.
+    /// Reports errors in this section.
     pub fn check(&self, errors: &mut SettingErrors) {
         if let Err(error) = DatabaseUrl::parse(&self.url) {
             errors.add("WAYBILL_DATABASE__URL", error);
@@ -49,17 +50,17 @@ impl Database {
 /// The broker (`WAYBILL_BROKER__…`).
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Broker {
-    /// RabbitMQ, a user and a virtual host of it. `amqps://` speaks TLS, and only with the host of the URL, which an authority
-    /// must have certified.
+    /// The URL of RabbitMQ, with a user and a virtual host. `amqps://` uses TLS and verifies the URL's host by its
+    /// certificate.
     #[schemars(example = "amqp://user:password@host:5672/vhost", transform = rules::amqp)]
     pub url: Secret,
-    /// The certificate of the authority that certifies RabbitMQ, in PEM, or several; the authorities that the system trusts when
-    /// left out. `WAYBILL_BROKER__CA_FILE` may name their file instead.
+    /// The certificates of RabbitMQ's authorities, in PEM. Without it, the system's authorities are trusted.
+    /// `WAYBILL_BROKER__CA_FILE` can name a file with them instead.
     #[serde(default)]
     #[schemars(title = "certificates")]
     pub ca: Option<Certificates>,
-    /// Whether services make the exchange and the shared queues. With `false` the platform has made them, and each
-    /// service's user needs rights on nothing but what it publishes to and reads from.
+    /// Whether the services declare the exchange and the shared queues. With `false`, the platform creates them, and
+    /// each service's user needs permissions only for what it publishes to and consumes.
     #[serde(default = "Broker::default_declare")]
     pub declare: bool,
 }
@@ -73,34 +74,34 @@ impl Broker {
         true
     }
 
-    /// Names what is wrong with this section.
+    /// Reports errors in this section.
     pub fn check(&self, errors: &mut SettingErrors) {
-        // Whoever gives certificates means to be safe.
+        // Certificates without TLS are a mistake.
         if self.ca.is_some() && self.url.expose().starts_with("amqp://") {
-            errors.add("WAYBILL_BROKER__CA", "is of use with an amqps:// URL only");
+            errors.add("WAYBILL_BROKER__CA", "requires an amqps:// URL");
         }
     }
 }
 
-/// Where this service listens (`WAYBILL_HTTP__…`). Port 0 takes a free one.
+/// The addresses on which this service listens (`WAYBILL_HTTP__…`). Port 0 picks a free port.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Http {
-    /// For callers from outside. order-api and portal-api need one, the others have none.
+    /// The listener for public callers. Required by order-api and portal-api; the others have none.
     #[schemars(title = "address:port")]
     pub public: Option<SocketAddr>,
-    /// For the other services, with the internal token.
+    /// The listener for the other services, which send the internal token.
     #[schemars(title = "address:port", example = "0.0.0.0:8180")]
     pub internal: SocketAddr,
-    /// For the platform: health and metrics.
+    /// The listener for the platform: health and metrics.
     #[schemars(title = "address:port", example = "0.0.0.0:9090")]
     pub management: SocketAddr,
 }
 
-/// What the services show each other on internal calls (`WAYBILL_INTERNAL__…`).
+/// The authentication of calls between the services (`WAYBILL_INTERNAL__…`).
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Internal {
-    /// What internal calls carry; the same for all services.
+    /// The token of internal calls; the same for all services.
     pub token: Secret,
 }
 
@@ -110,7 +111,7 @@ impl Default for Internal {
     }
 }
 
-/// Where the other services' internal listeners are (`WAYBILL_PEERS__…`); a service reads those it calls.
+/// The other services' internal listeners (`WAYBILL_PEERS__…`). A service reads those that it calls.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Peers {
@@ -144,7 +145,7 @@ impl Default for Peers {
     }
 }
 
-/// What the operator's customers see (`WAYBILL_BRAND__…`).
+/// The operator's brand (`WAYBILL_BRAND__…`).
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Brand {
@@ -170,7 +171,7 @@ impl Default for Brand {
 }
 
 impl Brand {
-    /// Names what is wrong with this section.
+    /// Reports errors in this section.
     pub fn check(&self, errors: &mut SettingErrors) {
         if self.name.trim().is_empty() {
             errors.add("WAYBILL_BRAND__NAME", "must not be empty");
@@ -191,7 +192,7 @@ impl Brand {
     }
 }
 
-/// How log lines look.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
@@ -204,21 +205,23 @@ pub enum LogFormat {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Telemetry {
-    /// How log lines look: for machines, or for people.
+    /// The format of log lines: for machines or for people.
     pub format: LogFormat,
-    /// Which lines are written: as `RUST_LOG`, `info,wallet=debug` for example.
+    /// The log filter, in the syntax of `RUST_LOG`: for example `info,wallet=debug`.
     pub filter: String,
-    /// The OTLP/HTTP collector that traces are sent to; none when left out.
+    /// The OTLP/HTTP collector for traces. Without it, no traces are sent.
     pub otlp_endpoint: Option<Url>,
-    /// The part of the traces begun here that are sent there, from 0 to 1. A caller who sends a context has decided already.
+    /// The share of the traces started here that is sent, from 0 to 1. For a received trace context, the caller has
+    /// decided.
     pub sampling_ratio: f64,
 }
 
 impl Default for Telemetry {
     fn default() -> Self {
         Self {
-            format: LogFormat::Json, // What lapin says of lost connections, our own messaging says better and once.
-            // What strangers send to the listeners is no fault of ours, and actix-http calls it an error.
+            format: LogFormat::Json,
+            // The `messaging` crate logs lost connections itself, in place of lapin.
+            // Malformed requests are callers' errors, but actix-http logs them as errors.
             filter: "info,lapin=off,actix_http=off".into(),
             otlp_endpoint: None,
             sampling_ratio: 1.0,
@@ -227,7 +230,7 @@ impl Default for Telemetry {
 }
 
 impl Telemetry {
-    /// Names what is wrong with this section.
+    /// Reports errors in this section.
     pub fn check(&self, errors: &mut SettingErrors) {
         if !(0.0..=1.0).contains(&self.sampling_ratio) {
             errors.add("WAYBILL_TELEMETRY__SAMPLING_RATIO", "must be between 0 and 1");

@@ -1,4 +1,4 @@
-//! The TOML file with settings. What is wrong with it is told without its text, which may hold secrets.
+//! The TOML file with settings. Its errors do not show its text, which may contain secrets.
 
 use std::path::Path;
 
@@ -6,19 +6,19 @@ use toml::de::DeTable;
 
 use crate::file_contents::contents;
 
-/// Of all settings together.
+/// The size limit of the file.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// A file that can be read as TOML.
+/// A parsed TOML file.
 pub(crate) struct SettingsFile {
     pub(crate) text: String,
-    /// The variables that would set the same.
+    /// The variables that correspond to its names.
     pub(crate) variables: Vec<String>,
 }
 
 impl SettingsFile {
     /// # Errors
-    /// Says which file cannot be read, or where it is not TOML.
+    /// Names the file that cannot be read, or the position where it is not TOML.
     pub(crate) fn read(path: &str) -> Result<Self, String> {
         let text = contents(Path::new(path), MAX_BYTES)
             .map_err(|error| format!("names {path}, which cannot be read: {error}"))?;
@@ -46,7 +46,7 @@ fn name_values(table: &DeTable<'_>, prefix: &str, names: &mut Vec<String>) {
     }
 }
 
-/// Line and column, both from one on.
+/// Line and column, counted from 1.
 fn place(text: &str, offset: usize) -> (usize, usize) {
     let before = text.get(..offset).unwrap_or(text);
     let line = before.rsplit('\n').next().unwrap_or_default();

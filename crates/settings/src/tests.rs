@@ -1,4 +1,4 @@
-//! All faults at once, values from files, and the list of what can be set.
+//! All errors at once, values from files, and the list of settings.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -87,7 +87,7 @@ fn load(variables: &[(&str, &str)]) -> Result<Bakery, String> {
     load_from(variables).map_err(|error| error.to_string())
 }
 
-/// As long as a secret must be.
+/// As long as the shortest secret.
 const MATCH: &str = "a-match-and-no-less";
 const LEAST: [(&str, &str); 2] = [("WAYBILL_OVEN__DOOR", "127.0.0.1:8"), ("WAYBILL_OVEN__LIGHTER", MATCH)];
 
@@ -95,7 +95,7 @@ fn with<'a>(more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     [&LEAST[..], more].concat()
 }
 
-/// A file with this text, which goes with the value.
+/// A file with this text; removed when the value is dropped.
 struct TextFile(PathBuf);
 
 impl TextFile {
@@ -138,7 +138,7 @@ fn every_fault_is_named_at_once() {
     .unwrap_err();
     for error in [
         "WAYBILL_OVEN__DOOR: ",
-        "WAYBILL_OVEN__LIGHTER: is missing; it looks like spark",
+        "WAYBILL_OVEN__LIGHTER: is missing; set it, for example to spark",
         "WAYBILL_OVEN__LOAVES: must be between 1 and 40",
         "WAYBILL_SHOP__OPEN: ",
         "WAYBILL_SHOP__PROXIES: ",
@@ -149,7 +149,7 @@ fn every_fault_is_named_at_once() {
     ] {
         assert_eq!(text.matches(error).count(), 1, "{error} in {text}");
     }
-    assert!(!text.contains("must not be the example"), "what stands in is not judged: {text}");
+    assert!(!text.contains("must not be the example"), "the placeholder is not validated: {text}");
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn a_name_that_a_section_does_not_have_is_told() {
         [("WAYBILL_SETTINGS_FILE", file.path()), ("WAYBILL_OVEN__LOAFS", "3"), ("WAYBILL_MILL__WIND", "1")];
     let text = check(&given).unwrap_err();
     for name in ["WAYBILL_SHOP__OPNE", "WAYBILL_OVEN__LOAFS"] {
-        assert_eq!(text.matches(&format!("{name}: is no setting")).count(), 1, "{name} in {text}");
+        assert_eq!(text.matches(&format!("{name}: is not a setting")).count(), 1, "{name} in {text}");
     }
     assert!(!text.contains("MILL"), "the section is another service's: {text}");
     let text = check(&[given[1], ("WAYBILL_OVEN__LOAVES", "41")]).unwrap_err();
@@ -260,7 +260,7 @@ fn files_that_cannot_be_had_are_faults() {
         ("WAYBILL_SHOP__SHELF_FILE", long.path()),
     ])
     .unwrap_err();
-    assert!(text.contains("WAYBILL_OVEN__DOOR_FILE: is given together with WAYBILL_OVEN__DOOR"), "{text}");
+    assert!(text.contains("WAYBILL_OVEN__DOOR_FILE: is set together with WAYBILL_OVEN__DOOR"), "{text}");
     assert!(text.contains("WAYBILL_SHOP__CODE_FILE: names /nowhere/at/all, which cannot be read"), "{text}");
     assert!(
         text.contains("WAYBILL_SHOP__SHELF_FILE: ") && text.contains("longer than 65536 bytes"),
@@ -273,7 +273,7 @@ fn files_that_cannot_be_had_are_faults() {
 #[test]
 fn secrets_are_not_told_with_what_is_wrong() {
     let text = load(&with(&[("WAYBILL_SHOP", "hunter2")])).unwrap_err();
-    assert!(text.contains("WAYBILL_SHOP: is no setting by itself"), "{text}");
+    assert!(text.contains("WAYBILL_SHOP: is a section, not a setting"), "{text}");
     assert!(!text.contains("hunter2"), "{text}");
     let text = load(&with(&[("WAYBILL_SHOP__CODE", "hunter2")])).unwrap_err();
     assert!(text.contains("WAYBILL_SHOP__CODE: must be at least 16 bytes long"), "{text}");

@@ -1,4 +1,4 @@
-//! The proxies in front, whose word about the caller's address counts.
+//! The trusted proxies. Only they may report a caller's address.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! The W3C trace context: taken from what comes in, put on what goes out, and kept with what waits in an outbox.
+//! The W3C trace context: read from requests and messages, sent with calls and messages, and stored in an outbox.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use opentelemetry::trace::TraceContextExt;
 use opentelemetry::{Context, global};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-/// `traceparent` and `tracestate`, as the headers of those names carry them.
+/// The values of the headers `traceparent` and `tracestate`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TraceContext {
     pub traceparent: String,
@@ -15,18 +15,18 @@ pub struct TraceContext {
     pub tracestate: Option<String>,
 }
 
-/// What a caller's `tracestate` may be long, in characters: as much as the standard has everybody pass on. It is kept with
-/// every event that the call causes.
+/// The longest accepted `tracestate`, in characters: the length that the standard requires everyone to propagate. It is
+/// stored with every event that the call causes.
 const TRACESTATE_MAX: usize = 512;
 
 impl TraceContext {
-    /// What a caller sent along. A `tracestate` that is too long is left out, as the standard allows.
+    /// A caller's trace context. Drops a `tracestate` that is too long, as the standard allows.
     pub fn received(traceparent: String, tracestate: Option<String>) -> Self {
         let tracestate = tracestate.filter(|state| state.len() <= TRACESTATE_MAX);
         Self { traceparent, tracestate }
     }
 
-    /// The context of the current span; none outside of any trace.
+    /// The context of the current span; `None` outside of a trace.
     pub fn current() -> Option<Self> {
         Self::of(&tracing::Span::current().context())
     }
@@ -39,11 +39,11 @@ impl TraceContext {
         Some(Self::received(traceparent, tracestate))
     }
 
-    /// Makes `span` a child of this context. A malformed context is no context.
+    /// Makes `span` a child of this context. Ignores a malformed context.
     pub fn set_as_parent_of(&self, span: &tracing::Span) {
         let parent = self.extract();
         if parent.span().span_context().is_valid() && span.set_parent(parent).is_err() {
-            tracing::debug!("a span that has begun cannot be joined to its caller's trace");
+            tracing::debug!("a started span cannot join its caller's trace");
         }
     }
 
@@ -53,14 +53,14 @@ impl TraceContext {
         if let Some(state) = &self.tracestate {
             headers.set("tracestate", state.clone());
         }
-        // Of this alone, whatever is the current context of the thread.
+        // Independent of the thread's current context.
         global::get_text_map_propagator(|propagator| {
             propagator.extract_with_context(&Context::new(), &headers)
         })
     }
 }
 
-/// The trace id of a span, for log lines; none outside of any trace.
+/// The trace id of a span, for log lines; `None` outside of a trace.
 pub fn trace_id(span: &tracing::Span) -> Option<String> {
     let context: Context = span.context();
     let span_context = context.span().span_context().clone();

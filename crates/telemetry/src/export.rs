@@ -1,5 +1,5 @@
-//! Sending spans to a collector. Nobody who does the work waits for it: spans queue up for a thread of their own, and what
-//! the queue cannot hold is dropped.
+//! Exports spans to a collector without delaying the work: spans queue up for a separate thread, and a full queue drops
+//! them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,15 +12,15 @@ use opentelemetry_sdk::trace::{
     BatchConfigBuilder, BatchSpanProcessor, Sampler, SdkTracerProvider, SpanData, SpanExporter,
 };
 
-/// Spans that wait to be sent; further ones are dropped.
+/// The length of the queue; further spans are dropped.
 const QUEUE_MAX: usize = 4_096;
-/// Spans in one request.
+/// The number of spans in one request.
 const BATCH_MAX: usize = 512;
 const SEND_EVERY: Duration = Duration::from_secs(1);
-/// How long the collector may take for one request.
+/// The collector's time limit for a request.
 const SEND_MAX: Duration = Duration::from_secs(5);
 
-/// Without a collector nothing is recorded, but contexts are still made, for log lines, and passed on.
+/// Without a collector nothing is recorded, but trace contexts are still created and propagated, for log lines.
 pub(crate) fn tracer_provider(
     settings: &settings::Telemetry,
     service: &'static str,
@@ -30,7 +30,7 @@ pub(crate) fn tracer_provider(
     let Some(collector) = &settings.otlp_endpoint else {
         return Ok(builder.with_sampler(child_of(Sampler::AlwaysOff)).build());
     };
-    // The HTTP client needs one even for a collector without TLS; another part of the process may have been first.
+    // The HTTP client needs a provider even without TLS. Another part of the process may have installed one.
     let _already_installed = rustls::crypto::ring::default_provider().install_default();
     let exporter = opentelemetry_otlp::SpanExporter::builder()
         .with_http()
@@ -49,12 +49,12 @@ pub(crate) fn tracer_provider(
     Ok(builder.with_sampler(sampler).with_span_processor(processor).build())
 }
 
-/// Whoever began the trace has decided about it; of those that begin here, `root` decides.
+/// The caller decides whether a trace is sampled. `root` decides for traces that start here.
 fn child_of(root: Sampler) -> Sampler {
     Sampler::ParentBased(Box::new(root))
 }
 
-/// Counts what is sent and what is lost, and tells of a collector that goes away and comes back.
+/// Counts sent and lost spans, and logs when the collector becomes unreachable or reachable.
 #[derive(Debug)]
 struct Counted<E> {
     exporter: E,
@@ -69,8 +69,8 @@ impl<E: SpanExporter> SpanExporter for Counted<E> {
         counter!("telemetry_spans_total", "outcome" => "exported").increment(sent);
         counter!("telemetry_spans_total", "outcome" => "dropped").increment(lost);
         match (&outcome, self.is_away.swap(outcome.is_err(), Ordering::Relaxed)) {
-            (Err(error), false) => tracing::warn!(%error, "traces are lost: the collector takes none"),
-            (Ok(()), true) => tracing::info!("the collector takes traces again"),
+            (Err(error), false) => tracing::warn!(%error, "trace export failing; spans are dropped"),
+            (Ok(()), true) => tracing::info!("trace export recovered"),
             _ => {}
         }
         outcome

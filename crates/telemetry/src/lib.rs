@@ -1,7 +1,7 @@
-//! Logs, traces and metrics, and the W3C trace context that joins them across HTTP and AMQP.
+//! Logs, traces and metrics, and the W3C trace context across HTTP and AMQP.
 //!
-//! What is logged is chosen line by line where it is logged: ids, statuses, durations and counts. Secrets, keys,
-//! phones, e-mails, addresses and bodies are never handed to a log macro.
+//! Each log line chooses its fields: ids, statuses, durations and counts. Never log secrets, keys, phone numbers,
+//! e-mail addresses, addresses or bodies.
 
 mod context;
 mod export;

@@ -1,4 +1,4 @@
-//! Starting logs and traces.
+//! Initialises logs and traces.
 
 use std::time::Duration;
 
@@ -17,32 +17,32 @@ use tracing_subscriber::{EnvFilter, Layer, fmt};
 
 use crate::export;
 
-/// How long the last spans may take, after all else has ended within the platform's 25 s.
+/// The time limit for exporting the last spans, after the rest of the service has stopped within the platform's 25 s.
 const STOP_MAX: Duration = Duration::from_secs(1);
-/// Spans of work that never ends: they are for the lines that are logged in them, and no trace.
+/// Spans of endless work. They add fields to log lines, but are not exported.
 const ENDLESS: &str = "worker";
-/// What these say of themselves is no part of anybody's order.
+/// Libraries whose own spans are not exported.
 const FOREIGN: [&str; 6] = ["actix", "h2", "hyper", "lapin", "opentelemetry", "reqwest"];
 
-/// Keeps the exporter alive; sends what is left when the service stops.
+/// Keeps the exporter alive, and exports the remaining spans when the service stops.
 pub struct Telemetry {
     provider: SdkTracerProvider,
 }
 
 impl Telemetry {
-    /// Sends the last spans, waiting for a collector that is away no longer than a second.
+    /// Exports the last spans, within a second.
     pub fn stop(self) {
         if let Err(error) = self.provider.shutdown_with_timeout(STOP_MAX) {
-            tracing::warn!(%error, "the last traces were not sent");
+            tracing::warn!(%error, "exporting the last traces failed");
         }
     }
 }
 
-/// Starts logs on standard output and, when a collector is configured, traces over OTLP/HTTP. Trace ids are made and
-/// passed on either way, and whatever lines are filtered out.
+/// Starts logs on standard output and, with a collector, traces over OTLP/HTTP. Trace ids are always created and
+/// propagated, whatever the log filter.
 ///
 /// # Errors
-/// When the filter or the collector's address is not usable, or telemetry was started already.
+/// When the filter or the collector's address is invalid, or telemetry is already initialised.
 pub fn init(settings: &settings::Telemetry, service: &'static str) -> anyhow::Result<Telemetry> {
     global::set_text_map_propagator(TraceContextPropagator::new());
     let provider = export::tracer_provider(settings, service)?;
@@ -64,7 +64,7 @@ pub fn init(settings: &settings::Telemetry, service: &'static str) -> anyhow::Re
 }
 
 /// # Errors
-/// Says what a filter looks like, when this is none.
+/// Describes the format of a filter when the filter is invalid.
 pub fn check_filter(settings: &settings::Telemetry) -> Result<(), &'static str> {
     match EnvFilter::try_new(&settings.filter) {
         Ok(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! Prometheus metrics. Recording goes through the `metrics` crate's macros anywhere; this renders them.
+//! Prometheus metrics. Any code records them with the `metrics` crate's macros; this module renders them.
 
 use std::time::Duration;
 
@@ -6,16 +6,16 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
 use crate::process;
 
-/// Seconds, from a cached read to a slow webhook.
+/// In seconds, from a cached read to a slow webhook.
 const SECONDS_BUCKETS: [f64; 14] =
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 
-/// From an event to its first webhook: a platform that is an hour behind must be told from one that is half a minute behind.
+/// From an event to its first webhook. The buckets distinguish a lag of half a minute from one of an hour.
 const LAG_METRIC: &str = "webhook_first_attempt_lag_seconds";
 const LAG_BUCKETS: [f64; 15] =
     [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0];
 
-/// Renders what has been recorded in this process, and what the kernel says of it.
+/// Renders the recorded metrics and the process metrics.
 #[derive(Clone)]
 pub struct Metrics {
     recorded: PrometheusHandle,
@@ -30,22 +30,23 @@ impl Metrics {
         text
     }
 
-    /// How often [`Metrics::upkeep`] wants to be called.
+    /// The interval for calling [`Metrics::upkeep`].
     pub const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
-    /// Folds recorded samples together, which keeps memory bounded between scrapes.
+    /// Merges recorded samples, which limits the memory between scrapes.
     pub fn upkeep(&self) {
         self.recorded.run_upkeep();
     }
 }
 
-/// Jobs in a batch of writes, of 128 at most.
+/// The number of jobs in a write batch; at most 128.
 const JOBS_BUCKETS: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 
-/// Installs the process-wide recorder. Histograms have buckets: those whose names end in `_seconds` for durations.
+/// Installs the process-wide recorder. Histograms have buckets; those of names that end in `_seconds` are for
+/// durations.
 ///
 /// # Errors
-/// When one is installed already.
+/// When a recorder is already installed.
 pub fn install_metrics(service: &'static str) -> anyhow::Result<Metrics> {
     let recorded = builder(service)?.install_recorder()?;
     metrics::gauge!("build_info", "version" => env!("CARGO_PKG_VERSION")).set(1);
@@ -57,7 +58,7 @@ fn builder(service: &'static str) -> anyhow::Result<PrometheusBuilder> {
         .add_global_label("service", service)
         .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &SECONDS_BUCKETS)?
         .set_buckets_for_metric(Matcher::Suffix("_jobs".into()), &JOBS_BUCKETS)?
-        // A full name goes before what names end in.
+        // Full names take precedence over suffixes.
         .set_buckets_for_metric(Matcher::Full(LAG_METRIC.into()), &LAG_BUCKETS)?;
     Ok(builder)
 }
@@ -66,7 +67,7 @@ fn builder(service: &'static str) -> anyhow::Result<PrometheusBuilder> {
 mod tests {
     use super::*;
 
-    /// An alert asks whether the lag is above what other durations have as their last bucket.
+    /// An alert compares the lag with a value beyond the last bucket of other durations.
     #[test]
     fn a_lag_of_minutes_is_told_from_one_of_hours() {
         let recorder = builder("test").unwrap().build_recorder();

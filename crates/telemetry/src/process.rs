@@ -1,19 +1,19 @@
-//! What the kernel says of this process, under the names that every Prometheus client uses. Read at each scrape; on
-//! systems without `/proc` there is nothing to tell.
+//! Process metrics from the kernel, under Prometheus' standard names. Read at each scrape. Systems without `/proc` have
+//! none.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::sync::OnceLock;
 
-/// Told once and for all: the system corrects its own idea of when it was booted.
+/// Read once, because the kernel adjusts its boot time.
 static STARTED_AT: OnceLock<Option<f64>> = OnceLock::new();
-/// Where fields begin in `/proc/self/stat` after the program's name, which may hold anything: field 3 is the first.
+/// The number of the first field after the program's name in `/proc/self/stat`. The name may contain any character.
 const FIRST_FIELD: usize = 3;
 const USER_TICKS: usize = 14;
 const SYSTEM_TICKS: usize = 15;
 const START_TICKS: usize = 22;
 
-/// Appends the metrics in the text format. What cannot be read is left out.
+/// Appends the metrics in the text format. Omits unreadable ones.
 pub(crate) fn append(service: &str, text: &mut String) {
     let mut tell = |name: &str, kind: &str, value: Option<f64>| {
         if let Some(value) = value {
@@ -58,7 +58,7 @@ fn resident_bytes() -> Option<f64> {
 
 fn open_files() -> Option<f64> {
     let open = fs::read_dir("/proc/self/fd").ok()?.count();
-    // The folder itself is open while it is read.
+    // Reading the directory opens it too.
     u32::try_from(open.saturating_sub(1)).ok().map(f64::from)
 }
 

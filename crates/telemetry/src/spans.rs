@@ -1,5 +1,5 @@
-//! Spans as OpenTelemetry's semantic conventions want them: named by what is done and not by whom it is about, with a kind,
-//! attributes, and a status when they fail.
+//! Spans by OpenTelemetry's semantic conventions: named by the operation, without ids, with a kind, attributes, and a
+//! status on failure.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,11 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use crate::TraceContext;
 
-/// What failed, by which failures are told apart; of few values.
+/// The class of a failure; few values.
 const ERROR_TYPE: &str = "error.type";
 
-/// Gives a span its name and attributes in its trace. Its kind must be a field from the beginning: `otel.kind = "server"`.
+/// Sets a span's exported name and attributes. The span must have its kind as a field from the start: `otel.kind =
+/// "server"`.
 pub fn describe<A: IntoIterator<Item = KeyValue>>(
     span: &tracing::Span,
     name: impl FnOnce() -> (Cow<'static, str>, A),
@@ -26,7 +27,7 @@ pub fn describe<A: IntoIterator<Item = KeyValue>>(
     }
 }
 
-/// Adds to a span what is known of it only later.
+/// Adds an attribute that becomes known later.
 pub fn record(span: &tracing::Span, attribute: impl FnOnce() -> KeyValue) {
     let context = span.context();
     let span = context.span();
@@ -48,20 +49,20 @@ fn fail_in(context: &Context, error: impl Into<Cow<'static, str>>) {
     }
 }
 
-/// One way out of this service: a call, or a message on its way to the broker. It is a span of the trace and none of the
-/// logs, and ends when it is dropped. In a trace that is not recorded it costs nothing, and passes the context on.
+/// An outgoing call or message. It is a span of the trace without log lines, and ends when it is dropped. Without
+/// recording it costs nothing and propagates the context.
 pub struct ClientSpan {
     context: Context,
     is_recorded: bool,
 }
 
 impl ClientSpan {
-    /// A call that is made in the current span.
+    /// A call in the current span.
     pub fn call(name: impl Into<Cow<'static, str>>, attributes: impl FnOnce() -> Vec<KeyValue>) -> Self {
         Self::begin(SpanKind::Client, name.into(), tracing::Span::current().context(), attributes)
     }
 
-    /// A message that was caused in `cause`, maybe long ago.
+    /// A message caused by `cause`, maybe long ago.
     pub fn message(
         name: impl Into<Cow<'static, str>>,
         cause: Option<&TraceContext>,
@@ -87,7 +88,7 @@ impl ClientSpan {
         Self { context: parent.with_span(span), is_recorded: true }
     }
 
-    /// What the other side is to be told.
+    /// The context to send to the other side.
     pub fn context(&self) -> Option<TraceContext> {
         TraceContext::of(&self.context)
     }
@@ -107,7 +108,7 @@ impl ClientSpan {
 
 impl Drop for ClientSpan {
     fn drop(&mut self) {
-        // The span of a span that is not recorded is somebody else's.
+        // Otherwise the current span belongs to someone else.
         if self.is_recorded {
             self.context.span().end();
         }

@@ -1,4 +1,4 @@
-//! Calls to the service under test, and their refusals.
+//! Calls to the service under test.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use internal_api::{CallError, Peer, PeerOptions, Refusal};
 use settings::Secret;
 use url::Url;
 
-/// A client of the service's internal listener, patient enough for a busy machine.
+/// A client of the service's internal listener, with a timeout for a busy machine.
 pub fn peer(service: &'static str, internal: &Url, token: &Secret) -> Peer {
     let options = PeerOptions { deadline: Duration::from_secs(20), ..PeerOptions::default() };
     Peer::new(service, internal.clone(), token, options).expect("a client")
 }
 
-/// The refusal of a call that must be refused.
+/// The refusal of a call. Panics when the call succeeds.
 #[track_caller]
 pub fn refusal<T>(outcome: Result<T, CallError>) -> Refusal {
     match outcome {
@@ -22,7 +22,7 @@ pub fn refusal<T>(outcome: Result<T, CallError>) -> Refusal {
     }
 }
 
-/// Status and code of a refusal.
+/// The status and the code of a refusal.
 #[track_caller]
 pub fn refused<T>(outcome: Result<T, CallError>) -> (u16, String) {
     let refusal = refusal(outcome);

@@ -1,10 +1,10 @@
-//! A directory of one test's own.
+//! Temporary directories of tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Removed with everything in it at the end of the test.
+/// Removed with its content at the end of the test.
 pub struct Directory(PathBuf);
 
 impl Directory {

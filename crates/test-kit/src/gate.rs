@@ -1,14 +1,14 @@
-//! Holding a service between two steps: a trigger in its own database that waits until the test lets it go on.
+//! Pauses a service between two steps: a trigger in its database blocks a write until the test releases it.
 
 use crate::until;
 
-/// A closed gate before a write. A statement that reaches it waits.
+/// Blocks a write until it is opened.
 pub struct Gate {
     database_url: String,
 }
 
 impl Gate {
-    /// Closes a gate before rows of `table` that match `condition` (over `NEW`) are written.
+    /// Blocks writes to rows of `table` that match `condition` (over `NEW`).
     pub async fn close(database_url: &str, table: &str, write: &str, condition: &str) -> Self {
         let gate = Self { database_url: database_url.to_owned() };
         gate.query(&format!(
@@ -26,12 +26,12 @@ impl Gate {
         gate
     }
 
-    /// Waits until a statement waits at the gate.
+    /// Waits until a statement is blocked.
     pub async fn reached(&self) {
         until("the gate is reached", async || self.has_waiting().await).await;
     }
 
-    /// Lets all pass, and takes the gate away.
+    /// Releases all blocked statements and removes the gate.
     pub async fn open(self) {
         self.query("UPDATE gate SET is_open = TRUE").await;
         until("the gate is empty", async || !self.has_waiting().await).await;

@@ -1,4 +1,4 @@
-//! HTTP between a test, the program under test and the fake peers.
+//! HTTP between a test, the program under test and its fake peers.
 
 use std::net::SocketAddr;
 
@@ -6,9 +6,9 @@ use actix_web::web::ServiceConfig;
 use actix_web::{App, HttpServer};
 use url::Url;
 
-/// Calls exactly the address given: without proxies, and without the certificates of the system.
+/// Calls the given address directly: without proxies and without the system's certificates.
 pub fn client() -> reqwest::Client {
-    // The first caller in the process installs it.
+    // Another caller in the process may have installed it.
     let _installed = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().no_proxy().tls_certs_only([]).build().expect("a client")
 }

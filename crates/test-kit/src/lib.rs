@@ -1,7 +1,7 @@
-//! Helpers that the tests of several packages share. A helper that only one package needs stays with that package.
+//! Helpers that the tests of several packages share. Helpers of a single package belong to that package.
 //!
-//! Helpers panic where a test cannot go on.
-#![expect(clippy::expect_used, reason = "helpers of tests end the test that cannot go on")]
+//! Helpers panic when a test cannot continue.
+#![expect(clippy::expect_used, reason = "a helper ends a test that cannot continue")]
 
 mod calls;
 mod directory;

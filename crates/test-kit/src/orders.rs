@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// The smallest body that is an order.
+/// The smallest valid body.
 pub fn smallest_order(reference: &str) -> Value {
     json!({
         "orderReference": reference,

@@ -1,4 +1,4 @@
-//! A broker that one test may kill.
+//! A broker that a test may kill.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use crate::{Directory, until};
 
 const VHOST: &str = "tested";
 
-/// Stops and disappears at the end of the test.
+/// Stopped and removed at the end of the test.
 pub struct OwnBroker {
     pub server: RabbitMq,
-    /// Of a virtual host on it.
+    /// The URL of a virtual host.
     pub url: String,
-    /// Dropped after the server that writes into it.
+    /// Dropped after the server, which writes into it.
     pub directory: Directory,
 }
 
@@ -24,7 +24,7 @@ impl OwnBroker {
         Self::with_settings(|_| String::new()).await
     }
 
-    /// With further settings, as in `rabbitmq.conf`. The closure may write the files that they name into the directory.
+    /// With additional lines of `rabbitmq.conf`. The closure may write the files that they name into the directory.
     pub async fn with_settings(settings: impl FnOnce(&Path) -> String) -> Self {
         let directory = Directory::new("broker");
         let further = directory.path().join("rabbitmq/conf.d");
@@ -41,7 +41,7 @@ impl OwnBroker {
         Self { server, url, directory }
     }
 
-    /// RabbitMQ 3.10 saves the names of new quorum queues only twice a second, and loses a queue in a crash before that.
+    /// Waits until the queues survive a kill: RabbitMQ 3.10 saves the names of new quorum queues only twice a second.
     pub async fn queues_are_on_disk(&self, queues: &[&str]) {
         let names = "rabbitmq/data/waybill@localhost/quorum/waybill@localhost/names.dets";
         let names = self.directory.path().join(names);

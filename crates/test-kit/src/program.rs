@@ -15,7 +15,7 @@ use crate::{is_ready, until};
 pub struct Program {
     child: Child,
     addresses: Receiver<Url>,
-    /// Reads all of the log, so that the program never waits for a reader.
+    /// Reads the whole log, so that the program never blocks on its output.
     log: Option<JoinHandle<String>>,
 }
 
@@ -45,7 +45,7 @@ impl Program {
         self.child.wait().expect("the program ends");
     }
 
-    /// SIGTERM. The program must end well; returns its log.
+    /// SIGTERM. Asserts that the program succeeds, and returns its log.
     pub fn stop(mut self) -> String {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
@@ -58,7 +58,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // It may have ended already, as it should.
+        // It may have ended already.
         let _ended = self.child.kill();
         let _reaped = self.child.wait();
     }

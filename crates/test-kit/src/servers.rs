@@ -1,17 +1,17 @@
-//! Sections of settings: databases and virtual hosts of one test's own, and addresses of nobody.
+//! Settings sections for tests: their own databases and virtual hosts, and unreachable addresses.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
 use local_stack::{Servers, Service, TestServers, free_port};
 use settings::{Broker, Database, Http, Secret};
 
-/// A fresh database on the shared server, with the tables of a service.
+/// A new database on the shared server, with the tables of a service.
 pub async fn database_of(service: Service) -> Database {
     let url = servers().await.create_database_of(service).await.expect("a database");
     Database { url: Secret::new(url), pool_size: 8 }
 }
 
-/// A fresh, empty database on the shared server.
+/// A new, empty database on the shared server.
 pub async fn database() -> Database {
     Database { url: Secret::new(database_url().await), pool_size: 8 }
 }
@@ -20,7 +20,7 @@ pub async fn database_url() -> String {
     servers().await.create_database().await.expect("a database")
 }
 
-/// A fresh virtual host on the shared server.
+/// A new virtual host on the shared server.
 pub async fn broker() -> Broker {
     Broker::new(Secret::new(vhost().await))
 }
@@ -33,13 +33,13 @@ async fn servers() -> &'static TestServers {
     Servers::for_tests().await.expect("servers")
 }
 
-/// Listeners on free ports, none of them public.
+/// Listeners on free ports, without a public one.
 pub fn listeners() -> Http {
     let free = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     Http { public: None, internal: free, management: free }
 }
 
-/// An address at which nobody listens: its port is claimed until the test ends.
+/// An address without a listener: its port stays reserved until the test ends.
 pub fn nowhere() -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, free_port().expect("a port")))
 }

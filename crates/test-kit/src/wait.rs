@@ -3,10 +3,10 @@
 use std::panic::Location;
 use std::time::Duration;
 
-/// How long a condition may take to come true on a machine that is busy with other tests.
+/// The time limit for a condition, generous because other tests keep the machine busy.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Waits until the condition holds. The test fails after [`PATIENCE`], with the name of the condition.
 #[track_caller]
@@ -24,7 +24,7 @@ pub fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> im
                 if let Some(value) = look().await {
                     return value;
                 }
-                tokio::time::sleep(LOOK_AGAIN).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         };
         let seen = tokio::time::timeout(PATIENCE, seen).await;

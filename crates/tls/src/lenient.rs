@@ -1,4 +1,4 @@
-//! A verifier that asks for less than rustls does. Whoever answers must still hold the key of the certificate it shows.
+//! A verifier with fewer checks than rustls. The server must still prove that it holds the key of its certificate.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
-/// Takes a certificate whoever it was made out to.
+/// Accepts a certificate for any name.
 #[derive(Debug)]
 pub(crate) struct AnyName {
-    /// Who must have certified it; `None` takes every certificate.
+    /// The trusted authorities; `None` accepts every certificate.
     pub(crate) authorities: Option<RootCertStore>,
     pub(crate) provider: Arc<CryptoProvider>,
 }

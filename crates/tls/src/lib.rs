@@ -1,5 +1,4 @@
-//! Whom a TLS client of ours trusts, as configurations of rustls: one for each degree of trust that servers on the
-//! network are given. Knows nothing of what is spoken over the lines.
+//! TLS client configurations of rustls, one per degree of trust. Independent of the protocols that use them.
 
 mod lenient;
 
@@ -10,23 +9,23 @@ use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, ConfigBuilder, RootCertStore, WantsVerifier};
 
-/// Why there is nobody to trust.
+/// Why no configuration could be built.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    #[error("a certificate that is to be trusted is of no use: {0}")]
+    #[error("a trusted certificate is unusable: {0}")]
     Unusable(#[from] rustls::Error),
-    #[error("this system has no certificates that are to be trusted: {0}")]
+    #[error("this system has no trusted certificates; install its CA certificates: {0}")]
     NoneOnSystem(String),
 }
 
-/// Trusts servers with these names whom an authority of the system has certified.
+/// Trusts servers whose certificate matches their name and was issued by an authority of the system.
 ///
 /// # Errors
-/// When the system has none.
+/// When the system has no authorities.
 pub fn certified_by_system() -> Result<ClientConfig, TlsError> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
-    // Systems come with some that are too old or too strange to be read; the others count.
+    // Skip the authorities that cannot be parsed; systems contain some.
     let (added, _ignored) = roots.add_parsable_certificates(found.certs);
     if added == 0 {
         let reasons: Vec<String> = found.errors.iter().map(ToString::to_string).collect();
@@ -35,30 +34,28 @@ pub fn certified_by_system() -> Result<ClientConfig, TlsError> {
     Ok(builder()?.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// Trusts servers with their right names whom one of these authorities has certified, and no others.
+/// Trusts servers whose certificate matches their name and was issued by one of these authorities.
 ///
 /// # Errors
-/// When one of the certificates cannot be an authority's.
+/// When a certificate is not a valid authority.
 pub fn certified_by(authorities: &[CertificateDer<'static>]) -> Result<ClientConfig, TlsError> {
     Ok(builder()?.with_root_certificates(store(authorities)?).with_no_client_auth())
 }
 
-/// Trusts whomever one of these authorities has certified, under whatever name.
+/// Trusts servers with a certificate of one of these authorities, for any name.
 ///
 /// # Errors
 /// As [`certified_by`].
-pub fn certified_by_whatever_their_name(
-    authorities: &[CertificateDer<'static>],
-) -> Result<ClientConfig, TlsError> {
-    whatever_their_name(Some(store(authorities)?))
+pub fn certified_by_for_any_name(authorities: &[CertificateDer<'static>]) -> Result<ClientConfig, TlsError> {
+    any_name(Some(store(authorities)?))
 }
 
-/// Trusts anyone: eavesdroppers hear nothing, but whoever answers may be one.
+/// Accepts every certificate: protects against eavesdropping, but not against an impostor.
 ///
 /// # Errors
-/// Never, as long as the provider of cryptography speaks TLS 1.2 or 1.3.
+/// Never, as long as the crypto provider supports TLS 1.2 or 1.3.
 pub fn anyone() -> Result<ClientConfig, TlsError> {
-    whatever_their_name(None)
+    any_name(None)
 }
 
 fn store(authorities: &[CertificateDer<'static>]) -> Result<RootCertStore, TlsError> {
@@ -73,12 +70,12 @@ fn builder() -> Result<ConfigBuilder<ClientConfig, WantsVerifier>, TlsError> {
     Ok(ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions()?)
 }
 
-fn whatever_their_name(authorities: Option<RootCertStore>) -> Result<ClientConfig, TlsError> {
+fn any_name(authorities: Option<RootCertStore>) -> Result<ClientConfig, TlsError> {
     let verifier = Arc::new(AnyName { authorities, provider: provider() });
     Ok(builder()?.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
 }
 
-/// Named here, so that nothing depends on who installs which provider for the process first.
+/// Explicit, so that the process-wide default provider does not matter.
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }

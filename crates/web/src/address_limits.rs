@@ -1,5 +1,5 @@
-//! How often one address may do what wants no key, or what only those do who have none. Memory is bounded: the addresses
-//! that came last are remembered, up to a number.
+//! Rate limits per IP address, for requests without an API key. Memory is bounded: the limiter keeps only the addresses
+//! that called most recently.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
@@ -12,20 +12,20 @@ use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
 use lru::LruCache;
 
-use crate::caller::CallerAddress;
+use crate::caller_address::CallerAddress;
 use crate::limit_clock::LimitClock;
 use crate::rate::{Exceeded, Policy, Standing};
 
-/// Some 10 MB.
+/// About 10 MB of memory.
 const ADDRESSES_MAX: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 
 struct Bucket {
     limiter: RateLimiter<NotKeyed, InMemoryState, LimitClock, StateInformationMiddleware>,
-    /// After a refusal: when the next can pass.
+    /// After a refusal: when the next call can pass.
     empty_until: Option<Duration>,
 }
 
-/// A bucket for each address.
+/// One bucket per address.
 pub struct AddressLimit {
     clock: LimitClock,
     policy: Policy,
@@ -38,10 +38,10 @@ impl AddressLimit {
         Self { clock: LimitClock::new(clock), policy, buckets }
     }
 
-    /// Takes one out of the address's bucket.
+    /// Takes one call from the address's bucket.
     ///
     /// # Errors
-    /// When it is empty; nothing is taken then.
+    /// When the bucket is empty. A refused call takes nothing.
     pub fn charge(&self, address: CallerAddress) -> Result<Standing, Exceeded> {
         let (policy, quota) = (self.policy, self.quota());
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,7 +69,7 @@ impl AddressLimit {
         }
     }
 
-    /// Whether the address was refused and would be again.
+    /// Whether the last call of this address was refused and the next one would be too.
     pub fn is_empty(&self, address: CallerAddress) -> bool {
         let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         let until = buckets.peek(&address).and_then(|bucket| bucket.empty_until);

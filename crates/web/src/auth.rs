@@ -1,4 +1,4 @@
-//! Bearer tokens, and the check that a call comes from another of our services.
+//! Bearer tokens, and the authentication of calls between the services.
 
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -14,7 +14,7 @@ use crate::ApiError;
 /// The token of `Authorization: Bearer <token>`; the scheme's case does not matter (RFC 9110 §11.1).
 ///
 /// # Errors
-/// 400 when the header is given more than once: which of two callers is meant cannot be known.
+/// 400 when the header occurs more than once, because it is unclear which caller is meant.
 pub fn bearer_token(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
     let mut given = headers.get_all(header::AUTHORIZATION);
     let (first, another) = (given.next(), given.next());
@@ -31,14 +31,13 @@ pub fn bearer_token(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
     }))
 }
 
-/// Whether `given` is the secret, without telling by the time it takes where they differ.
+/// Compares in constant time, so that the duration reveals nothing about the secret.
 pub fn same_secret(given: &str, secret: &Secret) -> bool {
     given.as_bytes().ct_eq(secret.expose().as_bytes()).into()
 }
 
-/// Middleware for internal listeners; wants `web::Data<settings::Internal>` in the app.
-///
-/// Without the token the answer is 401, with two of them 400.
+/// Middleware for internal listeners. Requires `web::Data<settings::Internal>` in the app. Answers 401 without the
+/// token and 400 with two tokens.
 ///
 /// # Errors
 /// Those of the handlers behind it.
@@ -54,7 +53,7 @@ pub async fn require_internal_token(
     let refusal = match known {
         Ok(true) => None,
         Ok(false) => {
-            let message = "This address is for the operator's own services.";
+            let message = "The internal token is missing or wrong. Only the operator's own services may call this address.";
             Some(ApiError::new(StatusCode::UNAUTHORIZED, "internal_token_invalid", message))
         }
         Err(error) => Some(error),

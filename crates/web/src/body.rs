@@ -1,4 +1,4 @@
-//! Reading a JSON body: its type, its size, its form; what it says is the handler's matter.
+//! Reads JSON bodies and checks their type, size and syntax. Handlers check the content.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,24 +14,25 @@ use serde_json::Value;
 use crate::ApiError;
 use crate::strict_json;
 
-/// No request body is larger (`design.md` §5).
+/// The largest request body (SPECIFICATION §12).
 pub const BODY_MAX_BYTES: usize = 256 * 1024;
 
-/// A body that is not here by then is not waited for any longer: whoever sends one byte a minute holds a connection.
+/// Ends requests that send their body byte by byte, because each holds a connection.
 pub const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Another deadline for one listener, as `app_data`.
+/// Overrides [`BODY_DEADLINE`] for one listener, as `app_data`.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyDeadline(pub Duration);
 
-/// Another limit for one listener, as `app_data`.
+/// Overrides [`BODY_MAX_BYTES`] for one listener, as `app_data`.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyLimit(pub usize);
 
-/// A JSON body, without duplicate keys. 415 for another type, 413 for too much, 400 for what is not JSON.
+/// A JSON body without duplicate keys. Answers 415 for another type, 413 for a body that is too large, and 400 for
+/// invalid JSON.
 ///
-/// Extractors of one handler run side by side. Where a caller must be known before a body is judged, the handler takes
-/// the payload and calls [`read_json`] after it has authenticated.
+/// Actix runs the extractors of a handler concurrently. A handler that must authenticate first takes the payload and
+/// calls [`read_json`] afterwards.
 #[derive(Clone, Debug)]
 pub struct JsonBody(pub Value);
 
@@ -43,7 +44,7 @@ pub async fn read_json(request: &HttpRequest, payload: web::Payload) -> Result<V
     JsonBody::from_request(request, &mut payload.into_inner()).await.map(|body| body.0)
 }
 
-/// As [`read_json`], for calls that need no body: `null` when there is none.
+/// As [`read_json`], for calls whose body is optional. Returns `null` for an empty body.
 ///
 /// # Errors
 /// As [`JsonBody`].
@@ -58,10 +59,10 @@ pub async fn read_optional_json(request: &HttpRequest, payload: web::Payload) ->
     parse(&bytes)
 }
 
-/// The bytes of a body as they came, whatever its type, for signatures; bounded as [`JsonBody`] is.
+/// The raw bytes of a body of any type, for signature checks. The limits of [`JsonBody`] apply.
 ///
 /// # Errors
-/// 413 for too much, 408 for too late.
+/// 413 when the body is too large, 408 when it arrives too late.
 pub async fn read_bytes(request: &HttpRequest, payload: web::Payload) -> Result<web::Bytes, ApiError> {
     Bounds::of(request).read(payload.into_inner()).await.map(web::BytesMut::freeze)
 }
@@ -82,7 +83,7 @@ impl FromRequest for JsonBody {
     }
 }
 
-/// JSON, in UTF-8 (which is the only JSON there is, RFC 8259 §8.1), as it is: not packed by any coding.
+/// Requires JSON in UTF-8, the only encoding of JSON (RFC 8259 §8.1), without a content coding.
 fn check_content_type(request: &HttpRequest) -> Result<(), ApiError> {
     let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let unsupported = ApiError::unsupported_media_type;
@@ -94,7 +95,8 @@ fn check_content_type(request: &HttpRequest) -> Result<(), ApiError> {
     }
     let packed = request.headers().get_all(header::CONTENT_ENCODING);
     if packed.into_iter().any(|coding| !coding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"identity")) {
-        // RFC 9110 §15.5.16: says that it is the coding, rather than the type, and which there are.
+        // RFC 9110 §15.5.16: `Accept-Encoding` says that the coding, not the type, is unsupported, and lists the
+        // supported ones.
         return Err(unsupported("Send the body as it is, without a Content-Encoding.")
             .with_header(header::ACCEPT_ENCODING, header::HeaderValue::from_static("identity")));
     }
@@ -115,7 +117,7 @@ fn is_utf8(content_type: &str) -> bool {
     })
 }
 
-/// How much of a body is read, and for how long.
+/// The limits of a body.
 struct Bounds {
     bytes: usize,
     within: Duration,
@@ -132,7 +134,7 @@ impl Bounds {
     async fn read(&self, payload: Payload) -> Result<web::BytesMut, ApiError> {
         match tokio::time::timeout(self.within, read(payload, self.bytes)).await {
             Ok(bytes) => bytes,
-            // What is still to come of the body must not be taken for the next request.
+            // Close the connection: the next request must not be read from the rest of this body.
             Err(_) => Err(ApiError::from_status(StatusCode::REQUEST_TIMEOUT)
                 .with_header(header::CONNECTION, header::HeaderValue::from_static("close"))),
         }
@@ -153,7 +155,7 @@ async fn read(mut chunks: Payload, limit: usize) -> Result<web::BytesMut, ApiErr
 }
 
 fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
-    // A byte order mark, which some editors write; RFC 8259 §8.1 lets a parser ignore it.
+    // Some editors write a byte order mark. RFC 8259 §8.1 lets a parser ignore it.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.is_empty() {
         return Err(ApiError::malformed_json("The request body is empty; send a JSON object."));

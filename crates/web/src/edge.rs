@@ -1,5 +1,5 @@
-//! The outermost layer of every listener: gives each request an id and a span in its caller's trace, counts and times
-//! it by route, and gives every error its body.
+//! The outermost layer of every listener. It gives each request an id and a span in its caller's trace, records metrics
+//! by route, and gives every error a body.
 
 use std::time::Instant;
 
@@ -18,7 +18,7 @@ use crate::{ApiError, spans};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 
-/// What the edge needs; put into each app as `app_data`.
+/// The dependencies of the edge; each app holds them as `app_data`.
 #[derive(Clone)]
 pub struct RequestEdge {
     pub clock: Clock,
@@ -28,7 +28,7 @@ pub struct RequestEdge {
 /// The middleware, for `actix_web::middleware::from_fn`.
 ///
 /// # Errors
-/// What an inner layer refused, as the response it is to be.
+/// The response of an inner layer that refused the request.
 pub async fn edge(
     mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -43,7 +43,7 @@ pub async fn edge(
     let method = request.method().clone();
     let wants_head_only = method == Method::HEAD;
     if wants_head_only {
-        // Answered like a GET (RFC 9110 §9.3.2); the HTTP layer, which saw the HEAD, leaves the body out.
+        // Answer HEAD like GET (RFC 9110 §9.3.2). The HTTP layer saw the HEAD and drops the body.
         request.head_mut().method = Method::GET;
     }
     let route = request.match_pattern().unwrap_or_else(|| spans::UNMATCHED.to_owned());
@@ -54,16 +54,16 @@ pub async fn edge(
             let response = response.map_into_boxed_body();
             Ok(match error_of(&response) {
                 Some(error) => {
-                    let beside = response.headers().clone();
+                    let inner_headers = response.headers().clone();
                     let mut response = response.into_response(answer(&error));
-                    keep(response.headers_mut(), &beside);
+                    copy_missing_headers(response.headers_mut(), &inner_headers);
                     response
                 }
                 None => response,
             })
         }
-        // An inner layer refused. Its request is gone, and none may be kept beside it, so the response travels alone.
-        Err(error) => Err(answer(&ours(&error))),
+        // An inner layer refused and consumed the request, so the error carries the response alone.
+        Err(error) => Err(answer(&to_api_error(&error))),
     };
     let (status, headers) = match &mut outcome {
         Ok(response) => (response.status(), response.headers_mut()),
@@ -74,7 +74,7 @@ pub async fn edge(
         headers.insert(REQUEST_ID, value);
     }
     allow_head(headers);
-    guard_content(headers);
+    set_security_headers(headers);
     if wants_head_only {
         outcome = outcome.map(without_stream);
     }
@@ -82,23 +82,23 @@ pub async fn edge(
     outcome.map_err(|response| InternalError::from_response("refused", response).into())
 }
 
-/// What inner layers say beside the body (a rate limit, for one) is said of errors, too.
-fn keep(headers: &mut HeaderMap, beside: &HeaderMap) {
-    let inner: Vec<_> = beside.iter().filter(|(name, _)| !headers.contains_key(*name)).collect();
+/// Keeps the headers of inner layers, such as rate limits, on error responses.
+fn copy_missing_headers(headers: &mut HeaderMap, inner_headers: &HeaderMap) {
+    let inner: Vec<_> = inner_headers.iter().filter(|(name, _)| !headers.contains_key(*name)).collect();
     for (name, value) in inner {
         headers.append(name.clone(), value.clone());
     }
 }
 
-/// No browser guesses the type of an answer, and no cache keeps one whose route does not say that it may.
-fn guard_content(headers: &mut HeaderMap) {
+/// Browsers must not guess the content type. Caches must not store a response unless its route allows it.
+fn set_security_headers(headers: &mut HeaderMap) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
 }
 
-/// The router names the methods of its table in the 405; where there is GET, there is HEAD.
+/// The router lists the methods of a route in its 405 response; GET implies HEAD.
 fn allow_head(headers: &mut HeaderMap) {
     let Some(allowed) = headers.get(header::ALLOW).and_then(|allowed| allowed.to_str().ok()) else { return };
     let has = |method: &str| allowed.split(',').any(|one| one.trim() == method);
@@ -110,7 +110,7 @@ fn allow_head(headers: &mut HeaderMap) {
     }
 }
 
-/// A stream that nobody will see is not begun. A body of known length stays, for its Content-Length.
+/// Drops a stream, because HEAD has no body. A body of known length stays for its Content-Length.
 fn without_stream(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
     match response.response().body().size() {
         BodySize::Stream => response.map_body(|_, _| BoxBody::new(())),
@@ -118,39 +118,40 @@ fn without_stream(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody
     }
 }
 
-fn ours(error: &Error) -> ApiError {
+fn to_api_error(error: &Error) -> ApiError {
     match error.as_error::<ApiError>() {
         Some(error) => error.clone(),
         None => ApiError::from_status(error.as_response_error().status_code()),
     }
 }
 
-/// The error behind a response, if it has no body of ours yet.
+/// The error of a response that has no error body yet.
 fn error_of(response: &ServiceResponse<BoxBody>) -> Option<ApiError> {
     let status = response.status();
     if let Some(error) = response.response().error() {
-        return Some(ours(error));
+        return Some(to_api_error(error));
     }
     let bare = !response.headers().contains_key(header::CONTENT_TYPE);
     let is_error = status.is_client_error() || status.is_server_error();
-    let given = response.request().path();
-    let path = given.trim_end_matches('/');
-    let has_slash = status == StatusCode::NOT_FOUND && !path.is_empty() && path != given;
-    (is_error && bare).then(|| if has_slash { slash_at_the_end(path) } else { ApiError::from_status(status) })
+    let requested = response.request().path();
+    let path = requested.trim_end_matches('/');
+    let has_trailing_slash = status == StatusCode::NOT_FOUND && !path.is_empty() && path != requested;
+    (is_error && bare)
+        .then(|| if has_trailing_slash { trailing_slash(path) } else { ApiError::from_status(status) })
 }
 
-fn slash_at_the_end(path: &str) -> ApiError {
-    // As long as any that exists, so that the answer is not many times the question.
+fn trailing_slash(path: &str) -> ApiError {
+    // Truncated, so that the response is never much larger than the request.
     let path: String = path.chars().take(200).collect();
-    let message =
-        format!("There is nothing at this address. Addresses have no slash at the end: try {path}.");
+    let message = format!("There is nothing at this address. Remove the slash at the end: {path}.");
     ApiError::new(StatusCode::NOT_FOUND, "not_found", message)
 }
 
-/// Whether errors are wanted as RFC 9457 has them: `application/problem+json` stands in `Accept` by name, and plain JSON
-/// is not liked better. Whatever else is accepted, an error is told in JSON: a reason that cannot be read helps nobody.
+/// Whether the caller wants errors in the format of RFC 9457: `Accept` names `application/problem+json` with at least
+/// the weight of plain JSON. An error is always JSON, whatever else `Accept` lists, so that the caller can read the
+/// reason.
 fn wants_problem(headers: &HeaderMap) -> bool {
-    let liking = |wanted: &str| {
+    let weight_of = |wanted: &str| {
         let accepted = headers.get_all(header::ACCEPT).filter_map(|accept| accept.to_str().ok());
         let ranges = accepted.flat_map(|accept| accept.split(',')).filter_map(|range| {
             let mut parts = range.split(';').map(str::trim);
@@ -160,8 +161,8 @@ fn wants_problem(headers: &HeaderMap) -> bool {
         });
         ranges.fold(0.0, f32::max)
     };
-    let problem = liking("application/problem+json");
-    problem > 0.0 && problem >= liking("application/json")
+    let problem = weight_of("application/problem+json");
+    problem > 0.0 && problem >= weight_of("application/json")
 }
 
 fn callers_context(request: &ServiceRequest) -> Option<TraceContext> {
@@ -169,7 +170,7 @@ fn callers_context(request: &ServiceRequest) -> Option<TraceContext> {
     Some(TraceContext::received(text("traceparent")?, text("tracestate")))
 }
 
-/// Callers make methods up; in metrics and traces those are all one.
+/// Callers can send any method name, so metrics and traces use one name for all unknown methods.
 fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -193,9 +194,9 @@ fn record(span: &tracing::Span, method: &'static str, route: &str, status: u16, 
     metrics::histogram!("http_request_duration_seconds", &labels[..2]).record(seconds);
     let duration_ms = (seconds * 1_000.0).round();
     span.in_scope(|| match status {
-        500.. => tracing::warn!(status, duration_ms, "answered"),
-        _ if spans::is_asked_all_the_time(route) => tracing::debug!(status, duration_ms, "answered"),
-        _ => tracing::info!(status, duration_ms, "answered"),
+        500.. => tracing::warn!(status, duration_ms, "request answered"),
+        _ if spans::is_probe(route) => tracing::debug!(status, duration_ms, "request answered"),
+        _ => tracing::info!(status, duration_ms, "request answered"),
     });
 }
 

@@ -1,5 +1,5 @@
-//! The error body (`spec.md` §7, `design.md` §5): `message` for people, `code` for programs, `requestId`, every fault
-//! at once in `errors[]`, and what the case needs.
+//! The error body (SPECIFICATION §7 and §12): `message` for people, `code` for programs, `requestId`, all invalid
+//! fields in `errors[]`, and further fields of the case.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ use serde_json::{Map, Value, json};
 
 use crate::{FieldError, FieldErrors};
 
-/// An answer other than success. The edge turns it into a response, since only the edge knows the request's id.
+/// An error response. The edge renders it, because only the edge knows the request id.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApiError {
     status: StatusCode,
-    // Boxed, since results that carry an error are passed about far more often than errors are.
+    // Boxed to keep results small: most results carry no error.
     answer: Box<Answer>,
 }
 
@@ -34,16 +34,16 @@ impl ApiError {
         Self { status, answer: Box::new(answer) }
     }
 
-    /// 400 with every fault of the request.
+    /// 400 with every invalid field of the request.
     pub fn invalid(field_errors: impl Into<Vec<FieldError>>) -> Self {
         let field_errors = field_errors.into();
         let message = match field_errors.as_slice() {
             [only] => only.message.clone(),
             [first, rest @ ..] => {
                 let more = match rest.len() {
-                    1 => "is 1 more fault".to_owned(),
-                    more if field_errors.len() < FieldErrors::MAX => format!("are {more} more faults"),
-                    more => format!("are at least {more} more faults"),
+                    1 => "is 1 more error".to_owned(),
+                    more if field_errors.len() < FieldErrors::MAX => format!("are {more} more errors"),
+                    more => format!("are at least {more} more errors"),
                 };
                 format!("{} There {more}; see errors.", first.message)
             }
@@ -54,14 +54,14 @@ impl ApiError {
         error
     }
 
-    /// 400 with a single fault.
+    /// 400 with a single invalid field.
     pub fn invalid_field(field: &str, code: &'static str, message: impl Into<String>) -> Self {
         let field_errors = FieldErrors::default();
         field_errors.add(field, code, message);
         Self::invalid(field_errors)
     }
 
-    /// A peer's refusal, passed on unchanged. An invalid status becomes 400.
+    /// Forwards the refusal of another service unchanged. An invalid status becomes 400.
     pub fn passed_on(status: u16, code: String, message: String, mut rest: Map<String, Value>) -> Self {
         let mut error =
             Self::new(StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST), code, message);
@@ -71,32 +71,32 @@ impl ApiError {
         error
     }
 
-    /// 404 for a thing that is not there, or not this caller's, which look the same.
+    /// 404 for a resource that does not exist or belongs to another caller. The two cases look the same.
     pub fn not_found(code: &str, what: &str) -> Self {
         Self::new(StatusCode::NOT_FOUND, code, format!("There is no such {what}."))
     }
 
-    /// 503: something this service needs did not answer in time. What was asked for may or may not have been done.
+    /// 503: a dependency did not answer in time. The requested change may or may not have happened.
     pub fn unavailable() -> Self {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "temporarily_unavailable",
-            "The service cannot answer right now. Try again in a moment; where a call is not idempotent, look first whether it took effect.",
+            "The service is temporarily unavailable. Try again in a moment. If the call is not idempotent, check first whether it took effect.",
         )
         .retry_after(2)
     }
 
-    /// 500: a fault of ours. `what` goes to the log only.
+    /// 500: a defect of this service. `what` goes to the log only.
     pub fn internal(what: impl fmt::Display) -> Self {
-        tracing::error!(error = %what, "a request met a fault of the service's own");
+        tracing::error!(error = %what, "internal error");
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "internal_error",
-            "The service made a mistake. It has been recorded under this request id.",
+            "The request failed because of an error in the service. Quote the requestId when you report it.",
         )
     }
 
-    /// Adds what the case needs: `order`, `missing`, `shortfallPaise`.
+    /// Adds a field of the case, such as `order`, `missing` or `shortfallPaise`.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.answer.rest.insert(name.to_owned(), value.into());
@@ -114,27 +114,31 @@ impl ApiError {
         self.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
     }
 
-    /// 415: a body that does not say that it is JSON as it is.
+    /// 415: the body is not declared as plain JSON.
     pub fn unsupported_media_type(message: &str) -> Self {
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
     }
 
-    /// 400: what HTTP itself refuses.
+    /// 400: the request violates HTTP.
     pub fn malformed_request() -> Self {
         Self::new(
             StatusCode::BAD_REQUEST,
             "malformed_request",
-            "The request is not well-formed HTTP. Look for a NUL, a line break or another control character in a \
-             header, and for a request line or a Content-Length that is not as RFC 9112 has it.",
+            "The request is not well-formed HTTP. Check for a NUL, a line break or another control character in a \
+             header, and for a request line or a Content-Length that violates RFC 9112.",
         )
     }
 
-    /// 400: a body that did not arrive whole.
+    /// 400: the body ended early.
     pub fn body_incomplete() -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "body_incomplete", "The request body did not arrive whole.")
+        Self::new(
+            StatusCode::BAD_REQUEST,
+            "body_incomplete",
+            "The request body is incomplete. Send the request again.",
+        )
     }
 
-    /// 400: a body that cannot be read as JSON.
+    /// 400: the body is not valid JSON.
     pub fn malformed_json(what: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "malformed_json", what)
     }
@@ -143,7 +147,7 @@ impl ApiError {
         self.status
     }
 
-    /// What is said in headers, besides those that the edge adds to every answer.
+    /// The headers of this error, without those that the edge adds to every response.
     pub fn headers(&self) -> &[(HeaderName, HeaderValue)] {
         &self.answer.headers
     }
@@ -152,13 +156,14 @@ impl ApiError {
         &self.answer.code
     }
 
-    /// The error for a bare status that the router or the HTTP layer gave.
+    /// The error for a status without a body, from the router or the HTTP layer.
     pub fn from_status(status: StatusCode) -> Self {
         let (code, message) = match status {
             StatusCode::NOT_FOUND => ("not_found", "There is nothing at this address."),
-            StatusCode::METHOD_NOT_ALLOWED => {
-                ("method_not_allowed", "This address does not take that method.")
-            }
+            StatusCode::METHOD_NOT_ALLOWED => (
+                "method_not_allowed",
+                "This address does not support that method. The Allow header lists the supported ones.",
+            ),
             StatusCode::PAYLOAD_TOO_LARGE => ("body_too_large", "The request body is too large."),
             StatusCode::REQUEST_TIMEOUT => ("request_timeout", "The request did not arrive in time."),
             StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
@@ -166,7 +171,7 @@ impl ApiError {
             }
             StatusCode::URI_TOO_LONG => ("uri_too_long", "The address is too long."),
             status if status.is_client_error() => ("bad_request", "The request cannot be understood."),
-            _ => ("internal_error", "The service made a mistake."),
+            _ => ("internal_error", "The request failed because of an error in the service."),
         };
         Self::new(status, code, message)
     }
@@ -183,7 +188,7 @@ impl ApiError {
         Value::Object(body)
     }
 
-    /// The error body as RFC 9457 has it, with the same fields besides.
+    /// The error body in the format of RFC 9457, with the same fields added.
     pub fn problem(&self, request_id: &str) -> Value {
         let mut body = self.body(request_id);
         body["type"] = json!("about:blank");
@@ -193,7 +198,7 @@ impl ApiError {
         body
     }
 
-    /// The response, in the form that the caller asked for.
+    /// The response in the format that the caller asked for.
     pub(crate) fn respond(&self, request_id: &str, as_problem: bool) -> HttpResponse {
         let mut response = HttpResponse::build(self.status);
         for (name, value) in &self.answer.headers {
@@ -218,7 +223,7 @@ impl ResponseError for ApiError {
         self.status
     }
 
-    /// The edge replaces this with [`ApiError::respond`]; without an edge there is still the right status.
+    /// The edge replaces this response. Without an edge, the status is still right.
     fn error_response(&self) -> HttpResponse {
         self.respond("", false)
     }
@@ -228,7 +233,7 @@ impl From<StoreError> for ApiError {
     /// 503 when the database is unreachable or overloaded, 500 for everything else.
     fn from(error: StoreError) -> Self {
         if error.is_unavailable() {
-            tracing::warn!(%error, "the database did not answer");
+            tracing::warn!(%error, "database unavailable");
             Self::unavailable()
         } else {
             Self::internal(error)

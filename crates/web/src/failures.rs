@@ -1,8 +1,7 @@
-//! Callers that show a key or token that is not good, by address: so that none is found by trying, and so that trying does
-//! not keep the service that knows the keys busy.
+//! Limits failed authentications per address: nobody can guess a key, and guesses cannot overload key-management.
 //!
-//! Many callers may share an address. What fails is counted and nothing else, and a good key is served however many bad
-//! ones came before it; only far beyond the limit are keys not looked up any more that were not good a moment ago.
+//! Counts only failures, because many callers may share an IP address. A valid key works however many attempts failed
+//! before it. An address that exceeds the hard limit is blocked: only cached keys work, and no key is looked up for it.
 
 use std::num::NonZeroU32;
 
@@ -13,43 +12,43 @@ use settings::TrustedProxies;
 
 use crate::ApiError;
 use crate::address_limits::AddressLimit;
-use crate::caller::CallerAddress;
+use crate::caller_address::CallerAddress;
 use crate::rate::{Exceeded, Policy};
 
-/// One more each second, once those at once are used up.
+/// The rate at which further failures are allowed after the burst.
 const PER_SECOND: NonZeroU32 = NonZeroU32::new(1).unwrap();
-/// So many times the limit is far beyond it.
-const FAR_BEYOND: NonZeroU32 = NonZeroU32::new(10).unwrap();
+/// The hard limit is this many times the soft limit.
+const HARD_LIMIT_FACTOR: NonZeroU32 = NonZeroU32::new(10).unwrap();
 
 /// Counts failures per address.
 pub struct FailureLimits {
     proxies: TrustedProxies,
-    /// None when the limits per address are lifted.
+    /// The soft and the hard limit; `None` when the limits per address are lifted.
     limits: Option<[AddressLimit; 2]>,
 }
 
 impl FailureLimits {
-    /// `at_once` failures are answered as what they are; `None` lifts the limit.
+    /// `at_once` failures get their own answer before 429. `None` lifts the limit.
     pub fn new(at_once: Option<NonZeroU32>, proxies: TrustedProxies, clock: &Clock) -> Self {
         let limits = at_once.map(|burst| {
-            let near = Policy { name: "failed-authentication", per_second: PER_SECOND, burst };
-            let far = Policy {
-                per_second: PER_SECOND.saturating_mul(FAR_BEYOND),
-                burst: burst.saturating_mul(FAR_BEYOND),
-                ..near
+            let soft = Policy { name: "failed-authentication", per_second: PER_SECOND, burst };
+            let hard = Policy {
+                per_second: PER_SECOND.saturating_mul(HARD_LIMIT_FACTOR),
+                burst: burst.saturating_mul(HARD_LIMIT_FACTOR),
+                ..soft
             };
-            [near, far].map(|policy| AddressLimit::new(policy, clock.clone()))
+            [soft, hard].map(|policy| AddressLimit::new(policy, clock.clone()))
         });
         Self { proxies, limits }
     }
 
-    /// Whether so much failed from there of late that nothing more is looked up for it.
-    pub fn is_far_beyond(&self, request: &HttpRequest) -> bool {
+    /// Whether the address exceeded the hard limit, so that no key is looked up for it.
+    pub fn is_blocked(&self, request: &HttpRequest) -> bool {
         let address = CallerAddress::of(request, &self.proxies);
         address.is_some_and(|address| self.is_exhausted(address))
     }
 
-    /// Counts a failure. Gives it back, or 429 in its place when there were too many.
+    /// Counts a failure. Returns it, or 429 when the address failed too often.
     pub fn count(&self, request: &HttpRequest, failure: ApiError) -> ApiError {
         let address = CallerAddress::of(request, &self.proxies);
         match address.and_then(|address| self.charge(address).err()) {
@@ -62,23 +61,23 @@ impl FailureLimits {
     }
 
     fn charge(&self, address: CallerAddress) -> Result<(), Exceeded> {
-        let Some([near, far]) = &self.limits else { return Ok(()) };
-        // The second is only ever asked whether it is empty; what it takes beyond that makes no difference.
-        let _far = far.charge(address);
-        near.charge(address).map(|_standing| ())
+        let Some([soft, hard]) = &self.limits else { return Ok(()) };
+        // Only `is_blocked` uses the hard limit, so its result does not matter here.
+        let _hard = hard.charge(address);
+        soft.charge(address).map(|_standing| ())
     }
 
     fn is_exhausted(&self, address: CallerAddress) -> bool {
-        self.limits.as_ref().is_some_and(|[_, far]| far.is_empty(address))
+        self.limits.as_ref().is_some_and(|[_, hard]| hard.is_empty(address))
     }
 }
 
-/// 429, with when to come back.
+/// 429 with `Retry-After`.
 pub fn too_many_failures(wait_s: u64) -> ApiError {
     let seconds = u32::try_from(wait_s).unwrap_or(u32::MAX);
     let message = format!(
-        "Too many keys or tokens from your address were not valid. Wait {seconds} s, and send a key from your backend's \
-         configuration; a good one is still served."
+        "Too many invalid keys or tokens came from your address. Wait {seconds} s, then send a valid key from your \
+         backend's configuration. Valid keys are still accepted."
     );
     ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_failures", message).retry_after(seconds)
 }
@@ -121,13 +120,13 @@ mod tests {
         let (clock, limits) = limits(Some(5));
         for _ in 0..50 {
             answer(&limits, "192.0.2.1");
-            assert!(!limits.is_far_beyond(&from("192.0.2.1")));
+            assert!(!limits.is_blocked(&from("192.0.2.1")));
         }
         answer(&limits, "192.0.2.1");
-        assert!(limits.is_far_beyond(&from("192.0.2.1")));
-        assert!(!limits.is_far_beyond(&from("192.0.2.2")));
+        assert!(limits.is_blocked(&from("192.0.2.1")));
+        assert!(!limits.is_blocked(&from("192.0.2.2")));
         clock.advance(TimeDelta::seconds(1));
-        assert!(!limits.is_far_beyond(&from("192.0.2.1")));
+        assert!(!limits.is_blocked(&from("192.0.2.1")));
     }
 
     #[test]
@@ -136,6 +135,6 @@ mod tests {
         for _ in 0..1_000 {
             assert_eq!(answer(&limits, "192.0.2.1"), 401);
         }
-        assert!(!limits.is_far_beyond(&from("192.0.2.1")));
+        assert!(!limits.is_blocked(&from("192.0.2.1")));
     }
 }

@@ -1,10 +1,10 @@
-//! Faults of a request: all of them, each by the field it is in.
+//! Validation errors of a request, one per field.
 
 use std::cell::RefCell;
 
 use serde::Serialize;
 
-/// One thing that is wrong with a request.
+/// An invalid field of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FieldError {
     /// Dotted path, such as `package.items[2].quantity`.
@@ -15,12 +15,12 @@ pub struct FieldError {
     pub message: String,
 }
 
-/// Collects faults while a request is read, so that the caller hears of all at once.
+/// Collects errors while a request is parsed, so that one response reports them all.
 #[derive(Debug, Default)]
 pub struct FieldErrors(RefCell<Vec<FieldError>>);
 
 impl FieldErrors {
-    /// No answer names more; a body full of nonsense must not be answered with one many times its size.
+    /// The number of errors in one response, so that the response is never much larger than the request.
     pub(crate) const MAX: usize = 100;
 
     pub fn add(&self, field: impl Into<String>, code: &'static str, message: impl Into<String>) {

@@ -1,5 +1,5 @@
-//! Reads a JSON object field by field. Each reader adds an error and returns `None` when its field is invalid, so that one
-//! pass finds every error. A field that is `null` counts as absent (SPECIFICATION §2.1).
+//! Reads a JSON object field by field. Each reader adds an error and returns `None` when its field is invalid, so that
+//! one pass finds every error. A field that is `null` counts as absent (SPECIFICATION §2.1).
 
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -102,7 +102,7 @@ impl<'a> Fields<'a> {
             let wanted = if is_quoted { "a whole number, without quotes" } else { "a whole number" };
             return self.wrong_type(name, wanted);
         };
-        // Digits alone may be too many for an integer: then the reader of JSON has made another number of them.
+        // The JSON parser reads an integer with too many digits as a float.
         let is_beyond_integers = number.as_f64().is_some_and(|number| number.abs() >= BEYOND_INTEGERS);
         if number.is_f64() && !is_beyond_integers {
             return self.wrong_type(name, "a whole number, written without a point or exponent");
@@ -143,7 +143,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// One of a closed set of words, given in `allowed` for the message.
+    /// A value of a closed set. `allowed` lists the set for the error message.
     pub fn optional_word<T: FromStr>(&self, name: &str, allowed: &str) -> Option<T> {
         let Value::String(text) = self.value(name)? else { return self.wrong_type(name, "a string") };
         match text.parse() {
@@ -176,7 +176,7 @@ impl<'a> Fields<'a> {
     }
 
     pub fn required_phone(&self, name: &str) -> Option<String> {
-        // An empty text counts as absent here, too, and only one fault is told.
+        // An empty text counts as absent here too, and causes only one error.
         self.required_text(name, PHONE_TEXT).and_then(|_| self.optional_phone(name))
     }
 
@@ -218,7 +218,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// One that is missing is read as empty, so that what it must hold is named at once.
+    /// Reads a missing object as empty, so that its required fields are reported too.
     pub fn required_object(&self, name: &str) -> Option<Fields<'a>> {
         match self.value(name) {
             None => {
@@ -249,7 +249,7 @@ impl<'a> Fields<'a> {
         Some(objects)
     }
 
-    /// The words of an array of at most `max`, each one of a closed set.
+    /// An array of at most `max` values of a closed set. `allowed` lists the set for the error message.
     pub fn optional_words<T: FromStr>(&self, name: &str, max: usize, allowed: &str) -> Option<Vec<T>> {
         let items = self.optional_array(name, max)?;
         let mut words = Vec::with_capacity(items.len());

@@ -1,4 +1,4 @@
-//! The management listener: is the process alive, can it do its work, and its metrics.
+//! The management listener: liveness, readiness and metrics.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,21 +11,21 @@ use serde_json::json;
 use telemetry::Metrics;
 
 type CheckFuture = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
-/// Something the service cannot work without.
+/// Checks a dependency of the service.
 pub type Check = Arc<dyn Fn() -> CheckFuture + Send + Sync>;
 
 /// A check that does not answer in this time has failed.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What must hold before the service takes work.
+/// The checks that must pass before the service takes work.
 #[derive(Clone, Default)]
-pub struct Readiness(Vec<Needed>);
+pub struct Readiness(Vec<Dependency>);
 
 #[derive(Clone)]
-struct Needed {
+struct Dependency {
     name: &'static str,
     check: Check,
-    /// Of what is needed for the beginning alone: whether it has passed once.
+    /// For checks that matter only at the start: whether the check has passed once.
     passed: Option<Arc<AtomicBool>>,
 }
 
@@ -36,7 +36,7 @@ struct Outcome {
 }
 
 impl Readiness {
-    /// What no work can be done without.
+    /// Adds a dependency that the service needs at all times.
     #[must_use]
     pub fn with<F, E>(self, name: &'static str, check: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
@@ -46,10 +46,14 @@ impl Readiness {
         self.add(name, check, None)
     }
 
-    /// What must have been there once, so that one who cannot reach it at all takes nobody's place. When it goes away later, that
-    /// is told, and work goes on.
+    /// Adds a dependency that the service needs at the start. A new instance that cannot reach it must not replace a
+    /// working one. Later failures are reported and logged, but the service stays ready.
     #[must_use]
-    pub fn with_once<F, E>(self, name: &'static str, check: impl Fn() -> F + Send + Sync + 'static) -> Self
+    pub fn with_startup_check<F, E>(
+        self,
+        name: &'static str,
+        check: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self
     where
         F: Future<Output = Result<(), E>> + Send + 'static,
         E: std::fmt::Display,
@@ -71,29 +75,31 @@ impl Readiness {
             let outcome = check();
             Box::pin(async move { outcome.await.map_err(|error| error.to_string()) })
         };
-        self.0.push(Needed { name, check: Arc::new(check), passed });
+        self.0.push(Dependency { name, check: Arc::new(check), passed });
         self
     }
 
-    /// Each check and whether it passed. Reasons go to the log, not to whoever asks.
+    /// Runs each check. Reasons go to the log, because the endpoint needs no authentication.
     async fn run(&self) -> Vec<Outcome> {
         let mut outcomes = Vec::with_capacity(self.0.len());
-        for needed in &self.0 {
-            let name = needed.name;
-            let outcome = tokio::time::timeout(CHECK_TIMEOUT, (needed.check)()).await;
+        for dependency in &self.0 {
+            let name = dependency.name;
+            let outcome = tokio::time::timeout(CHECK_TIMEOUT, (dependency.check)()).await;
             let error = match outcome {
                 Ok(Ok(())) => None,
                 Ok(Err(error)) => Some(error),
                 Err(_) => Some("no answer in time".to_owned()),
             };
             let passed = error.is_none();
-            let ready = passed || needed.passed.as_ref().is_some_and(|once| once.load(Ordering::Relaxed));
-            if let Some(once) = needed.passed.as_ref().filter(|_| passed) {
+            let ready = passed || dependency.passed.as_ref().is_some_and(|once| once.load(Ordering::Relaxed));
+            if let Some(once) = dependency.passed.as_ref().filter(|_| passed) {
                 once.store(true, Ordering::Relaxed);
             }
             match error {
-                Some(error) if ready => tracing::warn!(check = name, error, "ready without it"),
-                Some(error) => tracing::warn!(check = name, error, "not ready"),
+                Some(error) if ready => {
+                    tracing::warn!(check = name, error, "check failed; the service stays ready")
+                }
+                Some(error) => tracing::warn!(check = name, error, "check failed; the service is not ready"),
                 None => {}
             }
             outcomes.push(Outcome { name, passed, ready });
@@ -142,7 +148,7 @@ mod tests {
     async fn what_is_needed_once_is_told_later_and_no_more() {
         let there = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&there);
-        let readiness = Readiness::default().with_once("broker", move || {
+        let readiness = Readiness::default().with_startup_check("broker", move || {
             let there = asked.load(Ordering::Relaxed);
             async move { if there { Ok(()) } else { Err("away") } }
         });

@@ -8,10 +8,10 @@ use crate::ApiError;
 /// In characters.
 pub const IDEMPOTENCY_KEY_MAX: usize = 255;
 
-/// The key, if there is one.
+/// The key; `None` without the header.
 ///
 /// # Errors
-/// When it is given twice or is not 1 to 255 printable ASCII characters.
+/// 400 when the header occurs twice or is not 1 to 255 printable ASCII characters.
 pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let mut keys = headers.get_all("Idempotency-Key");
     let Some(key) = keys.next() else { return Ok(None) };
@@ -25,7 +25,7 @@ pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> 
         _ => Err(ApiError::new(
             StatusCode::BAD_REQUEST,
             "idempotency_key_invalid",
-            "The Idempotency-Key must be given once and be 1 to 255 printable ASCII characters.",
+            "Send one Idempotency-Key header of 1 to 255 printable ASCII characters.",
         )),
     }
 }

@@ -1,16 +1,17 @@
-//! What every service's HTTP side shares: error bodies, request ids, reading bodies and fields, pages, health,
-//! internal-call authentication, and servers that stop without dropping what they hold.
+//! The HTTP side of every service: error bodies, request ids, request parsing, pagination, rate limits, health,
+//! internal authentication, and a graceful shutdown.
 
 mod address_limits;
 mod auth;
 mod body;
-mod caller;
+mod caller_address;
 mod edge;
 mod error;
 mod failures;
 mod field_error;
 mod fields;
 mod health;
+mod http_errors;
 mod idempotency;
 mod limit_clock;
 mod query;
@@ -21,7 +22,6 @@ mod spans;
 mod strict_json;
 mod tasks;
 mod text_rule;
-mod unreadable;
 
 pub use address_limits::AddressLimit;
 pub use auth::{bearer_token, require_internal_token, same_secret};
@@ -29,7 +29,7 @@ pub use body::{
     BODY_DEADLINE, BODY_MAX_BYTES, BodyDeadline, BodyLimit, JsonBody, read_bytes, read_json,
     read_optional_json,
 };
-pub use caller::CallerAddress;
+pub use caller_address::CallerAddress;
 pub use edge::{RequestEdge, edge};
 pub use error::ApiError;
 pub use failures::{FailureLimits, too_many_failures};

@@ -1,7 +1,6 @@
-//! Query strings: each reader notes what is wrong and gives `None`, so that one answer names every fault.
+//! Query strings. Each reader collects errors and returns `None`, so that one response reports every error.
 //!
-//! A parameter that a list does not know is a fault, too: a filter that is mistyped and left aside would answer with all
-//! orders where one was meant.
+//! An unknown parameter is an error: ignoring a mistyped filter would return all orders instead of the wanted ones.
 
 use std::str::FromStr;
 
@@ -10,28 +9,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ApiError, FieldErrors, TextRule};
 
-/// How many entries a page has when its caller does not say.
+/// The page size when the caller gives none.
 pub const PAGE_LIMIT_DEFAULT: usize = 20;
-/// How many it has at most.
+/// The largest page size.
 pub const PAGE_LIMIT_MAX: usize = 100;
-/// No cursor of ours is longer.
+/// Longer than any cursor.
 const CURSOR: TextRule = TextRule::code(200);
 
-/// As long as any name that exists, so that the answer is not many times the question.
+/// Truncates names in errors, so that the response is never much larger than the request.
 const NAME_SHOWN_MAX: usize = 64;
 
-/// Which page is wanted; already checked by the service at the edge.
+/// The wanted page. The service at the edge has validated it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PageQuery {
     /// 1 to 100.
     pub limit: usize,
-    /// The id that the page begins after.
+    /// The page starts after this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starting_after: Option<String>,
 }
 
-/// The parameters of a query string, of which each is read once.
+/// The parameters of a query string. Each is read once.
 pub struct QueryFields {
     pairs: Vec<(String, String)>,
     known: Vec<&'static str>,
@@ -44,14 +43,15 @@ impl QueryFields {
             .map_err(|_| ApiError::invalid_field("", "invalid_format", "The query string cannot be read."))?;
         let mut fields =
             Self { pairs: pairs.into_inner(), known: Vec::new(), field_errors: FieldErrors::default() };
-        fields.set_unreadable_aside(request.query_string());
+        fields.reject_invalid_utf8(request.query_string());
         Ok(fields)
     }
 
-    /// Bytes that are no UTF-8 were read as U+FFFD, which nobody meant.
-    fn set_unreadable_aside(&mut self, query: &str) {
-        let given = query.split('&').filter(|pair| !pair.is_empty());
-        let is_readable: Vec<bool> = given.map(|pair| std::str::from_utf8(&decoded(pair)).is_ok()).collect();
+    /// Removes parameters that are not UTF-8: the decoder replaced their bytes by U+FFFD.
+    fn reject_invalid_utf8(&mut self, query: &str) {
+        let parameters = query.split('&').filter(|pair| !pair.is_empty());
+        let is_readable: Vec<bool> =
+            parameters.map(|pair| std::str::from_utf8(&decoded(pair)).is_ok()).collect();
         let mut is_readable = is_readable.into_iter().chain(std::iter::repeat(true));
         let field_errors = &self.field_errors;
         self.pairs.retain(|(name, _)| {
@@ -65,12 +65,12 @@ impl QueryFields {
         });
     }
 
-    /// Notes a fault of a parameter.
+    /// Reports an invalid parameter.
     pub fn reject(&self, name: &str, code: &'static str, message: impl Into<String>) {
         self.field_errors.add(name, code, message);
     }
 
-    /// The value as it was sent, unless it was sent twice.
+    /// The raw value. A repeated parameter is an error.
     fn value(&mut self, name: &'static str) -> Option<String> {
         self.known.push(name);
         let mut values = self.pairs.iter().filter(|(key, _)| key == name).map(|(_, value)| value);
@@ -83,7 +83,7 @@ impl QueryFields {
         }
     }
 
-    /// A text, by the rule that it was stored under. An empty one is a fault: nothing is called so.
+    /// A text under the rule of the stored field. An empty text is an error, because it cannot match.
     pub fn text(&mut self, name: &'static str, rule: TextRule) -> Option<String> {
         let value = self.value(name)?;
         match rule.check(&value) {
@@ -99,12 +99,12 @@ impl QueryFields {
         }
     }
 
-    /// A value of a form of its own, which `wanted` names.
+    /// A value with its own format; `wanted` describes the format in the error message.
     pub fn parsed<T: FromStr>(&mut self, name: &'static str, wanted: &str) -> Option<T> {
         self.parsed_by(name, wanted, |text| text.parse().ok())
     }
 
-    /// As [`QueryFields::parsed`], for what has no `FromStr`.
+    /// As [`QueryFields::parsed`], for types without `FromStr`.
     pub fn parsed_by<T>(
         &mut self,
         name: &'static str,
@@ -135,17 +135,19 @@ impl QueryFields {
     }
 
     fn finish(self) -> Result<(), ApiError> {
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for (name, _) in &self.pairs {
             let name = name.as_str();
-            if self.known.contains(&name) || told.contains(&name) {
+            if self.known.contains(&name) || reported.contains(&name) {
                 continue;
             }
-            told.push(name);
+            reported.push(name);
             let name: String = name.chars().take(NAME_SHOWN_MAX).collect();
             let message = match self.known.as_slice() {
-                [] => format!("{name} is no parameter of this call, which takes none."),
-                known => format!("{name} is no parameter of this list. There are: {}.", known.join(", ")),
+                [] => format!("{name} is not a parameter of this call, which takes none."),
+                known => {
+                    format!("{name} is not a parameter of this list. Known parameters: {}.", known.join(", "))
+                }
             };
             self.field_errors.add(name, "unknown_parameter", message);
         }
@@ -153,7 +155,7 @@ impl QueryFields {
     }
 }
 
-/// The bytes that a part of a query string stands for.
+/// Percent-decodes a part of a query string.
 fn decoded(text: &str) -> Vec<u8> {
     let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
     let bytes = text.as_bytes();
@@ -174,22 +176,22 @@ fn decoded(text: &str) -> Vec<u8> {
     decoded
 }
 
-/// Digits alone: `+5` is a number to some and not to others.
+/// Accepts digits only: the meaning of `+5` is unclear in a query string.
 fn whole_number(text: &str) -> Option<usize> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
-/// Reads the query string; `read` names each parameter that there is.
+/// Reads the query string; `read` reads each known parameter.
 ///
 /// # Errors
-/// 400 with every fault, parameters that were not read among them.
+/// 400 with every error, including unknown parameters.
 pub fn read_query<T>(request: &HttpRequest, read: impl FnOnce(&mut QueryFields) -> T) -> Result<T, ApiError> {
     let mut fields = QueryFields::of(request)?;
     let found = read(&mut fields);
     fields.finish().map(|()| found)
 }
 
-/// For a call that takes no parameters: `?dryRun=true` must not place an order.
+/// For calls without parameters: `?dryRun=true` must not place an order.
 ///
 /// # Errors
 /// 400 that names each parameter.
@@ -197,7 +199,7 @@ pub fn no_query(request: &HttpRequest) -> Result<(), ApiError> {
     if request.query_string().is_empty() { Ok(()) } else { read_query(request, |_| ()) }
 }
 
-/// [`QueryFields::page`], where a page is all that can be asked for.
+/// [`QueryFields::page`] for lists without filters.
 ///
 /// # Errors
 /// As [`read_query`].

@@ -1,4 +1,4 @@
-//! Rate limits as callers hear of them: the headers of draft-ietf-httpapi-ratelimit-headers.
+//! The headers of rate limits, from draft-ietf-httpapi-ratelimit-headers.
 
 use std::num::NonZeroU32;
 
@@ -7,7 +7,7 @@ use actix_web::http::header::{HeaderName, HeaderValue};
 pub const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 pub const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// What a limit promises, for `RateLimit-Policy`: a leaking bucket.
+/// A limit, for `RateLimit-Policy`: a leaking bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     pub name: &'static str,
@@ -15,21 +15,21 @@ pub struct Policy {
     pub burst: NonZeroU32,
 }
 
-/// What a caller has left after a call, for `RateLimit`.
+/// The state of a caller's bucket after a call, for `RateLimit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     pub policy: Policy,
     pub remaining: u32,
-    /// Until the bucket is whole again; after a refusal, until the next call can succeed.
+    /// Until the bucket is full again. After a refusal: until the next call can succeed.
     pub resets_in_s: u64,
 }
 
-/// The call came too early.
+/// The bucket is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exceeded(pub Standing);
 
 impl Policy {
-    /// `"default";q=200;w=4`: a bucket of `q` calls, which fills itself in `w` seconds.
+    /// `"default";q=200;w=4`: a bucket of `q` calls that refills in `w` seconds.
     pub fn header(&self) -> String {
         let window_s = self.burst.get().div_ceil(self.per_second.get());
         format!("\"{}\";q={};w={window_s}", self.name, self.burst)

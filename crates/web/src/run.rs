@@ -1,4 +1,4 @@
-//! The life of a service: listeners and background workers run until a signal, then end in an order that loses nothing.
+//! The life of a service: listeners and workers run until a signal, then stop in an order that loses nothing.
 
 use std::future::Future;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use tracing::Instrument;
 
 use crate::{Listener, StopSignal, Tasks};
 
-/// How long requests and what outlives them may take in all once the service stops: the listeners' drain, the second until they
-/// notice that it is over, and a moment for work whose client was cut off. What follows has its own bounds: the workers 4 s,
-/// the broker 2 s and traces 1 s. That makes 24 s of the 25 s that the platform gives.
+/// The time for requests and the tasks that outlive them after the stop signal: the listeners' drain, the second until
+/// they notice its end, and some time for tasks whose client disconnected. The next steps have their own limits:
+/// workers 4 s, broker 2 s, traces 1 s. Together that is 24 s of the platform's 25 s.
 const REQUESTS_DRAIN: Duration = Duration::from_secs(17);
-/// Workers get this long to finish what they hold.
+/// The time for workers to finish their current work.
 const WORKERS_DRAIN: Duration = Duration::from_secs(4);
 
 /// Background work: relays, consumers, senders, recovery.
@@ -25,7 +25,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts a worker, which is expected to run until its token is cancelled and to return soon after.
+    /// Starts a worker. It must run until its token is cancelled, and return soon afterwards.
     pub fn start<F>(&mut self, name: &'static str, work: impl FnOnce(CancellationToken) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -37,10 +37,10 @@ impl Workers {
         });
     }
 
-    /// Ends with the first worker that stops by itself, which none should. Never ends while all run.
+    /// Returns when a worker stops early, which is a failure. Pending while all workers run.
     async fn first_to_fail(&mut self) -> anyhow::Error {
         match self.running.join_next().await {
-            Some(Ok(name)) => anyhow::anyhow!("the worker {name} stopped by itself"),
+            Some(Ok(name)) => anyhow::anyhow!("the worker {name} stopped unexpectedly"),
             Some(Err(error)) => anyhow::Error::new(error).context("a worker failed"),
             None => std::future::pending().await,
         }
@@ -50,18 +50,16 @@ impl Workers {
         self.stop.cancel();
         let all = async { while self.running.join_next().await.is_some() {} };
         if tokio::time::timeout(WORKERS_DRAIN, all).await.is_err() {
-            tracing::warn!(
-                "some workers did not end in time; what they held is taken up again after the start"
-            );
+            tracing::warn!("workers did not stop in time; their work resumes after the next start");
         }
     }
 }
 
-/// Runs until the signal. Then listeners stop accepting and answer what they hold, work that outlived its
-/// client ends, and last the workers stop, so that what those requests wrote is still passed on.
+/// Runs until the signal. Then listeners stop accepting and answer their requests, tasks of disconnected clients
+/// finish, and the workers stop last, so that they still forward the writes of those requests.
 ///
 /// # Errors
-/// When a listener or a worker fails: the process must end, so that the platform starts it anew.
+/// When a listener or a worker fails. The process must exit, so that the platform restarts it.
 pub async fn run(
     listeners: Vec<Listener>,
     tasks: Tasks,
@@ -77,7 +75,7 @@ pub async fn run(
     }
     let outcome = tokio::select! {
         () = stop.received() => Ok(()),
-        ended = servers.join_next() => Err(anyhow::anyhow!("a listener stopped by itself: {ended:?}")),
+        ended = servers.join_next() => Err(anyhow::anyhow!("a listener stopped unexpectedly: {ended:?}")),
         failed = workers.first_to_fail() => Err(failed),
     };
     tracing::info!("stopping");

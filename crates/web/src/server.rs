@@ -1,4 +1,4 @@
-//! Listeners, and stopping them without dropping the requests they hold.
+//! Listeners that stop without dropping requests.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,39 +11,39 @@ use actix_web::{App, Error, web};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::unreadable::Explained;
+use crate::http_errors::WithErrorBodies;
 use crate::{RequestEdge, edge};
 
-/// Connections that wait to be accepted.
+/// The number of connections that can wait to be accepted.
 const BACKLOG: u32 = 1024;
 
-/// How a listener is sized.
+/// The size of a listener.
 #[derive(Clone, Copy, Debug)]
 pub struct ServeOptions {
     pub workers: usize,
     pub connections_max: usize,
-    /// How long requests under way may take to finish once the service stops. A part of the platform's 25 s, see `run`.
+    /// The time for requests in flight after the stop signal. `run` lists all parts of the platform's 25 s.
     pub drain: Duration,
 }
 
 impl ServeOptions {
-    /// For callers from outside.
+    /// For callers outside the platform.
     pub const PUBLIC: Self = Self { workers: 2, connections_max: 10_000, drain: Duration::from_secs(14) };
-    /// For peers and the platform.
+    /// For other services and the platform.
     pub const INTERNAL: Self = Self { workers: 1, connections_max: 1_000, drain: Duration::from_secs(14) };
 }
 
 /// A running listener.
 pub struct Listener {
-    /// With the port that was taken, also when port 0 was asked for.
+    /// The bound address, with the actual port when port 0 was requested.
     pub address: SocketAddr,
     pub handle: ServerHandle,
     pub server: Server,
 }
 
-/// Binds and starts to listen; requests are served while [`Listener::server`] is awaited.
+/// Binds and listens. Requests are served while [`Listener::server`] is awaited.
 ///
-/// Put together from the parts that `actix_web::HttpServer` is made of, since that has no place for [`Explained`].
+/// Combines the parts of `actix_web::HttpServer`, which cannot wrap the connection in [`WithErrorBodies`].
 ///
 /// # Errors
 /// When the address cannot be bound.
@@ -70,7 +70,7 @@ pub fn listen(
             .map_err(|error: Error| error.error_response());
         let stopping = stopping.clone();
         let http = HttpService::build()
-            // So that idle connections end when the service stops, and busy ones after their answer.
+            // Ends idle connections when the service stops, and busy ones after their response.
             .graceful_shutdown_signal(move || {
                 let stopping = stopping.clone();
                 async move { stopping.notified().await }
@@ -85,7 +85,7 @@ pub fn listen(
             let edge = edge.clone();
             async move {
                 let peer = connection.peer_addr().ok();
-                Ok((Explained::new(connection, edge), peer))
+                Ok((WithErrorBodies::new(connection, edge), peer))
             }
         })
         .and_then(http)
@@ -96,13 +96,13 @@ pub fn listen(
 
 fn bind(address: SocketAddr) -> std::io::Result<std::net::TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // A restart must not wait for the connections of the last run to be forgotten.
+    // A restart must not wait until the connections of the previous process time out.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)?.into_std()
 }
 
-/// SIGTERM and SIGINT, heard from when this is made: one that comes before it is waited for is not lost.
+/// SIGTERM and SIGINT. Listens from construction, so that an early signal is not lost.
 pub struct StopSignal {
     terminate: Signal,
     interrupt: Signal,

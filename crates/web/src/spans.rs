@@ -1,5 +1,5 @@
-//! Requests in logs and traces, as OpenTelemetry's conventions for HTTP have them. Paths and query strings as they came are
-//! in neither.
+//! The logs and traces of requests, by OpenTelemetry's conventions for HTTP. They contain no raw paths and no query
+//! strings, which can hold personal data.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use domain::RequestId;
 use telemetry::{KeyValue, TraceContext};
 use tracing::Span;
 
-/// Its route's name is the name of a request that none of ours is for.
+/// The route name of requests that match no route.
 pub(crate) const UNMATCHED: &str = "unmatched";
 
-/// The platform asks these every few seconds: they are on no log at its usual level, and in no trace.
-pub(crate) fn is_asked_all_the_time(route: &str) -> bool {
+/// The platform calls these every few seconds, so they are logged at debug level and not traced.
+pub(crate) fn is_probe(route: &str) -> bool {
     route.starts_with("/health/") || route == "/metrics"
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn serving(
     caller: Option<TraceContext>,
 ) -> Span {
     let trace_id = tracing::field::Empty;
-    if is_asked_all_the_time(route) {
+    if is_probe(route) {
         return tracing::debug_span!("request", request_id = %id, method, route);
     }
     let span =
@@ -43,7 +43,7 @@ pub(crate) fn serving(
     span
 }
 
-/// What became of it. A refusal is the caller's matter; an error of ours is an error of the span.
+/// Records the status. Only 5xx is an error of the span: a refusal is the caller's error.
 pub(crate) fn served(span: &Span, status: u16) {
     telemetry::record(span, || KeyValue::new("http.response.status_code", i64::from(status)));
     if status >= 500 {

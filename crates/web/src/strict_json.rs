@@ -1,18 +1,18 @@
-//! JSON as `serde_json` reads it, but an object that names a field twice is refused: which of the two was meant cannot
-//! be known, and guessing with money is no option.
+//! JSON without duplicate keys. `serde_json` would keep the last of two values, but Waybill must not guess which amount
+//! the caller meant.
 
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// What stands in for a number that is too large to be read: too large for every field, whose fault is then named.
+/// Replaces a number that is too large to parse. It is out of range for every field, so the field is reported.
 const TOO_LARGE: &str = "1e308";
 
-/// Reads JSON in which no object repeats a key.
+/// Parses JSON in which no object repeats a key.
 ///
 /// # Errors
-/// When it is no JSON, or repeats a key.
+/// When the text is not JSON or repeats a key.
 pub(crate) fn read(text: &str) -> Result<Value, serde_json::Error> {
     match serde_json::from_str::<Strict>(text) {
         Err(error) if is_out_of_range(&error) => serde_json::from_str::<Strict>(&with_readable_numbers(text)),
@@ -21,12 +21,12 @@ pub(crate) fn read(text: &str) -> Result<Value, serde_json::Error> {
     .map(|strict| strict.0)
 }
 
-/// `serde_json` has no kind of error for it.
+/// `serde_json` has no error kind for this case.
 fn is_out_of_range(error: &serde_json::Error) -> bool {
     error.to_string().starts_with("number out of range")
 }
 
-/// The text with numbers that are too large (`1e400`, 400 digits) exchanged for one that can be read.
+/// Replaces numbers that are too large (`1e400`, 400 digits) by [`TOO_LARGE`].
 fn with_readable_numbers(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     let mut rest = text;
@@ -47,7 +47,7 @@ fn with_readable_numbers(text: &str) -> String {
     written + rest
 }
 
-/// Of the string or the number that the text begins with.
+/// The length of the string or number at the start of the text.
 fn token_length(text: &str) -> usize {
     let is_of_number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
     if !text.starts_with('"') {

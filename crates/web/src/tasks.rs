@@ -1,5 +1,5 @@
-//! Work that runs to its end although the client that asked for it has gone: a handler's future is dropped with its
-//! connection, and money must not stop half-way for that.
+//! Tasks that outlive their client. Actix drops a handler's future when its connection closes, but a payment must not
+//! stop half-way.
 
 use std::future::Future;
 use tokio::runtime::Handle;
@@ -10,7 +10,7 @@ use tracing::Instrument;
 
 use crate::ApiError;
 
-/// Runs such work on the service's main runtime, and can wait for all of it.
+/// Runs tasks on the service's main runtime, and can wait for all of them.
 #[derive(Clone)]
 pub struct Tasks {
     runtime: Handle,
@@ -19,12 +19,12 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// Tasks of the runtime that this is called on.
+    /// Uses the current runtime.
     pub fn on_this_runtime() -> Self {
         Self { runtime: Handle::current(), tracker: TaskTracker::new(), draining: CancellationToken::new() }
     }
 
-    /// Runs `work` to its end and gives its outcome to whoever still waits.
+    /// Runs `work` to its end, and returns its outcome if the caller still waits.
     ///
     /// # Errors
     /// 500 when the work panicked.
@@ -36,23 +36,23 @@ impl Tasks {
         self.runtime.spawn(work).await.map_err(ApiError::internal)
     }
 
-    /// Runs `work` to its end though nobody waits for it: what an answer must not tell by the time it takes. Whoever
-    /// calls bounds how much of it is under way.
+    /// Runs `work` in the background, so that the duration of a response reveals nothing about it. The caller limits
+    /// the number of concurrent tasks.
     pub fn begin(&self, work: impl Future<Output = ()> + Send + 'static) {
         let work = self.tracker.track_future(work.in_current_span());
         self.runtime.spawn(work);
     }
 
-    /// Cancelled as soon as the service begins to stop: an answer without an end (a stream of events) ends itself then.
+    /// Cancelled when the service starts to stop. Endless responses, such as event streams, end then.
     pub fn draining(&self) -> CancellationToken {
         self.draining.clone()
     }
 
-    /// Waits until all work has ended, but no longer than until `deadline`.
+    /// Waits until all tasks have ended or `deadline` has passed.
     pub async fn finish_until(&self, deadline: Instant) {
         self.tracker.close();
         if tokio::time::timeout_at(deadline, self.tracker.wait()).await.is_err() {
-            tracing::warn!("some work did not end in time; recovery will finish it");
+            tracing::warn!("tasks did not end in time; recovery will finish them");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The edge and what sits behind it, over real connections.
+//! The edge and the layers behind it, over real connections.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ fn routes(config: &mut ServiceConfig) {
         );
 }
 
-/// Sends raw bytes and reads the answer: status line and headers, and the body as JSON.
+/// Sends raw bytes and reads the response: status line, headers, and the body as JSON.
 async fn exchange(address: std::net::SocketAddr, request: &str) -> std::io::Result<(String, Value)> {
     let mut stream = TcpStream::connect(address).await?;
     stream.write_all(request.as_bytes()).await?;
@@ -75,10 +75,10 @@ async fn every_answer_has_a_request_id_and_every_error_a_body() {
         (post("{\"a\":1}"), 200, None),
         (post("{\"a\":1,\"a\":2}"), 400, Some("malformed_json")),
         (post("{"), 400, Some("malformed_json")),
-        // For the handler to judge, which knows the field.
+        // The handler rejects it, because it knows the field.
         (post("{\"a\":1e400}"), 200, None),
         (post("\u{feff}{\"a\":1}"), 200, None),
-        // A body that never comes whole is not waited for, and its connection is closed.
+        // The server stops waiting for an incomplete body and closes its connection.
         (
             post("{}")
                 .replace("/echo", "/hurried")
@@ -160,7 +160,7 @@ async fn what_http_itself_refuses_gets_an_error_body_too() {
         assert_eq!(body["code"], code, "{request:?}");
         assert!(body["message"].is_string() && body["requestId"].is_string(), "{body}");
     }
-    // After a good request on the same connection, too.
+    // The same applies after a valid request on the same connection.
     let pipelined = "GET /fail HTTP/1.1\r\nHost: x\r\n\r\nGET /fail HTTP/1.1\r\nX: \0\r\n\r\n";
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(pipelined.as_bytes()).await.unwrap();
@@ -189,12 +189,12 @@ async fn idle_connections_do_not_hold_up_a_stop() {
     serving.await.unwrap().unwrap();
 }
 
-/// The whole answer, its body as it came.
+/// The whole response with its raw body.
 async fn answer_to(address: std::net::SocketAddr, request: &str) -> std::io::Result<(String, String)> {
     let mut stream = TcpStream::connect(address).await?;
     stream.write_all(request.as_bytes()).await?;
     let mut answer = String::new();
-    // An answer that does not end is a failure, too.
+    // A response that does not end is a failure too.
     tokio::time::timeout(Duration::from_secs(30), stream.read_to_string(&mut answer)).await??;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
     Ok((head.to_lowercase(), body.to_owned()))
@@ -242,7 +242,7 @@ async fn methods_are_told_from_the_table_and_head_is_a_get_without_its_body() {
     for name in ["content-length", "content-type"] {
         assert_eq!(header(&asked, name), header(&got, name));
     }
-    // The connection goes on after a HEAD, in its place.
+    // The connection stays usable after a HEAD.
     let two = format!("HEAD /both HTTP/1.1\r\nHost: x\r\n\r\nGET /both HTTP/1.1\r\n{end}");
     let (_, rest) = answer_to(address, &two).await.unwrap();
     assert!(rest.to_lowercase().starts_with("http/1.1 200") && rest.ends_with("[1,2,3]"), "{rest}");

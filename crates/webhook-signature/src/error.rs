@@ -1,12 +1,12 @@
-//! Why a webhook is not to be trusted.
+//! Why a webhook cannot be trusted.
 
-/// Why a webhook was refused. All of these are answered with 401; the difference is for the receiver's own log.
+/// Why a webhook was refused. Answer 401 in every case; the reason is for the receiver's own log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
     /// The timestamp header is not a whole number of Unix seconds.
     #[error("the timestamp is not a number of Unix seconds")]
     MalformedTimestamp,
-    /// Signed longer ago than the tolerance: perhaps a genuine webhook that somebody recorded and sends again.
+    /// Signed longer ago than the tolerance: perhaps a replay of a recorded webhook.
     #[error("the webhook was signed too long ago")]
     TooOld,
     /// Signed further in the future than the tolerance: one of the two clocks is wrong.

@@ -1,7 +1,7 @@
-//! Sign and verify webhooks. No I/O: hand in the secret, the headers, the raw body and the time.
+//! Signs and verifies webhooks. No I/O: pass the secret, the headers, the raw body and the time.
 //!
-//! A receiver verifies each webhook **before** it parses the body, and on the bytes exactly as they arrived: JSON that
-//! was parsed and written again is another text with another signature.
+//! A receiver must verify a webhook **before** it parses the body, on the exact bytes that arrived: JSON that was parsed
+//! and serialized again has other bytes and another signature.
 //!
 //! ```
 //! # let secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";

@@ -1,4 +1,4 @@
-//! The HMAC and the checks that both kinds of signature share.
+//! The HMAC and the checks of both signature schemes.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -16,7 +16,7 @@ pub(crate) fn hmac_sha256(key: &[u8], parts: [&[u8]; 2]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// Compares in a time that does not tell how many bytes agree. The length is no secret.
+/// Compares in constant time. The length is no secret.
 pub(crate) fn compare(given: &[u8], expected: &[u8]) -> Result<(), VerifyError> {
     if given.len() != expected.len() {
         return Err(VerifyError::WrongLength);
@@ -24,13 +24,14 @@ pub(crate) fn compare(given: &[u8], expected: &[u8]) -> Result<(), VerifyError> 
     if bool::from(given.ct_eq(expected)) { Ok(()) } else { Err(VerifyError::Mismatch) }
 }
 
-/// Whether the webhook was signed within `tolerance_seconds` of now, so that an old recording cannot be replayed for ever.
+/// Requires that the webhook was signed within `tolerance_seconds` of now, so that a recorded webhook cannot be
+/// replayed later.
 pub(crate) fn check_age(
     timestamp_header: &str,
     now_unix: i64,
     tolerance_seconds: u32,
 ) -> Result<(), VerifyError> {
-    // `parse` alone would take a sign as well.
+    // `parse` alone would also accept a sign.
     if !timestamp_header.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(VerifyError::MalformedTimestamp);
     }

@@ -9,18 +9,18 @@ use crate::MalformedSecret;
 
 const PREFIX: &str = "whsec_";
 
-/// A signing secret of the right form. It shows itself only through [`Secret::expose`].
+/// A well-formed signing secret. Only [`Secret::expose`] returns its text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Makes a secret of 32 random bytes. The bytes must come from a cryptographically secure source.
+    /// Creates a secret from 32 bytes of a cryptographically secure source.
     pub fn generate(bytes: [u8; 32]) -> Self {
         Self(format!("{PREFIX}{}", STANDARD.encode(bytes)))
     }
 
-    /// Reads a secret as it was shown, for instance from the receiver's configuration, where it is better found
-    /// to be cut short at start than at the first webhook.
+    /// Parses a secret, for instance from the receiver's configuration, so that a truncated secret is detected at the
+    /// start.
     ///
     /// # Errors
     /// When it is not `whsec_` and base64 of 24 to 64 bytes, the lengths that Standard Webhooks allows.
@@ -29,7 +29,7 @@ impl Secret {
         Ok(Self(text.to_owned()))
     }
 
-    /// The secret itself: to sign, to verify, or to show it the once.
+    /// The secret itself, to sign, to verify, or to show it once.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -7,11 +7,11 @@ use base64::engine::general_purpose::STANDARD;
 use crate::mac::{check_age, compare, hmac_sha256};
 use crate::{MalformedSecret, VerifyError, secret};
 
-/// More signatures than this in one header are not looked at: a rotation needs two.
+/// The number of signatures checked in one header; a rotation needs two.
 const SIGNATURES_MAX: usize = 8;
 
-/// One entry of `webhook-signature`: `v1,` and the base64 of HMAC-SHA256 over `<id>.<timestamp>.<raw body>`, keyed with
-/// the decoded bytes after `whsec_`. `timestamp` is in Unix seconds. Entries of several secrets are joined by spaces.
+/// One entry of `webhook-signature`: `v1,` and the base64 of HMAC-SHA256 over `<id>.<timestamp>.<raw body>`. The key is
+/// the decoded bytes after `whsec_`. `timestamp` is in Unix seconds. A space separates the entries of several secrets.
 ///
 /// # Errors
 /// When the secret is not `whsec_` and base64.
@@ -19,11 +19,11 @@ pub fn sign(secret: &str, id: &str, timestamp: i64, body: &[u8]) -> Result<Strin
     signature(secret, id, &timestamp.to_string(), body)
 }
 
-/// Checks the three headers of a webhook against its raw body: one good signature in the list is enough.
+/// Checks the three headers of a webhook against its raw body. One valid signature in the list is enough.
 /// `now_unix` and `tolerance_seconds` are as in [`crate::verify`].
 ///
 /// # Errors
-/// When the webhook is not to be trusted; answer 401.
+/// When the webhook cannot be trusted; answer 401.
 pub fn verify(
     secret: &str,
     id_header: &str,
@@ -43,7 +43,7 @@ pub fn verify(
         .unwrap_or(Err(VerifyError::Mismatch))
 }
 
-/// A match beats a mismatch, and a mismatch says more than an entry of a version that is not ours.
+/// Prefers a match, then a mismatch, because an entry of an unknown version says less.
 fn better(one: Result<(), VerifyError>, other: Result<(), VerifyError>) -> Result<(), VerifyError> {
     match (one, other) {
         (Ok(()), _) | (_, Ok(())) => Ok(()),

@@ -1,4 +1,4 @@
-//! Signatures computed elsewhere: by Python's `hmac`, and by the authors of Standard Webhooks.
+//! Signatures computed by other implementations: Python's `hmac` and the authors of Standard Webhooks.
 
 use webhook_signature::{VerifyError, sign, standard, verify};
 
@@ -59,7 +59,7 @@ fn each_refusal_has_its_name() {
     assert_eq!(with("1750000000", &SERVICE[7..]), Err(VerifyError::WrongLength));
     assert_eq!(with("1750000000", ""), Err(VerifyError::WrongLength));
     assert_eq!(with("1750000001", SERVICE), Err(VerifyError::Mismatch));
-    // The same number in another spelling is another text.
+    // The same number in another spelling gives another signature.
     assert_eq!(with("01750000000", SERVICE), Err(VerifyError::Mismatch));
     assert_eq!(with("1750000000", &SERVICE.to_uppercase()), Err(VerifyError::Mismatch));
     let unusable =

@@ -1,4 +1,4 @@
-//! Whatever is signed verifies, and nothing that was changed does.
+//! Signed webhooks verify; changed ones do not.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic like the tests themselves")]
 
 use proptest::prelude::*;
@@ -67,7 +67,7 @@ proptest! {
         prop_assert_eq!(checked, [Err(VerifyError::Mismatch); 2]);
     }
 
-    /// A receiver meets any bytes at all; none of them may make it panic.
+    /// A receiver gets arbitrary bytes; none may cause a panic.
     #[test]
     fn any_headers_are_answered(timestamp in any::<String>(), signature in any::<String>(), now in any::<i64>()) {
         let secret = Secret::generate([7; 32]);
@@ -89,7 +89,7 @@ fn check(secret: &Secret, own: &str, listed: &str, body: &[u8]) -> [Result<(), V
     ]
 }
 
-/// Another printable character that is no space, since a space would part the list.
+/// Changes a character, but not into a space, which separates the entries.
 fn change(signature: &str, at: proptest::sample::Index) -> String {
     let mut bytes = signature.as_bytes().to_vec();
     let at = at.index(bytes.len());

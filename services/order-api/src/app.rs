@@ -124,7 +124,7 @@ impl App {
 /// # Errors
 /// When a setting is not usable or an address is taken.
 pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Result<Running> {
-    Phone::read_numbering_plans();
+    Phone::load_numbering_plans();
     let (retries, seen) = Retries::new();
     let app = App::new(settings.clone(), &chassis, retries)?;
     chassis.relay();

@@ -1,5 +1,5 @@
 //! A service that hangs, which is worse than one that is gone: what was decided a moment ago serves, and nobody waits for
-//! it order by order (`design.md` §3).
+//! it order by order (SPECIFICATION §10).
 
 use demo::eventually;
 use local_stack::{Service, Stack};

@@ -1,4 +1,4 @@
-//! A crash between any two steps of a live order (`design.md` §3: intent, debit, finalise) is recovered within seconds
+//! A crash between any two steps of a live order (SPECIFICATION §10: intent, debit, finalise) is recovered within seconds
 //! of the return, with one debit or none, and the client's retry finds the end of it.
 
 use demo::clients::Reply;

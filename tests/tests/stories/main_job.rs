@@ -1,4 +1,4 @@
-//! The story of `spec.md` §1: from sign-up to delivered, settled, cancelled and failed orders, through the public APIs
+//! The story of SPECIFICATION §1: from sign-up to delivered, settled, cancelled and failed orders, through the public APIs
 //! of a whole stack.
 
 use demo::clients::{COD_DELIVERY, Fleet};
@@ -35,7 +35,7 @@ async fn a_business_signs_up_goes_live_and_ships() -> anyhow::Result<()> {
 async fn a_new_business_sees_the_first_labels(business: &Business) -> anyhow::Result<()> {
     let status = business.portal.get("/status").await?;
     let label = |name: &str| status["indicators"][name]["label"].as_str().unwrap_or_default().to_owned();
-    // The Test key and the endpoint exist already; `spec.md` §3.1 has the labels before that, which portal-api tests.
+    // The Test key and the endpoint exist already; SPECIFICATION §3.1 has the labels before that, which portal-api tests.
     assert_eq!(label("testApi"), "Active");
     assert_eq!(label("liveApi"), "Locked");
     assert_eq!(label("connectionTest"), "No test orders yet");

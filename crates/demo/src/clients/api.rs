@@ -1,4 +1,4 @@
-//! A base address and a JSON call.
+//! An HTTP client for JSON APIs.
 
 use std::time::Duration;
 
@@ -7,21 +7,21 @@ use reqwest::header::HeaderMap;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::Value;
 
-/// An HTTP API under one address.
+/// An HTTP API at a base address.
 #[derive(Clone, Debug)]
 pub struct Api {
     base: String,
     http: reqwest::Client,
 }
 
-/// What an API answered.
+/// An API's response.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub status: StatusCode,
     pub headers: HeaderMap,
     /// The raw body.
     pub text: String,
-    /// The body as JSON; null when it is none.
+    /// The body as JSON; null when it is not JSON.
     pub body: Value,
 }
 
@@ -29,7 +29,7 @@ impl Api {
     /// # Errors
     /// When no HTTP client can be built.
     pub fn new(base: impl Into<String>) -> anyhow::Result<Self> {
-        // Another part of the process may have installed a provider already, which serves as well.
+        // Another part of the process may have installed a provider, which is fine.
         let _already_installed = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .timeout(Duration::from_secs(20))
@@ -43,17 +43,17 @@ impl Api {
         &self.base
     }
 
-    /// A request that is not sent yet.
+    /// Builds a request without sending it.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base))
     }
 
-    /// Sends, and reads the whole answer, whatever its status.
+    /// Sends the request and reads the whole response, whatever its status.
     ///
     /// # Errors
-    /// When there is no answer.
+    /// Without a response.
     pub async fn send(&self, request: RequestBuilder) -> anyhow::Result<Reply> {
-        let response = request.send().await.context("no answer")?;
+        let response = request.send().await.context("no response")?;
         let (status, headers) = (response.status(), response.headers().clone());
         let text = response.text().await?;
         let body = serde_json::from_str(&text).unwrap_or_default();
@@ -62,10 +62,10 @@ impl Api {
 }
 
 impl Reply {
-    /// The body, when the status is the expected one.
+    /// The body of a response with the expected status.
     ///
     /// # Errors
-    /// When it is another; the error shows the answer.
+    /// When the status differs; the error shows the response.
     pub fn expect(self, status: u16) -> anyhow::Result<Value> {
         ensure!(self.status.as_u16() == status, "expected {status}, got {}: {}", self.status, self.text);
         Ok(self.body)

@@ -1,4 +1,4 @@
-//! The fleet, with the fleet token.
+//! The fleet's client, with the fleet token.
 
 use domain::Clock;
 use reqwest::Method;
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::{Api, Reply};
 
-/// What a fleet reports of a prepaid delivery that goes well.
+/// The reports of a successful prepaid delivery.
 pub const PREPAID_DELIVERY: [&str; 4] =
     ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"];
 
-/// What a fleet reports of a cash-on-delivery one.
+/// The reports of a successful cash-on-delivery delivery.
 pub const COD_DELIVERY: [&str; 7] = [
     "driver.assigned",
     "order.picked_up",
@@ -37,13 +37,13 @@ impl Fleet {
     /// `POST /fleet/orders/{id}/events` with any body.
     ///
     /// # Errors
-    /// When there is no answer.
+    /// Without a response.
     pub async fn send(&self, order: &str, report: &Value) -> anyhow::Result<Reply> {
         let path = format!("/fleet/orders/{order}/events");
         self.api.send(self.api.request(Method::POST, &path).bearer_auth(&self.token).json(report)).await
     }
 
-    /// A report of one event, which happens now, with what its kind needs. [`Fleet::send`] may repeat the same report.
+    /// A report of an event that happens now. [`Fleet::send`] may repeat it.
     pub fn progress(order: &str, event: &str, cod_amount_paise: i64) -> Value {
         let event_id = format!("{order}-{event}");
         let mut report = json!({ "eventId": event_id, "event": event, "occurredAt": Clock::system().now() });
@@ -59,18 +59,18 @@ impl Fleet {
         report
     }
 
-    /// Reports one event, which happens now.
+    /// Reports an event that happens now.
     ///
     /// # Errors
-    /// When there is no answer.
+    /// Without a response.
     pub async fn report(&self, order: &str, event: &str, cod_amount_paise: i64) -> anyhow::Result<Reply> {
         self.send(order, &Self::progress(order, event, cod_amount_paise)).await
     }
 
-    /// Reports a row of events, each of which must be accepted.
+    /// Reports several events in order.
     ///
     /// # Errors
-    /// When one is not.
+    /// When one is not accepted.
     pub async fn drive(&self, order: &str, events: &[&str], cod_amount_paise: i64) -> anyhow::Result<()> {
         for event in events {
             self.report(order, event, cod_amount_paise).await?.expect(200)?;
@@ -81,7 +81,7 @@ impl Fleet {
     /// `GET /fleet/orders`
     ///
     /// # Errors
-    /// When there is no answer.
+    /// Without a response.
     pub async fn orders(&self, query: &str) -> anyhow::Result<Reply> {
         self.api
             .send(self.api.request(Method::GET, &format!("/fleet/orders{query}")).bearer_auth(&self.token))

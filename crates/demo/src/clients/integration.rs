@@ -1,4 +1,4 @@
-//! A business's back end, with an API key: bare calls, for what the reference shop would not do.
+//! The integrator's client, with an API key. Unlike the reference shop, it sends any request.
 
 use reqwest::Method;
 use serde_json::Value;
@@ -21,7 +21,7 @@ impl Integration {
     /// `POST /integration/orders`
     ///
     /// # Errors
-    /// When there is no answer.
+    /// Without a response.
     pub async fn create(&self, idempotency_key: &str, body: &Value) -> anyhow::Result<Reply> {
         let request = self.api.request(Method::POST, "/integration/orders").bearer_auth(&self.key);
         self.api.send(request.header("Idempotency-Key", idempotency_key).json(body)).await
@@ -30,7 +30,7 @@ impl Integration {
     /// Any other call below `/integration/orders`.
     ///
     /// # Errors
-    /// When there is no answer.
+    /// Without a response.
     pub async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Reply> {
         let path = format!("/integration/orders{path}");
         let request = self.api.request(method, &path).bearer_auth(&self.key);

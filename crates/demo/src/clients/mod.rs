@@ -1,4 +1,4 @@
-//! Clients of the public APIs, one per kind of caller, thin enough that a test sees each status and body.
+//! Thin clients of the public APIs, one per kind of caller. Callers see every status and body.
 
 mod api;
 mod fleet;

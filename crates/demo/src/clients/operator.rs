@@ -1,4 +1,4 @@
-//! The operator, with the operator token.
+//! The operator's client, with the operator token.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ impl Operator {
     /// Any operator call.
     ///
     /// # Errors
-    /// When there is no answer.
+    /// Without a response.
     pub async fn call(&self, method: Method, path: &str, body: &Value) -> anyhow::Result<Reply> {
         let path = format!("/v1/operator{path}");
         self.api.send(self.api.request(method, &path).bearer_auth(&self.token).json(body)).await

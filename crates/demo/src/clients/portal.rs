@@ -1,4 +1,4 @@
-//! A portal user: signs up or logs in, and calls with the session's cookie.
+//! A portal user's client, with a session cookie.
 
 use anyhow::Context;
 use reqwest::Method;
@@ -41,7 +41,7 @@ impl Portal {
         let body = reply.expect(status)?;
         Ok(Self {
             api,
-            cookie: cookie.context("no session cookie was set")?,
+            cookie: cookie.context("the response sets no session cookie")?,
             business_id: body["businessId"].as_str().context("no businessId")?.to_owned(),
         })
     }
@@ -49,7 +49,7 @@ impl Portal {
     /// Any call of the portal's API.
     ///
     /// # Errors
-    /// When there is no answer.
+    /// Without a response.
     pub async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Reply> {
         let request = self.api.request(method, &format!("/v1/portal{path}")).header(COOKIE, &self.cookie);
         let request = match body {
@@ -60,21 +60,21 @@ impl Portal {
     }
 
     /// # Errors
-    /// When there is no answer, or another status than 200.
+    /// Without a response, or when the status is not 200.
     pub async fn get(&self, path: &str) -> anyhow::Result<Value> {
         self.call(Method::GET, path, None).await?.expect(200)
     }
 
     /// # Errors
-    /// When there is no answer.
+    /// Without a response.
     pub async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Reply> {
         self.call(Method::POST, path, Some(body)).await
     }
 
-    /// As [`Portal::post`], under an idempotency key.
+    /// As [`Portal::post`], with an idempotency key.
     ///
     /// # Errors
-    /// When there is no answer.
+    /// Without a response.
     pub async fn post_once(&self, path: &str, key: &str, body: &Value) -> anyhow::Result<Reply> {
         let request = self.api.request(Method::POST, &format!("/v1/portal{path}"));
         let request = request.header(COOKIE, &self.cookie).header("Idempotency-Key", key);
@@ -82,15 +82,15 @@ impl Portal {
     }
 
     /// # Errors
-    /// When there is no answer, or another status than 200.
+    /// Without a response, or when the status is not 200.
     pub async fn put(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
         self.call(Method::PUT, path, Some(body)).await?.expect(200)
     }
 
-    /// The open stream of orders as they arrive.
+    /// Opens the stream of new orders.
     ///
     /// # Errors
-    /// When it is not opened.
+    /// When it cannot be opened.
     pub async fn orders_stream(&self, mode: &str) -> anyhow::Result<reqwest::Response> {
         let path = format!("/v1/portal/orders/stream?mode={mode}");
         let request = self.api.request(Method::GET, &path).header(COOKIE, &self.cookie);

@@ -1,20 +1,20 @@
-//! What the details of an order look like (`spec.md` §2.1), for descriptions of the API: they are kept and passed on as
-//! JSON, and nothing here reads them.
+//! Schemas of an order's details (SPECIFICATION §2.1), for the API descriptions only: the services store and forward
+//! the details as JSON.
 
 use domain::{Paise, PaymentType};
 use utoipa::ToSchema;
 
-/// Who receives the parcel.
+/// The recipient.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct Customer {
-    /// Null once erased, as all that tells of people.
+    /// Null once the personal data is erased, like every personal field.
     pub name: Option<String>,
     pub phone: Option<String>,
     pub email: Option<String>,
 }
 
-/// Where it goes.
+/// The delivery address.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct DeliveryAddress {
@@ -22,7 +22,7 @@ pub struct DeliveryAddress {
     pub address_line2: Option<String>,
     pub city: Option<String>,
     pub state: Option<String>,
-    /// Left when all else is erased: six digits, the area.
+    /// Six digits. Remains when the personal data is erased, because it names only an area.
     pub pincode: Option<String>,
     pub landmark: Option<String>,
     pub latitude: Option<f64>,
@@ -30,7 +30,7 @@ pub struct DeliveryAddress {
     pub full_address: Option<String>,
 }
 
-/// Where it is fetched.
+/// The pickup address.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct PickupPlace {
@@ -48,7 +48,7 @@ pub struct PickupPlace {
     pub full_address: Option<String>,
 }
 
-/// What is in it.
+/// The parcel.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct Package {
@@ -68,7 +68,7 @@ pub struct Item {
     pub price_paise: Paise,
 }
 
-/// How it is paid.
+/// The payment.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct Payment {
@@ -87,7 +87,7 @@ pub struct Notes {
     pub internal_note: Option<String>,
 }
 
-/// Who brings it, as far as the fleet said.
+/// The driver, as reported by the fleet.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct DriverView {

@@ -1,4 +1,4 @@
-//! Erasing what orders tell of people.
+//! Erases the personal data of orders.
 
 use chrono::{DateTime, Utc};
 use domain::BusinessId;
@@ -10,28 +10,28 @@ use utoipa::ToSchema;
 use super::{OrderView, OrdersClient};
 use crate::CallError;
 
-/// How far the erasure of a business's completed orders is.
+/// The progress of the erasure of a business's completed orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ErasureView {
-    /// Orders that were placed later are not meant.
+    /// The erasure covers orders that were placed before this time.
     pub requested_at: DateTime<Utc>,
-    /// Orders erased by it so far.
+    /// The number of orders erased so far.
     pub erased: i64,
-    /// Orders that were under way when it came to them. They are left as they are.
+    /// The number of orders that were still in delivery and therefore skipped.
     pub not_completed: i64,
-    /// Null while it is under way.
+    /// Null while the erasure is running.
     pub completed_at: Option<DateTime<Utc>>,
 }
 
-/// The latest erasure of a business's orders, if there was one.
+/// The latest erasure of a business's orders, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BusinessErasureView {
     pub erasure: Option<ErasureView>,
 }
 
 impl OrdersClient {
-    /// `POST /internal/businesses/{id}/orders/{order}/erase-personal-data`; repeated: the same answer
+    /// `POST /internal/businesses/{id}/orders/{order}/erase-personal-data`; a repeated call returns the same response
     pub async fn erase_personal_data(
         &self,
         business: BusinessId,
@@ -41,8 +41,8 @@ impl OrdersClient {
         self.0.send(Method::POST, &path, &json!({})).await
     }
 
-    /// `POST /internal/businesses/{id}/personal-data-erasure`: of all completed orders; tells of the one under way when
-    /// there is one
+    /// `POST /internal/businesses/{id}/personal-data-erasure`: erases all completed orders; returns the running erasure
+    /// if there is one
     pub async fn begin_erasure(&self, business: BusinessId) -> Result<ErasureView, CallError> {
         let path = ["businesses", &business.to_string(), "personal-data-erasure"];
         self.0.send(Method::POST, &path, &json!({})).await

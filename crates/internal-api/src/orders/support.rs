@@ -1,5 +1,5 @@
-//! What helps with orders, beside the orders themselves: where one comes from, calling one off from the portal, how
-//! busy a business is, which of all businesses has an order, and what was proved of its retries.
+//! Support functions for orders: the original request, cancelling from the portal, activity of a business, search
+//! across businesses, and evidence of retries.
 
 use chrono::{DateTime, Utc};
 use domain::{ApiKeyId, BusinessId, OrderId, RequestId};
@@ -10,23 +10,23 @@ use serde_json::Value;
 use super::{OrderView, OrdersClient};
 use crate::CallError;
 
-/// The request that an order was accepted from, as far as it is kept. Its headers and its exact bytes are not.
+/// The request that created an order, as far as it is stored. Its headers and exact bytes are not.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AcceptedRequest {
-    /// Absent of orders that were placed before this was kept, as `key_id` is.
+    /// Absent for orders that were placed before this field existed, like `key_id`.
     pub request_id: Option<RequestId>,
     pub received_at: DateTime<Utc>,
     pub idempotency_key: String,
-    /// As it was understood: in the fields of `spec.md` §2.1, with the pickup that the profile filled in.
+    /// The parsed body, in the fields of SPECIFICATION §2.1, with the pickup from the profile.
     pub body: Value,
     pub key_id: Option<ApiKeyId>,
-    /// Since then the body tells nothing of people.
+    /// Since then the body contains no personal data.
     #[serde(default)]
     pub personal_data_erased_at: Option<DateTime<Utc>>,
 }
 
-/// `GET /internal/businesses/{id}/orders/activity`: how busy a business is, in each mode.
+/// `GET /internal/businesses/{id}/orders/activity`: the order activity of a business in each mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrdersActivity {
     pub live: ModeActivity,
@@ -38,13 +38,13 @@ pub struct OrdersActivity {
 pub struct ModeActivity {
     /// When the latest order was placed.
     pub last_at: Option<DateTime<Utc>>,
-    /// Placed in the last 24 hours; 100000 stands for more.
+    /// Orders of the last 24 hours; 100000 means 100,000 or more.
     pub last24h: i64,
-    /// Whose payment is not decided yet; 100000 stands for more. Test orders are paid by nobody.
+    /// Orders whose payment is undecided; 100000 means 100,000 or more. Always 0 for test orders.
     pub pending: i64,
 }
 
-/// An order of any business.
+/// An order with its business.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FoundOrder {
@@ -52,13 +52,13 @@ pub struct FoundOrder {
     pub order: OrderView,
 }
 
-/// `GET /internal/businesses/{id}/retry-evidence`: which retries a business was seen to make with Test keys.
+/// `GET /internal/businesses/{id}/retry-evidence`: the retries that a business made with Test keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryEvidence {
-    /// A request that was answered from what its first sending brought.
+    /// A repeated request that was answered with the stored response.
     pub duplicate: Option<RetryProof>,
-    /// A request that failed, and succeeded later under the same Idempotency-Key.
+    /// A request that failed first and succeeded later under the same Idempotency-Key.
     pub failure: Option<RetryProof>,
 }
 
@@ -66,7 +66,7 @@ pub struct RetryEvidence {
 #[serde(rename_all = "camelCase")]
 pub struct RetryProof {
     pub at: DateTime<Utc>,
-    /// The first request, if its id is known, and the one that proves the retry.
+    /// The first request, if its id is known, and the request that proves the retry.
     pub request_ids: Vec<RequestId>,
 }
 
@@ -81,7 +81,7 @@ impl OrdersClient {
         self.0.get(&["businesses", &business.to_string(), "orders", order, "request"]).await
     }
 
-    /// `POST /internal/businesses/{id}/orders/{order}/cancel` with the caller's `{reason?}`, or nothing
+    /// `POST /internal/businesses/{id}/orders/{order}/cancel` with the caller's optional `{reason?}`
     pub async fn cancel(
         &self,
         business: BusinessId,
@@ -102,8 +102,8 @@ impl OrdersClient {
         self.0.get(&["businesses", &business.to_string(), "retry-evidence"]).await
     }
 
-    /// `GET /internal/orders?code=`: the orders of all businesses that are called exactly so, by id, tracking code or
-    /// reference; at most 20
+    /// `GET /internal/orders?code=`: at most 20 orders of any business whose id, tracking code or reference is exactly
+    /// `code`
     pub async fn find_anywhere(&self, code: &str) -> Result<Vec<FoundOrder>, CallError> {
         self.0.get_with(&["orders"], &Code { code }).await
     }

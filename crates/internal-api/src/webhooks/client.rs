@@ -1,4 +1,4 @@
-//! The calls of webhook-dispatcher's internal endpoints.
+//! The client of webhook-dispatcher's internal endpoints.
 
 use domain::{BusinessId, OrderId, WebhookDeliveryId};
 use reqwest::Method;
@@ -28,8 +28,8 @@ impl WebhooksClient {
         self.0.send(method, &path, body).await
     }
 
-    /// `GET /internal/businesses`: those that have an endpoint, in the order of their ids; the page begins behind an id,
-    /// whether or not it is there
+    /// `GET /internal/businesses`: businesses with an endpoint, sorted by id. The page starts after an id, which need
+    /// not exist
     pub async fn businesses(&self, page: &PageQuery) -> Result<Page<BusinessId>, CallError> {
         self.0.get_with(&["businesses"], page).await
     }
@@ -83,7 +83,7 @@ impl WebhooksClient {
         self.on_endpoint(Method::POST, (business, endpoint), &["test"], &Value::Null).await
     }
 
-    /// `POST …/webhook-endpoints/{endpoint}/secret/rotate` with the caller's `{graceSeconds?, replaceStaged?}`, or nothing
+    /// `POST …/webhook-endpoints/{endpoint}/secret/rotate` with the caller's optional `{graceSeconds?, replaceStaged?}`
     pub async fn rotate_secret(
         &self,
         business: BusinessId,
@@ -157,8 +157,8 @@ impl WebhooksClient {
         self.0.send(Method::POST, &path, &Value::Null).await
     }
 
-    /// `GET …/webhook-endpoints/{endpoint}/deliveries`, newest first, with the caller's query string as it came: who knows the
-    /// filters judges all of it, so that one answer names every fault
+    /// `GET …/webhook-endpoints/{endpoint}/deliveries`, newest first, with the caller's query string unchanged:
+    /// webhook-dispatcher validates all filters, so that one response reports every error
     pub async fn deliveries(
         &self,
         business: BusinessId,
@@ -166,7 +166,7 @@ impl WebhooksClient {
         query: &str,
     ) -> Result<DeliveriesPage, CallError> {
         let path = ["businesses", &business.to_string(), "webhook-endpoints", endpoint, "deliveries"];
-        self.0.get_as_asked(&path, query).await
+        self.0.get_with_raw_query(&path, query).await
     }
 
     /// `GET /internal/businesses/{id}/webhook-deliveries/{delivery}`

@@ -1,13 +1,13 @@
-//! Speaking to a PostgreSQL as its owner.
+//! Administration of a PostgreSQL as its owner.
 
 use anyhow::{Context, ensure};
 
 use crate::sql::Session;
 
-/// The role that owns the server. The services' roles own nothing but their database.
+/// The role that owns the server. The services' roles own only their databases.
 pub(super) const ADMIN: &str = "waybill_admin";
 
-/// How to speak to a server as its owner, from any process.
+/// Access to a server as its owner, from any process.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Admin {
     pub(super) port: u16,
@@ -19,44 +19,44 @@ impl Admin {
         format!("postgres://{role}:{password}@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// As [`super::Postgres::create_database`]. Role and database share the name.
+    /// As [`super::Postgres::create_database`]. The role and the database have the same name.
     pub(crate) async fn create_database(&self, name: &str, password: &str) -> anyhow::Result<String> {
-        plain(&[name, password])?;
+        require_alphanumeric(&[name, password])?;
         let creating = async |session: &Session| {
-            if !is_there(session, &format!("pg_roles WHERE rolname = '{name}'")).await? {
+            if !exists(session, &format!("pg_roles WHERE rolname = '{name}'")).await? {
                 session.query(&format!("CREATE ROLE {name}")).await?;
             }
             let role = format!("{name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD '{password}'");
             session.query(&format!("ALTER ROLE {role}")).await?;
-            // Services know errors by their English words.
+            // The services recognise some errors by their English text.
             session.query(&format!("ALTER ROLE {name} SET lc_messages TO 'C'")).await?;
-            if !is_there(session, &format!("pg_database WHERE datname = '{name}'")).await? {
+            if !exists(session, &format!("pg_database WHERE datname = '{name}'")).await? {
                 session.query(&format!("CREATE DATABASE {name} OWNER {name}")).await?;
             }
-            close_to_others(session, name).await
+            revoke_public_access(session, name).await
         };
         self.within_session(creating).await.with_context(|| format!("creating the database {name}"))?;
         Ok(self.url(name, password, name))
     }
 
-    /// Makes a database as a copy of the template, and answers whether there is such a template.
+    /// Creates a database as a copy of the template. Returns whether the template exists.
     pub(crate) async fn copy_database(&self, template: &str, name: &str, role: &str) -> anyhow::Result<bool> {
-        plain(&[template, name, role])?;
+        require_alphanumeric(&[template, name, role])?;
         let copying = async |session: &Session| {
             let is_template_there =
-                is_there(session, &format!("pg_database WHERE datname = '{template}'")).await?;
+                exists(session, &format!("pg_database WHERE datname = '{template}'")).await?;
             if is_template_there {
                 session.query(&format!("CREATE DATABASE {name} TEMPLATE {template} OWNER {role}")).await?;
-                close_to_others(session, name).await?;
+                revoke_public_access(session, name).await?;
             }
             Ok(is_template_there)
         };
         self.within_session(copying).await.with_context(|| format!("copying {template}"))
     }
 
-    /// Turns a database into a template that nobody can connect to, under another name.
+    /// Renames a database and turns it into a template without connections.
     pub(crate) async fn make_template(&self, database: &str, template: &str) -> anyhow::Result<()> {
-        plain(&[database, template])?;
+        require_alphanumeric(&[database, template])?;
         self.within_session(async |session| {
             session.query(&format!("ALTER DATABASE {database} ALLOW_CONNECTIONS false")).await?;
             session.query(&format!("ALTER DATABASE {database} RENAME TO {template}")).await.map(drop)
@@ -73,9 +73,9 @@ impl Admin {
         Ok(self.databases().await?.iter().any(|database| database == name))
     }
 
-    /// Drops databases that may be in use, and those that are gone already.
+    /// Drops databases, even those in use. Ignores databases that do not exist.
     pub(crate) async fn drop_databases(&self, names: &[String]) -> anyhow::Result<()> {
-        plain(names)?;
+        require_alphanumeric(names)?;
         if names.is_empty() {
             return Ok(());
         }
@@ -89,8 +89,8 @@ impl Admin {
         .context("dropping databases")
     }
 
-    /// The databases every server comes with are nobody's business either.
-    pub(super) async fn close_to_others(&self) -> anyhow::Result<()> {
+    /// Closes the databases that every server has to other roles.
+    pub(super) async fn revoke_public_access(&self) -> anyhow::Result<()> {
         self.query("REVOKE CONNECT ON DATABASE postgres, template1 FROM PUBLIC").await.map(drop)
     }
 
@@ -113,20 +113,20 @@ impl Admin {
     }
 }
 
-async fn is_there(session: &Session, what: &str) -> anyhow::Result<bool> {
+async fn exists(session: &Session, what: &str) -> anyhow::Result<bool> {
     Ok(!session.query(&format!("SELECT 1 FROM {what}")).await?.is_empty())
 }
 
-async fn close_to_others(session: &Session, database: &str) -> anyhow::Result<()> {
+async fn revoke_public_access(session: &Session, database: &str) -> anyhow::Result<()> {
     session.query(&format!("REVOKE CONNECT, TEMPORARY ON DATABASE {database} FROM PUBLIC")).await.map(drop)
 }
 
-/// Names and passwords go into SQL as they are.
-fn plain(texts: &[impl AsRef<str>]) -> anyhow::Result<()> {
+/// Names and passwords are inserted into SQL without quoting.
+fn require_alphanumeric(texts: &[impl AsRef<str>]) -> anyhow::Result<()> {
     let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     ensure!(
         texts.iter().all(|text| is_plain(text.as_ref())),
-        "names and passwords of the local stack are letters and digits"
+        "names and passwords of the local stack must consist of letters and digits"
     );
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The data of a private PostgreSQL: where it lies, how it is made, whose it is.
+//! The data directory of a private PostgreSQL: its place, creation and owner.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, symlink};
@@ -13,33 +13,33 @@ use super::PostgresOptions;
 use super::admin::ADMIN;
 use crate::account::Account;
 use crate::launch::{Launch, log_tail};
-use crate::places;
+use crate::paths;
 
 const INITIALISE_LIMIT: Duration = Duration::from_secs(120);
 
-/// The directory that the server's account can reach; linked from `directory` when it lies elsewhere.
+/// A directory that the server's account can reach. `directory` links to it when it is elsewhere.
 pub(super) fn home(directory: &Path, account: Option<Account>) -> anyhow::Result<PathBuf> {
-    places::stack_directory(directory)?;
+    paths::stack_directory(directory)?;
     let link = directory.join("postgres");
     if link.exists() {
         return Ok(fs::canonicalize(link)?);
     }
-    let home = places::directory_for(account, directory)?.join("postgres");
+    let home = paths::directory_for(account, directory)?.join("postgres");
     if !home.exists() {
-        places::private_directory(&home)?;
+        paths::private_directory(&home)?;
         if let Some(account) = account {
             account.take_over(&home)?;
         }
     }
     if home != link {
-        // A link to a place that was cleaned away is of no use.
+        // The link's target was deleted.
         let _absent = fs::remove_file(&link);
         symlink(&home, &link)?;
     }
     Ok(home)
 }
 
-/// Data made by root (as another account) is not readable for us, nor the other way round.
+/// Data that root created belongs to another account and is unreadable for us, and vice versa.
 pub(super) fn check_owner(home: &Path, account: Option<Account>) -> anyhow::Result<()> {
     let us = account.map_or(rustix::process::geteuid().as_raw(), |account| account.uid);
     let owner = fs::metadata(home)?.uid();
@@ -52,7 +52,7 @@ pub(super) fn check_owner(home: &Path, account: Option<Account>) -> anyhow::Resu
     Ok(())
 }
 
-/// Makes the data beside its final place and moves it there, so that an interrupted start leaves nothing half made.
+/// Creates the data next to its final place and moves it there, so that an interrupted start leaves nothing incomplete.
 pub(super) async fn initialise(
     options: &PostgresOptions,
     account: Option<Account>,
@@ -66,7 +66,7 @@ pub(super) async fn initialise(
     }
     let password = home.join("password");
     write_password(&password, &options.password, account)?;
-    let mut initdb = Launch::secluded(programs.join("initdb"), log)
+    let mut initdb = Launch::isolated(programs.join("initdb"), log)
         .account(account)
         .argument(format!("--pgdata={}", unfinished.display()))
         .argument(format!("--username={ADMIN}"))
@@ -97,7 +97,7 @@ fn write_password(path: &Path, password: &str, account: Option<Account>) -> anyh
     Ok(())
 }
 
-/// A server whose supervisor was killed may still be on its way out, and a second one refuses to start beside it.
+/// The server of a killed supervisor may still be stopping. A second server refuses to start until it has ended.
 pub(super) async fn wait_for_predecessor(data: &Path) -> anyhow::Result<()> {
     let Ok(text) = fs::read_to_string(data.join("postmaster.pid")) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! A private PostgreSQL: made once, started on a loopback port, kept running.
+//! A private, supervised PostgreSQL on a loopback port.
 
 mod admin;
 mod data;
@@ -14,38 +14,38 @@ pub use programs::postgres_program;
 
 use crate::account::Account;
 use crate::launch::Launch;
-use crate::supervised::{Farewell, Listener, Supervised};
+use crate::supervised::{Listener, StopProcedure, Supervised};
 use admin::ADMIN;
 
 const READY_LIMIT: Duration = Duration::from_secs(60);
 
-/// What a private PostgreSQL is made of.
+/// The options of a private PostgreSQL.
 #[derive(Clone, Debug)]
 pub struct PostgresOptions {
     /// Holds the data and the log.
     pub directory: PathBuf,
     pub port: u16,
-    /// Of the owning role. Set when the data is made, so it must be kept with the data.
+    /// The owner's password. It is part of the data, so keep it as long as the data.
     pub password: String,
-    /// Whether a commit survives a power cut. It survives a crash of the server in either case.
+    /// Whether a commit survives a power failure. It survives a crash of the server in either case.
     pub survives_power_cuts: bool,
-    /// What it speaks to roles that ask for no language: `de`, for instance, where PostgreSQL's translations are installed.
+    /// The language of messages for roles without one, such as `de`, if PostgreSQL's translations are installed.
     pub language: Option<&'static str>,
 }
 
-/// A running PostgreSQL. Dropping it ends the server.
+/// A running PostgreSQL. Dropping it stops the server.
 pub struct Postgres {
     server: Supervised,
     admin: Admin,
 }
 
 impl Postgres {
-    /// Makes the data unless it is there, starts the server and waits until it answers.
+    /// Creates the data if needed, starts the server and waits until it is ready.
     ///
     /// # Errors
     /// When PostgreSQL is not installed, cannot be started, or does not answer within a minute.
     pub async fn start(options: &PostgresOptions, listener: Listener) -> anyhow::Result<Self> {
-        let account = Account::to_step_down_to()?;
+        let account = Account::for_postgres()?;
         let home = data::home(&options.directory, account)?;
         let cluster = home.join("data");
         let programs = programs::for_data(&cluster)?;
@@ -56,29 +56,29 @@ impl Postgres {
         }
         let server = launch(options, account, &programs, &cluster, &log);
         data::wait_for_predecessor(&cluster).await?;
-        let farewell =
-            Farewell { signal: Signal::INT, grace: Duration::from_secs(20), at_once: Signal::QUIT };
+        let stop_procedure =
+            StopProcedure { signal: Signal::INT, grace: Duration::from_secs(20), at_once: Signal::QUIT };
         let admin = Admin { port: options.port, password: options.password.clone() };
-        let server = Supervised::start("postgres", server, farewell, listener)?;
+        let server = Supervised::start("postgres", server, stop_procedure, listener)?;
         server.first_ready(READY_LIMIT, async || admin.answers().await).await?;
-        admin.close_to_others().await?;
+        admin.revoke_public_access().await?;
         Ok(Self { server, admin })
     }
 
-    /// Of the owning role, to the maintenance database.
+    /// The URL of the maintenance database for the owning role.
     pub fn admin_url(&self) -> String {
         self.admin.url(ADMIN, &self.admin.password, "postgres")
     }
 
-    /// Of a role in a database of its own.
+    /// The URL of a role's database.
     pub fn url(&self, role: &str, password: &str, database: &str) -> String {
         self.admin.url(role, password, database)
     }
 
-    /// Makes the role and its database, or finds them and sets the password. No other role may connect to it.
+    /// Creates the role and its database, or sets the password of the existing role. No other role may connect to it.
     ///
     /// # Errors
-    /// When the server refuses or cannot be reached.
+    /// When the server refuses or is unreachable.
     pub async fn create_database(&self, name: &str, password: &str) -> anyhow::Result<String> {
         self.admin.create_database(name, password).await
     }
@@ -87,7 +87,7 @@ impl Postgres {
         self.server.pid()
     }
 
-    /// SIGKILL; the supervisor starts it again.
+    /// Sends SIGKILL; the supervisor restarts it.
     ///
     /// # Errors
     /// When it is not running.
@@ -95,17 +95,17 @@ impl Postgres {
         self.server.kill().await
     }
 
-    /// Stops it in good order and starts it again.
+    /// Stops it gracefully and starts it again.
     ///
     /// # Errors
-    /// When it does not come back.
+    /// When it does not become ready.
     pub async fn restart(&self) -> anyhow::Result<()> {
         self.server.stop().await?;
         self.server.bring_up();
         self.ready().await
     }
 
-    /// Stops it in good order; it stays down.
+    /// Stops it gracefully; it stays down.
     ///
     /// # Errors
     /// When it cannot be stopped, even by force.
@@ -150,14 +150,14 @@ fn launch(
         format!("fsync={durable}"),
         format!("full_page_writes={durable}"),
     ];
-    let mut launch = Launch::secluded(programs.join("postgres"), log)
+    let mut launch = Launch::isolated(programs.join("postgres"), log)
         .account(account)
-        // Immediate shutdown: the children go too, and the next start recovers as after a crash.
-        .parting_signal("QUIT")
+        // Immediate shutdown also stops the child processes; the next start recovers as after a crash.
+        .death_signal("QUIT")
         .argument("-D")
         .argument(data);
     if let Some(language) = options.language {
-        // With the locale `C` no language is asked for.
+        // The locale `C` selects no language.
         launch = launch.variable("LANGUAGE", language).argument("-c").argument("lc_messages=C.UTF-8");
     }
     settings.iter().fold(launch, |launch, setting| launch.argument("-c").argument(setting))

@@ -1,4 +1,4 @@
-//! Which PostgreSQL of this machine is used.
+//! Finds the PostgreSQL programs of this machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 
 const OLDEST_VERSION: u32 = 15;
 
-/// Where PostgreSQL's programs are: of the version that made the data, else the newest.
+/// The directory of PostgreSQL's programs: of the version that created the data, or else of the newest version.
 pub(super) fn for_data(data: &Path) -> anyhow::Result<PathBuf> {
     let installed = installed();
     if let Ok(version) = fs::read_to_string(data.join("PG_VERSION")) {
@@ -16,7 +16,7 @@ pub(super) fn for_data(data: &Path) -> anyhow::Result<PathBuf> {
             return Ok(programs.clone());
         }
         bail!(
-            "the data in {} is of PostgreSQL {version}, which is not installed; `make reset` forgets the data",
+            "the data in {} needs PostgreSQL {version}, which is not installed; install it, or delete the data with `make reset`",
             data.display()
         );
     }
@@ -34,12 +34,14 @@ pub fn postgres_program(name: &str) -> anyhow::Result<PathBuf> {
 fn newest(installed: Vec<(u32, PathBuf)>) -> anyhow::Result<PathBuf> {
     match installed.into_iter().max() {
         Some((version, programs)) if version >= OLDEST_VERSION => Ok(programs),
-        Some((version, _)) => bail!("PostgreSQL {version} is installed; {OLDEST_VERSION} or newer is needed"),
-        None => bail!("PostgreSQL ({OLDEST_VERSION} or newer, the server and its tools) is not installed"),
+        Some((version, _)) => bail!("PostgreSQL {version} is too old; install {OLDEST_VERSION} or newer"),
+        None => bail!(
+            "PostgreSQL is not installed; install {OLDEST_VERSION} or newer, with the server and its tools"
+        ),
     }
 }
 
-/// The installed versions and where their programs are: Debian's places, the packagers' other ones, the search path.
+/// The installed versions with their directories: Debian's, the packagers' own, and the search path.
 fn installed() -> Vec<(u32, PathBuf)> {
     let mut found = Vec::new();
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();

@@ -1,4 +1,4 @@
-//! Doing harm to a running stack, and waiting until it has recovered: for fault tests.
+//! Injects faults into a running stack and waits for its recovery, for fault tests.
 
 use std::path::PathBuf;
 
@@ -11,84 +11,84 @@ use crate::part::{Part, Service};
 use crate::supervised::Supervised;
 
 impl Stack {
-    /// The process that runs now.
+    /// The id of the running process.
     pub fn pid(&self, part: impl Into<Part>) -> Option<u32> {
         self.process(part.into()).ok()?.pid()
     }
 
-    /// SIGKILL. Answers when the process is gone; the supervisor starts another a moment later.
+    /// Sends SIGKILL and waits until the process is gone. The supervisor starts a new one a moment later.
     ///
     /// # Errors
-    /// When it is not running, or is not this stack's own.
+    /// When it is not running, or is shared with other tests.
     pub async fn kill(&self, part: impl Into<Part>) -> anyhow::Result<()> {
         self.process(part.into())?.kill().await
     }
 
-    /// The signal that ends it without its work being finished, for PostgreSQL its immediate shutdown; the supervisor
-    /// starts another a moment later.
+    /// Stops the process without letting it finish its work, PostgreSQL by an immediate shutdown. The supervisor starts
+    /// a new one a moment later.
     ///
     /// # Errors
-    /// When it does not end, or is not this stack's own.
+    /// When it does not end, or is shared with other tests.
     pub async fn stop_at_once(&self, part: impl Into<Part>) -> anyhow::Result<()> {
         self.process(part.into())?.stop_at_once().await
     }
 
-    /// SIGKILL, and it stays down until [`Stack::bring_up`].
+    /// Sends SIGKILL. The process stays down until [`Stack::bring_up`].
     ///
     /// # Errors
-    /// When it does not end, or is not this stack's own.
+    /// When it does not end, or is shared with other tests.
     pub async fn kill_and_keep_down(&self, part: impl Into<Part>) -> anyhow::Result<()> {
         self.process(part.into())?.kill_and_keep_down().await
     }
 
-    /// Stops it in good order; it stays down until [`Stack::bring_up`].
+    /// Stops the process gracefully. It stays down until [`Stack::bring_up`].
     ///
     /// # Errors
-    /// When it does not end, or is not this stack's own.
+    /// When it does not end, or is shared with other tests.
     pub async fn stop(&self, part: impl Into<Part>) -> anyhow::Result<()> {
         self.process(part.into())?.stop().await
     }
 
-    /// Starts it again and waits until it is ready.
+    /// Starts the process again and waits until it is ready.
     ///
     /// # Errors
-    /// When it is not ready in time, or is not this stack's own.
+    /// When it is not ready in time, or is shared with other tests.
     pub async fn bring_up(&self, part: impl Into<Part>) -> anyhow::Result<()> {
         let part = part.into();
         self.process(part)?.bring_up();
         self.ready(part).await
     }
 
-    /// Stops it in good order, starts it again, and waits until it is ready.
+    /// Stops the process gracefully, starts it again, and waits until it is ready.
     ///
     /// # Errors
-    /// When it is not ready in time, or is not this stack's own.
+    /// When it is not ready in time, or is shared with other tests.
     pub async fn restart(&self, part: impl Into<Part>) -> anyhow::Result<()> {
         let part = part.into();
         self.stop(part).await?;
         self.bring_up(part).await
     }
 
-    /// SIGSTOP: it holds its connections and locks, and does nothing.
+    /// Sends SIGSTOP: the process keeps its connections and locks but does nothing.
     ///
     /// # Errors
-    /// When it is not running, or is not this stack's own.
+    /// When it is not running, or is shared with other tests.
     pub fn pause(&self, part: impl Into<Part>) -> anyhow::Result<()> {
         self.process(part.into())?.signal(Signal::STOP)
     }
 
-    /// SIGCONT, after a pause.
+    /// Sends SIGCONT to end a pause.
     ///
     /// # Errors
-    /// When it is not running, or is not this stack's own.
+    /// When it is not running, or is shared with other tests.
     pub fn resume(&self, part: impl Into<Part>) -> anyhow::Result<()> {
         self.process(part.into())?.signal(Signal::CONT)
     }
 
-    /// Waits until one part is ready.
+    /// Waits until the part is ready.
     ///
     /// # Errors
-    /// When it is not within its time, with the end of its log.
+    /// When it is not ready in time. The error shows the end of its log.
     pub async fn ready(&self, part: impl Into<Part>) -> anyhow::Result<()> {
         match part.into() {
             Part::Postgres => self.postgres.as_ref().context(NOT_OURS)?.ready().await,
@@ -97,10 +97,10 @@ impl Stack {
         }
     }
 
-    /// Waits until every service is ready; a service is so only when its servers are.
+    /// Waits until every service is ready, which requires its servers to be ready.
     ///
     /// # Errors
-    /// When one is not within its time, with the end of its log.
+    /// When one is not ready in time. The error shows the end of its log.
     pub async fn wait_ready(&self) -> anyhow::Result<()> {
         for service in self.services.values() {
             service.ready().await?;
@@ -108,7 +108,7 @@ impl Stack {
         Ok(())
     }
 
-    /// What a part has printed.
+    /// The log of a part.
     pub fn log(&self, part: impl Into<Part>) -> PathBuf {
         self.directory().join(format!("logs/{}.log", part.into().name()))
     }
@@ -126,4 +126,5 @@ impl Stack {
     }
 }
 
-const NOT_OURS: &str = "the servers are shared with other tests; a stack for fault tests has its own";
+const NOT_OURS: &str =
+    "the servers are shared with other tests; use a stack for fault tests, which has its own";

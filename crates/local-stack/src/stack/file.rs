@@ -1,4 +1,4 @@
-//! `stack.json`: how scripts and tests find a running stack.
+//! `stack.json`, through which scripts and tests find a running stack.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,19 +7,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
-use super::kept::Demo;
+use super::saved_state::Demo;
 use crate::part::Part;
-use crate::places;
+use crate::paths;
 use crate::supervised::Notice;
 
-/// The content, as the design's section 8 promises it.
+/// The content of the file. Scripts rely on these fields.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Content {
     pub(super) order_api: String,
     pub(super) portal_api: String,
     pub(super) portal_web: String,
-    /// Where each service tells of its health and its metrics.
+    /// The management address of each service: health and metrics.
     pub(super) management: BTreeMap<&'static str, String>,
     pub(super) fleet_token: String,
     pub(super) operator_token: String,
@@ -29,7 +29,7 @@ pub(super) struct Content {
     pub(super) demo: Option<Demo>,
 }
 
-/// The file, written when all is ready and at each change from then on.
+/// The file. It is written when everything is ready, and at each change afterwards.
 pub(super) struct StackFile {
     path: PathBuf,
     state: Mutex<State>,
@@ -42,20 +42,20 @@ struct State {
 }
 
 impl StackFile {
-    /// Nothing is written yet, and what a killed run left behind is removed.
+    /// Writes nothing yet, and removes the file of a killed run.
     pub(super) fn new(path: PathBuf) -> anyhow::Result<Self> {
         remove(&path)?;
         Ok(Self { path, state: Mutex::default() })
     }
 
-    /// Fills in all but the process ids, which [`StackFile::note`] collects.
+    /// Sets everything except the process ids, which [`StackFile::note`] collects.
     pub(super) fn describe(&self, content: Content) {
         let mut state = self.state();
         let pids = std::mem::take(&mut state.content.pids);
         state.content = Content { pids, ..content };
     }
 
-    /// Writes the file, now and at each change.
+    /// Writes the file now and at each later change.
     pub(super) fn publish(&self) -> anyhow::Result<()> {
         let mut state = self.state();
         state.is_published = true;
@@ -68,7 +68,7 @@ impl StackFile {
         self.write(&state)
     }
 
-    /// Keeps the process ids current. A process that died keeps its entry until the next one has started.
+    /// Keeps the process ids current. The entry of a dead process stays until its successor has started.
     pub(super) fn note(&self, notice: &Notice) -> anyhow::Result<()> {
         let Notice::Started { name, pid } = notice else { return Ok(()) };
         let Some(part) = Part::named(name) else { return Ok(()) };
@@ -77,7 +77,7 @@ impl StackFile {
         self.write(&state)
     }
 
-    /// Removes the file: there is no stack to find any more.
+    /// Removes the file, because the stack is gone.
     pub(super) fn withdraw(&self) -> anyhow::Result<()> {
         self.state().is_published = false;
         remove(&self.path)
@@ -87,7 +87,7 @@ impl StackFile {
         if !state.is_published {
             return Ok(());
         }
-        places::write_private(&self.path, &serde_json::to_vec_pretty(&state.content)?)
+        paths::write_private(&self.path, &serde_json::to_vec_pretty(&state.content)?)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

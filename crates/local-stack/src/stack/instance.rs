@@ -1,4 +1,4 @@
-//! One more instance of a service beside the stack's own, of another release perhaps: for tests of what comes and goes.
+//! Another instance of a service next to the stack's own, perhaps of another release, for rollout tests.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -8,12 +8,12 @@ use anyhow::Context;
 use domain::Entropy;
 
 use super::Stack;
-use super::kept::ServicePorts;
+use super::saved_state::ServicePorts;
 use super::services::{self, RunningService};
 use crate::launch::Launch;
 use crate::part::Service;
 
-/// An instance with listeners of its own, and otherwise the settings of the stack's. Dropped, it ends at once.
+/// An instance with its own listeners and otherwise the stack's settings. Dropping it ends it at once.
 pub struct Instance {
     service: Service,
     launch: Launch,
@@ -23,7 +23,7 @@ pub struct Instance {
 }
 
 impl Stack {
-    /// An instance that is not started yet. The name is that of its log.
+    /// Creates an instance without starting it. Its log has the given name.
     ///
     /// # Errors
     /// When there are no free ports.
@@ -37,7 +37,7 @@ impl Stack {
 }
 
 impl Instance {
-    /// Has it run another program than the stack's own instance does.
+    /// Uses another program than the stack's own instance.
     #[must_use]
     pub fn program(mut self, program: &Path) -> Self {
         self.launch = self.launch.clone().program(program);
@@ -51,7 +51,7 @@ impl Instance {
         self
     }
 
-    /// Runs its program to its end with these arguments, as [`Stack::run`] does.
+    /// Runs the program with these arguments until it ends, like [`Stack::run`].
     ///
     /// # Errors
     /// When it cannot be started, or does not end in time.
@@ -59,10 +59,10 @@ impl Instance {
         services::run(&self.launch, self.service, arguments).await
     }
 
-    /// Starts it; whether it is ready is another question.
+    /// Starts the instance without waiting until it is ready.
     ///
     /// # Errors
-    /// When there are no threads left.
+    /// When no thread can be created.
     pub fn start(&mut self) -> anyhow::Result<()> {
         let launch = self.launch.clone();
         self.running = Some(services::start(launch, self.service, self.ports, Arc::new(|_| {}))?);
@@ -72,12 +72,12 @@ impl Instance {
     /// Waits until it is ready.
     ///
     /// # Errors
-    /// When it is not within its time, with the end of its log.
+    /// When it is not ready in time. The error shows the end of its log.
     pub async fn ready(&self) -> anyhow::Result<()> {
         self.running()?.ready().await
     }
 
-    /// Stops it in good order.
+    /// Stops it gracefully.
     ///
     /// # Errors
     /// When it does not end, even by force.
@@ -85,40 +85,40 @@ impl Instance {
         self.running()?.process.stop().await
     }
 
-    /// The process that runs now.
+    /// The id of the running process.
     pub fn pid(&self) -> Option<u32> {
         self.running.as_ref()?.process.pid()
     }
 
-    /// Origin of its public listener.
+    /// The origin of its public listener.
     pub fn public_url(&self) -> String {
         origin(self.ports.public.unwrap_or_default())
     }
 
-    /// Origin of its internal listener.
+    /// The origin of its internal listener.
     pub fn internal_url(&self) -> String {
         origin(self.ports.internal)
     }
 
-    /// Origin of its health and metrics.
+    /// The origin of its management listener.
     pub fn management_url(&self) -> String {
         origin(self.ports.management)
     }
 
-    /// What it has printed.
+    /// Its log.
     pub fn log(&self) -> &Path {
         &self.log
     }
 
     fn running(&self) -> anyhow::Result<&RunningService> {
-        self.running.as_ref().context("the instance was not started")
+        self.running.as_ref().context("the instance is not started")
     }
 }
 
 impl Drop for Instance {
     fn drop(&mut self) {
         self.running = None;
-        self.ports.give_back();
+        self.ports.release();
     }
 }
 

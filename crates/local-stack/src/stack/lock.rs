@@ -1,4 +1,4 @@
-//! One stack per directory at a time.
+//! A lock that allows one stack per directory.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
-/// Held while a stack uses its directory. The system releases it with the process, however that ends.
+/// Held while a stack uses its directory. The system releases it when the process ends.
 pub(crate) struct Lock {
     _file: File,
 }
@@ -16,7 +16,7 @@ impl Lock {
     /// Takes the lock.
     ///
     /// # Errors
-    /// When another process holds it; the message names it.
+    /// When another process holds it; the error names the process.
     pub(crate) fn take(directory: &Path) -> anyhow::Result<Self> {
         let path = directory.join("lock");
         let mut options = OpenOptions::new();
@@ -28,7 +28,7 @@ impl Lock {
                 let mut holder = String::new();
                 file.read_to_string(&mut holder)?;
                 bail!(
-                    "a stack is already running in {} (process {}); stop it first, with Ctrl-C where it runs",
+                    "a stack is already running in {} (process {}); stop it first with Ctrl-C in its terminal",
                     directory.display(),
                     holder.trim()
                 );

@@ -1,11 +1,11 @@
-//! The whole of Waybill on this machine: servers, databases, and the five services, kept running.
+//! Waybill on one machine: servers, databases and the five services, supervised.
 
 mod faults;
 mod file;
 mod instance;
-mod kept;
 mod lock;
 mod options;
+mod saved_state;
 mod services;
 mod start;
 
@@ -20,23 +20,23 @@ use domain::Entropy;
 use tokio::task::JoinSet;
 
 pub use instance::Instance;
-pub use kept::Demo;
 pub use options::{Detour, Link, Progress, StackOptions};
+pub use saved_state::Demo;
 pub(crate) use services::migrate;
 
 use crate::launch::Launch;
 use crate::part::Service;
-use crate::places;
+use crate::paths;
 use crate::postgres::Postgres;
 use crate::rabbitmq::RabbitMq;
 use crate::sql;
 use crate::test_servers::{Servers, remove_when_we_end};
 use file::StackFile;
-use kept::Kept;
 use lock::Lock;
+use saved_state::SavedState;
 use services::{Backends, RunningService};
 
-/// Removes the data of the stack in the directory, and answers whether there was any.
+/// Deletes the data of the stack in the directory. Returns whether there was any.
 ///
 /// # Errors
 /// When a stack is running there.
@@ -45,38 +45,38 @@ pub fn forget(directory: &Path) -> anyhow::Result<bool> {
         return Ok(false);
     }
     let _lock = Lock::take(directory)?;
-    places::remove_stack_directory(directory)?;
+    paths::remove_stack_directory(directory)?;
     Ok(true)
 }
 
-/// A running stack. Dropping it ends every process at once; [`Stack::shut_down`] does so in good order.
+/// A running stack. Dropping it kills all processes; [`Stack::shut_down`] stops them gracefully.
 pub struct Stack {
-    // In the order in which they are dropped: first those who use, then those who are used.
+    // In drop order: services before their servers.
     services: BTreeMap<Service, Arc<RunningService>>,
     rabbitmq: Option<RabbitMq>,
     postgres: Option<Postgres>,
-    /// How each service's program is started.
+    /// How to start each service's program.
     launches: BTreeMap<Service, Launch>,
-    kept: Mutex<Kept>,
+    kept: Mutex<SavedState>,
     backends: Backends,
     file: Arc<StackFile>,
     progress: Progress,
     directory: PathBuf,
-    /// Whether the directory goes with the stack.
+    /// Whether to remove the directory with the stack.
     is_for_a_test: bool,
     _lock: Lock,
 }
 
 impl Stack {
-    /// Starts everything, and answers when everything is ready.
+    /// Starts everything and returns when everything is ready.
     ///
     /// # Errors
-    /// When a part cannot be started or is not ready in time; what was started has then been stopped.
+    /// When a part cannot be started or is not ready in time. Everything that was started is stopped then.
     pub async fn start(options: StackOptions) -> anyhow::Result<Self> {
         start::start(options).await
     }
 
-    /// A stack for one test, on the servers that tests share.
+    /// A stack for one test, on shared servers.
     ///
     /// # Errors
     /// As [`Stack::start`].
@@ -86,7 +86,7 @@ impl Stack {
         Self::start_for_test(StackOptions::on_test_servers(&directory, servers)).await
     }
 
-    /// A stack for one test that also kills PostgreSQL or RabbitMQ.
+    /// A stack for one test that kills PostgreSQL or RabbitMQ.
     ///
     /// # Errors
     /// As [`Stack::start`].
@@ -95,7 +95,7 @@ impl Stack {
         Self::start_for_test(StackOptions::with_own_test_servers(&directory)).await
     }
 
-    /// Starts a stack whose directory, one that [`Stack::test_directory`] made, goes with it.
+    /// Starts a stack in a directory of [`Stack::test_directory`] and removes the directory with the stack.
     ///
     /// # Errors
     /// As [`Stack::start`].
@@ -105,85 +105,85 @@ impl Stack {
         Ok(stack)
     }
 
-    /// A new directory under `target/test-stacks/`, which goes with this process at the latest.
+    /// Creates a directory under `target/test-stacks/`, which is removed when this process ends at the latest.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn test_directory() -> anyhow::Result<PathBuf> {
         let name = format!("{}-{:08x}", std::process::id(), Entropy::from_system()?.below(u32::MAX));
-        let directory = places::test_directory().join(name);
-        places::stack_directory(&directory)?;
+        let directory = paths::test_directory().join(name);
+        paths::stack_directory(&directory)?;
         remove_when_we_end(&directory)?;
         Ok(directory)
     }
 
-    /// Base URL of the integration and fleet API, ending in `/v1`.
+    /// The base URL of the integration and fleet API, ending in `/v1`.
     pub fn order_api(&self) -> String {
         format!("{}/v1", self.public_origin(Service::OrderApi))
     }
 
-    /// Origin of the tracking pages.
+    /// The origin of the tracking pages.
     pub fn order_api_origin(&self) -> String {
         self.public_origin(Service::OrderApi)
     }
 
-    /// Origin of the portal's API.
+    /// The origin of the portal's API.
     pub fn portal_api(&self) -> String {
         self.public_origin(Service::PortalApi)
     }
 
-    /// Origin of a service's internal listener.
+    /// The origin of a service's internal listener.
     pub fn internal_url(&self, service: Service) -> String {
         self.origin(service, |ports| Some(ports.internal))
     }
 
-    /// Origin of a service's health and metrics.
+    /// The origin of a service's management listener.
     pub fn management_url(&self, service: Service) -> String {
         self.origin(service, |ports| Some(ports.management))
     }
 
     pub fn fleet_token(&self) -> String {
-        self.with_kept(|kept| kept.secrets.fleet_token.clone())
+        self.with_saved_state(|kept| kept.secrets.fleet_token.clone())
     }
 
     pub fn operator_token(&self) -> String {
-        self.with_kept(|kept| kept.secrets.operator_token.clone())
+        self.with_saved_state(|kept| kept.secrets.operator_token.clone())
     }
 
     pub fn internal_token(&self) -> String {
-        self.with_kept(|kept| kept.secrets.internal_token.clone())
+        self.with_saved_state(|kept| kept.secrets.internal_token.clone())
     }
 
-    /// Of the service's own database, as its own role.
+    /// The URL of the service's own database and role.
     pub fn database_url(&self, service: Service) -> &str {
         self.backends.databases.get(&service).map_or("", String::as_str)
     }
 
-    /// Runs SQL in a service's database, as [`crate::query`] does.
+    /// Runs SQL in a service's database, like [`crate::query`].
     ///
     /// # Errors
-    /// When the server refuses a statement or cannot be reached.
+    /// When the server refuses a statement or is unreachable.
     pub async fn query(&self, service: Service, sql: &str) -> anyhow::Result<String> {
         sql::query(self.database_url(service), sql).await
     }
 
-    /// Runs a service's program to its end beside the service itself, with the same environment and these arguments:
-    /// `run(Service::Wallet, &["reconcile"])`. Its exit code and what it printed are the answer.
+    /// Runs another process of a service's program with the same environment and these arguments, such as
+    /// `run(Service::Wallet, &["reconcile"])`. Returns its exit code and output.
     ///
     /// # Errors
-    /// When it cannot be started, or does not end within three minutes; it has then been killed.
+    /// When it cannot be started, or takes more than three minutes and is killed.
     pub async fn run(&self, service: Service, arguments: &[&str]) -> anyhow::Result<Output> {
         let launch = self.launches.get(&service).context("the stack runs every service")?;
         services::run(launch, service, arguments).await
     }
 
-    /// A database of its own, kept with the stack's data, for a program beside the services; its URL. Asked for again,
-    /// it is the same database.
+    /// The URL of a separate database for another program, kept with the stack's data. Repeated calls return the same
+    /// database.
     ///
     /// # Errors
-    /// When the stack's servers are shared with other tests, which make databases of their own, or cannot be reached.
+    /// When the stack's servers are shared with other tests, or are unreachable.
     pub async fn create_database(&self, name: &str) -> anyhow::Result<String> {
-        let postgres = self.postgres.as_ref().context("the stack has no PostgreSQL of its own")?;
+        let postgres = self.postgres.as_ref().context("the stack shares its PostgreSQL with other tests")?;
         let password = {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             let password = kept.secrets.of_other_database(name)?;
@@ -193,35 +193,35 @@ impl Stack {
         postgres.create_database(name, &password).await
     }
 
-    /// Of the stack's own PostgreSQL, to the maintenance database, as the role that owns the server.
+    /// The URL of the maintenance database of the stack's own PostgreSQL, for the role that owns the server.
     ///
     /// # Errors
     /// When the stack's servers are shared with other tests.
     pub fn admin_url(&self) -> anyhow::Result<String> {
-        Ok(self.postgres.as_ref().context("the stack has no PostgreSQL of its own")?.admin_url())
+        Ok(self.postgres.as_ref().context("the stack shares its PostgreSQL with other tests")?.admin_url())
     }
 
-    /// AMQP URL of the stack's virtual host.
+    /// The AMQP URL of the stack's virtual host.
     pub fn broker_url(&self) -> &str {
         &self.backends.broker
     }
 
-    /// Holds the data, the logs and `stack.json`.
+    /// The directory with the data, the logs and `stack.json`.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Where the portal's mails go, as `.eml` files.
+    /// The directory of the portal's mails, as `.eml` files.
     pub fn mails(&self) -> PathBuf {
         self.directory.join(services::MAILS)
     }
 
-    /// What the demo of an earlier run left, or [`Stack::set_demo`] set.
+    /// The demo account of an earlier run or of [`Stack::set_demo`].
     pub fn demo(&self) -> Option<Demo> {
-        self.with_kept(|kept| kept.demo.clone())
+        self.with_saved_state(|kept| kept.demo.clone())
     }
 
-    /// Keeps the demo's account for later runs, and shows it in `stack.json`.
+    /// Stores the demo's account for later runs and in `stack.json`.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -232,7 +232,7 @@ impl Stack {
         self.file.set_demo(Some(demo))
     }
 
-    /// Stops the services, which finish what they accepted, then the servers.
+    /// Stops the services, which finish the work they accepted, and then the servers.
     ///
     /// # Errors
     /// When a process could not be stopped, even by force.
@@ -258,13 +258,14 @@ impl Stack {
         self.origin(service, |ports| ports.public)
     }
 
-    fn origin(&self, service: Service, port: impl Fn(kept::ServicePorts) -> Option<u16>) -> String {
-        // Every service's ports were looked up when it was started.
-        let port = self.with_kept(|kept| kept.ports.of(service).ok().and_then(port)).unwrap_or_default();
+    fn origin(&self, service: Service, port: impl Fn(saved_state::ServicePorts) -> Option<u16>) -> String {
+        // Starting the services has already looked up every port.
+        let port =
+            self.with_saved_state(|kept| kept.ports.of(service).ok().and_then(port)).unwrap_or_default();
         format!("http://127.0.0.1:{port}")
     }
 
-    fn with_kept<T>(&self, read: impl FnOnce(&Kept) -> T) -> T {
+    fn with_saved_state<T>(&self, read: impl FnOnce(&SavedState) -> T) -> T {
         read(&self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -274,29 +275,29 @@ impl Drop for Stack {
         self.services.clear();
         self.rabbitmq = None;
         self.postgres = None;
-        self.with_kept(|kept| kept.ports.give_back());
+        self.with_saved_state(|kept| kept.ports.release());
         // A leftover file is harmless: the next start removes it.
         let _left = self.file.withdraw();
         if self.is_for_a_test {
-            self.leave_only_failures();
+            self.remove_directory_but_keep_failure_logs();
         }
     }
 }
 
 impl Stack {
-    /// Removes a test's directory. When the test failed, its logs move to where they can be read.
-    fn leave_only_failures(&self) {
+    /// Removes a test's directory. If the test failed, keeps its logs elsewhere.
+    fn remove_directory_but_keep_failure_logs(&self) {
         if std::thread::panicking() {
             let name = self.directory.file_name().unwrap_or_default();
-            let kept = places::test_directory().join("failed").join(name);
+            let kept = paths::test_directory().join("failed").join(name);
             let moved = fs::create_dir_all(&kept)
                 .and_then(|()| fs::rename(self.directory.join("logs"), kept.join("logs")));
             match moved {
-                Ok(()) => eprintln!("the logs of this test's stack are in {}", kept.display()),
-                Err(error) => eprintln!("the logs of this test's stack are lost: {error}"),
+                Ok(()) => eprintln!("logs of this test's stack: {}", kept.display()),
+                Err(error) => eprintln!("the logs of this test's stack could not be kept: {error}"),
             }
         }
-        // The process's end removes what this could not.
-        let _left = places::remove_stack_directory(&self.directory);
+        // The end of the process removes the rest.
+        let _left = paths::remove_stack_directory(&self.directory);
     }
 }

@@ -1,4 +1,4 @@
-//! What a stack is made of.
+//! The options of a stack.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,21 +8,20 @@ use crate::part::{Part, Service};
 use crate::supervised::Listener;
 use crate::test_servers::TestServers;
 
-/// Told what is being waited for while a stack starts and stops.
+/// Receives progress messages while a stack starts and stops.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// A way on which a service reaches another part of the stack: its database's server, the broker, or a service that it
-/// calls.
+/// A connection of a service to another part of the stack: its database server, the broker, or another service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
     pub from: Service,
     pub to: Part,
 }
 
-/// Asked once for each link, with the port that it leads to; answers the port to connect to instead.
+/// Replaces the port of a link, so that a test's proxy can slow it down or cut it. Called once per link.
 pub type Detour = Arc<dyn Fn(Link, u16) -> anyhow::Result<u16> + Send + Sync>;
 
-/// How a stack is started.
+/// Options for starting a stack.
 pub struct StackOptions {
     pub(super) directory: PathBuf,
     pub(super) servers: StackServers,
@@ -33,21 +32,21 @@ pub struct StackOptions {
     pub(super) detour: Detour,
 }
 
-/// Which PostgreSQL and RabbitMQ a stack uses.
+/// The PostgreSQL and RabbitMQ of a stack.
 pub(super) enum StackServers {
-    /// Its own, which it supervises.
+    /// Its own servers, which it supervises.
     Own { survives_power_cuts: bool },
-    /// Databases and a virtual host on servers that others use too.
+    /// Databases and a virtual host on shared servers.
     Shared(&'static TestServers),
 }
 
 impl StackOptions {
-    /// A stack with servers of its own, whose data survives what a developer's machine goes through.
+    /// A stack with its own servers and durable data, for development.
     pub fn new(directory: &Path) -> Self {
         Self::with(directory, StackServers::Own { survives_power_cuts: true })
     }
 
-    /// A stack with servers of its own, for tests that kill them.
+    /// A stack with its own servers, for tests that kill them.
     pub fn with_own_test_servers(directory: &Path) -> Self {
         Self::with(directory, StackServers::Own { survives_power_cuts: false })
     }
@@ -69,35 +68,35 @@ impl StackOptions {
         }
     }
 
-    /// Sets an environment variable of one service, over what the stack itself sets.
+    /// Sets an environment variable of one service. It overrides the stack's own value.
     #[must_use]
     pub fn variable(mut self, service: Service, name: &str, value: impl Into<String>) -> Self {
         self.variables.push((service, name.to_owned(), value.into()));
         self
     }
 
-    /// Runs another program as the service, that of another release perhaps. Its migrations make the service's tables.
+    /// Uses another program for the service, perhaps of another release. Its migrations create the service's tables.
     #[must_use]
     pub fn program(mut self, service: Service, program: &Path) -> Self {
         self.programs.insert(service, program.to_owned());
         self
     }
 
-    /// Has someone told of processes that start and die.
+    /// Receives a notice when a process starts or dies.
     #[must_use]
     pub fn listener(mut self, listener: Listener) -> Self {
         self.listener = listener;
         self
     }
 
-    /// Has someone told what is waited for.
+    /// Receives progress messages.
     #[must_use]
     pub fn progress(mut self, progress: Progress) -> Self {
         self.progress = progress;
         self
     }
 
-    /// Leads every link through a port of the caller's, who can then slow it down or cut it.
+    /// Routes every link through a port of the caller, which can slow it down or cut it.
     #[must_use]
     pub fn detour(mut self, detour: Detour) -> Self {
         self.detour = detour;

@@ -1,4 +1,4 @@
-//! The services as child processes: their environment, their migrations, their start.
+//! The services as child processes: environment, migrations and start.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,39 +11,39 @@ use tokio::process::Command;
 use tokio::time::timeout;
 use url::Url;
 
-use super::kept::{Kept, ServicePorts};
 use super::options::{Detour, Link};
+use super::saved_state::{SavedState, ServicePorts};
 use crate::http;
 use crate::launch::Launch;
 use crate::part::{Part, Service};
-use crate::places;
+use crate::paths;
 use crate::ports::loopback;
-use crate::supervised::{Farewell, Listener, Supervised};
+use crate::supervised::{Listener, StopProcedure, Supervised};
 use crate::test_servers::TestServers;
 
 const MIGRATION_LIMIT: Duration = Duration::from_secs(120);
 const RUN_LIMIT: Duration = Duration::from_secs(180);
 const READY_LIMIT: Duration = Duration::from_secs(60);
-/// A service gets this long to finish what it has accepted.
-const GRACE: Duration = Duration::from_secs(25);
-/// Where the portal's mails go, in the stack's directory.
+/// The time for a service to finish the work it has accepted.
+const STOP_GRACE: Duration = Duration::from_secs(25);
+/// The directory of the portal's mails, in the stack's directory.
 pub(super) const MAILS: &str = "mails";
 
-/// Where the services find the servers.
+/// The addresses of the servers.
 #[derive(Clone, Debug)]
 pub(super) struct Backends {
     pub(super) databases: BTreeMap<Service, String>,
     pub(super) broker: String,
 }
 
-/// A service that is kept running.
+/// A supervised service.
 pub(super) struct RunningService {
     pub(super) process: Supervised,
     ports: ServicePorts,
 }
 
 impl RunningService {
-    /// Waits until it says that it is ready, over as many restarts as it takes.
+    /// Waits until the service is ready, across restarts.
     pub(super) async fn ready(&self) -> anyhow::Result<()> {
         self.process.ready(READY_LIMIT, async || is_ready(self.ports).await).await
     }
@@ -54,10 +54,10 @@ impl RunningService {
 }
 
 async fn is_ready(ports: ServicePorts) -> bool {
-    http::answers_ok(ports.management, "/health/ready").await
+    http::responds_ok(ports.management, "/health/ready").await
 }
 
-/// Brings a service's database up to date.
+/// Migrates a service's database.
 pub(crate) async fn migrate(launch: &Launch, service: Service) -> anyhow::Result<()> {
     let name = service.name();
     let migration = launch.clone().argument("migrate");
@@ -71,7 +71,7 @@ pub(crate) async fn migrate(launch: &Launch, service: Service) -> anyhow::Result
     Ok(())
 }
 
-/// Runs the program to its end, with its output for the caller.
+/// Runs the program until it ends and returns its output.
 pub(super) async fn run(launch: &Launch, service: Service, arguments: &[&str]) -> anyhow::Result<Output> {
     let name = service.name();
     let launch = arguments.iter().fold(launch.clone(), |launch, argument| launch.argument(argument));
@@ -83,31 +83,31 @@ pub(super) async fn run(launch: &Launch, service: Service, arguments: &[&str]) -
         .with_context(|| format!("starting `{name} {arguments:?}`"))
 }
 
-/// Starts a service; whether it is ready is another question.
+/// Starts a service without waiting until it is ready.
 pub(super) fn start(
     launch: Launch,
     service: Service,
     ports: ServicePorts,
     listener: Listener,
 ) -> anyhow::Result<RunningService> {
-    let farewell = Farewell { signal: Signal::TERM, grace: GRACE, at_once: Signal::KILL };
-    let process = Supervised::start(service.name(), launch.argument("serve"), farewell, listener)?;
+    let stop_procedure = StopProcedure { signal: Signal::TERM, grace: STOP_GRACE, at_once: Signal::KILL };
+    let process = Supervised::start(service.name(), launch.argument("serve"), stop_procedure, listener)?;
     Ok(RunningService { process, ports })
 }
 
-/// The service's program with its environment, still without the word that says what to do.
+/// The service's program with its environment, without arguments.
 pub(super) fn launch(
     service: Service,
     program: &Path,
     directory: &Path,
-    kept: &Kept,
+    kept: &SavedState,
     backends: &Backends,
     detour: &Detour,
 ) -> anyhow::Result<Launch> {
     let log = directory.join(format!("logs/{}.log", service.name()));
     let database = backends.databases.get(&service).context("each service has a database")?;
-    let database = by_way_of(detour, Link { from: service, to: Part::Postgres }, database)?;
-    let broker = by_way_of(detour, Link { from: service, to: Part::RabbitMq }, &backends.broker)?;
+    let database = with_detour(detour, Link { from: service, to: Part::Postgres }, database)?;
+    let broker = with_detour(detour, Link { from: service, to: Part::RabbitMq }, &backends.broker)?;
     let ports = kept.ports.of(service)?;
     let launch = Launch::new(program, &log)
         .without(TestServers::VARIABLE)
@@ -115,7 +115,7 @@ pub(super) fn launch(
         .variable("WAYBILL_BROKER__URL", broker)
         .variable("WAYBILL_INTERNAL__TOKEN", &kept.secrets.internal_token)
         .variable("WAYBILL_TELEMETRY__FORMAT", "json")
-        // As images do (deploy/images/Containerfile).
+        // As in the container images (deploy/images/Containerfile).
         .variable("MALLOC_MMAP_THRESHOLD_", "1048576");
     let mut launch = listening(launch, ports);
     if let Some(public) = ports.public {
@@ -128,7 +128,7 @@ pub(super) fn launch(
     own_settings(service, directory, kept, launch)
 }
 
-/// Tells a program where to listen.
+/// Sets the addresses of a program's listeners.
 pub(super) fn listening(launch: Launch, ports: ServicePorts) -> Launch {
     let launch = launch
         .variable("WAYBILL_HTTP__INTERNAL", loopback(ports.internal).to_string())
@@ -139,16 +139,21 @@ pub(super) fn listening(launch: Launch, ports: ServicePorts) -> Launch {
     }
 }
 
-/// The URL with the port that its link is led through.
-fn by_way_of(detour: &Detour, link: Link, url: &str) -> anyhow::Result<String> {
+/// Replaces the port of a URL by the detour's port.
+fn with_detour(detour: &Detour, link: Link, url: &str) -> anyhow::Result<String> {
     let mut url = Url::parse(url)?;
     let port = url.port().context("the URL of a server names its port")?;
     ensure!(url.set_port(Some(detour(link, port)?)).is_ok(), "the URL of a server takes a port");
     Ok(url.into())
 }
 
-/// What only one service is told.
-fn own_settings(service: Service, directory: &Path, kept: &Kept, launch: Launch) -> anyhow::Result<Launch> {
+/// The settings of a single service.
+fn own_settings(
+    service: Service,
+    directory: &Path,
+    kept: &SavedState,
+    launch: Launch,
+) -> anyhow::Result<Launch> {
     let launch = match service {
         Service::OrderApi => {
             let portal =
@@ -168,8 +173,9 @@ fn own_settings(service: Service, directory: &Path, kept: &Kept, launch: Launch)
     Ok(launch)
 }
 
-/// The portal shows the integrators' base URL, writes its mails into a folder, and serves its pages when they are built.
-fn portal_settings(directory: &Path, kept: &Kept, launch: Launch) -> anyhow::Result<Launch> {
+/// The portal shows the integrators' base URL, writes its mails into a directory, and serves its pages if they are
+/// built.
+fn portal_settings(directory: &Path, kept: &SavedState, launch: Launch) -> anyhow::Result<Launch> {
     let integration = kept.ports.of(Service::OrderApi)?.public.context("order-api has a public listener")?;
     let launch = launch
         .variable("WAYBILL_OPERATOR__TOKEN", &kept.secrets.operator_token)
@@ -177,7 +183,7 @@ fn portal_settings(directory: &Path, kept: &Kept, launch: Launch) -> anyhow::Res
         .variable("WAYBILL_MAIL__TRANSPORT", "folder")
         .variable("WAYBILL_MAIL__FOLDER", directory.join(MAILS))
         .variable("WAYBILL_PUBLIC__API_URL", format!("http://127.0.0.1:{integration}/v1"));
-    Ok(match places::built_pages() {
+    Ok(match paths::built_pages() {
         Some(folder) => launch.variable("WAYBILL_PAGES__FOLDER", folder),
         None => launch,
     })

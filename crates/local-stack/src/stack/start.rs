@@ -9,14 +9,14 @@ use domain::Entropy;
 use futures_util::future::try_join_all;
 
 use super::file::{Content, StackFile};
-use super::kept::Kept;
 use super::lock::Lock;
 use super::options::{StackOptions, StackServers};
+use super::saved_state::SavedState;
 use super::services::{self, Backends, RunningService};
 use super::{Progress, Stack};
 use crate::launch::Launch;
 use crate::part::Service;
-use crate::places;
+use crate::paths;
 use crate::postgres::{Postgres, PostgresOptions};
 use crate::rabbitmq::{RabbitMq, RabbitMqOptions};
 use crate::supervised::{Listener, Notice};
@@ -24,14 +24,14 @@ use crate::test_servers::TestServers;
 
 pub(super) async fn start(options: StackOptions) -> anyhow::Result<Stack> {
     let StackOptions { directory, servers, variables, programs, listener, progress, detour } = options;
-    places::stack_directory(&directory)?;
+    paths::stack_directory(&directory)?;
     let lock = Lock::take(&directory)?;
-    begin_logs(&directory)?;
-    let kept = Kept::load_or_make(&directory, &Entropy::from_system()?)?;
+    rotate_logs(&directory)?;
+    let kept = SavedState::load_or_make(&directory, &Entropy::from_system()?)?;
     let file = Arc::new(StackFile::new(directory.join("stack.json"))?);
-    let listener = noting(&file, listener);
+    let listener = recording(&file, listener);
 
-    // Copies of templates have their tables; another release's program makes its own.
+    // Copies of templates have tables already. Programs of other releases create their own.
     let has_tables = matches!(servers, StackServers::Shared(_)) && programs.is_empty();
     let (postgres, rabbitmq, backends) = match servers {
         StackServers::Own { survives_power_cuts } => {
@@ -59,7 +59,7 @@ pub(super) async fn start(options: StackOptions) -> anyhow::Result<Stack> {
     let mut launches = BTreeMap::new();
     for service in Service::ALL {
         let program = programs.get(&service).cloned();
-        let program = program.map_or_else(|| places::built_program(service.name()), Ok)?;
+        let program = program.map_or_else(|| paths::built_program(service.name()), Ok)?;
         let launch = services::launch(service, &program, &stack.directory, &kept, &stack.backends, &detour)?;
         let own = variables.iter().filter(|(whose, _, _)| *whose == service);
         launches.insert(service, own.fold(launch, |launch, (_, name, value)| launch.variable(name, value)));
@@ -74,8 +74,8 @@ pub(super) async fn start(options: StackOptions) -> anyhow::Result<Stack> {
     Ok(stack)
 }
 
-/// The log of the last run is kept; the one before goes.
-fn begin_logs(directory: &Path) -> anyhow::Result<()> {
+/// Rotates the logs and keeps one previous log per part.
+fn rotate_logs(directory: &Path) -> anyhow::Result<()> {
     for entry in fs::read_dir(directory.join("logs"))? {
         let log = entry?.path();
         if log.extension().is_some_and(|extension| extension == "log") {
@@ -85,8 +85,8 @@ fn begin_logs(directory: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A listener that keeps `stack.json` current before it passes the notice on.
-fn noting(file: &Arc<StackFile>, listener: Listener) -> Listener {
+/// A listener that updates `stack.json` and then forwards the notice.
+fn recording(file: &Arc<StackFile>, listener: Listener) -> Listener {
     let file = Arc::clone(file);
     Arc::new(move |notice| {
         if let Err(error) = file.note(notice) {
@@ -99,7 +99,7 @@ fn noting(file: &Arc<StackFile>, listener: Listener) -> Listener {
 
 async fn start_servers(
     directory: &Path,
-    kept: &Kept,
+    kept: &SavedState,
     survives_power_cuts: bool,
     listener: &Listener,
     progress: &Progress,
@@ -130,7 +130,11 @@ async fn start_servers(
     tokio::try_join!(postgres, rabbitmq)
 }
 
-async fn own_backends(postgres: &Postgres, rabbitmq: &RabbitMq, kept: &Kept) -> anyhow::Result<Backends> {
+async fn own_backends(
+    postgres: &Postgres,
+    rabbitmq: &RabbitMq,
+    kept: &SavedState,
+) -> anyhow::Result<Backends> {
     let mut databases = BTreeMap::new();
     for service in Service::ALL {
         let password = kept.secrets.of_database(service)?;
@@ -153,15 +157,15 @@ async fn shared_backends(servers: &TestServers, with_tables: bool) -> anyhow::Re
 }
 
 async fn migrate(launches: &BTreeMap<Service, Launch>, progress: &Progress) -> anyhow::Result<()> {
-    progress("Bringing the databases up to date");
+    progress("Migrating the databases");
     try_join_all(launches.iter().map(|(service, launch)| services::migrate(launch, *service))).await?;
     Ok(())
 }
 
-/// Starts all at once, and then waits for each: they need each other only once there is something to do.
+/// Starts all services at once and then waits for each: they depend on each other only when there is work.
 async fn start_services(
     launches: BTreeMap<Service, Launch>,
-    kept: &Kept,
+    kept: &SavedState,
     listener: &Listener,
     progress: &Progress,
 ) -> anyhow::Result<BTreeMap<Service, Arc<RunningService>>> {

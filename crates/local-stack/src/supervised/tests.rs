@@ -1,11 +1,11 @@
-//! Supervision, tried on shells.
+//! Supervision of shell scripts.
 
 use std::fs;
 use std::path::PathBuf;
 
 use super::*;
 
-/// A directory for the log and the traces of a shell; removed at the end.
+/// The directory of a shell's log and marker files; removed at the end.
 struct Trial {
     directory: PathBuf,
     notices: Arc<Mutex<Vec<Notice>>>,
@@ -21,11 +21,11 @@ impl Trial {
 
     fn start(&self, script: &str) -> Supervised {
         let launch = Launch::new("sh", &self.directory.join("log")).argument("-c").argument(script);
-        let farewell =
-            Farewell { signal: Signal::TERM, grace: Duration::from_secs(2), at_once: Signal::KILL };
+        let stop_procedure =
+            StopProcedure { signal: Signal::TERM, grace: Duration::from_secs(2), at_once: Signal::KILL };
         let notices = Arc::clone(&self.notices);
         let listener: Listener = Arc::new(move |notice| notices.lock().unwrap().push(notice.clone()));
-        Supervised::start("trial", launch, farewell, listener).unwrap()
+        Supervised::start("trial", launch, stop_procedure, listener).unwrap()
     }
 
     fn deaths(&self) -> usize {

@@ -1,20 +1,21 @@
-//! Removes what test processes leave on shared servers: databases would fill the disk, queues would keep the broker busy.
+//! Removes what ended tests left on shared servers: databases would fill the disk, and queues would keep the broker
+//! busy.
 
 use std::path::Path;
 
 use super::TestServers;
 
-/// What the names of tests' databases and virtual hosts begin with; the id of their process follows.
+/// The prefix of tests' databases and virtual hosts; the process id follows.
 pub(super) const PREFIX: &str = "test_";
 
-/// How many databases are dropped in one round: each drop is a checkpoint, which takes its time beside busy tests.
+/// The number of databases dropped per round: each drop causes a checkpoint, which slows down running tests.
 const DATABASES_PER_ROUND: usize = 20;
 
 impl TestServers {
-    /// Drops databases and virtual hosts whose test process has ended; what is left is for the next round.
+    /// Drops databases and virtual hosts of ended test processes. The next round continues.
     ///
     /// # Errors
-    /// When a server refuses or cannot be reached.
+    /// When a server refuses or is unreachable.
     pub async fn drop_leftovers(&self) -> anyhow::Result<()> {
         let admin = &self.contact.postgres;
         let databases = admin.databases().await?.into_iter().filter(|name| is_leftover(name));
@@ -27,7 +28,7 @@ impl TestServers {
     }
 }
 
-/// Whether the name is a test's, and its process has ended.
+/// Whether the name belongs to a test process that has ended.
 fn is_leftover(name: &str) -> bool {
     let process = name.strip_prefix(PREFIX).and_then(|rest| rest.split('_').next());
     process.is_some_and(|id| !Path::new("/proc").join(id).exists())
@@ -42,7 +43,7 @@ mod tests {
         assert!(!is_leftover("postgres"));
         assert!(!is_leftover("template_wallet"));
         assert!(!is_leftover(&format!("test_{}_0a", std::process::id())));
-        // Above the kernel's largest process id.
+        // Larger than the kernel's largest process id.
         assert!(is_leftover("test_4194305_0a"));
     }
 }

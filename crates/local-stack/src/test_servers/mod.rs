@@ -1,4 +1,4 @@
-//! Servers for tests: one pair per process, or the pair that `local-stack with-servers` started for all of them.
+//! Servers for tests: one pair per process, or the pair that `local-stack with-servers` started for all processes.
 
 mod leftovers;
 mod templates;
@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
 
-use crate::places;
+use crate::paths;
 use crate::ports;
 use crate::postgres::{Admin, Postgres, PostgresOptions};
 use crate::rabbitmq::{BrokerAdmin, RabbitMq, RabbitMqOptions, RabbitMqPorts};
@@ -23,24 +23,24 @@ use crate::supervised::Listener;
 
 static FOR_THIS_PROCESS: OnceCell<TestServers> = OnceCell::const_new();
 
-/// The way to the servers that this process's tests share.
+/// Access to the servers that this process's tests share.
 pub struct Servers;
 
 impl Servers {
-    /// The servers that a parent process offers, else a pair of our own, started once and removed when we end.
+    /// The servers of the parent process, or else a pair that is started once and removed when this process ends.
     ///
     /// # Errors
-    /// When PostgreSQL or RabbitMQ is not installed or does not start; the message holds the end of its log.
+    /// When PostgreSQL or RabbitMQ is not installed or does not start. The error shows the end of its log.
     pub async fn for_tests() -> anyhow::Result<&'static TestServers> {
         FOR_THIS_PROCESS.get_or_try_init(TestServers::offered_or_own).await
     }
 }
 
-/// A PostgreSQL and a RabbitMQ that tests share; each test makes its own databases and virtual hosts.
+/// A PostgreSQL and a RabbitMQ that tests share. Each test creates its own databases and virtual hosts.
 pub struct TestServers {
     contact: Contact,
     entropy: Entropy,
-    /// The running pair when this process started it; dropping it ends the servers.
+    /// The running pair if this process started it. Dropping it stops the servers.
     own: Option<OwnPair>,
 }
 
@@ -50,18 +50,18 @@ struct OwnPair {
     directory: PathBuf,
 }
 
-/// What another process needs to use the servers; the content of the file that [`TestServers::offer`] writes.
+/// The access data for another process; the content of the file of [`TestServers::offer`].
 #[derive(Serialize, Deserialize)]
 struct Contact {
     postgres: Admin,
     rabbitmq: BrokerAdmin,
-    /// Holds the locks and logs of templates.
+    /// The directory with the locks and logs of templates.
     directory: PathBuf,
-    /// Of the roles that own databases with a service's tables.
+    /// The passwords of the roles that own databases with a service's tables.
     password_of_copies: String,
 }
 
-/// `WAYBILL_TEST_SERVERS`: the file in which a parent process offers its servers.
+/// `WAYBILL_TEST_SERVERS`: the file with the access data of the parent process's servers.
 #[derive(Deserialize, Serialize, JsonSchema)]
 struct Offer {
     test_servers: Option<PathBuf>,
@@ -72,19 +72,19 @@ impl settings::Settings for Offer {
 }
 
 impl TestServers {
-    /// The environment variable that names the file in which servers are offered.
+    /// The environment variable that names this file.
     pub const VARIABLE: &'static str = "WAYBILL_TEST_SERVERS";
 
-    /// A pair of servers of our own, on free ports, under `target/test-stacks/`. Whatever happens to this process,
-    /// the servers end with it and their directory goes.
+    /// Starts a pair of servers on free ports, under `target/test-stacks/`. The servers and their directory go when
+    /// this process ends, even if it is killed.
     ///
     /// # Errors
     /// As [`Servers::for_tests`].
     pub async fn start() -> anyhow::Result<Self> {
         let entropy = Entropy::from_system()?;
         let name = format!("{}-{:08x}", std::process::id(), entropy.below(u32::MAX));
-        let directory = places::test_directory().join(name);
-        places::stack_directory(&directory)?;
+        let directory = paths::test_directory().join(name);
+        paths::stack_directory(&directory)?;
         remove_when_we_end(&directory)?;
         let (postgres, rabbitmq) = start_pair(&directory, &entropy).await?;
         let contact = Contact {
@@ -106,18 +106,18 @@ impl TestServers {
         Ok(Self { contact: serde_json::from_slice(&text)?, entropy: Entropy::from_system()?, own: None })
     }
 
-    /// Offers our own servers to child processes: the file's path belongs into their [`TestServers::VARIABLE`].
+    /// Writes the access data for child processes. Set [`TestServers::VARIABLE`] to the returned path for them.
     ///
     /// # Errors
-    /// When the servers are not our own, or the file cannot be written.
+    /// When this process did not start the servers, or the file cannot be written.
     pub fn offer(&self) -> anyhow::Result<PathBuf> {
-        let own = self.own.as_ref().context("these servers are someone else's to offer")?;
+        let own = self.own.as_ref().context("another process started these servers")?;
         let file = own.directory.join("servers.json");
-        places::write_private(&file, &serde_json::to_vec(&self.contact)?)?;
+        paths::write_private(&file, &serde_json::to_vec(&self.contact)?)?;
         Ok(file)
     }
 
-    /// Ends our own servers and removes their data.
+    /// Stops the servers that this process started and removes their data.
     ///
     /// # Errors
     /// When the data cannot be removed.
@@ -125,32 +125,32 @@ impl TestServers {
         let Some(OwnPair { postgres, rabbitmq, directory }) = self.own else { return Ok(()) };
         drop(rabbitmq);
         drop(postgres);
-        places::remove_stack_directory(&directory)
+        paths::remove_stack_directory(&directory)
     }
 
-    /// A fresh, empty database with a role of its own: `postgres://role:password@127.0.0.1:port/database`.
+    /// Creates an empty database with its own role: `postgres://role:password@127.0.0.1:port/database`.
     ///
     /// # Errors
-    /// When the server refuses or cannot be reached.
+    /// When the server refuses or is unreachable.
     pub async fn create_database(&self) -> anyhow::Result<String> {
         let password = format!("{:032x}", self.entropy.u128());
         self.contact.postgres.create_database(&self.new_name(), &password).await
     }
 
-    /// A fresh virtual host: `amqp://user:password@127.0.0.1:port/vhost`.
+    /// Creates a virtual host: `amqp://user:password@127.0.0.1:port/vhost`.
     ///
     /// # Errors
-    /// When the broker refuses or cannot be reached.
+    /// When the broker refuses or is unreachable.
     pub async fn create_vhost(&self) -> anyhow::Result<String> {
         self.contact.rabbitmq.create_vhost(&self.new_name()).await
     }
 
-    /// A name that says which process it belongs to.
+    /// A name that contains the process id.
     fn new_name(&self) -> String {
         format!("{}{}_{:032x}", leftovers::PREFIX, std::process::id(), self.entropy.u128())
     }
 
-    /// A user of a virtual host of ours who may configure, write and read what these expressions match; its URL.
+    /// Creates a user who may configure, write and read the resources of a virtual host that match these expressions.
     ///
     /// # Errors
     /// As [`Servers::create_vhost`].
@@ -178,8 +178,8 @@ async fn start_pair(directory: &Path, entropy: &Entropy) -> anyhow::Result<(Post
     tokio::try_join!(Postgres::start(&postgres, unheard.clone()), RabbitMq::start(&rabbitmq, unheard.clone()))
 }
 
-/// A test program has no hook for its end, and may be killed. So a shell waits for the end of its input, which only
-/// we hold, and then removes the directory; servers that are still on their way out are given a few tries.
+/// A test program has no exit hook and may be killed. So a shell waits until its input closes, which happens when this
+/// process ends, and removes the directory. It retries while servers are still stopping.
 pub(crate) fn remove_when_we_end(directory: &Path) -> anyhow::Result<()> {
     const SCRIPT: &str = r#"read -r _
         for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -188,14 +188,14 @@ pub(crate) fn remove_when_we_end(directory: &Path) -> anyhow::Result<()> {
         done"#;
     let child = Command::new("sh")
         .args(["-c", SCRIPT, "sh"])
-        .args([directory, &places::outside(directory)?])
+        .args([directory, &paths::outside(directory)?])
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .context("starting sh")?;
-    // Held open, unwritten, until this process is gone; the shell is not ours to wait for.
+    // The pipe stays open until this process ends. Nobody waits for the shell.
     std::mem::forget(child);
     Ok(())
 }

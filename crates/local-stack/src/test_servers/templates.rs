@@ -1,4 +1,4 @@
-//! Databases with a service's tables: copies of a template, which its program migrates once per pair of servers.
+//! Databases with a service's tables: copies of a template that is migrated once per pair of servers.
 
 use std::fs::File;
 
@@ -7,15 +7,15 @@ use anyhow::Context;
 use super::TestServers;
 use crate::launch::Launch;
 use crate::part::Service;
-use crate::places;
+use crate::paths;
 use crate::stack;
 
 impl TestServers {
-    /// A fresh database with the tables of a service: `postgres://role:password@127.0.0.1:port/database`. All databases
-    /// of one service belong to one role, since a copy's tables have the owner of the template's.
+    /// Creates a database with the tables of a service: `postgres://role:password@127.0.0.1:port/database`. All
+    /// databases of a service belong to one role, because copied tables keep their owner.
     ///
     /// # Errors
-    /// When the service's program is not built, its migrations fail, or the server cannot be reached.
+    /// When the service's program is not built, its migrations fail, or the server is unreachable.
     pub async fn create_database_of(&self, service: Service) -> anyhow::Result<String> {
         let admin = &self.contact.postgres;
         let (template, role) = (template(service), role(service));
@@ -28,8 +28,8 @@ impl TestServers {
         Ok(admin.url(&role, &self.contact.password_of_copies, &name))
     }
 
-    /// Test processes run side by side: the first one migrates, the others wait for it. The template gets its name
-    /// last, so that whatever has the name is complete.
+    /// Test processes run concurrently: the first one migrates and the others wait. The template is renamed last, so
+    /// that its name implies that it is complete.
     async fn make_template(&self, service: Service) -> anyhow::Result<()> {
         let (template, role) = (template(service), role(service));
         let file = File::create(self.contact.directory.join(format!("{template}.lock")))?;
@@ -41,7 +41,7 @@ impl TestServers {
         admin.drop_databases(std::slice::from_ref(&role)).await?;
         let url = admin.create_database(&role, &self.contact.password_of_copies).await?;
         let log = self.contact.directory.join(format!("logs/migrate-{}.log", service.name()));
-        let launch = Launch::new(places::built_program(service.name())?, &log)
+        let launch = Launch::new(paths::built_program(service.name())?, &log)
             .without(Self::VARIABLE)
             .variable("WAYBILL_DATABASE__URL", url);
         stack::migrate(&launch, service).await?;

@@ -1,4 +1,4 @@
-//! Brokers for these tests, and the events that go through them.
+//! Brokers and events for these tests.
 
 use chrono::DateTime;
 use domain::{BusinessId, Clock, Entropy, EventId};
@@ -13,7 +13,7 @@ pub(crate) fn broker(url: &str) -> Broker {
     Broker::start(&settings::Broker::new(Secret::new(url)), "test")
 }
 
-/// Events with ids that are never the same twice in a run, of a kind that `portal-api.facts` is bound to.
+/// Events with unique ids, of a kind that `portal-api.facts` is bound to.
 pub(crate) struct Events {
     entropy: Entropy,
     clock: Clock,
@@ -47,7 +47,7 @@ pub(crate) fn outgoing(envelope: &Envelope) -> Outgoing {
     }
 }
 
-/// The number of messages that are ready in a queue.
+/// The number of ready messages in a queue.
 pub(crate) async fn ready_messages(url: &str, queue: &str) -> u32 {
     state(url, queue).await.message_count()
 }

@@ -1,4 +1,4 @@
-//! What becomes of messages.
+//! The outcome of messages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -92,7 +92,7 @@ async fn a_handler_that_panics_ends_in_the_dead_letters_and_not_in_silence() {
     let dead_letters = Queue::shared(queues::FACTS).dead_letters();
     until("it is a dead letter", async || ready_messages(&url, &dead_letters).await == 1).await;
     consuming.stop().await;
-    // The limit of deliveries, and the good one.
+    // The limit of deliveries, and the valid one.
     assert_eq!(recorder.heard().len(), 22);
     broker.close().await;
 }
@@ -119,7 +119,7 @@ async fn each_instance_hears_everything_while_it_is_there() {
     tokio::join!(first.close(), second.close());
 }
 
-/// Two messages are in hand until the stop is asked for.
+/// Two messages are in flight until the stop is requested.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn stopping_finishes_what_is_in_hand_and_leaves_the_rest() {
     let url = vhost().await;
@@ -137,7 +137,7 @@ async fn stopping_finishes_what_is_in_hand_and_leaves_the_rest() {
     broker.publisher().publish(&messages).await.unwrap();
     let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 2);
     until("two are in hand", async || recorder.heard().len() == 2).await;
-    // The stop is asked for before either may finish.
+    // The stop is requested before either may finish.
     let stopping = consuming.stop();
     finish.send(true).unwrap();
     stopping.await;

@@ -1,4 +1,4 @@
-//! The broker is killed, and comes back.
+//! The broker is killed and restarts.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -43,10 +43,10 @@ async fn what_was_confirmed_survives_a_kill_and_all_return() {
         })
     };
     let mut round = 0;
-    // A kill may fall between two publishes; at least one is to meet one under way.
+    // A kill may fall between two publishes; at least one kill must hit a publish in progress.
     while round < 2 || failures.load(Ordering::Relaxed) == 0 {
         round += 1;
-        assert!(round <= 10, "the kills met nobody");
+        assert!(round <= 10, "no kill hit a publish in progress");
         let heard = recorder.heard().len();
         until("messages flow", async || recorder.heard().len() > heard + 200).await;
         let before = (news.connections(), recorder.connections());

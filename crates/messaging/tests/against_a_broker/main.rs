@@ -1,4 +1,4 @@
-//! This crate against real RabbitMQ servers.
+//! This crate with real RabbitMQ servers.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! What the publisher promises.
+//! The guarantees of the publisher.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn an_event_waits_for_a_consumer_that_never_was_there_before() {
     let recorder = Recorder::content();
     let consuming = recorder.consume(&broker, Queue::shared(queues::FACTS), 1);
     test_kit::until("all are heard", async || recorder.heard().len() == 300).await;
-    // One at a time, they come in the order in which they were sent.
+    // Handled one at a time, they arrive in the order in which they were published.
     assert_eq!(recorder.heard(), sent.iter().map(|event| event.id).collect::<Vec<_>>());
     consuming.stop().await;
     broker.check().await.unwrap();
@@ -55,18 +55,18 @@ async fn what_no_queue_takes_comes_back_and_the_rest_is_kept() {
     publisher.publish(&[outgoing(&events.funded())]).await.unwrap();
     unbind(&url, facts.name(), binding::WALLET_FUNDED).await;
 
-    // One is for instances alone, of which there are none, and its confirm comes before that of the funded one.
+    // One is only for instances, of which there are none. Its confirm comes before that of the funded one.
     let batch =
         [Body::BusinessChanged {}, Body::FirstTestOrder {}, Body::WalletFunded {}, Body::BusinessChanged {}]
             .map(|body| outgoing(&events.event(body)));
     let error = publisher.publish(&batch).await.unwrap_err();
     assert!(matches!(&error, BrokerError::Unroutable(returned) if *returned == [2]), "{error}");
     assert_eq!(ready_messages(&url, facts.name()).await, 2);
-    // Who makes the queues binds them anew.
+    // The service that declares the queues restores the binding.
     publisher.publish(&batch[2..]).await.unwrap();
     assert_eq!(ready_messages(&url, facts.name()).await, 3);
 
-    // Not for each batch that comes back, but the others go on.
+    // Not for each returned batch, but the other messages are published.
     unbind(&url, facts.name(), binding::WALLET_FUNDED).await;
     for _ in 0..2 {
         let error = publisher.publish(&batch).await.unwrap_err();
@@ -76,7 +76,7 @@ async fn what_no_queue_takes_comes_back_and_the_rest_is_kept() {
     broker.close().await;
 }
 
-/// Another's batch at the same time neither takes the blame nor loses its own.
+/// A concurrent batch neither gets the error nor loses its own messages.
 #[tokio::test]
 async fn concurrent_publishers_each_hear_of_their_own() {
     let url = vhost().await;
@@ -85,7 +85,7 @@ async fn concurrent_publishers_each_hear_of_their_own() {
     publisher.connected().await.unwrap();
     publisher.publish(&[outgoing(&events.event(Body::FirstTestOrder {}))]).await.unwrap();
     unbind(&url, facts.name(), binding::WALLET_FUNDED).await;
-    // The queues are made anew after the first that comes back.
+    // The queues are redeclared after the first returned message.
     publisher.publish(&[outgoing(&events.funded())]).await.unwrap_err();
     publisher.publish(&[outgoing(&events.event(Body::FirstTestOrder {}))]).await.unwrap();
     unbind(&url, facts.name(), binding::WALLET_FUNDED).await;
@@ -119,7 +119,7 @@ async fn a_broker_that_accepts_and_says_nothing_does_not_gather_connections() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let broker = broker(&format!("amqp://u:p@{}/v", listener.local_addr().unwrap()));
     let (mut first, _) = listener.accept().await.unwrap();
-    // Our side gives up, and the line is cut: the protocol header is all that comes before the end.
+    // Our side gives up and closes the socket: the protocol header is all that arrives before the end.
     let mut said = Vec::new();
     let read = tokio::io::AsyncReadExt::read_to_end(&mut first, &mut said);
     tokio::time::timeout(Duration::from_secs(10), read).await.unwrap().unwrap();

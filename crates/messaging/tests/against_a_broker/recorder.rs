@@ -1,4 +1,4 @@
-//! A handler that remembers what it was given, and does what the test asks.
+//! A handler that records its messages and returns what the test wants.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -33,12 +33,12 @@ impl Recorder {
         Self::new(|_| Ok(()))
     }
 
-    /// The ids of all deliveries, repeated ones too.
+    /// The ids of all deliveries, including repeated ones.
     pub(crate) fn heard(&self) -> Vec<EventId> {
         self.0.heard.lock().unwrap().iter().map(|(id, _)| *id).collect()
     }
 
-    /// The trace that each delivery was handled in.
+    /// The trace of each delivery.
     pub(crate) fn traces(&self) -> Vec<Option<String>> {
         self.0.heard.lock().unwrap().iter().map(|(_, trace)| trace.clone()).collect()
     }
@@ -72,7 +72,7 @@ pub(crate) struct Consuming {
 }
 
 impl Consuming {
-    /// Asks for the stop at once; the future ends with the consumer.
+    /// Requests the stop at once. The future completes with the consumer.
     pub(crate) fn stop(self) -> impl Future<Output = ()> {
         self.stop.cancel();
         async { self.task.await.unwrap() }

@@ -1,4 +1,4 @@
-//! Where the platform makes the exchange and the queues, services need rights on little.
+//! The services' permissions when the platform creates the exchange and the queues.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,15 +13,16 @@ use test_kit::{until, vhost};
 use crate::brokers::{Events, broker, outgoing, ready_messages};
 use crate::recorder::Recorder;
 
-/// As `deploy/` gives them to a service that publishes, reads one shared queue, and has a queue of its own per instance.
+/// The permissions in `deploy/` of a service that publishes, consumes one shared queue, and has its own queue per
+/// instance.
 const CONFIGURE: &str = r"^amq\.gen-.*$";
 const WRITE: &str = r"^(waybill\.events|amq\.gen-.*)$";
 const READ: &str = r"^(portal-api\.(facts|warnings)|waybill\.events|amq\.gen-.*)$";
 
-/// More than the deliveries after which a queue gives a message up.
+/// More than a queue's delivery limit.
 const RENEWALS: usize = 30;
 
-/// A broker that makes nothing shared.
+/// A broker client that declares no shared queue.
 fn guest(url: &str) -> Broker {
     Broker::start(&settings::Broker { declare: false, ..settings::Broker::new(Secret::new(url)) }, "test")
 }
@@ -31,7 +32,7 @@ async fn a_service_with_rights_on_its_own_queues_alone_publishes_and_hears() {
     let url = vhost().await;
     let (platform, events) = (broker(&url), Events::new());
     platform.publisher().connected().await.unwrap();
-    // Makes them all, as the platform would.
+    // Declares them all, as the platform would.
     platform.publisher().publish(&[outgoing(&events.funded())]).await.unwrap();
 
     let servers = Servers::for_tests().await.unwrap();

@@ -1,4 +1,4 @@
-//! A broker behind TLS.
+//! A broker with TLS.
 
 use events::queues;
 use local_stack::{Authority, free_port};
@@ -9,7 +9,7 @@ use test_kit::{OwnBroker, until};
 use crate::brokers::{Events, outgoing};
 use crate::recorder::Recorder;
 
-/// What the server's certificate says; it is reached under `localhost`, too.
+/// The name in the server's certificate. The server is also reachable as `localhost`.
 const NAME: &str = "127.0.0.1";
 
 struct TlsBroker {

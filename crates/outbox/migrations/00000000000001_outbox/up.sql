@@ -1,4 +1,4 @@
--- What is to be published: written in the transaction that makes it true, deleted once the broker has confirmed it.
+-- Events to publish: inserted in the transaction that causes them, deleted after the broker has confirmed them.
 CREATE TABLE outbox_messages (
     id          BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     event_id    TEXT COLLATE "C" NOT NULL,
@@ -8,10 +8,10 @@ CREATE TABLE outbox_messages (
     tracestate  TEXT,
     created_at  TIMESTAMPTZ NOT NULL
 )
--- Rows live for milliseconds; without frequent cleaning the relay would walk over the dead ones.
+-- Rows live for milliseconds. Without frequent vacuuming, the relay would scan the dead rows.
 WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000);
 
--- Which events a consumer has handled, so that a second delivery changes nothing.
+-- The events that a consumer has handled, so that a redelivery changes nothing.
 CREATE TABLE inbox (
     consumer TEXT COLLATE "C" NOT NULL,
     event_id TEXT COLLATE "C" NOT NULL,

@@ -1,4 +1,4 @@
-//! This crate against real servers.
+//! This crate with real servers.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

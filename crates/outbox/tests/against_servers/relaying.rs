@@ -1,4 +1,4 @@
-//! The relay: everything committed arrives, nothing leaves the outbox before the broker has it.
+//! The relay: every committed event arrives, and an event leaves the outbox only after the broker has it.
 
 use std::time::Duration;
 
@@ -33,14 +33,14 @@ async fn two_relays_share_the_work_and_send_each_event_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_ring_is_heard_at_once_and_a_missed_one_soon() {
+async fn a_notification_acts_at_once_and_a_missed_one_soon() {
     let (database, _) = database().await;
     let (events, recorder) = (Events::new(), Recorder::default());
     let (broker, notifier) = (broker(&vhost().await), OutboxNotifier::default());
     let listening = recorder.listen(&broker);
     let unrung = Running::relay(&database, &broker, &notifier, Clock::system());
     let first = events.commit(&database, 1).await.unwrap();
-    until("the first has arrived unrung", async || recorder.has_all(&first)).await;
+    until("the first has arrived without a notification", async || recorder.has_all(&first)).await;
     unrung.stop().await;
 
     let never_looks = Relay::new(&unit(&database, &notifier, Clock::system()), broker.publisher())
@@ -49,7 +49,7 @@ async fn a_ring_is_heard_at_once_and_a_missed_one_soon() {
     for _ in 0..10 {
         let next = events.commit(&database, 1).await.unwrap();
         notifier.notify();
-        until("the bell has been heard", async || recorder.has_all(&next)).await;
+        until("the notification has acted", async || recorder.has_all(&next)).await;
     }
     relay.stop().await;
     listening.stop().await;
@@ -76,8 +76,8 @@ async fn an_event_arrives_in_the_trace_of_the_request_that_caused_it() {
     broker.close().await;
 }
 
-/// Lets a relay make the queues, and takes the binding of the funded ones away. Then a relay of a service that makes no
-/// queues, and so does not make this one good.
+/// Lets a relay create the queues, and removes the binding for funded wallets. Returns the relay of a service that
+/// creates no queues, and so does not restore this one.
 async fn relay_without_a_queue_for_funded(
     database: &Database,
     vhost: &str,
@@ -113,7 +113,7 @@ async fn events_that_no_queue_takes_stay_and_the_others_pass_them_by() {
     until("only the other has left", async || waiting(&url).await == 600).await;
     let later = events.commit_all(&database, vec![events.first_test_order()]).await.unwrap();
     until("a later one has arrived", async || recorder.has_all(&later)).await;
-    // A row that is tried again and put back has another version.
+    // A retried row that was put back has another version.
     let versions = "SELECT md5(string_agg(xmin::text, ' ' ORDER BY id)) FROM outbox_messages
         WHERE routing_key = 'wallet.funded'";
     for _ in 0..2 {
@@ -133,7 +133,7 @@ async fn events_that_no_queue_takes_stay_and_the_others_pass_them_by() {
     maker.close().await;
 }
 
-/// Their ids are lower than those of rows that were passed by long before.
+/// Their ids are lower than those of rows that were skipped long before.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_that_is_committed_late_goes_while_others_that_no_queue_takes_keep_coming() {
     let (database, url) = database().await;

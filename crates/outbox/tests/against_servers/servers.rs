@@ -1,4 +1,4 @@
-//! A migrated database, a broker, a relay between them, and a consumer that remembers.
+//! A migrated database, a broker, a relay between them, and a recording consumer.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ use settings::Secret;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// A fresh database with the outbox's tables.
+/// A new database with the outbox's tables.
 pub(crate) async fn database() -> (Database, String) {
     let settings = test_kit::database().await;
     postgres::migrate(&settings, vec![outbox::MIGRATIONS]).await.unwrap();
@@ -75,7 +75,7 @@ impl Events {
     }
 }
 
-/// Remembers how often it heard each event, and in which trace last.
+/// Records how often it received each event, and the last trace.
 #[derive(Clone, Default)]
 pub(crate) struct Recorder(Arc<Mutex<HashMap<EventId, Heard>>>);
 
@@ -112,7 +112,7 @@ pub(crate) fn unit(database: &Database, outbox: &OutboxNotifier, clock: Clock) -
     Unit { database: database.clone(), clock, entropy: Entropy::seeded(1), outbox: outbox.clone() }
 }
 
-/// A task that ends when it is asked to.
+/// A task that ends on request.
 pub(crate) struct Running {
     stop: CancellationToken,
     task: JoinHandle<()>,
@@ -150,7 +150,7 @@ pub(crate) async fn waiting(url: &str) -> u64 {
     count(url, "SELECT count(*) FROM outbox_messages").await
 }
 
-/// Takes a binding of a queue away, or makes it.
+/// Adds or removes a binding of a queue.
 pub(crate) async fn bind(url: &str, queue: &str, binding: &str, is_bound: bool) {
     let connection = Connection::connect(url, ConnectionProperties::default()).await.unwrap();
     let channel = connection.create_channel().await.unwrap();

@@ -1,4 +1,4 @@
-//! Outbox and inbox as tables: what is in them is what was committed.
+//! Outbox and inbox as tables: they contain exactly what was committed.
 
 use chrono::TimeDelta;
 use domain::Clock;
@@ -55,12 +55,12 @@ async fn a_consumer_sees_an_event_for_the_first_time_once() {
     let see = async |consumer: &str| {
         database.transaction(async |conn| outbox::first_time(conn, consumer, event, events.now()).await).await
     };
-    // At the same time, one of them is first.
+    // Of concurrent deliveries, one is first.
     let (a, b, c) = tokio::join!(see("a"), see("a"), see("a"));
     let firsts = [a, b, c].into_iter().filter(|seen| *seen.as_ref().unwrap()).count();
     assert_eq!(firsts, 1);
     assert!(see("b").await.unwrap());
-    // What was rolled back was not seen.
+    // A rolled-back transaction leaves no trace.
     let undone: Result<(), StoreError> = database
         .transaction(async |conn| {
             assert!(outbox::first_time(conn, "c", event, events.now()).await?);
@@ -86,11 +86,11 @@ async fn many_events_are_seen_at_once_and_each_for_the_first_time_once() {
     // One of them twice.
     let first = see(&[ids[2], ids[0], ids[1], ids[0]]).await;
     assert_eq!(first, ids[..3].iter().copied().collect());
-    // At the same time, each is new to one.
+    // In concurrent calls, each event is new to one of them.
     let (one, other) = tokio::join!(see(&ids), see(&ids));
     assert_eq!(one.len() + other.len(), 2);
     assert_eq!(count(&url, "SELECT count(*) FROM inbox").await, 5);
-    // What is forgotten is new again, and only that.
+    // A forgotten event is new again; the others are not.
     let forgotten: Result<(), StoreError> =
         database.transaction(async |conn| outbox::forget(conn, "a", &ids[1..3]).await).await;
     forgotten.unwrap();
@@ -110,7 +110,7 @@ async fn what_was_seen_a_week_ago_is_forgotten() {
     let relay = Running::relay(&database, &broker, &OutboxNotifier::default(), Clock::system());
     until("the old are gone", async || count(&url, "SELECT count(*) FROM inbox").await == 1).await;
     relay.stop().await;
-    // And later the other one too.
+    // Later the other one too.
     let clock = Clock::manual(Events::new().now() + TimeDelta::days(2));
     let relay = Running::relay(&database, &broker, &OutboxNotifier::default(), clock);
     until("the last is gone", async || count(&url, "SELECT count(*) FROM inbox").await == 0).await;

@@ -1,4 +1,4 @@
-//! The lanes of a batcher: take what waits, run it in one transaction, answer each caller.
+//! The lanes of a batcher: take queued jobs, run them in one transaction, answer each caller.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,30 +7,29 @@ use metrics::{counter, histogram};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::alone::Alone;
+use super::one_by_one::SecondRound;
 use super::{Apply, BatcherOptions, Gather, Queued};
 use crate::lease::Undone;
 use crate::{Database, StoreError};
 
-/// How long a job may wait for its turn. An older one is refused unrun, so that a queue that built up while
-/// the database was away does not work through requests whose callers have given up.
+/// How long a job may wait in the queue. Older jobs are rejected without running: after a database outage, their callers
+/// have given up.
 const QUEUE_WAIT: Duration = Duration::from_secs(5);
-/// How long one transaction may take, waiting for its connection included.
+/// The time limit of a transaction, including the wait for its connection.
 const TRANSACTION: Duration = Duration::from_secs(5);
 
-/// In a batch a lock that someone holds is waited for only briefly: the job that needs it then waits alone, and does
-/// not hold up the others.
+/// A batch waits only briefly for a lock. The job that needs it then waits alone and does not delay the others.
 const BEGIN: &str = "BEGIN; SET LOCAL lock_timeout = '250ms'";
 
-/// What the lanes of one batcher share.
-pub(super) struct Crew<A: Apply> {
+/// The state that the lanes of a batcher share.
+pub(super) struct BatcherState<A: Apply> {
     pub(super) name: &'static str,
     database: Database,
     batch_max: usize,
     gather: Option<Gather>,
     apply: A,
     waiting: Mutex<mpsc::Receiver<Queued<A::Job, A::Outcome>>>,
-    pub(super) alone: Alone,
+    pub(super) second_round: SecondRound,
 }
 
 pub(super) fn start<A>(
@@ -43,65 +42,72 @@ pub(super) fn start<A>(
     A: Apply,
 {
     let batch_max = options.batch_max.max(1);
-    let (gather, alone) = (options.gather, Alone::new(batch_max));
-    let crew =
-        Arc::new(Crew { name, database, batch_max, gather, apply, waiting: Mutex::new(waiting), alone });
+    let (gather, second_round) = (options.gather, SecondRound::new(batch_max));
+    let batcher = Arc::new(BatcherState {
+        name,
+        database,
+        batch_max,
+        gather,
+        apply,
+        waiting: Mutex::new(waiting),
+        second_round,
+    });
     for _ in 0..options.lanes.max(1) {
-        tokio::spawn(lane(crew.clone()));
+        tokio::spawn(lane(batcher.clone()));
     }
 }
 
-async fn lane<A>(crew: Arc<Crew<A>>)
+async fn lane<A>(batcher: Arc<BatcherState<A>>)
 where
     A: Apply,
 {
     loop {
-        let batch = crew.next_batch().await;
+        let batch = batcher.next_batch().await;
         if batch.is_empty() {
             return;
         }
-        // A task of its own, so that a panic in the work costs its batch and not the lane.
-        if let Err(error) = tokio::spawn(run_batch(crew.clone(), batch)).await {
-            tracing::error!(batcher = crew.name, %error, "a batch of writes panicked");
+        // A separate task, so that a panic fails the batch but not the lane.
+        if let Err(error) = tokio::spawn(run_batch(batcher.clone(), batch)).await {
+            tracing::error!(batcher = batcher.name, %error, "write batch panicked");
         }
     }
 }
 
-async fn run_batch<A>(crew: Arc<Crew<A>>, batch: Vec<Queued<A::Job, A::Outcome>>)
+async fn run_batch<A>(batcher: Arc<BatcherState<A>>, batch: Vec<Queued<A::Job, A::Outcome>>)
 where
     A: Apply,
 {
-    let (jobs, callers) = in_time(crew.name, batch);
+    let (jobs, callers) = in_time(batcher.name, batch);
     if jobs.is_empty() {
         return;
     }
-    histogram!("write_batch_jobs", "batcher" => crew.name)
+    histogram!("write_batch_jobs", "batcher" => batcher.name)
         .record(u32::try_from(jobs.len()).unwrap_or(u32::MAX));
-    match crew.run(BEGIN, &jobs).await {
+    match batcher.run(BEGIN, &jobs).await {
         Ok(outcomes) => {
             for (caller, outcome) in callers.into_iter().zip(outcomes) {
                 caller.answer(Ok(outcome));
             }
         }
         Err(Undone::Unknown(error)) => {
-            tracing::warn!(batcher = crew.name, jobs = jobs.len(), %error, "the outcome of a batch is unknown");
+            tracing::warn!(batcher = batcher.name, jobs = jobs.len(), %error, "outcome of a write batch unknown");
             for caller in callers {
                 caller.answer(Err(StoreError::Unavailable(error.to_string())));
             }
         }
         Err(Undone::RolledBack(error)) => {
-            tracing::debug!(batcher = crew.name, jobs = jobs.len(), %error, "a batch is tried one by one");
-            counter!("write_batch_isolated_total", "batcher" => crew.name).increment(1);
-            super::alone::try_one_by_one(&crew, jobs.into_iter().zip(callers)).await;
+            tracing::debug!(batcher = batcher.name, jobs = jobs.len(), %error, "write batch rolled back; retrying its jobs one by one");
+            counter!("write_batch_isolated_total", "batcher" => batcher.name).increment(1);
+            super::one_by_one::try_one_by_one(&batcher, jobs.into_iter().zip(callers)).await;
         }
     }
 }
 
-impl<A> Crew<A>
+impl<A> BatcherState<A>
 where
     A: Apply,
 {
-    /// None are left when it is empty.
+    /// The next jobs; empty when the batcher is closed.
     async fn next_batch(&self) -> Vec<Queued<A::Job, A::Outcome>> {
         let mut batch = Vec::new();
         let mut waiting = self.waiting.lock().await;
@@ -132,22 +138,22 @@ where
             let outcomes = outcomes.and_then(|outcomes| one_for_each(jobs.len(), outcomes));
             lease.finish(outcomes).await
         };
-        let late = || Undone::Unknown(StoreError::Unavailable("a batch of writes took too long".into()));
+        let late = || Undone::Unknown(StoreError::Unavailable("the write batch timed out".into()));
         let ended = timeout(TRANSACTION, transaction).await.unwrap_or_else(|_| Err(late()));
         histogram!("write_batch_duration_seconds", "batcher" => self.name).record(started.elapsed());
         ended
     }
 }
 
-/// Checked before the commit: a caller must never be given another's outcome.
+/// Checked before the commit, because a caller must never get another caller's outcome.
 fn one_for_each<R>(jobs: usize, outcomes: Vec<R>) -> Result<Vec<R>, StoreError> {
     if outcomes.len() == jobs {
         return Ok(outcomes);
     }
-    Err(StoreError::Corrupt(format!("{} outcomes for {jobs} jobs", outcomes.len())))
+    Err(StoreError::Corrupt(format!("the batch returned {} outcomes for {jobs} jobs", outcomes.len())))
 }
 
-/// Who waits for a job.
+/// The caller of a job.
 pub(super) struct Caller<R> {
     answer: oneshot::Sender<Result<R, StoreError>>,
     since: Instant,
@@ -155,7 +161,7 @@ pub(super) struct Caller<R> {
 
 impl<R> Caller<R> {
     pub(super) fn answer(self, outcome: Result<R, StoreError>) {
-        // Nobody listens when the caller went away; the job is done all the same.
+        // The caller may have gone. The job runs all the same.
         let _gone = self.answer.send(outcome);
     }
 
@@ -164,11 +170,11 @@ impl<R> Caller<R> {
     }
 
     pub(super) fn refuse(self) {
-        self.answer(Err(StoreError::Unavailable("the write waited too long for its turn".into())));
+        self.answer(Err(StoreError::Unavailable("the write waited too long in the queue".into())));
     }
 }
 
-/// The jobs whose callers still wait; the others are refused.
+/// The jobs that are still in time; rejects the others.
 fn in_time<J, R>(name: &'static str, batch: Vec<Queued<J, R>>) -> (Vec<J>, Vec<Caller<R>>) {
     let mut jobs = Vec::with_capacity(batch.len());
     let mut callers = Vec::with_capacity(batch.len());

@@ -1,9 +1,9 @@
-//! Natural batching of writes: while one transaction is under way, the jobs that arrive queue up, and the next
-//! transaction takes them all. One commit then serves many callers, an idle system waits for nobody, and there is no
-//! timer to tune; only where nobody waits for an outcome may a batcher [`Gather`]. Whoever waits holds no connection.
+//! Natural batching of writes: jobs that arrive during a transaction queue up, and the next transaction runs them all. One
+//! commit serves many callers. Batches start immediately; [`Gather`] adds a short delay when no caller awaits the
+//! result. A queued job holds no connection.
 
-mod alone;
 mod lane;
+mod one_by_one;
 
 use std::time::Duration;
 
@@ -14,17 +14,18 @@ use tokio::time::{Instant, timeout};
 
 use crate::{Database, StoreError};
 
-/// What a batch does with its jobs.
+/// How a batch runs its jobs.
 pub trait Apply: Send + Sync + 'static {
-    /// What one caller asks for.
+    /// The input of one caller.
     type Job: Send + Sync + 'static;
-    /// What that caller gets.
+    /// The result for that caller.
     type Outcome: Send + 'static;
 
-    /// Applies all jobs in the open transaction, one outcome per job in the same order, locking rows in a sorted order.
+    /// Runs all jobs in the open transaction and returns one outcome per job in the same order. Locks rows in sorted
+    /// order.
     ///
-    /// An error undoes the whole batch, whose jobs are then tried one by one, each in a transaction of its own, so that
-    /// a bad job fails alone. It may therefore be called again for a job, but never for one that may have committed.
+    /// An error rolls back the batch. Its jobs are then retried one by one in their own transactions, so that an invalid
+    /// job fails alone. A job may therefore run again, but never after a possible commit.
     fn apply(
         &self,
         connection: &mut AsyncPgConnection,
@@ -34,13 +35,13 @@ pub trait Apply: Send + Sync + 'static {
 
 #[derive(Clone, Copy, Debug)]
 pub struct BatcherOptions {
-    /// Jobs in one transaction, at most.
+    /// The maximum number of jobs per transaction.
     pub batch_max: usize,
-    /// Jobs that may wait; more are refused at once.
+    /// The maximum number of queued jobs; further jobs are rejected at once.
     pub queue_max: usize,
-    /// Batches under way at the same time.
+    /// The number of concurrent batches.
     pub lanes: usize,
-    /// To wait for more jobs before a batch begins.
+    /// Delays a batch to collect more jobs.
     pub gather: Option<Gather>,
 }
 
@@ -50,29 +51,29 @@ impl Default for BatcherOptions {
     }
 }
 
-/// A batch begins when there are enough jobs, or when the first of them has waited so long: for work whose cost counts
-/// more than when it is done.
+/// A batch starts when it has `enough` jobs, or when its first job has waited for `at_most`. For work whose cost matters
+/// more than its latency.
 #[derive(Clone, Copy, Debug)]
 pub struct Gather {
     pub enough: usize,
     pub at_most: Duration,
 }
 
-/// Groups queued jobs into shared transactions: one batch in flight per lane, the next takes whatever queued
-/// meanwhile. Clones share the queue; it ends when the last clone is gone and what was queued is done.
+/// Groups queued jobs into shared transactions: each lane runs one batch at a time, and the next batch takes the jobs
+/// that queued meanwhile. Clones share the queue. The lanes end when the last clone is dropped and the queue is empty.
 pub struct Batcher<J, R> {
     name: &'static str,
     queue: mpsc::Sender<Queued<J, R>>,
 }
 
-/// A job and who waits for it.
+/// A job and its caller.
 struct Queued<J, R> {
     job: J,
     answer: oneshot::Sender<Result<R, StoreError>>,
     since: Instant,
 }
 
-/// How long [`Batcher::submit`] waits at most: a wait in the queue, a batch, and a turn alone.
+/// The longest wait of [`Batcher::submit`]: in the queue, in a batch, and in a transaction of its own.
 const ANSWER_WAIT: Duration = Duration::from_secs(15);
 
 impl<J: Send + Sync + 'static, R: Send + 'static> Batcher<J, R> {
@@ -90,24 +91,24 @@ impl<J: Send + Sync + 'static, R: Send + 'static> Batcher<J, R> {
         Self { name, queue }
     }
 
-    /// Waits for the job's own outcome. A caller that goes away changes nothing: the job still runs.
+    /// Queues the job and returns its outcome. The job runs even if the caller goes away.
     ///
     /// # Errors
-    /// Those of the job. [`StoreError::Unavailable`], within 15 s, when the queue is full, the database is away or
-    /// time is up; whether the job took effect, or still will within seconds, is then unknown.
+    /// Those of the job. [`StoreError::Unavailable`], within 15 s, when the queue is full, the database is unreachable
+    /// or the time is up. It is then unknown whether the job took effect or will within seconds.
     pub async fn submit(&self, job: J) -> Result<R, StoreError> {
         let (answer, outcome) = oneshot::channel();
         let queued = Queued { job, answer, since: Instant::now() };
         if self.queue.try_send(queued).is_err() {
             counter!("write_batch_jobs_rejected_total", "batcher" => self.name).increment(1);
-            return Err(StoreError::Unavailable(format!("too many {} writes are waiting", self.name)));
+            return Err(StoreError::Unavailable(format!("too many {} writes are queued", self.name)));
         }
         match timeout(ANSWER_WAIT, outcome).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => {
                 Err(StoreError::Unavailable(format!("a {} write ended without an outcome", self.name)))
             }
-            Err(_) => Err(StoreError::Unavailable(format!("no outcome of a {} write in time", self.name))),
+            Err(_) => Err(StoreError::Unavailable(format!("a {} write timed out", self.name))),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The write batcher against a real server: each job gets its own outcome, whatever happens to its neighbours.
+//! The write batcher with a real server: each job gets its own outcome, whatever happens to the others.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const TABLES: &str = "CREATE TABLE counted (id int PRIMARY KEY, amount int NOT N
     CREATE TABLE accounts (id int PRIMARY KEY, balance int NOT NULL);
     INSERT INTO accounts SELECT id, 0 FROM generate_series(0, 9) AS id;";
 
-/// Adds `amount` under `id`; the outcome is `amount + 1`. 1000 and more break a constraint, [`PANIC`] panics.
+/// Adds `amount` under `id`; the outcome is `amount + 1`. Amounts of 1000 and more violate a constraint; [`PANIC`] panics.
 #[derive(Clone, Debug)]
 struct Job {
     id: i32,
@@ -119,7 +119,7 @@ async fn a_job_whose_neighbour_panics_is_told_so_and_the_batcher_lives_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_caller_that_goes_away_changes_nothing() {
     let (batcher, _, url) = start(BatcherOptions::default()).await;
-    // Polled once, so that the job is in the queue, and then dropped.
+    // Polled once, so that the job is queued, and then dropped.
     let abandoned = (0..100).filter(|&id| batcher.submit(job(id)).now_or_never().is_none()).count();
     assert!(abandoned > 0, "every caller was answered at once");
     batcher.submit(job(100)).await.unwrap();
@@ -225,13 +225,13 @@ async fn when_the_server_is_killed_no_outcome_is_a_lie() {
     batcher.submit(job(100_000)).await.unwrap();
 }
 
-/// From then on a commit takes longer than anybody waits.
+/// Makes commits slower than any caller's time limit.
 const SLOW_COMMITS: &str = "
     CREATE FUNCTION sleep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(3600); RETURN NULL; END';
     CREATE CONSTRAINT TRIGGER slow_commit AFTER INSERT ON counted
         DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION sleep();";
 
-/// The jobs are applied and the server was asked to commit them; its connection ends before it says what came of that.
+/// The server was asked to commit. Its connection ends before the response.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_commit_without_an_answer_is_no_promise() {
     let (batcher, runs, url) = start(BatcherOptions::default()).await;
@@ -261,7 +261,7 @@ async fn a_commit_without_an_answer_is_no_promise() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
-    /// Bad jobs fail alone, whatever else is in their batch; good ones are all written.
+    /// Invalid jobs fail alone, whatever else is in their batch; valid jobs are all written.
     #[test]
     fn bad_jobs_fail_alone(
         bad in proptest::collection::vec(proptest::bool::weighted(0.05), 1..200),

@@ -1,4 +1,4 @@
-//! The pool against a real server: bounded waits, honest transactions, recovery.
+//! The pool with a real server: time limits, atomic transactions, recovery.
 
 use std::time::Duration;
 
@@ -147,14 +147,14 @@ async fn a_caller_that_goes_away_leaves_no_open_transaction_behind() {
     let (database, url) = database(NOTES, 2).await;
     let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'";
     for _ in 0..4 {
-        // What was cancelled in the round before has ended.
+        // The cancelled statements of the previous round have ended.
         until("no statement is left", async || query(&url, sleeping).await.unwrap() == "0").await;
         let mut abandoned = Box::pin(database.transaction(async |conn| {
             insert(conn, 1).await?;
             sql_query("SELECT pg_sleep(30)").execute(conn).await?;
             Ok::<_, StoreError>(())
         }));
-        // Until the statement that never ends is under way.
+        // Until the endless statement is running.
         while query(&url, sleeping).await.unwrap() == "0" {
             assert!(tokio::time::timeout(Duration::from_millis(20), &mut abandoned).await.is_err());
         }
@@ -166,7 +166,7 @@ async fn a_caller_that_goes_away_leaves_no_open_transaction_behind() {
         .await
         .unwrap();
     }
-    // With the diesel transaction alone, on a plain connection of the pool, too.
+    // The same with a plain diesel transaction on a pooled connection.
     let mut plain = database.connection().await.unwrap();
     let pid = backend_pid(&mut plain).await;
     let (wrote, written) = tokio::sync::oneshot::channel();
@@ -202,7 +202,7 @@ async fn a_server_that_stops_answering_is_unavailable_and_forgotten() {
         })
         .await;
     assert!(outcome.unwrap_err().is_unavailable());
-    // The pool does not hand that connection out again.
+    // The pool does not reuse that connection.
     for id in 0..5 {
         add(&database, id).await.unwrap();
     }
@@ -219,7 +219,7 @@ async fn after_a_restart_of_the_server_the_next_transactions_succeed() {
     let own = OwnServer::start().await;
     query(&own.url, NOTES).await.unwrap();
     let database = own.database(4);
-    // Several idle connections that will be stale.
+    // Several idle connections that become stale.
     let adds = (0..4).map(|id| add(&database, id));
     futures_util::future::try_join_all(adds).await.unwrap();
     for round in 1..=3 {
@@ -234,7 +234,7 @@ async fn after_a_restart_of_the_server_the_next_transactions_succeed() {
     }
 }
 
-/// HTTP workers have runtimes of their own, which end before the service does.
+/// HTTP workers have their own runtimes, which end before the service.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_outlives_the_runtime_that_asked_for_it() {
     let (database, _) = database(NOTES, 1).await;

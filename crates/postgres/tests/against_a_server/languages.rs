@@ -1,4 +1,4 @@
-//! A server that speaks another language. Its role for us speaks English, or we say what is to be done.
+//! A server with messages in another language. Our role gets English messages, or the error says how to configure it.
 
 use diesel_async::SimpleAsyncConnection;
 use local_stack::query;
@@ -6,7 +6,7 @@ use postgres::{Database, Schema, StoreError};
 
 use crate::servers::{OwnServer, settings};
 
-/// Waits for a lock that the caller holds on another connection.
+/// Waits for a lock that another connection holds.
 async fn meet_a_lock(database: &Database) -> StoreError {
     let held = database.transaction(async |holder| {
         holder.batch_execute("LOCK TABLE words").await?;
@@ -21,7 +21,7 @@ async fn meet_a_lock(database: &Database) -> StoreError {
     held.await.unwrap()
 }
 
-/// What a service that starts with this role is told.
+/// The error of a service that starts with this role.
 async fn told(url: &str) -> String {
     let error = Schema::new(&settings(url, 2), &[]).unwrap().check().await.unwrap_err();
     format!("{error:#}")
@@ -38,7 +38,7 @@ async fn a_server_of_another_language_speaks_english_to_our_roles() {
     assert!(error.is_unavailable(), "{error}");
     assert!(!told(&own.url).await.contains("lc_messages"));
 
-    // A role that was made without it.
+    // A role without the setting.
     query(&admin, "ALTER ROLE tested RESET lc_messages").await.unwrap();
     let error = meet_a_lock(&own.database(2)).await;
     assert!(!error.is_unavailable(), "nobody understands this: {error}");

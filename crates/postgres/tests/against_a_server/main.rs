@@ -1,4 +1,4 @@
-//! This crate against real PostgreSQL servers.
+//! This crate with real PostgreSQL servers.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Migrations against a real server.
+//! Migrations with a real server.
 
 use std::time::Duration;
 
@@ -8,17 +8,17 @@ use local_stack::query;
 use postgres::{Schema, migrate};
 
 const FIRST: EmbeddedMigrations = embed_migrations!("tests/migrations/first");
-/// Builds an index while others write, which needs a migration without a transaction.
+/// Builds an index concurrently, which requires a migration without a transaction.
 const CONCURRENT: EmbeddedMigrations = embed_migrations!("tests/migrations/concurrent");
 const SECOND: EmbeddedMigrations = embed_migrations!("tests/migrations/second");
-/// As CONCURRENT, of words that are there once.
+/// As CONCURRENT, with a unique index.
 const THIRD: EmbeddedMigrations = embed_migrations!("tests/migrations/third");
 
 #[tokio::test]
 async fn instances_that_start_together_migrate_once() {
     let url = test_kit::database_url().await;
     let settings = settings(&url, 2);
-    // Each takes a while, so that they would meet.
+    // Each takes a while, so that they overlap.
     let instances = (0..4).map(|_| migrate(&settings, vec![FIRST, SECOND]));
     futures_util::future::try_join_all(instances).await.unwrap();
     assert_eq!(
@@ -43,7 +43,7 @@ async fn an_index_that_was_not_finished_is_built_anew() {
     migrate(&settings, vec![FIRST, SECOND, THIRD]).await.unwrap();
     assert_eq!(query(&url, STATE).await.unwrap(), "t");
 
-    // The server may finish an index whose migration was killed before it could be recorded.
+    // The server may finish an index although its migration was killed before it was recorded.
     let latest = "DELETE FROM __diesel_schema_migrations
         WHERE version = (SELECT max(version) FROM __diesel_schema_migrations)";
     query(&url, latest).await.unwrap();
@@ -55,10 +55,10 @@ async fn another_services_database_is_refused() {
     let url = test_kit::database_url().await;
     let settings = settings(&url, 2);
     migrate(&settings, vec![FIRST, SECOND]).await.unwrap();
-    // One that has SECOND's version alone of its own takes FIRST's for another's; it is older.
+    // A database with only SECOND's version rejects FIRST, whose version is older.
     let refused = migrate(&settings, vec![SECOND]).await.unwrap_err();
     assert!(refused.to_string().contains("another service's"), "{refused}");
-    // A former version does not know the latest, and is not asked to.
+    // An older program does not know the latest version, and need not.
     migrate(&settings, vec![FIRST]).await.unwrap();
 }
 
@@ -89,7 +89,7 @@ async fn a_new_instance_waits_for_whoever_migrates() {
         tokio::join!(current.wait_at_most(patience), migrate(&settings, vec![FIRST, SECOND]));
     migrated.unwrap();
     waited.unwrap();
-    // More than it knows is no fault.
+    // Additional migrations are allowed.
     former.check().await.unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! Databases for these tests: on the shared server, or on a server of the test's own that it may kill.
+//! Databases for these tests: on the shared server, or on a private server that the test may kill.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ pub(crate) fn settings(url: &str, pool_size: usize) -> settings::Database {
     settings::Database { url: Secret::new(url), pool_size }
 }
 
-/// A fresh database on the shared server, with the given tables.
+/// A new database on the shared server, with the given tables.
 pub(crate) async fn database(tables: &str, pool_size: usize) -> (Database, String) {
     let url = test_kit::database_url().await;
     query(&url, tables).await.unwrap();
     (Database::new(&settings(&url, pool_size)).unwrap(), url)
 }
 
-/// A server of one test's own.
+/// A test's private server.
 pub(crate) struct OwnServer {
     pub(crate) server: Postgres,
     pub(crate) url: String,
-    /// Dropped after the server that writes into it.
+    /// Dropped after the server, which writes into it.
     _directory: Directory,
 }
 

@@ -1,4 +1,4 @@
-//! A server behind TLS, in each of libpq's modes.
+//! A server with TLS, in each of libpq's modes.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use test_kit::Directory;
 
 use crate::servers::{OwnServer, settings};
 
-/// What the server's certificate says; it is reached under `localhost`, too.
+/// The name in the server's certificate. The server is also reachable as `localhost`.
 const NAME: &str = "127.0.0.1";
 
 struct TlsServer {
@@ -25,7 +25,7 @@ impl TlsServer {
         let authority = Authority::new("ours").unwrap();
         let certified = authority.certify(&[NAME]).unwrap();
         let admin = own.server.admin_url();
-        // Written by the server, which alone can say who may read its key.
+        // The server writes the files, because only its account may own its key.
         for (name, text) in [("server.crt", &certified.certificate), ("server.key", &certified.key)] {
             let lines = format!("SELECT unnest(string_to_array('{}', E'\\n'))", text.trim_end());
             let copy = format!("COPY ({lines}) TO PROGRAM 'umask 077; cat > {name}'");
@@ -44,7 +44,7 @@ impl TlsServer {
         Self { own, authority, stranger, _certificates: certificates }
     }
 
-    /// What the line is encrypted with; empty in clear.
+    /// The cipher of the connection; empty without TLS.
     async fn cipher(&self, host: &str, options: &str) -> Result<String, String> {
         let url = self.own.url.replace(NAME, host);
         let options = options
@@ -94,7 +94,7 @@ async fn lines_are_as_safe_as_asked_for() {
         assert!(told.contains(error), "{host} {options}: {told}");
     }
 
-    // Whoever migrates goes the same way.
+    // Migrations use the same TLS settings.
     let stranger = format!("sslmode=verify-full&sslrootcert={}", server.stranger.display());
     let stranger = settings(&format!("{}?{stranger}", server.own.url), 2);
     let told = Schema::new(&stranger, &[]).unwrap().check().await.unwrap_err();

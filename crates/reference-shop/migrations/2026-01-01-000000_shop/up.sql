@@ -1,13 +1,13 @@
 -- The shop's own orders, each with the sync record of its one delivery.
 CREATE TABLE orders (
     id                TEXT COLLATE "C" PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 128),
-    -- The request body, written once and sent unchanged at every attempt.
+    -- The request body. Every attempt sends it unchanged.
     body              TEXT NOT NULL,
     confirmed_at      TIMESTAMPTZ NOT NULL,
     sync_status       TEXT NOT NULL CHECK (sync_status IN ('not_started', 'creating', 'created', 'failed')),
     attempts          INTEGER NOT NULL CHECK (attempts >= 0),
     last_attempt_at   TIMESTAMPTZ,
-    -- The mode of the API key of the last attempt.
+    -- The mode of the last attempt's API key.
     mode              TEXT CHECK (mode IN ('test', 'live')),
     sync_error        TEXT,
     service_order_id  TEXT,
@@ -22,14 +22,14 @@ CREATE TABLE orders (
     CHECK ((attempts = 0) = (mode IS NULL)),
     CHECK (sync_status <> 'failed' OR sync_error IS NOT NULL),
     CHECK (sync_status <> 'created' OR sync_error IS NULL),
-    -- Any of the delivery's details stops a second creation: they are there exactly when the order is 'created'.
+    -- Details of the delivery prevent a second creation. They are present exactly when the order is 'created'.
     CHECK (sync_status <> 'created' OR num_nulls(service_order_id, tracking_code, tracking_url, delivery_status) = 0),
     CHECK (sync_status = 'created' OR num_nonnulls(service_order_id, tracking_code, tracking_url, delivery_status) = 0)
 );
 
 CREATE INDEX orders_by_tracking_code ON orders (tracking_code) WHERE tracking_code IS NOT NULL;
 
--- Every verified webhook, stored before it is answered and worked off afterwards.
+-- Every verified webhook. It is stored before the response and processed afterwards.
 CREATE TABLE webhooks (
     event_id         TEXT COLLATE "C" PRIMARY KEY,
     arrival          BIGINT GENERATED ALWAYS AS IDENTITY UNIQUE,
@@ -38,7 +38,7 @@ CREATE TABLE webhooks (
     mode             TEXT,
     order_reference  TEXT,
     tracking_code    TEXT,
-    -- The bytes that were signed.
+    -- The signed bytes.
     body             BYTEA NOT NULL,
     headers          JSONB NOT NULL,
     received_at      TIMESTAMPTZ NOT NULL,

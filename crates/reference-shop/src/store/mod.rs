@@ -1,4 +1,4 @@
-//! The shop's tables. Row structs stay in here.
+//! The shop's tables. Row structs are private to this module.
 
 pub(crate) mod orders;
 mod schema;

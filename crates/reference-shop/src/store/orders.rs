@@ -1,4 +1,4 @@
-//! The shop's orders and the moves of their sync records, each one a compare-and-set.
+//! The shop's orders and the transitions of their sync records. Each transition is a compare-and-set.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -28,9 +28,9 @@ struct OrderRow {
 
 /// The right to send one request for one order.
 pub(crate) struct Claim {
-    /// The number of this attempt, by which a late one knows that it was overtaken.
+    /// The number of this attempt. A late attempt recognises by it that another one has taken over.
     pub(crate) attempt: i32,
-    /// The request body, the same at every attempt.
+    /// The request body, the same for every attempt.
     pub(crate) body: String,
 }
 
@@ -74,7 +74,7 @@ pub(crate) async fn newest(conn: &mut AsyncPgConnection, limit: u32) -> Result<V
     rows.into_iter().map(OrderRow::into_order).collect()
 }
 
-/// Finds the order that a webhook is about, by its reference or else by its tracking code, and locks it.
+/// Finds the order of a webhook by its reference, or else by its tracking code, and locks it.
 pub(crate) async fn lock_by_reference_or_tracking_code(
     conn: &mut AsyncPgConnection,
     reference: Option<&str>,
@@ -102,8 +102,8 @@ pub(crate) async fn lock_by_reference_or_tracking_code(
     row.map(OrderRow::into_order).transpose()
 }
 
-/// Takes the right to send a request: from `not_started` and `failed`, and from a `creating` that was left behind before
-/// `stale_before`. Of any number of callers at the same time one gets it.
+/// Claims the right to send a request: from `not_started`, `failed`, or a `creating` abandoned before `stale_before`.
+/// One of several concurrent callers succeeds.
 pub(crate) async fn claim(
     conn: &mut AsyncPgConnection,
     id: &LocalOrderId,
@@ -118,7 +118,7 @@ pub(crate) async fn claim(
     );
     let claimed: Option<(i32, String)> = diesel::update(orders::table.find(id.as_str()))
         .filter(free)
-        // The table's checks say the same: whatever is known of a delivery stops a second one.
+        // The table's constraints ensure the same: any stored detail of a delivery prevents a second delivery.
         .filter(orders::service_order_id.is_null())
         .filter(orders::tracking_code.is_null())
         .filter(orders::tracking_url.is_null())
@@ -136,7 +136,7 @@ pub(crate) async fn claim(
     Ok(claimed.map(|(attempt, body)| Claim { attempt, body }))
 }
 
-/// Saves the delivery; `false` when it was known already, whose status may be a later one and therefore stays.
+/// Stores the delivery; `false` when it is already stored, because the stored status may be newer.
 pub(crate) async fn save_created(
     conn: &mut AsyncPgConnection,
     id: &LocalOrderId,
@@ -157,7 +157,7 @@ pub(crate) async fn save_created(
     Ok(updated == 1)
 }
 
-/// Saves why this attempt failed; `false` when a later attempt or a webhook has overtaken it.
+/// Stores why this attempt failed; `false` when a later attempt or a webhook has replaced it.
 pub(crate) async fn save_failed(
     conn: &mut AsyncPgConnection,
     id: &LocalOrderId,
@@ -173,7 +173,7 @@ pub(crate) async fn save_failed(
     Ok(updated == 1)
 }
 
-/// Applies what a webhook told of a delivery that is known.
+/// Applies a webhook to a stored delivery.
 pub(crate) async fn save_progress(
     conn: &mut AsyncPgConnection,
     id: &LocalOrderId,

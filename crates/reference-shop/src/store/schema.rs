@@ -1,4 +1,4 @@
-//! The tables as diesel sees them; `migrations/` is the truth.
+//! Diesel's view of the tables that `migrations/` defines.
 
 diesel::table! {
     orders (id) {

@@ -1,4 +1,4 @@
-//! The inbox: every verified webhook once, in order of arrival, with what came of it.
+//! The inbox: each verified webhook once, in order of arrival, with its result.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use super::schema::webhooks;
 use crate::{ReceivedWebhook, ShopError, WebhookOutcome};
 
-/// The key of the lock that insertions take one after the other; any number that the shop uses for nothing else.
+/// The key of the advisory lock that serializes insertions. Any number that the shop does not use elsewhere.
 const ARRIVAL_LOCK: i64 = 7_001;
 
 #[derive(Queryable, Selectable)]
@@ -29,7 +29,7 @@ struct WebhookRow {
     outcome: Option<String>,
 }
 
-/// A verified webhook on its way into the inbox.
+/// A verified webhook before it is stored.
 #[derive(Debug, Insertable)]
 #[diesel(table_name = webhooks)]
 pub(crate) struct Arrival {
@@ -44,10 +44,10 @@ pub(crate) struct Arrival {
     pub(crate) received_at: DateTime<Utc>,
 }
 
-/// Stores a webhook, or counts it when its event was stored before; `true` when it is new.
+/// Stores a webhook, or counts it again if its event is stored. Returns whether it is new.
 ///
-/// Arrivals are stored one after the other, so that their numbers become visible in order and whoever remembers the
-/// last one seen misses none.
+/// Insertions are serialized, so that arrival numbers become visible in order and a reader that remembers the last
+/// number misses no webhook.
 pub(crate) async fn insert(conn: &mut AsyncPgConnection, arrival: &Arrival) -> Result<bool, ShopError> {
     conn.transaction(async |conn| {
         diesel::sql_query("SELECT pg_advisory_xact_lock($1)")
@@ -85,7 +85,7 @@ pub(crate) async fn page(
     rows.into_iter().map(WebhookRow::into_webhook).collect()
 }
 
-/// The events that wait to be worked off, oldest first.
+/// The unprocessed events, oldest first.
 pub(crate) async fn waiting(conn: &mut AsyncPgConnection, limit: i64) -> Result<Vec<String>, ShopError> {
     Ok(webhooks::table
         .filter(webhooks::processed_at.is_null())
@@ -96,7 +96,7 @@ pub(crate) async fn waiting(conn: &mut AsyncPgConnection, limit: i64) -> Result<
         .await?)
 }
 
-/// Locks one waiting webhook and returns its body; none when another process has it or has worked it off.
+/// Locks an unprocessed webhook and returns its body; `None` if another process has it or has processed it.
 pub(crate) async fn lock_waiting(
     conn: &mut AsyncPgConnection,
     event_id: &str,
@@ -112,7 +112,7 @@ pub(crate) async fn lock_waiting(
         .optional()?)
 }
 
-/// Records what came of a locked webhook.
+/// Stores the result of a locked webhook.
 pub(crate) async fn save_outcome(
     conn: &mut AsyncPgConnection,
     event_id: &str,

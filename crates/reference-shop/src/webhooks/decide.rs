@@ -1,4 +1,4 @@
-//! What a webhook may do to an order. Pure: the worker fetches the order and carries the decision out.
+//! The effect of a webhook on an order. Pure: the worker loads the order and writes the decision.
 
 use domain::Mode;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
@@ -6,7 +6,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use super::event::WebhookEvent;
 use crate::{DeliveryDetails, LocalOrder, Modes, SyncStatus};
 
-/// The kinds that the shop acts on: the nine of `spec.md` §6, the order's creation, and the two opt-in moves of a delivery.
+/// The kinds that the shop applies: the nine of SPECIFICATION §6, `order.created`, and two opt-in kinds.
 const KNOWN_KINDS: [&str; 12] = [
     "order.created",
     "driver.assigned",
@@ -22,21 +22,21 @@ const KNOWN_KINDS: [&str; 12] = [
     "cod.settled",
 ];
 
-/// What came of a webhook. Each of them was answered with 200.
+/// The result of a webhook. The shop answers 200 in every case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum WebhookOutcome {
     /// The order was updated.
     Applied,
-    /// A kind that this shop does not act on.
+    /// The shop does not apply this kind.
     UnknownKind,
-    /// A mode that this shop does not act on, or another one than that of the order.
+    /// The shop does not apply this mode, or the order has another mode.
     OtherMode,
-    /// No order that the shop asked a delivery for.
+    /// The shop requested no delivery for such an order.
     UnknownOrder,
-    /// A later event of the order was applied before, or the same one.
+    /// The same or a later event of the order is already applied.
     StaleSequence,
-    /// An order's event without what the shop needs of it.
+    /// An order event without the required fields.
     Incomplete,
 }
 
@@ -46,16 +46,16 @@ impl WebhookOutcome {
     }
 }
 
-/// What is to be written to the order.
+/// The update of the order.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// The delivery, as it is after the event.
+    /// The delivery after the event.
     pub(crate) delivery: DeliveryDetails,
     pub(crate) cod_status: Option<String>,
     pub(crate) sequence: i64,
 }
 
-/// Whether it is worth looking for the order.
+/// Whether the order should be loaded at all.
 pub(crate) fn is_for_this_shop(event: &WebhookEvent, modes: &Modes) -> Result<Mode, WebhookOutcome> {
     if !KNOWN_KINDS.contains(&event.kind.as_str()) {
         return Err(WebhookOutcome::UnknownKind);
@@ -66,18 +66,18 @@ pub(crate) fn is_for_this_shop(event: &WebhookEvent, modes: &Modes) -> Result<Mo
     }
 }
 
-/// What `event` does to the order that was found for it.
+/// The effect of `event` on its order.
 pub(crate) fn decide(
     event: &WebhookEvent,
     mode: Mode,
     order: Option<&LocalOrder>,
 ) -> Result<Progress, WebhookOutcome> {
     let order = order.ok_or(WebhookOutcome::UnknownOrder)?;
-    // An order that the shop never asked a delivery for is not this event's order, whatever it is called.
+    // The event belongs to another order if the shop never requested a delivery for this one.
     if order.sync_status == SyncStatus::NotStarted {
         return Err(WebhookOutcome::UnknownOrder);
     }
-    // Test and live orders may share a reference.
+    // Test and live orders may have the same reference.
     if order.mode != Some(mode) {
         return Err(WebhookOutcome::OtherMode);
     }
@@ -89,7 +89,7 @@ pub(crate) fn decide(
     {
         return Err(WebhookOutcome::UnknownOrder);
     }
-    // Webhooks may be repeated and may overtake each other; the newest state wins.
+    // Webhooks may be repeated and reordered; the newest state wins.
     if order.last_sequence.is_some_and(|last| progress.sequence <= last) {
         return Err(WebhookOutcome::StaleSequence);
     }

@@ -1,16 +1,15 @@
-//! The parts of a webhook's body that the shop reads. Whatever else the body holds, now or in a later version, is
-//! ignored.
+//! The fields of a webhook's body that the shop reads. It ignores all others, including those of later versions.
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-/// Longer or stranger texts than these are not of the service, and could not be stored.
+/// Longer or unusual texts do not come from the service and could not be stored.
 const FIELD_MAX_BYTES: usize = 2_048;
 
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct WebhookEvent {
-    /// Stays the same however often the event is delivered. Read from the body and not from the `Event-Id` header,
-    /// because only the body is covered by the signature. A body that names none is known by its digest.
+    /// The same for every delivery of the event. Read from the body, because the signature does not cover the
+    /// `Event-Id` header. The digest of a body without an id.
     #[serde(default)]
     pub(crate) id: String,
     #[serde(rename = "event")]
@@ -18,11 +17,11 @@ pub(crate) struct WebhookEvent {
     /// Counts the events of one order from 1.
     pub(crate) sequence: Option<i64>,
     pub(crate) mode: Option<String>,
-    /// None for an event that belongs to no order.
+    /// `None` for an event without an order.
     pub(crate) order: Option<WebhookOrder>,
 }
 
-/// The order as it is after the event.
+/// The order after the event.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WebhookOrder {
@@ -36,7 +35,7 @@ pub(crate) struct WebhookOrder {
 }
 
 impl WebhookEvent {
-    /// Reads a body whose signature was verified; none when it is not an event.
+    /// Parses a body with a verified signature; `None` when it is not an event.
     pub(crate) fn parse(body: &[u8]) -> Option<Self> {
         let mut event: Self = serde_json::from_slice(body).ok()?;
         if event.id.is_empty() {

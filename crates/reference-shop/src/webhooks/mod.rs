@@ -1,5 +1,5 @@
-//! Receiving webhooks: `receiver` verifies, stores and answers; `worker` applies what was stored; `decide` is the rule
-//! of what a webhook may do to an order.
+//! Receives webhooks: `receiver` verifies, stores and answers; `worker` applies stored webhooks; `decide` contains the
+//! rules.
 
 mod decide;
 mod event;

@@ -1,10 +1,10 @@
-//! A fault that can be switched on: the next few webhooks are answered as by a shop that is down.
+//! Simulates an outage: the next few webhooks get an error status.
 
 use std::sync::{Mutex, PoisonError};
 
 use actix_web::http::StatusCode;
 
-/// How the next webhooks are answered instead of being looked at.
+/// The status and the number of webhooks that get it.
 #[derive(Debug, Default)]
 pub(crate) struct Pause(Mutex<(u16, u32)>);
 
@@ -13,7 +13,7 @@ impl Pause {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (status, times);
     }
 
-    /// The status to answer this webhook with, if it is one of them.
+    /// The simulated status of this webhook, if any.
     pub(crate) fn take(&self) -> Option<StatusCode> {
         let mut pause = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (status, times) = *pause;

@@ -1,4 +1,4 @@
-//! `POST /api/waybill/webhook`: verify the raw bytes, store, answer. Everything else happens after the answer.
+//! `POST /api/waybill/webhook`: verifies the raw bytes, stores them and answers. Processing happens later.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,21 +15,21 @@ use super::event::WebhookEvent;
 use crate::store::webhooks::{self, Arrival};
 use crate::{Shop, ShopError};
 
-/// Where the shop receives its webhooks.
+/// The path of the webhook receiver.
 pub const WEBHOOK_PATH: &str = "/api/waybill/webhook";
 
 const BODY_MAX_BYTES: usize = 1024 * 1024;
-/// A sender that trickles its body is not waited for longer than this.
+/// The time limit for receiving a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What the route needs.
+/// The state of the route.
 #[derive(Clone)]
 pub(super) struct Receiver {
     pub(super) shop: Shop,
     /// Wakes the worker.
     pub(super) notifier: Arc<Notify>,
-    /// The runtime that the shop's database connections live on. The server's own threads end with the server, and
-    /// would take connections that were opened on them along.
+    /// The runtime of the shop's database connections. The server's own threads end with the server, and so would
+    /// connections that they opened.
     pub(super) runtime: Handle,
 }
 
@@ -45,26 +45,33 @@ pub(super) fn configure(receiver: Receiver) -> impl FnOnce(&mut web::ServiceConf
 async fn receive(receiver: web::Data<Receiver>, request: HttpRequest, payload: web::Payload) -> HttpResponse {
     let body = match tokio::time::timeout(BODY_TIMEOUT, payload.to_bytes_limited(BODY_MAX_BYTES)).await {
         Ok(Ok(Ok(body))) => body,
-        Ok(Ok(Err(_))) => return refuse(StatusCode::BAD_REQUEST, "The body could not be read."),
+        Ok(Ok(Err(_))) => {
+            return refuse(StatusCode::BAD_REQUEST, "The body could not be read. Send the webhook again.");
+        }
         Ok(Err(_)) => return refuse(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large."),
-        Err(_) => return refuse(StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time."),
+        Err(_) => {
+            return refuse(
+                StatusCode::REQUEST_TIMEOUT,
+                "The body did not arrive in time. Send the webhook again.",
+            );
+        }
     };
     if let Some(status) = receiver.shop.inner.pause.take() {
-        return refuse(status, "The shop is taking a break.");
+        return refuse(status, "The shop simulates an outage.");
     }
     if let Err(refusal) = receiver.verify(&request, &body) {
-        tracing::warn!(reason = %refusal, "a webhook was refused");
+        tracing::warn!(reason = %refusal, "webhook refused");
         return refuse(StatusCode::UNAUTHORIZED, "The signature does not match.");
     }
-    // Only now may the body be looked at.
+    // Parse the body only after its signature is verified.
     let Some(event) = WebhookEvent::parse(&body) else {
         return refuse(StatusCode::BAD_REQUEST, "The body is not an event.");
     };
     match receiver.accept(event, &request, &body).await {
         Ok(()) => HttpResponse::Ok().json(json!({ "received": true })),
         Err(error) => {
-            tracing::error!(%error, "a webhook could not be stored");
-            refuse(StatusCode::SERVICE_UNAVAILABLE, "The webhook could not be stored. Please send it again.")
+            tracing::error!(%error, "webhook not stored");
+            refuse(StatusCode::SERVICE_UNAVAILABLE, "The webhook could not be stored. Send it again.")
         }
     }
 }
@@ -73,7 +80,7 @@ fn refuse(status: StatusCode, message: &str) -> HttpResponse {
     HttpResponse::build(status).json(json!({ "message": message }))
 }
 
-/// Why a webhook was answered with 401; for the shop's log only.
+/// Why a webhook got 401; only for the shop's log.
 #[derive(Debug, thiserror::Error)]
 enum Refusal {
     #[error("no signing secret is set")]
@@ -85,8 +92,8 @@ enum Refusal {
 }
 
 impl Receiver {
-    /// Accepts a signature of the shop's secret in either header: while the secret is being rotated, the service signs
-    /// with the old one in `Signature` and with the new one in `Signature-Next`.
+    /// Accepts a signature of the shop's secret in either header: during a rotation, the service signs with the old
+    /// secret in `Signature` and with the new one in `Signature-Next`.
     fn verify(&self, request: &HttpRequest, body: &[u8]) -> Result<(), Refusal> {
         let settings = &self.shop.inner.settings;
         let secret = self.shop.webhook_secret().ok_or(Refusal::NoSecret)?;
@@ -103,7 +110,7 @@ impl Receiver {
             .or_else(|refusal| header("Signature-Next").and_then(verify).map_err(|_| refusal))
     }
 
-    /// Stores the webhook, and rings for the worker. Runs to its end even when the sender hangs up.
+    /// Stores the webhook and wakes the worker. Completes even when the sender disconnects.
     async fn accept(&self, event: WebhookEvent, request: &HttpRequest, body: &[u8]) -> Result<(), ShopError> {
         let order = event.order.unwrap_or_default();
         let arrival = Arrival {
@@ -120,14 +127,14 @@ impl Receiver {
         let receiver = self.clone();
         let stored = self.runtime.spawn(async move {
             let new = receiver.shop.read(async |conn| webhooks::insert(conn, &arrival).await).await?;
-            tracing::info!(event = %arrival.event_id, kind = %arrival.kind, new, "a webhook was accepted");
+            tracing::info!(event = %arrival.event_id, kind = %arrival.kind, new, "webhook accepted");
             receiver.notifier.notify_one();
             Ok(())
         });
         stored.await?
     }
 
-    /// The service's own headers and those of Standard Webhooks.
+    /// The service's headers and those of Standard Webhooks.
     fn signature_headers(&self, request: &HttpRequest) -> BTreeMap<String, String> {
         let own = format!("{}-", self.shop.inner.settings.header_prefix.to_ascii_lowercase());
         request

@@ -1,4 +1,4 @@
-//! The HTTP server around the receiver, and the worker beside it.
+//! The HTTP server of the receiver, and the worker.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::{Shop, ShopError};
 const SERVER_THREADS: usize = 2;
 const CONNECTIONS_MAX: usize = 256;
 const HEADERS_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long webhooks under way may take to be answered when the server stops.
+/// The time for webhooks in flight when the server stops.
 const STOP_TIMEOUT_SECONDS: u64 = 5;
 
 /// A running webhook receiver. It runs until [`WebhookServer::stop`].
@@ -29,11 +29,11 @@ pub struct WebhookServer {
 }
 
 impl Shop {
-    /// Receives webhooks on `address` (port 0 takes a free one), at [`crate::WEBHOOK_PATH`]. Returns the address
-    /// listened on. Webhooks that were stored but not worked off before a restart are worked off now.
+    /// Receives webhooks on `address` (port 0 picks a free port), at [`crate::WEBHOOK_PATH`]. Returns the bound
+    /// address. Also processes the webhooks that were stored before a restart.
     ///
     /// # Errors
-    /// When the address cannot be listened on.
+    /// When the address cannot be bound.
     pub async fn serve_webhooks(
         &self,
         address: SocketAddr,
@@ -58,10 +58,10 @@ impl Shop {
 }
 
 impl WebhookServer {
-    /// Answers what is under way, then stops. What is stored and not yet worked off stays stored.
+    /// Answers the requests in flight, then stops. Unprocessed webhooks stay stored.
     ///
     /// # Errors
-    /// When the server or the worker had ended by itself with an error.
+    /// When the server or the worker had failed.
     pub async fn stop(self) -> Result<(), ShopError> {
         self.server.stop(true).await;
         self.serving.await??;

@@ -1,4 +1,4 @@
-//! Works off what the receiver stored: one webhook, one transaction, in order of arrival.
+//! Processes stored webhooks in order of arrival, one transaction each.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,30 +13,30 @@ use crate::store::{orders, webhooks};
 use crate::{Shop, ShopError, WebhookOutcome};
 
 const BATCH_MAX: i64 = 50;
-/// Looks without being rung for, so that a webhook whose bell was lost with another process is found too.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// Polls too, so that it finds a webhook whose notification was lost with another process.
+const POLL_EVERY: Duration = Duration::from_secs(5);
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// Runs until it is told to stop, between two webhooks.
+/// Runs until it is stopped, between two webhooks.
 pub(super) async fn run(shop: Shop, notifier: Arc<Notify>, stopping: CancellationToken) {
     loop {
-        let pause = match work_off(&shop, &stopping).await {
-            Ok(()) => LOOK_EVERY,
+        let pause = match process_all(&shop, &stopping).await {
+            Ok(()) => POLL_EVERY,
             Err(error) => {
-                tracing::error!(%error, "webhooks cannot be worked off; they stay stored");
+                tracing::error!(%error, "webhook processing failed; retrying");
                 RETRY_AFTER
             }
         };
         tokio::select! {
             () = stopping.cancelled() => return,
-            () = notifier.notified(), if pause == LOOK_EVERY => {}
+            () = notifier.notified(), if pause == POLL_EVERY => {}
             () = tokio::time::sleep(pause) => {}
         }
     }
 }
 
-/// Works off all that waits. One webhook that fails does not hold up the others; the last error is returned.
-async fn work_off(shop: &Shop, stopping: &CancellationToken) -> Result<(), ShopError> {
+/// Processes all stored webhooks. A failing webhook does not delay others; the last error is returned.
+async fn process_all(shop: &Shop, stopping: &CancellationToken) -> Result<(), ShopError> {
     loop {
         let waiting = shop.read(async |conn| webhooks::waiting(conn, BATCH_MAX).await).await?;
         let mut failed = None;
@@ -45,8 +45,8 @@ async fn work_off(shop: &Shop, stopping: &CancellationToken) -> Result<(), ShopE
             if stopping.is_cancelled() {
                 return Ok(());
             }
-            match work_off_one(shop, event_id).await {
-                Ok(worked_off) => done += usize::from(worked_off),
+            match process_one(shop, event_id).await {
+                Ok(processed) => done += usize::from(processed),
                 Err(error) => failed = Some(error),
             }
         }
@@ -58,7 +58,7 @@ async fn work_off(shop: &Shop, stopping: &CancellationToken) -> Result<(), ShopE
     }
 }
 
-async fn work_off_one(shop: &Shop, event_id: &str) -> Result<bool, ShopError> {
+async fn process_one(shop: &Shop, event_id: &str) -> Result<bool, ShopError> {
     shop.transaction(async |conn| {
         let Some(body) = webhooks::lock_waiting(conn, event_id).await? else {
             return Ok(false);
@@ -68,13 +68,13 @@ async fn work_off_one(shop: &Shop, event_id: &str) -> Result<bool, ShopError> {
             Err(outcome) => outcome,
         };
         let saved = webhooks::save_outcome(conn, event_id, outcome, shop.inner.clock.now()).await?;
-        tracing::info!(event = event_id, %outcome, "a webhook was worked off");
+        tracing::info!(event = event_id, %outcome, "webhook processed");
         Ok(saved)
     })
     .await
 }
 
-/// The inner result is why there was nothing to update.
+/// The inner error is the reason for not updating an order.
 async fn apply(
     shop: &Shop,
     conn: &mut AsyncPgConnection,
@@ -99,8 +99,8 @@ async fn apply(
     let Some(order) = order else {
         return Ok(Err(WebhookOutcome::UnknownOrder));
     };
-    // The signed event proves that the delivery exists, even if the answer to the shop's request was lost. With the
-    // details saved, no second one will be asked for.
+    // The signed event proves that the delivery exists, even if the response to the shop's request was lost. Storing
+    // the details prevents a second request.
     orders::save_created(conn, &order.id, &delivery).await?;
     let saved =
         orders::save_progress(conn, &order.id, &delivery.status, cod_status.as_deref(), sequence).await?;

@@ -1,4 +1,4 @@
-//! What each test works at: a shop on a database of its own, and the service that it calls.
+//! The environment of each test: a shop with its own database, and the service that it calls.
 
 use std::net::SocketAddr;
 
@@ -60,9 +60,9 @@ impl Bench {
         Sender { address, server, clock: self.clock.clone(), http: test_kit::client() }
     }
 
-    /// The one webhook of this event, once it is worked off.
-    pub(crate) async fn worked_off(&self, event_id: &str) -> ReceivedWebhook {
-        eventually("the webhook is worked off", async || {
+    /// The webhook of this event, once it is processed.
+    pub(crate) async fn processed(&self, event_id: &str) -> ReceivedWebhook {
+        eventually("the webhook is processed", async || {
             let received = self.shop.received(0, 1_000).await.unwrap();
             received.into_iter().find(|webhook| webhook.event_id == event_id && webhook.outcome.is_some())
         })
@@ -108,7 +108,7 @@ impl Sender {
     }
 }
 
-/// A live webhook about the order that [`Remote`] made for this reference.
+/// A live webhook for the order that [`Remote`] created under this reference.
 pub(crate) fn event(kind: &str, sequence: i64, reference: &str, status: &str) -> Value {
     json!({
         "id": format!("evt_{reference}_{sequence}"),

@@ -1,4 +1,4 @@
-//! The `reference-shop` program, as a process of its own.
+//! The `reference-shop` program as a separate process.
 
 use std::process::Output;
 
@@ -78,7 +78,7 @@ async fn it_serves_until_it_is_told_to_stop() {
         .await
         .unwrap();
     assert_eq!(response.status().as_u16(), 200);
-    bench.worked_off("evt_A-1_5").await;
+    bench.processed("evt_A-1_5").await;
 
     let process = serving.id().unwrap().to_string();
     assert!(Command::new("kill").args(["-TERM", &process]).status().await.unwrap().success());

@@ -1,4 +1,4 @@
-//! The shop on a real PostgreSQL, against a small HTTP server that plays the delivery service.
+//! The shop with a real PostgreSQL and a fake delivery service.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

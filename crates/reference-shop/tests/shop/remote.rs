@@ -1,5 +1,5 @@
-//! The delivery service as a shop meets it: creates, replays, refuses a known reference; and on request fails, holds
-//! its answer back, or loses it.
+//! A fake delivery service: creates, replays and refuses known references. On request, it fails, delays its response or
+//! loses it.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -11,16 +11,16 @@ use test_kit::until;
 use tokio::sync::Semaphore;
 use url::Url;
 
-/// What the next request gets instead of the ordinary answer.
+/// The behaviour for the next request.
 #[derive(Clone, Debug)]
 pub(crate) enum Next {
-    /// This answer, and nothing is created.
+    /// Answers this and creates nothing.
     Answer(u16, Value),
-    /// The ordinary answer, once [`Remote::release`] lets it go.
+    /// Answers normally after [`Remote::release`].
     Hold,
-    /// This answer, once [`Remote::release`] lets it go.
+    /// Answers this after [`Remote::release`].
     HoldAnswer(u16, Value),
-    /// The order is created, and the answer never comes.
+    /// Creates the order and never answers.
     LoseAnswer,
 }
 
@@ -80,7 +80,7 @@ impl Remote {
         until("the requests have come", async || self.seen().len() >= requests).await;
     }
 
-    /// An order that somebody else made under this reference.
+    /// An order that another caller created under this reference.
     pub(crate) fn already_has(&self, reference: &str) {
         self.state.orders.lock().unwrap().insert(reference.into(), "another key".into());
     }

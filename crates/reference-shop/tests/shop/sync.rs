@@ -1,4 +1,4 @@
-//! The sync record of `spec.md` §3.3.
+//! The sync record of SPECIFICATION §3.3.
 
 use chrono::TimeDelta;
 use domain::Mode;
@@ -108,7 +108,7 @@ async fn a_failure_keeps_the_order_and_a_retry_repeats_the_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_answer_is_a_failure_that_a_retry_mends() {
+async fn a_lost_answer_is_a_failure_that_a_retry_fixes() {
     let bench = Bench::with(|settings| settings.request_timeout_seconds = 1).await;
     let id = bench.confirmed("A-1").await;
     bench.remote.next([Next::LoseAnswer]);
@@ -153,7 +153,7 @@ async fn an_attempt_left_behind_by_a_crash_is_resumed_after_its_lease() {
     let bench = Bench::new().await;
     let id = bench.confirmed("A-1").await;
     bench.remote.next([Next::LoseAnswer]);
-    // The process that dies has a runtime of its own, which is torn down with the request under way.
+    // The crashed process has its own runtime, which is dropped during the request.
     let doomed = tokio::runtime::Runtime::new().unwrap();
     let (settings, clock, order) = (bench.settings.clone(), bench.clock.clone(), id.clone());
     doomed.spawn(async move {
@@ -165,7 +165,7 @@ async fn an_attempt_left_behind_by_a_crash_is_resumed_after_its_lease() {
 
     bench.clock.advance(TimeDelta::seconds(60));
     assert_eq!(bench.shop.sync_order(&id).await.unwrap(), SyncOutcome::InProgress);
-    assert_eq!(bench.remote.seen().len(), 1, "within the lease nobody else asks");
+    assert_eq!(bench.remote.seen().len(), 1, "no second request within the lease");
     bench.clock.advance(TimeDelta::seconds(1));
     assert!(matches!(bench.shop.sync_order(&id).await.unwrap(), SyncOutcome::Created(_)));
     let seen = bench.remote.seen();
@@ -207,7 +207,7 @@ async fn the_failure_of_an_overtaken_attempt_does_not_end_the_one_under_way() {
     bench.clock.advance(TimeDelta::seconds(61));
     let second = sync();
     bench.remote.has_seen(2).await;
-    // Those that wait longest are released first.
+    // The oldest waiting requests are released first.
     bench.remote.release();
     assert_eq!(first.await.unwrap(), SyncOutcome::InProgress);
     assert_eq!(bench.order(&id).await.sync_status, SyncStatus::Creating);

@@ -1,4 +1,4 @@
-//! The webhook receiver of `spec.md` §4.2, §5.5 and §6.
+//! The webhook receiver (SPECIFICATION §4.2, §5.5 and §6).
 
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::Mode;
@@ -21,7 +21,7 @@ async fn a_webhook_moves_the_order_it_is_about() {
     delivered["data"] = json!({"note": "Café ☕", "driver": {"name": "R. Kumar"}});
     assert_eq!(sender.send(&delivered).await, (200, json!({"received": true})));
 
-    let webhook = bench.worked_off("evt_A-1_5").await;
+    let webhook = bench.processed("evt_A-1_5").await;
     assert_eq!(webhook.outcome, Some(WebhookOutcome::Applied));
     assert_eq!((webhook.kind.as_str(), webhook.sequence), ("order.delivered", Some(5)));
     assert_eq!((webhook.mode.as_deref(), webhook.order_reference.as_deref()), (Some("live"), Some("A-1")));
@@ -43,7 +43,7 @@ async fn a_webhook_moves_the_order_it_is_about() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_signed_is_not_looked_at() {
+async fn an_unsigned_webhook_is_refused_unread() {
     let bench = Bench::new().await;
     let id = bench.created("A-1").await;
     let sender = bench.serve().await;
@@ -84,7 +84,7 @@ async fn without_a_secret_nothing_is_accepted_and_a_rotation_loses_nothing() {
     assert_eq!(sender.send_signed(&body, SECRET).await.0, 401);
     bench.shop.set_webhook_secret(Secret::new(NEW_SECRET));
     assert_eq!(sender.send_signed(&body, SECRET).await.0, 401);
-    // While the service rotates: the old secret's signature, and the new one's beside it.
+    // During a rotation, the service sends the old secret's signature and the new one's.
     let timestamp = sender.now();
     let headers = [
         ("Service-Timestamp", timestamp.to_string()),
@@ -104,11 +104,7 @@ async fn no_webhook_creates_an_order() {
     assert_eq!(sender.send(&event("order.created", 1, "B-2", "created")).await.0, 200);
     assert_eq!(sender.send(&event("order.created", 1, "A-1", "created")).await.0, 200);
     for event_id in ["evt_B-2_1", "evt_A-1_1"] {
-        assert_eq!(
-            bench.worked_off(event_id).await.outcome,
-            Some(WebhookOutcome::UnknownOrder),
-            "{event_id}"
-        );
+        assert_eq!(bench.processed(event_id).await.outcome, Some(WebhookOutcome::UnknownOrder), "{event_id}");
     }
     assert_eq!(bench.shop.orders(10).await.unwrap().len(), 1);
     assert_eq!(bench.order(&never_asked_for).await.sync_status, SyncStatus::NotStarted);
@@ -120,7 +116,7 @@ async fn old_and_repeated_webhooks_change_nothing() {
     let id = bench.created("A-1").await;
     let sender = bench.serve().await;
     assert_eq!(sender.send(&event("order.picked_up", 3, "A-1", "picked_up")).await.0, 200);
-    bench.worked_off("evt_A-1_3").await;
+    bench.processed("evt_A-1_3").await;
 
     let mut same_sequence = event("order.delivered", 3, "A-1", "delivered");
     same_sequence["id"] = json!("evt_another");
@@ -130,7 +126,7 @@ async fn old_and_repeated_webhooks_change_nothing() {
         assert_eq!(sender.send(event).await, (200, json!({"received": true})));
     }
     for event_id in ["evt_A-1_2", "evt_another"] {
-        let outcome = bench.worked_off(event_id).await.outcome;
+        let outcome = bench.processed(event_id).await.outcome;
         assert_eq!(outcome, Some(WebhookOutcome::StaleSequence), "{event_id}");
     }
     let received = bench.shop.received(0, 10).await.unwrap();
@@ -157,7 +153,7 @@ async fn kinds_and_modes_of_others_are_answered_and_left_alone() {
         (no_order, WebhookOutcome::UnknownKind),
     ] {
         assert_eq!(sender.send(&event).await.0, 200);
-        assert_eq!(bench.worked_off(event["id"].as_str().unwrap()).await.outcome, Some(outcome));
+        assert_eq!(bench.processed(event["id"].as_str().unwrap()).await.outcome, Some(outcome));
     }
     assert_eq!(bench.order(&id).await.last_sequence, None);
 }
@@ -175,7 +171,7 @@ async fn an_order_is_found_by_its_tracking_code_too_and_test_orders_by_shops_tha
     by_code["mode"] = json!("test");
     by_code["order"]["orderReference"] = json!(null);
     assert_eq!(sender.send(&by_code).await.0, 200);
-    assert_eq!(bench.worked_off("evt_A-1_2").await.outcome, Some(WebhookOutcome::Applied));
+    assert_eq!(bench.processed("evt_A-1_2").await.outcome, Some(WebhookOutcome::Applied));
     assert_eq!(bench.order(&id).await.delivery.unwrap().status, "driver_assigned");
 }
 
@@ -191,7 +187,7 @@ async fn a_webhook_that_overtakes_the_answer_is_not_overwritten_by_it() {
     });
     bench.remote.has_seen(1).await;
     assert_eq!(sender.send(&event("driver.assigned", 2, "A-1", "driver_assigned")).await.0, 200);
-    assert_eq!(bench.worked_off("evt_A-1_2").await.outcome, Some(WebhookOutcome::Applied));
+    assert_eq!(bench.processed("evt_A-1_2").await.outcome, Some(WebhookOutcome::Applied));
     bench.remote.release();
     let outcome = syncing.await.unwrap();
     assert!(
@@ -209,7 +205,7 @@ async fn a_webhook_proves_a_delivery_whose_answer_was_lost() {
     bench.remote.next([Next::LoseAnswer]);
     assert!(matches!(bench.shop.sync_order(&id).await.unwrap(), SyncOutcome::Failed { .. }));
     assert_eq!(sender.send(&event("order.created", 1, "A-1", "created")).await.0, 200);
-    bench.worked_off("evt_A-1_1").await;
+    bench.processed("evt_A-1_1").await;
     let outcome = bench.shop.sync_order(&id).await.unwrap();
     assert!(matches!(outcome, SyncOutcome::AlreadyCreated(_)), "{outcome:?}");
     assert_eq!(bench.remote.seen().len(), 1, "no second creation");
@@ -226,7 +222,7 @@ async fn a_pause_is_answered_and_stores_nothing() {
     assert_eq!(sender.send(&delivered).await.0, 503);
     assert!(bench.shop.received(0, 10).await.unwrap().is_empty());
     assert_eq!(sender.send(&delivered).await.0, 200);
-    bench.worked_off("evt_A-1_5").await;
+    bench.processed("evt_A-1_5").await;
     assert_eq!(bench.order(&id).await.last_sequence, Some(5));
 }
 
@@ -236,7 +232,7 @@ async fn what_was_stored_before_a_restart_is_worked_off_after_it() {
     let id = bench.created("A-1").await;
     let sender = bench.serve().await;
     sender.server.stop().await.unwrap();
-    // As a process leaves it that dies between the answer and the work.
+    // The state that a process leaves when it dies between the response and the processing.
     let mut connection = AsyncPgConnection::establish(bench.settings.database.url.expose()).await.unwrap();
     let body = serde_json::to_vec(&event("order.delivered", 5, "A-1", "delivered")).unwrap();
     diesel::sql_query(
@@ -249,7 +245,7 @@ async fn what_was_stored_before_a_restart_is_worked_off_after_it() {
     .unwrap();
 
     let again = bench.serve().await;
-    assert_eq!(bench.worked_off("evt_A-1_5").await.outcome, Some(WebhookOutcome::Applied));
+    assert_eq!(bench.processed("evt_A-1_5").await.outcome, Some(WebhookOutcome::Applied));
     assert_eq!(bench.order(&id).await.delivery.unwrap().status, "delivered");
     again.server.stop().await.unwrap();
 }

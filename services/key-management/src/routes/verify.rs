@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use internal_api::keys::{GoodKey, KeyVerdict};
+use internal_api::keys::{AuthenticatedKey, KeyVerification};
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use crate::commands;
@@ -24,13 +24,13 @@ pub(super) async fn verify(state: Data<State>, body: JsonBody) -> Result<HttpRes
     let key = commands::verify(&state, &read(&body)?).await?;
     let outcome = if key.is_some() { VALID } else { INVALID };
     metrics::counter!("api_key_verifications_total", "outcome" => outcome).increment(1);
-    let verdict = key.map(|Key { id, business_id, mode, expires_at, .. }| GoodKey {
+    let verdict = key.map(|Key { id, business_id, mode, expires_at, .. }| AuthenticatedKey {
         key_id: id,
         business_id,
         mode,
         expires_at,
     });
-    Ok(HttpResponse::Ok().json(KeyVerdict { verdict }))
+    Ok(HttpResponse::Ok().json(KeyVerification { key: verdict }))
 }
 
 /// Accepts any text: one that cannot be a key is simply invalid.

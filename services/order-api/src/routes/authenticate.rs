@@ -3,7 +3,7 @@
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
-use internal_api::keys::GoodKey;
+use internal_api::keys::AuthenticatedKey;
 use web::{ApiError, bearer_token, same_secret};
 
 use super::quota;
@@ -11,20 +11,20 @@ use crate::app::App;
 use crate::verdicts::AuthError;
 
 /// The business behind the key, with the call charged to it.
-pub(super) async fn business(app: &App, request: &HttpRequest) -> Result<GoodKey, ApiError> {
+pub(super) async fn business(app: &App, request: &HttpRequest) -> Result<AuthenticatedKey, ApiError> {
     let caller = identify(app, request).await?;
     quota::charge_request(app, request, &caller)?;
     Ok(caller)
 }
 
 /// The business behind `Authorization: Bearer <API_KEY>` (SPECIFICATION §5.1), its quota left to the handler.
-pub(super) async fn identify(app: &App, request: &HttpRequest) -> Result<GoodKey, ApiError> {
+pub(super) async fn identify(app: &App, request: &HttpRequest) -> Result<AuthenticatedKey, ApiError> {
     let failed = |failure| app.failures.count(request, failure);
     let Some(key) = bearer_token(request.headers())? else {
         return Err(failed(misplaced_key(request).unwrap_or_else(no_key)));
     };
     let invalid = || failed(misplaced_key(request).unwrap_or_else(bad_key));
-    if app.failures.is_far_beyond(request) && !app.keys.was_good_of_late(key) {
+    if app.failures.is_blocked(request) && !app.keys.was_good_of_late(key) {
         return Err(invalid());
     }
     let caller = app.keys.judge(key).await.map_err(|error| match error {

@@ -7,7 +7,7 @@ use actix_web::http::header::{HeaderMap, LOCATION};
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse};
 use domain::{BusinessId, Mode, OrderId, RequestId};
-use internal_api::keys::GoodKey;
+use internal_api::keys::AuthenticatedKey;
 use web::{ApiError, no_query, read_json};
 
 use super::{authenticate, errors, order_body, quota};
@@ -37,7 +37,7 @@ async fn place(
     app: &Data<App>,
     request: &HttpRequest,
     payload: Payload,
-    caller: &GoodKey,
+    caller: &AuthenticatedKey,
     request_id: RequestId,
 ) -> Result<HttpResponse, ApiError> {
     let replay = quota::charge_replay(app, request, caller)?;
@@ -76,7 +76,7 @@ async fn place(
 }
 
 /// Evidence that a retry of what succeeded was tried.
-fn note_replay(app: &App, caller: &GoodKey, order_id: OrderId, request_id: RequestId) {
+fn note_replay(app: &App, caller: &AuthenticatedKey, order_id: OrderId, request_id: RequestId) {
     if caller.mode == Mode::Test {
         let (business_id, at) = (caller.business_id, app.ambient.clock.now());
         app.retries.saw(Seen::Replayed(Replay { business_id, order_id, request_id, at }));
@@ -94,7 +94,7 @@ fn note_failure(app: &App, headers: &HeaderMap, business_id: BusinessId, request
 async fn read(
     request: &HttpRequest,
     payload: Payload,
-    caller: GoodKey,
+    caller: AuthenticatedKey,
     request_id: RequestId,
 ) -> Result<CreateOrder, ApiError> {
     no_query(request)?;
@@ -133,7 +133,7 @@ pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<String, ApiError> {
         _ => Err(ApiError::new(
             StatusCode::BAD_REQUEST,
             "idempotency_key_invalid",
-            "The Idempotency-Key must be given once and be 1 to 255 printable ASCII characters.",
+            "Send one Idempotency-Key header of 1 to 255 printable ASCII characters.",
         )),
     }
 }

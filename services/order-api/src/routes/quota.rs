@@ -8,12 +8,16 @@ use actix_web::http::header::{HeaderMap, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest, web};
 use domain::ApiKeyId;
-use internal_api::keys::GoodKey;
+use internal_api::keys::AuthenticatedKey;
 
 use crate::app::App;
 
 /// Charges a call that does something new.
-pub(super) fn charge_request(app: &App, request: &HttpRequest, caller: &GoodKey) -> Result<(), ApiError> {
+pub(super) fn charge_request(
+    app: &App,
+    request: &HttpRequest,
+    caller: &AuthenticatedKey,
+) -> Result<(), ApiError> {
     note(request, app.limits.requests.charge(caller.key_id)).map(drop)
 }
 
@@ -21,7 +25,7 @@ pub(super) fn charge_request(app: &App, request: &HttpRequest, caller: &GoodKey)
 pub(super) fn charge_replay(
     app: &App,
     request: &HttpRequest,
-    caller: &GoodKey,
+    caller: &AuthenticatedKey,
 ) -> Result<Standing, ApiError> {
     note(request, app.limits.replays.charge(caller.key_id))
 }

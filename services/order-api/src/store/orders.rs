@@ -136,7 +136,7 @@ pub async fn named(
         let by_id = of_business().filter(orders::id.eq(id.to_string())).select(orders::id);
         found.extend(by_id.load::<String>(conn).await?);
     }
-    if let Ok(code) = TrackingCode::typed(text) {
+    if let Ok(code) = TrackingCode::from_user_input(text) {
         let by_code = of_business().filter(orders::tracking_code.eq(code.as_str().to_owned()));
         found.extend(by_code.select(orders::id).load::<String>(conn).await?);
     }

@@ -71,7 +71,7 @@ pub async fn find_anywhere(
     if let Ok(id) = text.parse::<OrderId>() {
         ids.push(id.to_string());
     }
-    if let Ok(code) = TrackingCode::typed(text) {
+    if let Ok(code) = TrackingCode::from_user_input(text) {
         let by_code = orders::table.filter(orders::tracking_code.eq(code.as_str().to_owned()));
         ids.extend(by_code.select(orders::id).load::<String>(conn).await?);
     }

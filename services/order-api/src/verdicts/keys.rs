@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::{ApiKey, ApiKeyId, Clock, KeySegment};
 use internal_api::CallError;
-use internal_api::keys::{GoodKey, KeysClient};
+use internal_api::keys::{AuthenticatedKey, KeysClient};
 use sha2::{Digest, Sha256};
 
 use super::VerdictCache;
@@ -13,7 +13,7 @@ pub struct KeyVerdicts {
     client: KeysClient,
     segment: KeySegment,
     clock: Clock,
-    cache: Arc<VerdictCache<Option<GoodKey>>>,
+    cache: Arc<VerdictCache<Option<AuthenticatedKey>>>,
 }
 
 /// Why a caller is not let in.
@@ -31,11 +31,11 @@ impl KeyVerdicts {
     }
 
     /// Whose key this is, and for which mode. A key with a wrong form or checksum is refused without asking.
-    pub async fn judge(&self, text: &str) -> Result<GoodKey, AuthError> {
+    pub async fn judge(&self, text: &str) -> Result<AuthenticatedKey, AuthError> {
         let key = ApiKey::parse(text, &self.segment).map_err(|_| AuthError::InvalidKey)?;
         let ask = || {
             let (client, key) = (self.client.clone(), key.expose().to_owned());
-            async move { Ok(client.verify(&key).await?.verdict) }
+            async move { Ok(client.verify(&key).await?.key) }
         };
         let verdict = self.cache.get(&cache_key(&key), ask).await?.ok_or(AuthError::InvalidKey)?;
         let expired = verdict.expires_at.is_some_and(|expires_at| expires_at <= self.clock.now());

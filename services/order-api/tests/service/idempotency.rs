@@ -236,7 +236,7 @@ async fn failures_free_key_and_reference(service: &OrderApi, business: &Business
           "message": "payment.deliveryFeePaise must be between 1 and 100000000000."
         }
       ],
-      "message": "customer.phone must be a valid phone number with country code, such as +919812345678. There are 2 more faults; see errors.",
+      "message": "customer.phone must be a valid phone number with country code, such as +919812345678. There are 2 more errors; see errors.",
       "requestId": "req_…"
     }
     "#) };

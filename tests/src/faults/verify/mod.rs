@@ -1,5 +1,5 @@
 //! After healing: what the callers were told, what the databases hold and what the webhooks said must agree
-//! (`design.md` §7, 1–4), within the minute that anything may be pending.
+//! (SPECIFICATION §14, item 1–4), within the minute that anything may be pending.
 
 mod books;
 mod ledger;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use domain::{GoLiveItem, Mode, OrderId, RequestId, TrackingCode};
 use internal_api::CallError;
-use internal_api::keys::GoodKey;
+use internal_api::keys::AuthenticatedKey;
 use internal_api::ordering::OrderingContext;
 use postgres::StoreError;
 use telemetry::TraceContext;
@@ -31,7 +31,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 
 /// A request for an order, read but not yet judged.
 pub struct CreateOrder {
-    pub caller: GoodKey,
+    pub caller: AuthenticatedKey,
     pub request_id: RequestId,
     pub idempotency_key: String,
     pub said: Said,
@@ -162,7 +162,7 @@ async fn judge(app: &App, request: &mut CreateOrder) -> Result<(), CreateError> 
 /// The order that this request's key holds; another body under the same key is refused.
 pub async fn held_by_key(app: &App, request: &CreateOrder) -> Result<Option<Claim>, CreateError> {
     let mut conn = app.database.connection().await?;
-    let GoodKey { business_id, mode, .. } = request.caller;
+    let AuthenticatedKey { business_id, mode, .. } = request.caller;
     let claim = claims::by_key(&mut conn, business_id, mode, &request.idempotency_key).await?;
     match claim {
         Some(claim) if !claim.is_said_by(&request.said) => {
@@ -178,7 +178,7 @@ pub async fn held_by_key(app: &App, request: &CreateOrder) -> Result<Option<Clai
 }
 
 /// What portal-api says of a business that orders for real; a locked one is refused. Test orders need not ask.
-async fn live_access(app: &App, caller: &GoodKey) -> Result<Option<OrderingContext>, CreateError> {
+async fn live_access(app: &App, caller: &AuthenticatedKey) -> Result<Option<OrderingContext>, CreateError> {
     if caller.mode == Mode::Test {
         return Ok(None);
     }
@@ -197,7 +197,7 @@ async fn live_access(app: &App, caller: &GoodKey) -> Result<Option<OrderingConte
 /// have one yet, which its test order survives.
 async fn fill_pickup(
     app: &App,
-    caller: &GoodKey,
+    caller: &AuthenticatedKey,
     context: Option<OrderingContext>,
     draft: &mut OrderDraft,
 ) -> Result<(), CreateError> {
@@ -286,7 +286,7 @@ async fn resolve_conflict(
     deadline: Instant,
 ) -> Result<Option<Placed>, CreateError> {
     let mut conn = app.database.connection().await?;
-    let GoodKey { business_id, mode, .. } = request.caller;
+    let AuthenticatedKey { business_id, mode, .. } = request.caller;
     let Some(holder) = claims::by_reference(&mut conn, business_id, mode, &new.order_reference).await? else {
         // The key is held; the next look finds by whom.
         return Ok(None);

@@ -87,7 +87,7 @@ fn wait_s(standing: Standing) -> u32 {
 
 async fn look_up(app: &App, code: &str) -> Result<Option<TrackingView>, StoreError> {
     // Typed from paper, a code may be in lower case. Its check character spares the database most guesses.
-    let Ok(code) = TrackingCode::typed(code) else { return Ok(None) };
+    let Ok(code) = TrackingCode::from_user_input(code) else { return Ok(None) };
     app.database
         .read(async |conn| {
             let Some(order) = orders::by_tracking_code(conn, &code).await? else { return Ok(None) };

@@ -1,6 +1,6 @@
-//! Gives an error body to what HTTP itself refuses: a header with a NUL, a malformed request line, a head that is too
-//! large or never ends. Such a request reaches no handler and no middleware; actix answers it with a bare status from
-//! within its dispatcher and offers no place to say more, so it is said on the way to the socket.
+//! Gives an error body to requests that violate HTTP: a NUL in a header, a malformed request line, a head that is too
+//! large or incomplete. These requests reach no handler and no middleware. Actix answers them with a bare status inside
+//! its dispatcher and offers no hook, so this wrapper replaces the response on its way to the socket.
 
 use std::io;
 use std::pin::Pin;
@@ -12,19 +12,19 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::{ApiError, RequestEdge};
 
-/// No request line of ours comes near it. The `http` crate takes addresses up to 65,534 bytes.
+/// The longest request line: the `http` crate accepts addresses of up to 65,534 bytes.
 const LINE_MAX: usize = 65_534;
 
-/// A connection on which no error is without a body.
-pub(crate) struct Explained<S> {
+/// A connection that adds a body to each bare error response.
+pub(crate) struct WithErrorBodies<S> {
     inner: S,
     edge: RequestEdge,
-    /// The answer that is being written in place of a bare one.
-    instead: Option<Instead>,
+    /// The response that is being written instead of a bare one.
+    replacement: Option<Replacement>,
     line: RequestLine,
 }
 
-/// How long the request line is, as far as it has arrived. It is what is read first after an answer.
+/// The length of the request line received so far, counted from the last response.
 #[derive(Default)]
 struct RequestLine {
     length: usize,
@@ -32,7 +32,7 @@ struct RequestLine {
 }
 
 impl RequestLine {
-    fn note(&mut self, arrived: &[u8]) {
+    fn count(&mut self, arrived: &[u8]) {
         if self.is_over {
             return;
         }
@@ -41,7 +41,7 @@ impl RequestLine {
         self.is_over = end.is_some();
     }
 
-    /// What HTTP's refusal means: it tells neither of these two that the address is too long.
+    /// Actix answers 400 or 431 when the address is too long. Returns 414 for that case.
     fn refused(&self, status: StatusCode) -> StatusCode {
         match status {
             StatusCode::BAD_REQUEST | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE
@@ -54,20 +54,20 @@ impl RequestLine {
     }
 }
 
-struct Instead {
+struct Replacement {
     answer: Vec<u8>,
     written: usize,
-    /// Of the bare answer, whose writer must not learn of the exchange.
-    length: usize,
+    /// The length of the bare response, which is reported to the writer as written.
+    bare_length: usize,
 }
 
-impl<S> Explained<S> {
+impl<S> WithErrorBodies<S> {
     pub(crate) fn new(inner: S, edge: RequestEdge) -> Self {
-        Self { inner, edge, instead: None, line: RequestLine::default() }
+        Self { inner, edge, replacement: None, line: RequestLine::default() }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Explained<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WithErrorBodies<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -75,39 +75,39 @@ impl<S: AsyncRead + Unpin> AsyncRead for Explained<S> {
     ) -> Poll<io::Result<()>> {
         let known = buf.filled().len();
         ready!(Pin::new(&mut self.inner).poll_read(cx, buf))?;
-        self.line.note(&buf.filled()[known..]);
+        self.line.count(&buf.filled()[known..]);
         Poll::Ready(Ok(()))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Explained<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WithErrorBodies<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let this = &mut *self;
-        if this.instead.is_none() {
+        if this.replacement.is_none() {
             match bare_refusal(buf) {
                 None => {
                     this.line = RequestLine::default();
                     return Pin::new(&mut this.inner).poll_write(cx, buf);
                 }
-                // First what stands before it: the answers to earlier requests.
+                // First write the responses to earlier requests in the same buffer.
                 Some((start @ 1.., _)) => return Pin::new(&mut this.inner).poll_write(cx, &buf[..start]),
                 Some((_, status)) => {
                     let status = this.line.refused(status);
-                    let answer = explain(&this.edge, &String::from_utf8_lossy(buf), status);
-                    this.instead = Some(Instead { answer, written: 0, length: buf.len() });
+                    let answer = error_response(&this.edge, &String::from_utf8_lossy(buf), status);
+                    this.replacement = Some(Replacement { answer, written: 0, bare_length: buf.len() });
                 }
             }
         }
-        if let Some(instead) = &mut this.instead {
-            while instead.written < instead.answer.len() {
-                let rest = &instead.answer[instead.written..];
+        if let Some(replacement) = &mut this.replacement {
+            while replacement.written < replacement.answer.len() {
+                let rest = &replacement.answer[replacement.written..];
                 match ready!(Pin::new(&mut this.inner).poll_write(cx, rest))? {
                     0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                    written => instead.written += written,
+                    written => replacement.written += written,
                 }
             }
         }
-        Poll::Ready(Ok(this.instead.take().map_or(0, |instead| instead.length)))
+        Poll::Ready(Ok(this.replacement.take().map_or(0, |replacement| replacement.bare_length)))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -119,10 +119,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Explained<S> {
     }
 }
 
-/// Where a bare error begins that ends what is to be written. Ours have a request id, which the edge gives to every
-/// answer of a handler; after a bare one actix writes nothing more, since it has lost its place in the stream.
+/// The position and status of a bare error response at the end of the buffer. The edge adds a request id to every other
+/// response. Actix writes nothing after a bare error, because it has lost its position in the stream.
 fn bare_refusal(buf: &[u8]) -> Option<(usize, StatusCode)> {
-    // What costs nothing first: bodies do not end so.
+    // The cheapest check first: a body does not end like this.
     if !buf.ends_with(b"\r\n\r\n") {
         return None;
     }
@@ -135,8 +135,8 @@ fn bare_refusal(buf: &[u8]) -> Option<(usize, StatusCode)> {
     (is_error && is_bare && is_whole).then_some((start, status))
 }
 
-/// The bare answer's status line and headers, with a body.
-fn explain(edge: &RequestEdge, bare: &str, status: StatusCode) -> Vec<u8> {
+/// The status line and headers of the bare response, with a body.
+fn error_response(edge: &RequestEdge, bare: &str, status: StatusCode) -> Vec<u8> {
     let id = RequestId::generate(&edge.clock, &edge.entropy).to_string();
     let error = match status {
         StatusCode::BAD_REQUEST => ApiError::malformed_request(),
@@ -157,7 +157,7 @@ fn explain(edge: &RequestEdge, bare: &str, status: StatusCode) -> Vec<u8> {
     let labels =
         [("method", String::new()), ("route", "unreadable".into()), ("status", status.as_str().to_owned())];
     metrics::counter!("http_requests_total", &labels).increment(1);
-    tracing::info!(request_id = id, status = status.as_u16(), "answered a request that HTTP refuses");
+    tracing::info!(request_id = id, status = status.as_u16(), "malformed HTTP request answered");
     answer.into_bytes()
 }
 
@@ -173,11 +173,11 @@ mod tests {
 
     const BARE: &str = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
-    /// What arrives at the other end of a connection that passes on few bytes at a time.
+    /// The bytes that arrive at the other end of a connection that passes on a few bytes at a time.
     async fn written(pieces: &[&str]) -> String {
         let (near, mut far) = tokio::io::duplex(7);
         let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(1) };
-        let mut connection = Explained::new(near, edge);
+        let mut connection = WithErrorBodies::new(near, edge);
         let write = async {
             for piece in pieces {
                 connection.write_all(piece.as_bytes()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Whose request it is, as far as addresses tell: for limits per address.
+//! The address of a caller, for limits per address.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -6,7 +6,7 @@ use actix_web::HttpRequest;
 use actix_web::http::header::HeaderMap;
 use settings::TrustedProxies;
 
-/// One household's or one machine's: an IPv4 address, or the /64 network that IPv6 hands to a customer whole.
+/// An IPv4 address, or the /64 network of an IPv6 address, because a customer gets a whole /64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CallerAddress(IpAddr);
 
@@ -18,7 +18,7 @@ impl CallerAddress {
         })
     }
 
-    /// Of whoever sent the request. `None` when there is no connection, as in a unit test.
+    /// The address of the request's sender. `None` without a connection, as in unit tests.
     pub fn of(request: &HttpRequest, proxies: &TrustedProxies) -> Option<Self> {
         let peer = request.peer_addr()?.ip();
         Some(Self::new(client(peer, request.headers(), proxies)))
@@ -29,8 +29,8 @@ impl CallerAddress {
     }
 }
 
-/// The first address, from our end, that is not one of our own proxies. Each proxy appends to `X-Forwarded-For` who called
-/// it; what stands further left than the first stranger is that stranger's own word and counts for nothing.
+/// The first address, from our end, that is not a trusted proxy. Each proxy appends its caller to `X-Forwarded-For`.
+/// Entries left of the first untrusted address are ignored, because the caller can forge them.
 fn client(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxies) -> IpAddr {
     let lists: Vec<&str> =
         headers.get_all("X-Forwarded-For").map(|value| value.to_str().unwrap_or_default()).collect();
@@ -40,14 +40,14 @@ fn client(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxies) -> IpAddr
         if !proxies.contain(nearest) {
             break;
         }
-        // What a proxy of ours did not write as an address names nobody; then the proxy is who called.
+        // The proxy wrote no address, so count the proxy itself as the caller.
         let Some(address) = address(hop.trim()) else { break };
         nearest = address;
     }
     nearest
 }
 
-/// Some proxies add the port.
+/// Accepts an address with a port, because some proxies add it.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = text.trim_start_matches('[').trim_end_matches(']');
     let address = bare.parse::<IpAddr>().or_else(|_| text.parse::<SocketAddr>().map(|address| address.ip()));
@@ -71,7 +71,7 @@ mod tests {
             ("10.0.0.9", &["6.6.6.6", "198.51.100.7"], near, "198.51.100.7"),
             ("10.0.0.9", &["6.6.6.6, 198.51.100.7,10.0.0.8"], near, "198.51.100.7"),
             ("10.0.0.9", &["6.6.6.6, 198.51.100.7", "10.0.0.8"], near, "198.51.100.7"),
-            // Around the proxies: what it says itself counts for nothing.
+            // Calls that bypass the proxies: their own header is ignored.
             ("203.0.113.5", &["6.6.6.6, 10.0.0.8"], near, "203.0.113.5"),
             ("10.0.0.9", &["nonsense"], near, "10.0.0.9"),
             ("10.0.0.9", &["6.6.6.6, nonsense, 10.0.0.8"], near, "10.0.0.8"),

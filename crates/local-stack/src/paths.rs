@@ -1,4 +1,4 @@
-//! Where things are: the checkout, its built programs, and directories that are ours alone.
+//! Paths: the checkout, its built programs, and private directories.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,12 +15,12 @@ pub fn local_stack_directory() -> PathBuf {
     target().join("local-stack")
 }
 
-/// Where a test process keeps the data of the servers it starts.
+/// The directory for the servers of a test process.
 pub(crate) fn test_directory() -> PathBuf {
     target().join("test-stacks")
 }
 
-/// The portal's pages, if they have been built.
+/// The directory of the portal's pages, if they are built.
 pub(crate) fn built_pages() -> Option<PathBuf> {
     let pages = checkout().join("services/portal-web/dist");
     pages.join("index.html").is_file().then_some(pages)
@@ -34,24 +34,24 @@ fn checkout() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("."))
 }
 
-/// A program of this workspace, built with the same profile as the one that runs now.
+/// A program of this workspace, built with the same profile as the running one.
 ///
 /// # Errors
-/// When it has not been built.
+/// When the program is not built.
 pub fn built_program(name: &str) -> anyhow::Result<PathBuf> {
     let this = std::env::current_exe().context("finding this program's own path")?;
     let mut directory = this.parent().context("this program has no directory")?;
     if directory.ends_with("deps") {
-        // Cargo keeps test programs one level below the others.
+        // Cargo puts test programs one level below the others.
         directory = directory.parent().context("deps has no parent")?;
     }
     let program = directory.join(name);
-    ensure!(program.is_file(), "{} is not built; `cargo build -p {name}` does it", program.display());
+    ensure!(program.is_file(), "{} is not built; run `cargo build -p {name}`", program.display());
     Ok(program)
 }
 
-/// The directory of a pair of servers and what belongs to them. Others may pass through it, as PostgreSQL's account
-/// must, but see nothing.
+/// Creates the directory of a pair of servers. Other accounts may traverse it, as PostgreSQL's account must, but not
+/// list it.
 pub(crate) fn stack_directory(path: &Path) -> anyhow::Result<()> {
     directory_with_mode(path, 0o711)?;
     fs::create_dir_all(path.join("logs"))?;
@@ -59,13 +59,13 @@ pub(crate) fn stack_directory(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes a directory that only we can read, or takes the one that is there if it is ours.
+/// Creates a directory that only we can read, or accepts an existing one if we own it.
 pub(crate) fn private_directory(path: &Path) -> anyhow::Result<()> {
     directory_with_mode(path, 0o700)
 }
 
-/// A directory for the data of a server that runs as `account`: inside `directory` where the account can reach it,
-/// else beside the machine's other variable data, as when the checkout lies in a home directory closed to others.
+/// A directory for the data of a server that runs as `account`: inside `directory` if the account can reach it, or else
+/// among the machine's variable data, as when the checkout is in a closed home directory.
 pub(crate) fn directory_for(account: Option<Account>, directory: &Path) -> anyhow::Result<PathBuf> {
     let Some(account) = account else {
         return Ok(directory.to_owned());
@@ -78,7 +78,7 @@ pub(crate) fn directory_for(account: Option<Account>, directory: &Path) -> anyho
     Ok(elsewhere)
 }
 
-/// Where [`directory_for`] goes when `directory` itself is out of reach.
+/// The directory that [`directory_for`] uses when `directory` is out of reach.
 pub(crate) fn outside(directory: &Path) -> anyhow::Result<PathBuf> {
     let mut hash = DefaultHasher::new();
     fs::canonicalize(directory)?.hash(&mut hash);
@@ -86,7 +86,7 @@ pub(crate) fn outside(directory: &Path) -> anyhow::Result<PathBuf> {
     Ok(PathBuf::from(format!("/var/tmp/waybill-{uid}-{:016x}", hash.finish())))
 }
 
-/// Forgets a stack's data, wherever it lies. The lock stays: its holder is the one who calls.
+/// Deletes a stack's data, wherever it is. Keeps the lock, because the caller holds it.
 pub(crate) fn remove_stack_data(directory: &Path) -> anyhow::Result<()> {
     if let Ok(elsewhere) = fs::read_link(directory.join("postgres"))
         && elsewhere.parent().is_some_and(is_outside)
@@ -106,7 +106,7 @@ pub(crate) fn remove_stack_data(directory: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Removes a stack's data and its directory.
+/// Deletes a stack's data and its directory.
 pub(crate) fn remove_stack_directory(directory: &Path) -> anyhow::Result<()> {
     remove_stack_data(directory)?;
     remove_all(directory)
@@ -121,7 +121,7 @@ fn remove_all(directory: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Whether [`outside`] may have made the directory: only that is ever removed outside of the checkout.
+/// Whether the directory can be one of [`outside`]: nothing else outside the checkout is ever deleted.
 fn is_outside(directory: &Path) -> bool {
     let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let ours = fs::symlink_metadata(directory)
@@ -129,7 +129,7 @@ fn is_outside(directory: &Path) -> bool {
     directory.parent() == Some(Path::new("/var/tmp")) && name.starts_with("waybill-") && ours
 }
 
-/// Writes a file that only we can read, whole or not at all.
+/// Writes a private file atomically.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let unfinished = path.with_extension("unfinished");
     let mut file =
@@ -140,19 +140,19 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 
 fn directory_with_mode(path: &Path, mode: u32) -> anyhow::Result<()> {
     if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent).with_context(|| format!("making {}", parent.display()))?;
+        fs::create_dir_all(parent).with_context(|| format!("creating {}", parent.display()))?;
     }
     match fs::DirBuilder::new().mode(mode).create(path) {
         Ok(()) => {}
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            // In a directory that others can write to, the name may have been taken by someone else.
+            // In a directory that others can write to, another account may own the name.
             let metadata = fs::symlink_metadata(path)?;
             let ours = metadata.is_dir() && metadata.uid() == rustix::process::geteuid().as_raw();
             if !ours {
-                bail!("{} is there, but it is not a directory of ours", path.display());
+                bail!("{} exists, but it is not a directory that we own", path.display());
             }
         }
-        Err(error) => return Err(error).with_context(|| format!("making {}", path.display())),
+        Err(error) => return Err(error).with_context(|| format!("creating {}", path.display())),
     }
     fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
     Ok(())

@@ -1,4 +1,4 @@
-//! What a stack keeps beside its data from one run to the next: ports, secrets, and the demo's account.
+//! The persistent state of a stack besides its data: ports, secrets, and the demo's account.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,13 +9,13 @@ use domain::Entropy;
 use serde::{Deserialize, Serialize};
 
 use crate::part::Service;
-use crate::places;
+use crate::paths;
 use crate::ports;
 use crate::rabbitmq::RabbitMqPorts;
 
 const FILE: &str = "kept.json";
 
-/// The account that the demo made, so that a second run can go on with it.
+/// The account of the demo, so that a later run can use it again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Demo {
@@ -26,13 +26,13 @@ pub struct Demo {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct SavedState {
     pub(super) secrets: Secrets,
     pub(super) ports: Ports,
     pub(super) demo: Option<Demo>,
 }
 
-/// Made at the first start; passwords are part of the servers' data from then on.
+/// Generated at the first start. Passwords are part of the servers' data from then on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Secrets {
     pub(super) postgres: String,
@@ -50,7 +50,7 @@ pub(super) struct Ports {
     pub(super) services: BTreeMap<String, ServicePorts>,
 }
 
-/// The listeners of one service, as in the settings' `http` section.
+/// The ports of one service, as in the settings' `http` section.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct ServicePorts {
     pub(super) public: Option<u16>,
@@ -58,14 +58,15 @@ pub(super) struct ServicePorts {
     pub(super) management: u16,
 }
 
-impl Kept {
-    /// What the last run kept, with other ports for those that are taken meanwhile; all new on the first run.
+impl SavedState {
+    /// Loads the state of the last run and replaces ports that are taken now. Generates everything on the first run.
     pub(super) fn load_or_make(directory: &Path, entropy: &Entropy) -> anyhow::Result<Self> {
         let path = directory.join(FILE);
         let kept = match fs::read(&path) {
             Ok(bytes) => {
-                let mut kept: Self = serde_json::from_slice(&bytes)
-                    .with_context(|| format!("{}; `make reset` forgets it and the data", path.display()))?;
+                let mut kept: Self = serde_json::from_slice(&bytes).with_context(|| {
+                    format!("{} is invalid; `make reset` deletes it and the data", path.display())
+                })?;
                 kept.ports = kept.ports.still_free(entropy)?;
                 kept
             }
@@ -79,12 +80,12 @@ impl Kept {
     }
 
     pub(super) fn save(&self, directory: &Path) -> anyhow::Result<()> {
-        places::write_private(&directory.join(FILE), &serde_json::to_vec_pretty(self)?)
+        paths::write_private(&directory.join(FILE), &serde_json::to_vec_pretty(self)?)
     }
 }
 
 impl Secrets {
-    /// The password of a database's role, made when it is first asked for.
+    /// The password of a database's role, generated on first use.
     pub(super) fn of_other_database(&mut self, name: &str) -> anyhow::Result<String> {
         if let Some(password) = self.databases.get(name) {
             return Ok(password.clone());
@@ -108,7 +109,7 @@ impl Secrets {
 
     pub(super) fn of_database(&self, service: Service) -> anyhow::Result<&str> {
         let secret = self.databases.get(service.name());
-        secret.map(String::as_str).ok_or_else(|| anyhow!("no secret is kept for {}", service.name()))
+        secret.map(String::as_str).ok_or_else(|| anyhow!("no secret for {}", service.name()))
     }
 }
 
@@ -118,11 +119,11 @@ impl ServicePorts {
         Ok(Self { public, internal: ports::free(entropy)?, management: ports::free(entropy)? })
     }
 
-    /// Takes them back once nothing listens any more.
-    pub(super) fn give_back(self) {
+    /// Releases them after nothing listens any more.
+    pub(super) fn release(self) {
         [self.public.unwrap_or_default(), self.internal, self.management]
             .into_iter()
-            .for_each(ports::give_back);
+            .for_each(ports::release);
     }
 }
 
@@ -138,7 +139,7 @@ impl Ports {
         })
     }
 
-    /// Ports are kept where possible: an address that was written down stays good.
+    /// Keeps ports where possible, so that addresses stay valid.
     fn still_free(self, entropy: &Entropy) -> anyhow::Result<Self> {
         let again = |port| ports::remembered_or_free(port, entropy);
         let services = self.services.into_iter().map(|(name, old)| {
@@ -157,13 +158,13 @@ impl Ports {
 
     pub(super) fn of(&self, service: Service) -> anyhow::Result<ServicePorts> {
         let ports = self.services.get(service.name()).copied();
-        ports.ok_or_else(|| anyhow!("no ports are kept for {}", service.name()))
+        ports.ok_or_else(|| anyhow!("no ports for {}", service.name()))
     }
 
-    /// Takes all ports back once nothing listens any more.
-    pub(super) fn give_back(&self) {
-        self.services.values().for_each(|ports| ports.give_back());
+    /// Releases all ports after nothing listens any more.
+    pub(super) fn release(&self) {
+        self.services.values().for_each(|ports| ports.release());
         let RabbitMqPorts { amqp, distribution, epmd } = self.rabbitmq;
-        [self.postgres, amqp, distribution, epmd].into_iter().for_each(ports::give_back);
+        [self.postgres, amqp, distribution, epmd].into_iter().for_each(ports::release);
     }
 }
