@@ -1,4 +1,4 @@
-//! What webhook-dispatcher is told at its start.
+//! The settings of webhook-dispatcher.
 
 use std::time::Duration;
 
@@ -8,8 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Brand, Broker, Database, Environment, Http, Internal, Secret, SettingErrors, Telemetry};
 
-use crate::domain::{AddressRanges, NameServers, Policy, RetrySchedule};
-use crate::secrets::SecretBox;
+use crate::domain::{
+    AddressRanges, EncryptionKey, EncryptionKeys, InvalidKey, NameServers, Policy, RetrySchedule,
+};
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Settings {
@@ -31,16 +32,17 @@ pub struct Settings {
     pub telemetry: Telemetry,
 }
 
-/// How signing secrets are kept (`WAYBILL_SECRETS__…`).
+/// Encryption of signing secrets at rest (`WAYBILL_SECRETS__…`).
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Secrets {
-    /// Base64 of the 32 bytes that signing secrets are encrypted with; or, in a local stack, any text that begins with
-    /// `local-`; as `openssl rand -base64 32` makes them; the same for all instances. With another key no webhook can be signed any more, unless this one is among the previous.
+    /// The key that encrypts signing secrets: base64 of 32 bytes, as from `openssl rand -base64 32`; in a local stack,
+    /// any text that begins with `local-`. All instances need the same key. Without it, or with it missing from the
+    /// previous keys after a change, no webhook can be signed.
     pub key: Secret,
-    /// Former keys, separated by commas, which only open what they encrypted. To change the key: give the new one to all
-    /// instances as a previous one; then make it the key, and the old one previous; run `webhook-dispatcher rewrap`; then
-    /// leave the old one out.
+    /// Previous keys, separated by commas. They only decrypt. To change the key: add the new key as a previous one on
+    /// all instances; make it the key, and the old one a previous key; run `webhook-dispatcher rewrap`; remove the old
+    /// key.
     pub previous_keys: Secret,
 }
 
@@ -53,45 +55,46 @@ impl Default for Secrets {
     }
 }
 
-/// How webhooks are sent (`WAYBILL_WEBHOOKS__…`).
+/// Sending of webhooks (`WAYBILL_WEBHOOKS__…`).
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Webhooks {
-    /// How many webhooks one process sends at once. Test orders have half of them at most, and no business has more than are
-    /// left free.
+    /// Concurrent webhooks per process. Test orders get at most half of them, and no business gets more than are left
+    /// free.
     #[schemars(range(min = 1, max = 1_000))]
     pub concurrency: usize,
-    /// How many of those may go to one endpoint, up to the concurrency. It begins with 8, and gets more as it answers.
+    /// Concurrent webhooks to one endpoint, up to the concurrency. An endpoint starts with 8 and gets more as it
+    /// responds.
     pub per_endpoint: usize,
-    /// How many webhooks per second go to one endpoint whose owner set no `maxPerSecond`. Either limit holds for each running
-    /// instance, on average: up to twice as many may go in a single second.
+    /// Webhooks per second to one endpoint, unless its owner set `maxPerSecond`. Both limits apply per instance and on
+    /// average: a single second may see twice as many.
     #[schemars(range(min = 1, max = 100_000))]
     pub per_second: u32,
-    /// How long an event that its endpoint does not take, while it takes others, holds up later ones of its order.
+    /// How long an event that its endpoint refuses, while it accepts others, blocks the later events of its order.
     #[schemars(range(min = 1, max = 86_400))]
     pub step_aside_seconds: u32,
     /// How long an endpoint may only fail before it is disabled.
     #[schemars(range(min = 1, max = 31_536_000))]
     pub disable_after_seconds: u32,
-    /// How often the sweeper looks for what nobody else comes by.
+    /// How often the sweeper runs: it parks, replays, discards and skips deliveries, and disables failing endpoints.
     #[schemars(range(min = 0.1, max = 60.0))]
     pub sweep_seconds: f64,
-    /// How long the log is kept: attempts, deliveries that are over, and their events.
+    /// How long the log is kept: attempts, completed deliveries, and their events.
     #[schemars(range(min = 1, max = 3_650))]
     pub retention_days: u32,
-    /// The time limit of an attempt, from the look-up of the name to the last byte of the answer.
+    /// The time limit of an attempt, from the DNS lookup to the last byte of the response.
     #[schemars(range(min = 0.1, max = 30.0))]
     pub timeout_seconds: f64,
-    /// The waits before the second, third, … attempt, in seconds, separated by commas: up to 50, none longer than a week.
+    /// The delays before the second, third, … attempt in seconds, separated by commas: up to 50, each at most a week.
     pub retry_seconds: RetrySchedule,
     /// Whether endpoints may have plain `http` URLs.
     pub allow_http: bool,
-    /// The operator's word that plain `http` is wanted in production as well.
+    /// Confirms that plain `http` is intended in production.
     pub allow_http_in_production: bool,
-    /// Ranges outside the public internet that webhooks may be sent to, as `10.1.0.0/16, fd00::/8`.
+    /// Private address ranges that webhooks may be sent to, as `10.1.0.0/16, fd00::/8`.
     pub allowed_ranges: AddressRanges,
-    /// Who is asked where endpoints are, as `10.0.0.2, [2001:db8::1]:5353`; those of `/etc/resolv.conf` when left out. Names
-    /// are looked up as they stand, without its search list, and nothing is kept.
+    /// Name servers that resolve endpoints, as `10.0.0.2, [2001:db8::1]:5353`; by default those of `/etc/resolv.conf`.
+    /// Its search list is not used, and nothing is cached.
     pub name_servers: NameServers,
 }
 
@@ -115,15 +118,15 @@ impl Default for Webhooks {
     }
 }
 
-/// How long the sweeper lets things be.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
-    /// Between two rounds.
-    pub sweep: Duration,
-    /// With an event that holds up its order.
-    pub step_aside: TimeDelta,
-    /// With an endpoint that only fails.
-    pub disable: TimeDelta,
+impl Secrets {
+    /// # Errors
+    /// When a setting is not a key.
+    pub(crate) fn keys(&self) -> Result<EncryptionKeys, InvalidKey> {
+        Ok(EncryptionKeys {
+            current: EncryptionKey::parse(self.key.expose())?,
+            previous: EncryptionKey::parse_list(self.previous_keys.expose())?,
+        })
+    }
 }
 
 impl Webhooks {
@@ -135,12 +138,16 @@ impl Webhooks {
         Policy { allow_http: self.allow_http, allowed_ranges: self.allowed_ranges.clone() }
     }
 
-    pub(crate) fn patience(&self) -> Patience {
-        Patience {
-            sweep: Duration::from_secs_f64(self.sweep_seconds),
-            step_aside: TimeDelta::seconds(self.step_aside_seconds.into()),
-            disable: TimeDelta::seconds(self.disable_after_seconds.into()),
-        }
+    pub(crate) fn sweep_interval(&self) -> Duration {
+        Duration::from_secs_f64(self.sweep_seconds)
+    }
+
+    pub(crate) fn skip_after(&self) -> TimeDelta {
+        TimeDelta::seconds(self.step_aside_seconds.into())
+    }
+
+    pub(crate) fn disable_after(&self) -> TimeDelta {
+        TimeDelta::seconds(self.disable_after_seconds.into())
     }
 
     fn check(&self, environment: Environment, errors: &mut SettingErrors) {
@@ -148,8 +155,8 @@ impl Webhooks {
             errors.add("WAYBILL_WEBHOOKS__PER_ENDPOINT", "must be between 1 and the concurrency");
         }
         if environment == Environment::Production && self.allow_http && !self.allow_http_in_production {
-            let error = "sends webhooks unencrypted, which production refuses; if that is really wanted, set \
-                         WAYBILL_WEBHOOKS__ALLOW_HTTP_IN_PRODUCTION=true as well";
+            let error = "sends webhooks unencrypted, which production refuses; to allow it, also set \
+                         WAYBILL_WEBHOOKS__ALLOW_HTTP_IN_PRODUCTION=true";
             errors.add("WAYBILL_WEBHOOKS__ALLOW_HTTP", error);
         }
     }
@@ -160,11 +167,10 @@ impl settings::Settings for Settings {
         self.sections().check(errors);
         self.brand.check(errors);
         self.webhooks.check(self.environment, errors);
-        let (some, none) = (Secrets::default().key, Secret::new(""));
-        if let Err(error) = SecretBox::new(&self.secrets.key, &none) {
+        if let Err(error) = EncryptionKey::parse(self.secrets.key.expose()) {
             errors.add("WAYBILL_SECRETS__KEY", error.to_string());
         }
-        if let Err(error) = SecretBox::new(&some, &self.secrets.previous_keys) {
+        if let Err(error) = EncryptionKey::parse_list(self.secrets.previous_keys.expose()) {
             errors.add("WAYBILL_SECRETS__PREVIOUS_KEYS", format!("each {error}"));
         }
     }

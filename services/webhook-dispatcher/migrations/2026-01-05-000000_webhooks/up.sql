@@ -1,15 +1,15 @@
--- What an owner says of an endpoint. How it fares stands in endpoint_health, since senders write that all the time.
+-- Endpoints as their owners configure them. Senders update endpoint_health all the time, so it is a table of its own.
 CREATE TABLE endpoints (
     id                TEXT COLLATE "C" PRIMARY KEY,
     business_id       TEXT COLLATE "C" NOT NULL,
     url               TEXT NOT NULL CHECK (char_length(url) BETWEEN 1 AND 2048),
     events            TEXT[] NOT NULL CHECK (cardinality(events) BETWEEN 1 AND 50),
     modes             TEXT[] NOT NULL CHECK (cardinality(modes) BETWEEN 1 AND 2 AND modes <@ ARRAY['test', 'live']),
-    -- By its owner.
+    -- By the owner.
     paused            BOOLEAN NOT NULL,
     -- AES-256-GCM, with the endpoint's id as associated data.
     secret_ciphertext BYTEA NOT NULL,
-    -- The key that it is encrypted with.
+    -- Identifies the encryption key.
     secret_key_id     TEXT NOT NULL,
     created_at        TIMESTAMPTZ NOT NULL,
     updated_at        TIMESTAMPTZ NOT NULL,
@@ -18,7 +18,7 @@ CREATE TABLE endpoints (
 CREATE INDEX endpoints_of_business ON endpoints (business_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX endpoints_deleted ON endpoints (id) WHERE deleted_at IS NOT NULL;
 
--- How an endpoint fares.
+-- The health of endpoints.
 CREATE TABLE endpoint_health (
     endpoint_id             TEXT COLLATE "C" PRIMARY KEY REFERENCES endpoints (id),
     business_id             TEXT COLLATE "C" NOT NULL,
@@ -26,7 +26,7 @@ CREATE TABLE endpoint_health (
     last_delivery_succeeded BOOLEAN,
     -- Since when every attempt has failed.
     failing_since           TIMESTAMPTZ,
-    -- By us: it answered 410, for instance.
+    -- By the service, for instance after a response 410.
     disabled_at             TIMESTAMPTZ,
     disabled_reason         TEXT,
     connection_test         TEXT NOT NULL CHECK (connection_test IN ('not_tested', 'passed', 'failed')),
@@ -37,16 +37,16 @@ CREATE TABLE endpoint_health (
     CHECK ((connection_test = 'not_tested') = (connection_tested_at IS NULL))
 ) WITH (fillfactor = 50);
 
--- One row per order. It is the lock of everything about the order's queues: whoever adds a delivery, or ends one that
--- others may be waiting behind, holds it.
+-- One row per order. It is the lock of the order's queues: held while a delivery is added, or while one ends that
+-- others may wait behind.
 CREATE TABLE order_streams (
     order_id      TEXT COLLATE "C" PRIMARY KEY,
     business_id   TEXT COLLATE "C" NOT NULL,
-    -- The sequence that is handed to the endpoints next.
+    -- The next sequence to release.
     next_sequence BIGINT NOT NULL CHECK (next_sequence >= 1)
 ) WITH (fillfactor = 70);
 
--- Events that arrived before their predecessors.
+-- Events that are held back: they arrived before their predecessors.
 CREATE TABLE parked_events (
     order_id    TEXT COLLATE "C" NOT NULL REFERENCES order_streams (order_id),
     sequence    BIGINT NOT NULL CHECK (sequence >= 1),
@@ -60,7 +60,7 @@ CREATE TABLE parked_events (
 );
 CREATE INDEX parked_events_by_age ON parked_events (parked_at);
 
--- Events that at least one endpoint subscribed to, with the bytes that are signed and sent at every attempt.
+-- Events of businesses with endpoints, with the bytes that are signed and sent at every attempt.
 CREATE TABLE events (
     event_id        TEXT COLLATE "C" PRIMARY KEY,
     business_id     TEXT COLLATE "C" NOT NULL,
@@ -76,8 +76,8 @@ CREATE TABLE events (
     CHECK ((order_id IS NULL) = (sequence IS NULL))
 );
 
--- One event for one endpoint. No foreign key to endpoints: its row would be locked by every insertion. What is left of a
--- deleted endpoint is found and called off by the sweeper.
+-- One event for one endpoint. No foreign key to endpoints: every insertion would lock the endpoint's row. The sweeper
+-- discards the deliveries of deleted endpoints.
 CREATE TABLE deliveries (
     id              TEXT COLLATE "C" PRIMARY KEY,
     event_id        TEXT COLLATE "C" NOT NULL REFERENCES events (event_id),
@@ -86,17 +86,16 @@ CREATE TABLE deliveries (
     order_id        TEXT COLLATE "C",
     sequence        BIGINT,
     kind            TEXT NOT NULL,
-    -- Takes its turn among the deliveries of the same endpoint and order. Not so what belongs to no order, and what is
-    -- sent again on request.
+    -- Part of the queue of its endpoint and order. False for events without an order, and for redeliveries.
     in_turn         BOOLEAN NOT NULL,
     state           TEXT NOT NULL CHECK (state IN ('pending', 'succeeded', 'failed', 'discarded')),
     attempts        INTEGER NOT NULL CHECK (attempts >= 0),
-    -- How many of the attempts were made before the retry schedule last began: more than none once it was sent again.
+    -- The attempts before the latest start of the retry schedule. Not 0 after a redelivery.
     earlier_attempts INTEGER NOT NULL CHECK (earlier_attempts BETWEEN 0 AND attempts),
-    -- When a sender may take it: for the next attempt, or, while a lease runs, because the lease has ended. Absent
-    -- while it waits behind an earlier one, and once it is over.
+    -- When a sender may claim it: the time of the next attempt or, during a lease, the end of the lease. NULL while it
+    -- waits behind an earlier delivery, and when completed.
     due_at          TIMESTAMPTZ,
-    -- Who takes it writes a token; only who shows the token may write the outcome.
+    -- Written by the claim. Only the holder of the token may record the outcome (fencing).
     lease_token     BIGINT,
     last_error      TEXT,
     created_at      TIMESTAMPTZ NOT NULL,
@@ -108,15 +107,15 @@ CREATE TABLE deliveries (
     CHECK (lease_token IS NULL OR due_at IS NOT NULL),
     CHECK ((state = 'pending') = (completed_at IS NULL))
 ) WITH (fillfactor = 70);
--- What senders claim from: endpoint by endpoint, oldest first. Only heads are in it.
+-- For claims: endpoint by endpoint, oldest first. Contains only the heads of queues.
 CREATE INDEX deliveries_due ON deliveries (endpoint_id, due_at, id) WHERE due_at IS NOT NULL;
--- Who is next in the queue of an endpoint and order.
+-- For the next delivery in the queue of an endpoint and order.
 CREATE INDEX deliveries_pending ON deliveries (endpoint_id, order_id, sequence) WHERE state = 'pending';
--- The log of an endpoint, newest first. Led by the business, so that no plan can mistake it for deliveries_due, and walk
--- over all that was ever sent.
+-- For the log of an endpoint, newest first. Begins with the business: otherwise the planner could use it instead of
+-- deliveries_due and scan all old deliveries.
 CREATE INDEX deliveries_log ON deliveries (business_id, endpoint_id, id);
 
--- One HTTP try. No foreign key: attempts are to be kept by time, and dropped by it.
+-- One HTTP request. No foreign key: old attempts are dropped by time.
 CREATE TABLE attempts (
     delivery_id      TEXT COLLATE "C" NOT NULL,
     number           INTEGER NOT NULL CHECK (number >= 1),

@@ -1,8 +1,8 @@
--- Attempts in a partition per day (UTC), so that old ones are dropped, and not deleted row by row. What is there already
--- becomes the first partition as it stands, up to the end of today; the days after it are made ahead by a worker.
+-- Attempts in daily partitions (UTC): old ones are dropped instead of deleted row by row. The existing table becomes
+-- the first partition, up to the end of today. A worker creates the following days ahead.
 ALTER TABLE attempts RENAME TO attempts_before;
 ALTER INDEX attempts_pkey RENAME TO attempts_before_number;
--- Where the attempt went: its endpoint may lead elsewhere by now. Unknown for those that were made before.
+-- The URL of the attempt: the endpoint's may have changed since. Unknown for older attempts.
 ALTER TABLE attempts_before ADD COLUMN url TEXT;
 
 CREATE TABLE attempts (
@@ -10,12 +10,12 @@ CREATE TABLE attempts (
     PRIMARY KEY (delivery_id, number, started_at)
 ) PARTITION BY RANGE (started_at);
 
--- For what has no day of its own: rather there, told of and moved later, than an outcome that cannot be written.
+-- For attempts without a partition: reported and moved later. Otherwise their outcomes could not be recorded.
 CREATE TABLE attempts_default PARTITION OF attempts DEFAULT;
 
 DO $$
 DECLARE
-    -- One hour more: the clocks of the instances differ.
+    -- One hour more, for differing clocks of the instances.
     today DATE := (now() AT TIME ZONE 'UTC' + interval '1 hour')::date;
 BEGIN
     ALTER TABLE attempts_before DROP CONSTRAINT attempts_before_number;

@@ -1,5 +1,5 @@
--- Sending again, in an endpoint's name, what did not arrive in some time. The row's lock is the worker's lease: what it
--- sends again and how far it came commit together.
+-- Recoveries send missed webhooks of a period again. The row's lock is the worker's lease: a batch and its progress
+-- commit together.
 CREATE TABLE recoveries (
     id          TEXT COLLATE "C" PRIMARY KEY,
     business_id TEXT COLLATE "C" NOT NULL,
@@ -10,9 +10,9 @@ CREATE TABLE recoveries (
     -- In deliveries.
     total       BIGINT NOT NULL CHECK (total >= 0),
     done        BIGINT NOT NULL CHECK (done >= 0),
-    -- Everything up to this delivery was looked at.
+    -- The last processed delivery.
     after_id    TEXT COLLATE "C" NOT NULL,
-    -- When a worker is to look at it next.
+    -- When a worker continues.
     due_at      TIMESTAMPTZ,
     created_at  TIMESTAMPTZ NOT NULL,
     ended_at    TIMESTAMPTZ,
@@ -20,7 +20,7 @@ CREATE TABLE recoveries (
     CHECK ((state = 'running') = (due_at IS NOT NULL)),
     CHECK ((state = 'running') = (ended_at IS NULL))
 );
--- One at a time.
+-- One at a time per endpoint.
 CREATE UNIQUE INDEX recoveries_running ON recoveries (endpoint_id) WHERE state = 'running';
 CREATE INDEX recoveries_due ON recoveries (due_at) WHERE state = 'running';
 CREATE INDEX recoveries_of_endpoint ON recoveries (business_id, endpoint_id, id);

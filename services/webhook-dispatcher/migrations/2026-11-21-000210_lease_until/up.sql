@@ -1,5 +1,5 @@
--- The end of a lease has a column of its own, which no index holds: taking a delivery then writes no index.
--- What is leased at this moment is due when its lease ends, as before.
+-- The end of a lease gets a column without an index, so claims update no index. Deliveries leased now become due when
+-- their lease expires, as before.
 ALTER TABLE deliveries
     ADD COLUMN lease_until TIMESTAMPTZ,
     ADD CONSTRAINT deliveries_lease_check CHECK (lease_until IS NULL OR lease_token IS NOT NULL);

@@ -1,5 +1,5 @@
--- What came of the test's second request, which carries a wrong signature: whether the receiver refused it, when that could
--- be told, and the events of both. It is no delivery and stands in no log.
+-- The result of the forgery test that follows a connection test: whether the receiver refused the wrong signature (NULL
+-- if inconclusive), and the events of both. It is not a delivery and not in the log.
 ALTER TABLE endpoint_health
     ADD COLUMN test_event_id TEXT COLLATE "C",
     ADD COLUMN forged_event_id TEXT COLLATE "C",

@@ -1,2 +1,2 @@
--- Since then nothing is kept or sent that tells of the people of this order, whatever still comes of it.
+-- When the personal data of the order was erased. Later events are erased on arrival.
 ALTER TABLE order_streams ADD COLUMN personal_data_erased_at TIMESTAMPTZ;

@@ -1,7 +1,7 @@
--- Keys hold the business, the column by which PostgreSQL would partition, and Citus spread, tables that grow. It stands last:
--- the same index then finds a delivery by its id alone, for senders, who serve all businesses, and the version before, and
--- grows at its end.
+-- Keys contain the business: PostgreSQL would partition growing tables by it, and Citus distribute them. It is the last
+-- column, so the index also finds a delivery by its id alone, for senders (which serve all businesses) and for the
+-- previous release.
 --
--- Built beside the present key, without holding up webhooks; it takes its place in 000512. So do the ones after it.
--- borne by release 1: whoever keeps the former rule, without the business, keeps this one.
+-- Built concurrently, without blocking webhooks. 000512 makes it the key. The same applies to the next migrations.
+-- borne by release 1: rows that satisfy the former key, without the business, satisfy this one.
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS deliveries_key ON deliveries (id, business_id);

@@ -1,2 +1,2 @@
--- borne by release 1: whoever keeps the former rule, without the business, keeps this one.
+-- borne by release 1: rows that satisfy the former key, without the business, satisfy this one.
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS parked_events_key ON parked_events (order_id, sequence, business_id);

@@ -1,6 +1,6 @@
--- borne by release 1: what it writes refers to its own business; what is dropped is another form of what stays.
--- The keys that were built take the place of the former ones, and what refers to them names the business, too: for what is
--- written from now on, and in 000515 for what is there. Nothing is read, and whoever waits behind a lock waits shortly.
+-- borne by release 1: its references stay within a business; dropped constraints are replaced by equivalent ones.
+-- The new keys replace the former ones, and foreign keys include the business: for new rows now, for existing rows in
+-- 000515. Reads no data, so its locks are short.
 DO $$
 BEGIN
     PERFORM set_config('lock_timeout', '500ms', true);

@@ -1,6 +1,6 @@
 -- As 000512 left it.
 ALTER TABLE parked_events DROP CONSTRAINT parked_events_order_fkey;
--- The reference is to be to the key.
+-- The foreign key must reference the primary key.
 DROP INDEX order_streams_order_id;
 ALTER TABLE order_streams DROP CONSTRAINT order_streams_pkey, ADD PRIMARY KEY (order_id);
 CREATE UNIQUE INDEX order_streams_key ON order_streams (order_id, business_id);

@@ -1,4 +1,4 @@
--- borne by release 1: what it writes refers to its own business; what is dropped is another form of what stays.
+-- borne by release 1: its references stay within a business; dropped constraints are replaced by equivalent ones.
 -- As 000512.
 DO $$
 BEGIN

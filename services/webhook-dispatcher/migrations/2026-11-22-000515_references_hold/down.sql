@@ -1,2 +1,2 @@
--- What was validated goes with what made it.
+-- Validation cannot be undone; the previous migration drops the constraints.
 SELECT 1;

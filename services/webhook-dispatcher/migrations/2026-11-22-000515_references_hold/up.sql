@@ -1,4 +1,4 @@
--- Reads the tables and holds up nobody.
+-- Scans the tables without blocking others.
 ALTER TABLE deliveries VALIDATE CONSTRAINT deliveries_event_fkey;
 ALTER TABLE parked_events VALIDATE CONSTRAINT parked_events_order_fkey;
 ALTER TABLE endpoint_health VALIDATE CONSTRAINT endpoint_health_endpoint_fkey;

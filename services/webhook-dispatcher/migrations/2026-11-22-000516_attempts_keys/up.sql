@@ -1,7 +1,7 @@
--- The key of each day's attempts, a day after the other, each a transaction of its own. Days that are over are written by nobody,
--- and those to come are empty. Whoever writes attempts of today waits until today's is built, which takes about a second per
--- million of them: best run when a day is young (UTC). What waits is told to senders as a database that is away, and nothing is
--- lost or sent twice by it. Repeated, it goes on where it was.
+-- Builds the key of each daily partition in a transaction of its own. Past days have no writers, and future days are
+-- empty. Writers of today's attempts wait for today's key, about a second per million attempts: best run early in the
+-- day (UTC). Senders treat the wait as an unreachable database; nothing is lost or repeated. An interrupted run can be
+-- repeated.
 DO $$
 DECLARE
     days NAME[] := ARRAY(

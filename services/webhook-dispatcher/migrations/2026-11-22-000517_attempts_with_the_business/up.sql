@@ -1,4 +1,4 @@
--- As 000512. A day that was added since 000516 is empty. The whole table takes each day's key for its own.
+-- As 000512. Partitions added since 000516 are empty. The table adopts the keys of its partitions.
 DO $$
 BEGIN
     PERFORM set_config('lock_timeout', '500ms', true);

@@ -1,6 +1,6 @@
--- Up to where a recovery has counted what it is to send again; NULL when it has counted all of it, as jobs of the release
--- before do when they begin.
+-- The last delivery that a recovery has counted. NULL if all are counted, as recoveries of the previous release do at
+-- once.
 ALTER TABLE recoveries ADD COLUMN counted_id TEXT COLLATE "C";
--- Up to where a recovery has looked through its business's events for those that the endpoint did not subscribe to; NULL when it
--- has seen all of them, and for jobs of the release before, which look for none.
+-- The last event that a recovery has scanned for later subscriptions of the endpoint. NULL if all are scanned, and for
+-- recoveries of the previous release, which do not scan.
 ALTER TABLE recoveries ADD COLUMN looked_through_id TEXT COLLATE "C";

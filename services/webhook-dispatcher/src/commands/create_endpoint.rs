@@ -1,17 +1,15 @@
-//! A new endpoint, and the one chance to see its secret.
+//! Creates an endpoint. Its secret is shown only in the result.
 
 use domain::{BusinessId, EndpointId, EventKind, Mode};
-use internal_api::webhooks::ConnectionTest;
 use postgres::StoreError;
 use url::Url;
 use webhook_signature::Secret;
 
-use crate::app::App;
-use crate::domain::{ENDPOINTS_MAX, Endpoint, EndpointFacts, Refused, Trouble};
-use crate::secrets::Unreadable;
+use crate::domain::{ConnectionTest, ENDPOINTS_MAX, Endpoint, EndpointFacts, EndpointHealth, TargetRefused};
+use crate::secrets::DecryptError;
+use crate::state::State;
 use crate::store;
 
-/// What an owner asks for.
 #[derive(Clone, Debug)]
 pub(crate) struct NewEndpoint {
     pub business: BusinessId,
@@ -21,7 +19,7 @@ pub(crate) struct NewEndpoint {
     pub max_per_second: Option<i32>,
 }
 
-/// An endpoint with its secret, which is shown now and never again.
+/// An endpoint with its new secret.
 pub(crate) struct CreatedEndpoint {
     pub endpoint: Endpoint,
     pub secret: Secret,
@@ -29,57 +27,53 @@ pub(crate) struct CreatedEndpoint {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CreateError {
-    #[error("the URL must not be called: {0}")]
-    Refused(#[from] Refused),
-    #[error("the business has as many endpoints as it may have")]
+    #[error("the URL is not allowed: {0}")]
+    Refused(#[from] TargetRefused),
+    #[error("the business has reached its limit of endpoints")]
     TooMany,
     #[error(transparent)]
-    Secret(#[from] Unreadable),
+    Secret(#[from] DecryptError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-impl From<diesel::result::Error> for CreateError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
 /// # Errors
-/// When the URL leads to where no webhook may be sent, or the business has its fill of endpoints.
-pub(crate) async fn create_endpoint(app: &App, new: NewEndpoint) -> Result<CreatedEndpoint, CreateError> {
-    app.names.vet_target(&new.url).await?;
+/// When webhooks must not be sent to the URL, or the business has reached its limit of endpoints.
+pub(crate) async fn create_endpoint(state: &State, new: NewEndpoint) -> Result<CreatedEndpoint, CreateError> {
+    state.sender.vet_target(&new.url).await?;
     let endpoint = Endpoint {
-        id: EndpointId::generate(&app.clock, &app.entropy),
+        id: EndpointId::generate(&state.unit.clock, &state.unit.entropy),
         business_id: new.business,
         url: new.url.into(),
         events: new.events,
         modes: new.modes,
         next_secret_from: None,
         max_per_second: new.max_per_second,
-        created_at: app.clock.now(),
+        created_at: state.unit.clock.now(),
         facts: EndpointFacts {
             paused: false,
             disabled: false,
             last_delivery_at: None,
             last_delivery_succeeded: None,
             connection_test: ConnectionTest::NotTested,
-            forgery: None,
+            forgery_test: None,
         },
-        trouble: Trouble::default(),
+        health: EndpointHealth::default(),
     };
-    let secret = Secret::generate(app.entropy.bytes());
-    let sealed = app.secrets.seal(endpoint.id, &secret, &app.entropy)?;
-    app.database
+    let secret = Secret::generate(state.unit.entropy.bytes());
+    let encrypted = state.secrets.encrypt(endpoint.id, &secret, &state.unit.entropy)?;
+    state
+        .unit
+        .database
         .transaction(async |conn| {
             store::lock_business(conn, endpoint.business_id).await?;
             if store::count_endpoints(conn, endpoint.business_id).await? >= ENDPOINTS_MAX {
                 return Err(CreateError::TooMany);
             }
-            store::insert_endpoint(conn, &endpoint, &sealed).await?;
+            store::insert_endpoint(conn, &endpoint, &encrypted).await?;
             Ok(())
         })
         .await?;
-    tracing::info!(business_id = %endpoint.business_id, endpoint_id = %endpoint.id, "an endpoint was created");
+    tracing::info!(business_id = %endpoint.business_id, endpoint_id = %endpoint.id, "endpoint created");
     Ok(CreatedEndpoint { endpoint, secret })
 }

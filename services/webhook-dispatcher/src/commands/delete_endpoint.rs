@@ -1,27 +1,28 @@
-//! An endpoint goes. What still waits for it is called off by the sweeper, in portions.
+//! Deletes an endpoint. The sweeper discards its pending deliveries.
 
 use domain::{BusinessId, EndpointId};
 use postgres::StoreError;
 
-use crate::app::App;
+use crate::state::State;
 use crate::store;
 
-/// False when there is no such endpoint.
+/// Returns false if there is no such endpoint.
 ///
 /// # Errors
-/// When the database is away.
+/// When the database is unreachable.
 pub(crate) async fn delete_endpoint(
-    app: &App,
+    state: &State,
     business: BusinessId,
     endpoint: EndpointId,
 ) -> Result<bool, StoreError> {
-    let now = app.clock.now();
-    let deleted = app
+    let now = state.unit.clock.now();
+    let deleted = state
+        .unit
         .database
         .transaction(async |conn| store::delete_endpoint(conn, business, endpoint, now).await)
         .await?;
     if deleted {
-        tracing::info!(business_id = %business, endpoint_id = %endpoint, "an endpoint was deleted");
+        tracing::info!(business_id = %business, endpoint_id = %endpoint, "endpoint deleted");
     }
     Ok(deleted)
 }

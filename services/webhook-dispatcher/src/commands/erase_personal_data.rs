@@ -1,11 +1,11 @@
-//! An order's personal data was erased: so it is from whatever is kept here of its events, for good. What is still to be sent
-//! goes out in the erased form, and what is sent again does too.
+//! Erases an order's personal data from its stored events and responses. Pending deliveries and later redeliveries send
+//! the erased form.
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, OrderId};
 use postgres::StoreError;
 
-use crate::app::App;
+use crate::state::State;
 use crate::store;
 
 #[derive(Debug, thiserror::Error)]
@@ -16,34 +16,30 @@ pub(crate) enum EraseError {
     Store(#[from] StoreError),
 }
 
-impl From<diesel::result::Error> for EraseError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
-/// May be done as often as it comes: it ends the same.
+/// Idempotent.
 ///
 /// # Errors
-/// When the order is another business's, or the database cannot answer; nothing is erased then.
+/// When the order belongs to another business, or the database is unreachable; then nothing is erased.
 pub(crate) async fn erase_personal_data(
-    app: &App,
+    state: &State,
     business: BusinessId,
     order: OrderId,
     at: DateTime<Utc>,
 ) -> Result<(), EraseError> {
-    app.database
+    state
+        .unit
+        .database
         .transaction(async |conn| {
-            // The lock under which the order's events are taken in: what comes later is taken in erased.
+            // Locks the order's stream: events that arrive later are erased when they are accepted.
             if !store::mark_erased(conn, business, order, at).await? {
                 return Err(EraseError::ForeignOrder);
             }
             store::erase_bodies(conn, business, order, at).await?;
-            store::erase_parked(conn, business, order).await?;
-            store::forget_answers(conn, business, order).await?;
+            store::erase_held_back(conn, business, order).await?;
+            store::erase_responses(conn, business, order).await?;
             Ok(())
         })
         .await?;
-    tracing::info!(business_id = %business, order_id = %order, "an order's personal data was erased from its webhooks");
+    tracing::info!(business_id = %business, order_id = %order, "personal data of an order erased");
     Ok(())
 }

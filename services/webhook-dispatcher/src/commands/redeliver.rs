@@ -1,17 +1,28 @@
-//! The same event is sent to the same endpoint again, byte for byte, as often as its owner wants.
+//! Sends an event to the same endpoint again, byte for byte.
 
 use domain::{BusinessId, WebhookDeliveryId};
-use internal_api::webhooks::{DeliveryState, Redelivery};
 use postgres::StoreError;
 
-use crate::app::App;
-use crate::domain::Delivery;
+use crate::domain::{Delivery, DeliveryState};
+use crate::state::State;
 use crate::store;
 
-/// A delivery that is going to be sent, and what asking for it did.
+/// The delivery, and the effect of the request.
 pub(crate) struct Redelivered {
     pub delivery: Delivery,
-    pub how: Redelivery,
+    pub effect: RedeliveryEffect,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RedeliveryEffect {
+    /// It was completed and is pending again.
+    Queued,
+    /// Its next attempt is made now.
+    BroughtForward,
+    /// It is in flight or about to be sent.
+    InFlight,
+    /// An earlier event of its order is sent first.
+    Waiting,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -24,50 +35,44 @@ pub(crate) enum RedeliverError {
     Store(#[from] StoreError),
 }
 
-impl From<diesel::result::Error> for RedeliverError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
-/// A delivery that is going to be sent anyway is not refused: whoever asks wants it to arrive, and it will. He is told
-/// what he gets. One that waits for its next attempt is brought forward.
+/// Also accepts pending deliveries: the caller wants the event to arrive, and the effect tells how.
 ///
 /// # Errors
-/// When there is no such delivery, or its endpoint is gone.
+/// When there is no such delivery, or its endpoint was deleted.
 pub(crate) async fn redeliver(
-    app: &App,
+    state: &State,
     business: BusinessId,
     id: WebhookDeliveryId,
 ) -> Result<Redelivered, RedeliverError> {
-    let now = app.clock.now();
-    let redelivered = app
+    let now = state.unit.clock.now();
+    let redelivered = state
+        .unit
         .database
         .transaction(async |conn| {
-            let held_up = store::lock_queue_of_parked(conn, business, id).await?;
+            let queue = store::lock_queue_of_parked_delivery(conn, business, id).await?;
             let stored =
                 store::find_for_redelivery(conn, business, id).await?.ok_or(RedeliverError::NotFound)?;
             if store::find_endpoint(conn, business, stored.endpoint).await?.is_none() {
                 return Err(RedeliverError::EndpointDeleted);
             }
-            let how = match stored.state {
+            let effect = match stored.state {
                 DeliveryState::Pending if store::bring_forward(conn, business, id, now).await? => {
-                    Redelivery::BroughtForward
+                    RedeliveryEffect::BroughtForward
                 }
-                DeliveryState::Pending if stored.waits_its_turn => Redelivery::WaitsItsTurn,
-                DeliveryState::Pending => Redelivery::UnderWay,
+                DeliveryState::Pending if stored.is_waiting => RedeliveryEffect::Waiting,
+                DeliveryState::Pending => RedeliveryEffect::InFlight,
                 _ => {
                     store::send_again(conn, business, id, now).await?;
-                    // It takes no turn any more.
-                    store::advance(conn, held_up.as_slice(), now).await?;
-                    Redelivery::Queued
+                    // It left its queue: the next delivery there may be due.
+                    store::advance(conn, queue.as_slice(), now).await?;
+                    RedeliveryEffect::Queued
                 }
             };
             let delivery = store::find_delivery(conn, business, id).await?;
-            Ok(Redelivered { delivery: delivery.ok_or(RedeliverError::NotFound)?, how })
+            Ok(Redelivered { delivery: delivery.ok_or(RedeliverError::NotFound)?, effect })
         })
         .await?;
-    tracing::info!(business_id = %business, delivery_id = %id, "a delivery is to be sent again");
-    app.bell.notify_one();
+    tracing::info!(business_id = %business, delivery_id = %id, "redelivery requested");
+    state.sender.wake();
     Ok(redelivered)
 }

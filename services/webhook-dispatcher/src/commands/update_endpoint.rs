@@ -1,15 +1,15 @@
-//! An endpoint is pointed elsewhere, subscribes to other events, or is paused or resumed.
+//! Changes an endpoint: its URL, subscriptions, rate limit, or whether it is active.
 
 use domain::{BusinessId, EndpointId, EventKind, Mode};
 use postgres::StoreError;
 use strum::EnumString;
 use url::Url;
 
-use crate::app::App;
-use crate::domain::{Endpoint, Refused};
+use crate::domain::{Endpoint, TargetRefused};
+use crate::state::State;
 use crate::store::{self, EndpointChange};
 
-/// Whether the endpoint is to be sent to. `active` also takes back that we disabled it.
+/// Whether the endpoint receives webhooks. `active` also enables a disabled endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Activity {
@@ -17,7 +17,7 @@ pub(crate) enum Activity {
     Paused,
 }
 
-/// What an owner asks for; what is none stays as it is.
+/// The requested changes; none means unchanged.
 #[derive(Clone, Debug)]
 pub(crate) struct EndpointUpdate {
     pub business: BusinessId,
@@ -33,23 +33,17 @@ pub(crate) struct EndpointUpdate {
 pub(crate) enum UpdateError {
     #[error("the business has no such endpoint")]
     NotFound,
-    #[error("the URL must not be called: {0}")]
-    Refused(#[from] Refused),
+    #[error("the URL is not allowed: {0}")]
+    Refused(#[from] TargetRefused),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-impl From<diesel::result::Error> for UpdateError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
 /// # Errors
-/// When there is no such endpoint, or the URL leads to where no webhook may be sent.
-pub(crate) async fn update_endpoint(app: &App, update: EndpointUpdate) -> Result<Endpoint, UpdateError> {
+/// When there is no such endpoint, or webhooks must not be sent to the URL.
+pub(crate) async fn update_endpoint(state: &State, update: EndpointUpdate) -> Result<Endpoint, UpdateError> {
     if let Some(url) = &update.url {
-        app.names.vet_target(url).await?;
+        state.sender.vet_target(url).await?;
     }
     let (business, id) = (update.business, update.endpoint);
     let change = EndpointChange {
@@ -58,9 +52,10 @@ pub(crate) async fn update_endpoint(app: &App, update: EndpointUpdate) -> Result
         modes: update.modes.map(|modes| modes.iter().map(ToString::to_string).collect()),
         paused: update.activity.map(|activity| activity == Activity::Paused),
         max_per_second: update.max_per_second,
-        updated_at: app.clock.now(),
+        updated_at: state.unit.clock.now(),
     };
-    let endpoint = app
+    let endpoint = state
+        .unit
         .database
         .transaction(async |conn| {
             let before = store::find_endpoint(conn, business, id).await?.ok_or(UpdateError::NotFound)?;
@@ -68,19 +63,19 @@ pub(crate) async fn update_endpoint(app: &App, update: EndpointUpdate) -> Result
                 return Err(UpdateError::NotFound);
             }
             if change.url.as_ref().is_some_and(|url| *url != before.url) {
-                store::forget_test(conn, business, id).await?;
+                store::reset_test(conn, business, id).await?;
             }
             if update.activity == Some(Activity::Active) {
                 if before.facts.disabled {
-                    store::park_of(conn, business, id).await?;
+                    store::park_for_endpoint(conn, business, id).await?;
                 }
                 store::enable(conn, business, id).await?;
             }
             store::find_endpoint(conn, business, id).await?.ok_or(UpdateError::NotFound)
         })
         .await?;
-    tracing::info!(business_id = %business, endpoint_id = %id, "an endpoint was changed");
-    // What waited for it may be due by now.
-    app.bell.notify_one();
+    tracing::info!(business_id = %business, endpoint_id = %id, "endpoint changed");
+    // Deliveries that waited for it may be sendable now.
+    state.sender.wake();
     Ok(endpoint)
 }

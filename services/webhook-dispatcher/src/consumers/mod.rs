@@ -1,4 +1,4 @@
-//! Events from the broker.
+//! Consumers of events from the broker.
 
 mod erasures;
 mod webhook_events;

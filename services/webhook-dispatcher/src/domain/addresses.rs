@@ -1,6 +1,5 @@
-//! Which addresses a webhook may be sent to: global unicast ones, and what the operator allows besides
-//! (`design.md` §7, 7). Anything else could be a machine of the operator's own network, or the metadata service of
-//! its cloud.
+//! Addresses that webhooks may be sent to: global unicast ones, and ranges that the operator allows (SPECIFICATION
+//! §14). Others could reach the operator's own network, or the metadata service of its cloud (SSRF).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,13 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
-/// Why a webhook is not sent to where its URL leads.
+/// Why webhooks must not be sent to a URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// `https` only, unless the operator allows more.
+pub enum TargetRefused {
     #[error("plain http is not allowed; use https")]
     PlainHttp,
-    /// Says which name, never which address: the answer must not map the operator's network.
+    /// Without the address: error messages must not reveal the operator's network.
     #[error("{host} leads to an address that is not public")]
     NotPublic { host: String },
 }
@@ -56,7 +54,7 @@ impl TryFrom<String> for AddressRanges {
     }
 }
 
-/// What the operator allows.
+/// The operator's rules.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     pub allow_http: bool,
@@ -64,21 +62,20 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Whether a connection to this address may be made.
     pub fn allows(&self, address: IpAddr) -> bool {
         // ::ffff:10.0.0.1 reaches the same machine as 10.0.0.1.
         let address = address.to_canonical();
         is_public(address) || self.allowed_ranges.0.iter().any(|range| range.contains(&address))
     }
 
-    /// Checks what the URL itself shows: its scheme, and its host where that is an address. The `url` crate has by now
-    /// read every spelling of an address (`0x7f.1`, `2130706433`, `017700000001`) as an address.
+    /// Checks the scheme, and the host if it is an address. The `url` crate has already parsed every spelling of an
+    /// address (`0x7f.1`, `2130706433`, `017700000001`).
     ///
     /// # Errors
-    /// When the URL must not be called.
-    pub fn vet_url(&self, url: &Url) -> Result<(), Refused> {
+    /// When the URL is not allowed.
+    pub fn vet_url(&self, url: &Url) -> Result<(), TargetRefused> {
         if url.scheme() != "https" && !(self.allow_http && url.scheme() == "http") {
-            return Err(Refused::PlainHttp);
+            return Err(TargetRefused::PlainHttp);
         }
         let address = match url.host() {
             Some(Host::Ipv4(address)) => IpAddr::V4(address),
@@ -86,38 +83,37 @@ impl Policy {
             Some(Host::Domain(name)) => {
                 return self.local_addresses(name).map_or(Ok(()), |local| local.map(drop));
             }
-            None => return Err(Refused::NotPublic { host: String::new() }),
+            None => return Err(TargetRefused::NotPublic { host: String::new() }),
         };
         self.vet(&address.to_string(), &[address])
     }
 
-    /// `localhost` and the names below it are always this machine (RFC 6761 §6.3), whatever a name server says: those of its
-    /// loopback addresses that are allowed. None for any other name.
-    pub fn local_addresses(&self, name: &str) -> Option<Result<Vec<IpAddr>, Refused>> {
+    /// The allowed loopback addresses for `localhost` and names below it, which no name server may redefine (RFC 6761
+    /// §6.3). None for any other name.
+    pub fn local_addresses(&self, name: &str) -> Option<Result<Vec<IpAddr>, TargetRefused>> {
         if !is_localhost(name) {
             return None;
         }
         let loopback = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)];
         let allowed: Vec<_> = loopback.into_iter().filter(|address| self.allows(*address)).collect();
-        let refused = || Refused::NotPublic { host: name.to_owned() };
+        let refused = || TargetRefused::NotPublic { host: name.to_owned() };
         Some(if allowed.is_empty() { Err(refused()) } else { Ok(allowed) })
     }
 
-    /// Checks what a name resolved to. One address that is not allowed refuses all: which of them a connection would
-    /// use is not ours to choose.
+    /// Checks the addresses of a name. One forbidden address is enough to refuse: the HTTP client chooses the address.
     ///
     /// # Errors
     /// When any address is not allowed.
-    pub fn vet(&self, host: &str, addresses: &[IpAddr]) -> Result<(), Refused> {
+    pub fn vet(&self, host: &str, addresses: &[IpAddr]) -> Result<(), TargetRefused> {
         if addresses.iter().all(|address| self.allows(*address)) {
             Ok(())
         } else {
-            Err(Refused::NotPublic { host: host.to_owned() })
+            Err(TargetRefused::NotPublic { host: host.to_owned() })
         }
     }
 }
 
-/// Whether an address is global unicast: reachable from the internet, and no one's private network.
+/// Whether an address is global unicast: reachable from the internet.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),
@@ -138,7 +134,7 @@ const fn v6(a: u16, b: u16, length: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, 0, 0, 0, 0, 0, 0), length)
 }
 
-/// IANA's special-purpose registry, and what clouds keep to themselves.
+/// IANA's special-purpose registry, and special addresses of clouds.
 const SPECIAL_V4: [Ipv4Net; 17] = [
     v4(0, 0, 0, 0, 8),          // this network
     v4(10, 0, 0, 0, 8),         // private
@@ -164,15 +160,14 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 }
 
 const GLOBAL_UNICAST: Ipv6Net = v6(0x2000, 0, 3);
-/// Parts of 2000::/3 that lead elsewhere. Teredo and 6to4 carry an IPv4 address within; both are long given up, and no
-/// webhook receiver lives there, so that they are refused whatever they carry.
+/// Special parts of 2000::/3. Teredo and 6to4 embed IPv4 addresses; both are obsolete, so they are refused entirely.
 const SPECIAL_V6: [Ipv6Net; 4] = [
     v6(0x2001, 0, 23),     // protocol assignments, Teredo (2001::/32) among them
     v6(0x2001, 0xdb8, 32), // documentation
     v6(0x2002, 0, 16),     // 6to4
     v6(0x3fff, 0, 20),     // documentation
 ];
-/// Where NAT64 shows the IPv4 internet to machines that speak IPv6 alone.
+/// The NAT64 prefix: embeds an IPv4 address, which decides.
 const NAT64: Ipv6Net = v6(0x64, 0xff9b, 96);
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
@@ -309,7 +304,7 @@ mod tests {
         let addresses = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<_>>();
         let policy = Policy::default();
         assert_eq!(policy.vet("shop.example", &addresses(&["1.1.1.1", "2606:4700::1"])), Ok(()));
-        let refused = Err(Refused::NotPublic { host: "shop.example".into() });
+        let refused = Err(TargetRefused::NotPublic { host: "shop.example".into() });
         assert_eq!(policy.vet("shop.example", &addresses(&["1.1.1.1", "10.0.0.1"])), refused);
         assert_eq!(policy.vet("shop.example", &addresses(&["::1", "1.1.1.1"])), refused);
     }

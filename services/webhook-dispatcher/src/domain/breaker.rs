@@ -1,41 +1,41 @@
-//! The circuit breaker of an endpoint: one that only fails is left alone for a while, then tried with one webhook, and
-//! is sent to as before once that is received. Its deliveries lose no attempts meanwhile.
+//! The circuit breaker of an endpoint. After repeated failures it pauses all deliveries, then probes the endpoint with
+//! one webhook, and closes when the probe succeeds. Paused deliveries use up no attempts.
 
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-/// So many failures in a row, of whatever deliveries, trip the breaker.
+/// Consecutive failures, of any deliveries, that trip the breaker.
 const TRIPS_AFTER: i32 = 10;
-/// The pause after the first trip; it doubles with each probe that fails.
+/// The pause after the first trip. It doubles with each failed probe.
 const PAUSE_MIN: Duration = Duration::from_secs(5);
 const PAUSE_MAX: Duration = Duration::from_secs(300);
 const JITTER: f64 = 0.2;
-/// A success after this many failures in a row ends an outage: what waits for its next attempt need not wait longer.
+/// A success after this many consecutive failures ends an outage: waiting deliveries are brought forward.
 const OUTAGE_AFTER: i32 = 3;
 
-/// What is remembered of an endpoint's latest attempts.
+/// The state of an endpoint's breaker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Breaker {
     /// Since the latest success.
     pub failures_in_a_row: i32,
-    /// How often it tripped since then.
+    /// Since the latest success.
     pub trips: i32,
-    /// Nothing is sent before; afterwards one webhook at a time, to see.
+    /// The breaker is open until then, and half open afterwards: one webhook at a time.
     pub tripped_until: Option<DateTime<Utc>>,
 }
 
-/// One attempt, as a breaker sees it.
+/// The result of one attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sample {
     pub at: DateTime<Utc>,
     pub succeeded: bool,
-    /// The receiver asked to be left alone so long.
-    pub asked_for: Option<Duration>,
+    /// The pause that the receiver requested.
+    pub requested_pause: Option<Duration>,
 }
 
 impl Breaker {
-    /// `jitter` lies between -1 and 1.
+    /// `jitter` is between -1 and 1.
     pub(crate) fn after(self, sample: Sample, jitter: f64) -> Self {
         if sample.succeeded {
             return Self::default();
@@ -43,16 +43,16 @@ impl Breaker {
         let failures_in_a_row = self.failures_in_a_row.saturating_add(1);
         let failed = Self { failures_in_a_row, ..self };
         let trips = match self.tripped_until {
-            // What was under way when it tripped says nothing new.
+            // The attempt began before the trip: it says nothing new.
             Some(until) if sample.at < until => return failed,
             Some(_) => true,
-            None => failures_in_a_row >= TRIPS_AFTER || sample.asked_for.is_some(),
+            None => failures_in_a_row >= TRIPS_AFTER || sample.requested_pause.is_some(),
         };
         if !trips {
             return failed;
         }
         let trips = self.trips.saturating_add(1);
-        let pause = pause(trips, jitter).max(sample.asked_for.unwrap_or_default().min(PAUSE_MAX));
+        let pause = pause(trips, jitter).max(sample.requested_pause.unwrap_or_default().min(PAUSE_MAX));
         Self { trips, tripped_until: Some(sample.at + pause), ..failed }
     }
 
@@ -80,7 +80,7 @@ mod tests {
     }
 
     fn failure(seconds: i64) -> Sample {
-        Sample { at: at(seconds), succeeded: false, asked_for: None }
+        Sample { at: at(seconds), succeeded: false, requested_pause: None }
     }
 
     fn tripped() -> Breaker {
@@ -94,7 +94,8 @@ mod tests {
         let mut breaker = tripped();
         let mut pauses = vec![(breaker.tripped_until.unwrap() - at(0)).num_seconds()];
         for _ in 0..8 {
-            let probe = Sample { at: breaker.tripped_until.unwrap(), succeeded: false, asked_for: None };
+            let probe =
+                Sample { at: breaker.tripped_until.unwrap(), succeeded: false, requested_pause: None };
             breaker = breaker.after(probe, 0.0);
             pauses.push((breaker.tripped_until.unwrap() - probe.at).num_seconds());
         }
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_under_way_when_it_tripped_does_not_prolong_the_pause() {
+    fn attempts_in_flight_at_the_trip_do_not_prolong_the_pause() {
         let before = tripped();
         let after = before.after(failure(4), 0.0);
         assert_eq!(after.tripped_until, before.tripped_until);
@@ -110,9 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn a_receiver_that_asks_for_time_gets_it_at_once_within_bounds() {
+    fn a_requested_pause_is_granted_at_once_within_bounds() {
         for (asked, got) in [(1, 5), (60, 60), (86_400, 300)] {
-            let sample = Sample { asked_for: Some(Duration::from_secs(asked)), ..failure(0) };
+            let sample = Sample { requested_pause: Some(Duration::from_secs(asked)), ..failure(0) };
             assert_eq!(Breaker::default().after(sample, 0.0).tripped_until, Some(at(got)), "{asked}");
         }
     }
@@ -126,12 +127,12 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever happens: a success closes it, a pause is bounded, and it is tripped only after failures.
+        /// A success always closes it, pauses are bounded, and only failures trip it.
         #[test]
         fn it_is_never_stuck(samples in prop::collection::vec((0_i64..5_000, any::<bool>(), prop::option::of(0_u64..100_000)), 0..60), jitter in -1.0_f64..=1.0) {
             let (mut breaker, mut failures) = (Breaker::default(), 0);
             for (seconds, succeeded, asked) in samples {
-                let sample = Sample { at: at(seconds), succeeded, asked_for: asked.map(Duration::from_secs) };
+                let sample = Sample { at: at(seconds), succeeded, requested_pause: asked.map(Duration::from_secs) };
                 let before = breaker;
                 breaker = breaker.after(sample, jitter);
                 failures = if succeeded { 0 } else { failures + 1 };

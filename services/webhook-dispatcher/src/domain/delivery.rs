@@ -1,10 +1,23 @@
-//! One event for one endpoint, and the tries to bring it there.
+//! A delivery: one event for one endpoint, with its attempts.
 
 use chrono::{DateTime, Utc};
 use domain::{EndpointId, EventId, EventKind, Mode, WebhookDeliveryId};
-use internal_api::webhooks::DeliveryState;
+use strum::{Display, EnumString, IntoStaticStr};
 
-/// A delivery as its owner sees it in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum DeliveryState {
+    Pending,
+    Succeeded,
+    /// All attempts are used up.
+    Failed,
+    /// Never sent: the endpoint was deleted, no longer subscribes to the event, or its owner discarded the delivery.
+    Discarded,
+    /// Kept while the endpoint is disabled, until its owner replays or discards it.
+    Parked,
+}
+
+/// A delivery as the endpoint's log shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Delivery {
     pub id: WebhookDeliveryId,
@@ -15,15 +28,15 @@ pub(crate) struct Delivery {
     pub order_reference: Option<String>,
     pub state: DeliveryState,
     pub attempts: i32,
-    /// None while it is being sent, waits behind an earlier one, or is over.
+    /// None while it is in flight, waits for an earlier delivery of its order, or is completed.
     pub next_attempt_at: Option<DateTime<Utc>>,
-    /// Of the latest attempt. None when no answer came.
+    /// Of the latest attempt; none if no response arrived.
     pub last_response_status: Option<i32>,
     pub last_error: Option<String>,
     pub created_at: DateTime<Utc>,
     pub completed_at: Option<DateTime<Utc>>,
-    /// Since then later events of its order no longer wait for it.
-    pub stepped_aside_at: Option<DateTime<Utc>>,
+    /// When it was skipped: from then on, later events of its order no longer wait for it.
+    pub skipped_at: Option<DateTime<Utc>>,
 }
 
 /// A delivery as the timeline of its order shows it.
@@ -45,25 +58,33 @@ pub(crate) struct OrderDelivery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LatestAttempt {
     pub at: DateTime<Utc>,
-    /// None when no answer came.
+    /// None if no response arrived.
     pub response_status: Option<i32>,
 }
 
-/// One HTTP try.
+/// A position in an order's timeline: a time, and an id that separates entries of the same moment.
+#[derive(Clone, Debug)]
+pub(crate) struct TimelineCursor {
+    pub at: DateTime<Utc>,
+    /// Compared as text: other entries of the timeline have other kinds of ids.
+    pub id: String,
+}
+
+/// One HTTP request to the endpoint, and its result.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Attempt {
-    /// Where it went. Unknown of those that were made before this was kept.
+    /// Unknown for attempts made before this was stored.
     pub url: Option<String>,
     pub started_at: DateTime<Utc>,
     pub duration_ms: i64,
-    /// None when no answer came.
+    /// None if no response arrived.
     pub response_status: Option<u16>,
-    /// Why it failed, in words; none when it succeeded.
+    /// Why it failed; none if it succeeded.
     pub error: Option<String>,
-    /// JSON objects of texts, without anything secret.
+    /// A JSON object of texts, without secrets. So are the response's.
     pub request_headers: String,
     pub response_headers: String,
-    /// The beginning of it, as text.
+    /// The beginning of the body, as text.
     pub response_body: Option<String>,
 }
 
@@ -75,11 +96,11 @@ impl Attempt {
         self.error.is_none()
     }
 
-    pub(crate) fn has_answer(&self) -> bool {
+    pub(crate) fn has_response(&self) -> bool {
         self.response_status.is_some()
     }
 
-    pub(crate) fn without_answer(self) -> Self {
+    pub(crate) fn without_response(self) -> Self {
         Self { response_headers: NO_HEADERS.to_owned(), response_body: None, ..self }
     }
 }

@@ -1,55 +1,54 @@
-//! An endpoint, and what its owner is shown of how it fares.
+//! An endpoint, its health, and the status that follows from both.
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, EndpointId, EventKind, Mode};
-use internal_api::webhooks::{ConnectionTest, EndpointStatus, LastDelivery, WebhookSummary, WebhookVerified};
+use strum::{Display, EnumString, IntoStaticStr};
 
-use super::Forgery;
+use super::ForgeryTest;
 
-/// No business has more endpoints.
+/// Per business.
 pub(crate) const ENDPOINTS_MAX: i64 = 20;
 
-/// A webhook endpoint, without its secret.
+/// A webhook endpoint, without its secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {
     pub id: EndpointId,
     pub business_id: BusinessId,
-    /// As its owner wrote it.
     pub url: String,
     pub events: Vec<EventKind>,
     pub modes: Vec<Mode>,
-    /// When the secret that was made last becomes the one; none, or past, when there is but one.
+    /// When the staged secret becomes the current one. None or past: there is only one secret.
     pub next_secret_from: Option<DateTime<Utc>>,
-    /// The most per second that its owner wants; the operator's limit when none.
+    /// The owner's rate limit; the operator's applies if none.
     pub max_per_second: Option<i32>,
     pub created_at: DateTime<Utc>,
     pub facts: EndpointFacts,
-    pub trouble: Trouble,
+    pub health: EndpointHealth,
 }
 
-/// What its owner should know when things go wrong.
+/// Details for the owner when deliveries fail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Trouble {
+pub(crate) struct EndpointHealth {
     /// Since when every attempt has failed.
     pub failing_since: Option<DateTime<Utc>>,
-    /// Until then it is left alone.
+    /// The circuit breaker is open until then.
     pub tripped_until: Option<DateTime<Utc>>,
     pub disabled_at: Option<DateTime<Utc>>,
     pub disabled_reason: Option<String>,
-    /// Deliveries that came or waited while it was disabled.
+    /// Deliveries that are parked because the endpoint is or was disabled.
     pub parked: i64,
-    /// What its owner was told, newest first.
-    pub notices: Vec<Told>,
+    /// The warnings that the owner received, newest first.
+    pub notices: Vec<SentNotice>,
 }
 
-/// So much of the time that an endpoint may only fail had passed.
+/// A warning to the owner: this share of the time until the endpoint is disabled had passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct SentNotice {
     pub percent: i32,
     pub at: DateTime<Utc>,
 }
 
-/// What the status of an endpoint follows from.
+/// The facts that determine an endpoint's status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EndpointFacts {
     pub paused: bool,
@@ -57,11 +56,40 @@ pub(crate) struct EndpointFacts {
     pub last_delivery_at: Option<DateTime<Utc>>,
     pub last_delivery_succeeded: Option<bool>,
     pub connection_test: ConnectionTest,
-    /// What came of the webhook with a wrong signature that followed the latest test that was passed.
-    pub forgery: Option<Forgery>,
+    /// The result of the wrongly signed webhook that followed the latest passed test.
+    pub forgery_test: Option<ForgeryTest>,
 }
 
-/// What its owner decided comes first, then what we decided, then how it fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum ConnectionTest {
+    NotTested,
+    Passed,
+    Failed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EndpointStatus {
+    Active,
+    /// Its latest delivery failed.
+    Failing,
+    /// By its owner.
+    Paused,
+    /// By this service: it answered 410, or only failed for days.
+    Disabled,
+}
+
+/// All endpoints of a business in one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EndpointsSummary {
+    /// The worst status; none without endpoints.
+    pub status: Option<EndpointStatus>,
+    pub connection_test: ConnectionTest,
+    /// The earliest proof that an endpoint accepts signed webhooks and refuses forged ones.
+    pub verified: Option<ForgeryTest>,
+}
+
+/// The owner's decision comes first, then the service's, then the latest delivery.
 pub(crate) fn status(facts: &EndpointFacts) -> EndpointStatus {
     match facts {
         EndpointFacts { paused: true, .. } => EndpointStatus::Paused,
@@ -71,19 +99,9 @@ pub(crate) fn status(facts: &EndpointFacts) -> EndpointStatus {
     }
 }
 
-pub(crate) fn last_delivery(facts: &EndpointFacts) -> LastDelivery {
-    let label = match facts.last_delivery_succeeded {
-        None => "Never",
-        Some(true) => "Succeeded",
-        Some(false) => "Failed",
-    };
-    LastDelivery { at: facts.last_delivery_at, label: label.to_owned() }
-}
-
-/// All endpoints of a business in one line: the worst status; and whether they were tested, which a single failure makes a
-/// failure, since it is the one to be mended.
-pub(crate) fn summary(endpoints: &[EndpointFacts]) -> WebhookSummary {
-    let badness = |status: &EndpointStatus| match status {
+/// One failed connection test makes the summary a failure: that endpoint needs attention.
+pub(crate) fn summary(endpoints: &[EndpointFacts]) -> EndpointsSummary {
+    let severity = |status: &EndpointStatus| match status {
         EndpointStatus::Active => 0,
         EndpointStatus::Paused => 1,
         EndpointStatus::Failing => 2,
@@ -95,15 +113,11 @@ pub(crate) fn summary(endpoints: &[EndpointFacts]) -> WebhookSummary {
         () if any(ConnectionTest::Passed) => ConnectionTest::Passed,
         () => ConnectionTest::NotTested,
     };
-    let proven = endpoints.iter().filter(|endpoint| endpoint.connection_test == ConnectionTest::Passed);
-    let refused = |forgery: &&Forgery| forgery.refused == Some(true);
-    let forgery = proven.filter_map(|endpoint| endpoint.forgery.as_ref()).filter(refused);
-    let verified = forgery.min_by_key(|forgery| forgery.at).map(|forgery| WebhookVerified {
-        at: forgery.at,
-        test_event_id: forgery.test_event,
-        forged_event_id: forgery.forged_event,
-    });
-    WebhookSummary { status: endpoints.iter().map(status).max_by_key(badness), connection_test, verified }
+    let passed = endpoints.iter().filter(|endpoint| endpoint.connection_test == ConnectionTest::Passed);
+    let refused =
+        passed.filter_map(|endpoint| endpoint.forgery_test).filter(|test| test.refused == Some(true));
+    let verified = refused.min_by_key(|test| test.at);
+    EndpointsSummary { status: endpoints.iter().map(status).max_by_key(severity), connection_test, verified }
 }
 
 #[cfg(test)]
@@ -125,36 +139,35 @@ mod tests {
             last_delivery_at,
             last_delivery_succeeded: succeeded,
             connection_test,
-            forgery: None,
+            forgery_test: None,
         }
     }
 
     #[test]
     fn the_status_follows_from_the_facts() {
         let untested = ConnectionTest::NotTested;
-        for (facts, expected, label) in [
-            (facts(false, false, None, untested), EndpointStatus::Active, "Never"),
-            (facts(false, false, Some(true), untested), EndpointStatus::Active, "Succeeded"),
-            (facts(false, false, Some(false), untested), EndpointStatus::Failing, "Failed"),
-            (facts(false, true, Some(false), untested), EndpointStatus::Disabled, "Failed"),
-            (facts(true, true, Some(false), untested), EndpointStatus::Paused, "Failed"),
-            (facts(true, false, Some(true), untested), EndpointStatus::Paused, "Succeeded"),
+        for (facts, expected) in [
+            (facts(false, false, None, untested), EndpointStatus::Active),
+            (facts(false, false, Some(true), untested), EndpointStatus::Active),
+            (facts(false, false, Some(false), untested), EndpointStatus::Failing),
+            (facts(false, true, Some(false), untested), EndpointStatus::Disabled),
+            (facts(true, true, Some(false), untested), EndpointStatus::Paused),
+            (facts(true, false, Some(true), untested), EndpointStatus::Paused),
         ] {
             assert_eq!(status(&facts), expected, "{facts:?}");
-            assert_eq!(last_delivery(&facts).label, label, "{facts:?}");
         }
     }
 
     #[test]
-    fn the_summary_shows_what_is_to_be_mended() {
+    fn the_summary_shows_the_worst_endpoint() {
         use ConnectionTest::{Failed, NotTested, Passed};
-        let none = WebhookSummary { status: None, connection_test: NotTested, verified: None };
+        let none = EndpointsSummary { status: None, connection_test: NotTested, verified: None };
         assert_eq!(summary(&[]), none);
         let active = facts(false, false, Some(true), NotTested);
         let failing = facts(false, false, Some(false), Failed);
         let paused = facts(true, false, None, Passed);
         let of = |endpoints: &[&EndpointFacts]| {
-            let WebhookSummary { status, connection_test, .. } =
+            let EndpointsSummary { status, connection_test, .. } =
                 summary(&endpoints.iter().map(|facts| (*facts).clone()).collect::<Vec<_>>());
             (status.unwrap(), connection_test)
         };
@@ -165,10 +178,10 @@ mod tests {
     }
 
     #[test]
-    fn verified_is_who_took_the_signed_one_and_refused_the_forged_one() {
+    fn verified_means_the_signed_test_was_accepted_and_the_forged_one_refused() {
         let at = DateTime::UNIX_EPOCH;
         let event = EventId::first_of(at);
-        let forgery = |refused| Forgery { test_event: event, forged_event: event, refused, at };
+        let forgery = |refused| ForgeryTest { test_event: event, forged_event: event, refused, at };
         for (connection_test, refused, verified) in [
             (ConnectionTest::Passed, Some(true), true),
             (ConnectionTest::Passed, Some(false), false),
@@ -176,7 +189,7 @@ mod tests {
             (ConnectionTest::Failed, Some(true), false),
         ] {
             let facts = EndpointFacts {
-                forgery: Some(forgery(refused)),
+                forgery_test: Some(forgery(refused)),
                 ..facts(false, false, None, connection_test)
             };
             assert_eq!(summary(&[facts]).verified.is_some(), verified, "{connection_test} {refused:?}");

@@ -1,14 +1,14 @@
-//! The form of an event once its order's personal data was erased: what it says of the delivery is the same, of its people it
-//! says nothing any more, and that it is so stands in it.
+//! The erased form of an event body: without personal data, and with the time of the erasure. Everything else is
+//! unchanged.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use events::ProgressData;
 use serde_json::Value;
 
-/// The body in its erased form; none when it tells of nobody, and stays byte for byte what it was.
+/// The erased form of the body; none if it contains no personal data, so that its bytes stay the same.
 ///
 /// # Errors
-/// When it is no JSON, which none that was stored is.
+/// When the body is not JSON; stored bodies always are.
 pub(crate) fn erased_body(body: &[u8], at: DateTime<Utc>) -> Result<Option<Vec<u8>>, serde_json::Error> {
     let mut event: Value = serde_json::from_slice(body)?;
     if !strip(&mut event["data"]) {
@@ -18,10 +18,10 @@ pub(crate) fn erased_body(body: &[u8], at: DateTime<Utc>) -> Result<Option<Vec<u
     serde_json::to_vec(&event).map(Some)
 }
 
-/// Takes away what tells of people; whether there was any.
+/// Removes personal data. Returns whether there was any.
 fn strip(data: &mut Value) -> bool {
     let Some(data) = data.as_object_mut() else { return false };
-    // Both are taken, whichever came first.
+    // `count` visits all names; `any` would stop at the first.
     ProgressData::PERSONAL.iter().filter(|name| data.remove(**name).is_some()).count() > 0
 }
 
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn people_are_gone_and_all_else_is_as_it_was() {
+    fn personal_data_is_removed_and_the_rest_unchanged() {
         let body = json!({
             "id": "evt_1", "event": "cod.collected", "sequence": 3, "order": { "status": "delivered" },
             "data": { "driver": { "name": "Ravi" }, "reason": "gave it to Asha", "codAmountPaise": 94_900 },
@@ -48,11 +48,15 @@ mod tests {
             })
         );
         let again = serde_json::to_vec(&erased).unwrap();
-        assert_eq!(erased_body(&again, DateTime::UNIX_EPOCH).unwrap(), None, "once is enough");
+        assert_eq!(
+            erased_body(&again, DateTime::UNIX_EPOCH).unwrap(),
+            None,
+            "a second erasure changes nothing"
+        );
     }
 
     #[test]
-    fn what_tells_of_nobody_stays_as_it_was_signed() {
+    fn a_body_without_personal_data_is_unchanged() {
         for body in
             [&br#"{"data": {}, "event":"order.created"}"#[..], br#"{"data":{"codAmountPaise":1}}"#, b"{}"]
         {

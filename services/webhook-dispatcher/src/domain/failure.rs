@@ -1,13 +1,12 @@
-//! Why an attempt failed, in words that a developer understands.
+//! Why an attempt failed. The messages are for the developer of the receiver.
 
 use std::time::Duration;
 
-use super::Refused;
+use super::TargetRefused;
 
-/// What went wrong with one attempt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Failure {
-    #[error("{}", status_in_words(*.0))]
+    #[error("{}", status_message(*.0))]
     Status(u16),
     #[error(
         "it answered {0} with a redirect; redirects are not followed, so set the URL to the final address"
@@ -18,14 +17,14 @@ pub(crate) enum Failure {
     #[error("the name {0} cannot be resolved; check the host in the URL, and its DNS records")]
     UnknownName(String),
     #[error("not sent: {0}")]
-    Refused(#[from] Refused),
-    #[error("the URL is not usable any more: {0}")]
+    Refused(#[from] TargetRefused),
+    #[error("the URL is no longer usable: {0}")]
     UnusableUrl(String),
     #[error("the connection was refused: nothing listens at that address and port")]
     ConnectionRefused,
     #[error("the host cannot be reached")]
     Unreachable,
-    #[error("TLS: the handshake failed, for it did not come to its end in time; does the port speak https?")]
+    #[error("TLS: the handshake failed: it timed out; does the port speak https?")]
     HandshakeTimeout,
     #[error("the connection was closed before a complete answer arrived")]
     ConnectionClosed,
@@ -39,7 +38,7 @@ pub(crate) enum Failure {
     Other(&'static str),
 }
 
-fn status_in_words(status: u16) -> String {
+fn status_message(status: u16) -> String {
     let advice = match status {
         304 => "that is no answer to a POST, and only a 2xx status counts as received",
         400 | 422 => "your endpoint did not accept the body",
@@ -63,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_tell_a_developer_what_to_do() {
+    fn messages_say_what_to_do() {
         for (failure, words) in [
             (Failure::Status(404), "it answered 404: check the path of the URL"),
             (Failure::Status(599), "it answered 599: your endpoint met an error of its own"),
@@ -77,7 +76,7 @@ mod tests {
                 "no complete answer in 10 s; answer at once and do the work afterwards",
             ),
             (
-                Refused::NotPublic { host: "intranet.example".into() }.into(),
+                TargetRefused::NotPublic { host: "intranet.example".into() }.into(),
                 "not sent: intranet.example leads to an address that is not public",
             ),
         ] {

@@ -1,21 +1,20 @@
-//! The test of an endpoint that is not to be passed: a webhook with a wrong signature, which a receiver must refuse
-//! (`spec.md` §5.5).
+//! The forgery test: a webhook with a wrong signature, which the receiver must refuse (SPECIFICATION §5.5).
 
 use chrono::{DateTime, Utc};
 use domain::EventId;
 
-/// What came of it.
+/// The result of the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Forgery {
-    /// The signed event before it, which the receiver took.
+pub(crate) struct ForgeryTest {
+    /// The correctly signed event before it, which the receiver accepted.
     pub test_event: EventId,
     pub forged_event: EventId,
-    /// None when that could not be told.
+    /// None if the response is not conclusive.
     pub refused: Option<bool>,
     pub at: DateTime<Utc>,
 }
 
-/// Whether an answer to a wrong signature is a refusal. A receiver that is busy, fails or does not answer has not said.
+/// Whether the response is a refusal. A receiver that is busy, fails or does not respond is inconclusive.
 pub(crate) fn is_refusal(status: Option<u16>) -> Option<bool> {
     match status {
         Some(408 | 429) => None,
@@ -25,19 +24,19 @@ pub(crate) fn is_refusal(status: Option<u16>) -> Option<bool> {
     }
 }
 
-/// What the owner is told when the receiver did not refuse it.
+/// The message to the owner if the receiver did not refuse.
 pub(crate) fn problem(refused: Option<bool>, status: Option<u16>) -> Option<String> {
     match (refused, status) {
         (Some(true), _) => None,
         (Some(false), _) => Some(
-            "Your receiver took a webhook with a wrong signature. Verify the signature over the raw body, and answer 401 when it does not match."
+            "Your receiver accepted a webhook with a wrong signature. Verify the signature over the raw body, and answer 401 when it does not match."
                 .to_owned(),
         ),
         (None, Some(status)) => Some(format!(
-            "Whether your receiver refuses a wrong signature could not be told: it answered {status} where 401 is expected."
+            "It is not known whether your receiver refuses a wrong signature: it answered {status} instead of 401."
         )),
         (None, None) => Some(
-            "Whether your receiver refuses a wrong signature could not be told: no answer came in time.".to_owned(),
+            "It is not known whether your receiver refuses a wrong signature: it did not answer in time.".to_owned(),
         ),
     }
 }
@@ -47,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_answer_of_its_own_mind_counts() {
+    fn only_deliberate_responses_count() {
         for (status, refused) in [
             (Some(401), Some(true)),
             (Some(400), Some(true)),

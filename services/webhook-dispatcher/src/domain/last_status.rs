@@ -1,26 +1,25 @@
-//! What an endpoint answered to the latest attempt of a delivery, as it is kept and as the log is asked for it.
+//! The response status of a delivery's latest attempt: its stored form, and the filter of the log.
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// Kept where no answer came; no status is called so.
-const NO_ANSWER: i32 = 0;
+/// Stored if no response arrived.
+const NO_RESPONSE: i32 = 0;
 
-/// All that the three digits of an answer can be.
+/// All possible statuses.
 const STATUSES: RangeInclusive<i32> = 100..=999;
 
-/// What is kept of an attempt's answer.
+/// The stored form.
 pub(crate) fn last_status(response_status: Option<u16>) -> i32 {
-    response_status.map_or(NO_ANSWER, i32::from)
+    response_status.map_or(NO_RESPONSE, i32::from)
 }
 
-/// What is shown of it: none when no answer came.
+/// The form for views: none if no response arrived.
 pub(crate) fn shown_status(last_status: Option<i32>) -> Option<i32> {
-    last_status.filter(|status| *status != NO_ANSWER)
+    last_status.filter(|status| *status != NO_RESPONSE)
 }
 
-/// One status (`500`), a class of them (`5xx`), or no answer (`none`): the first and the last that are wanted, as they are
-/// kept.
+/// One status (`500`), a class (`5xx`), or no response (`none`), as a range of stored values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StatusFilter {
     pub first: i32,
@@ -28,11 +27,10 @@ pub(crate) struct StatusFilter {
 }
 
 impl StatusFilter {
-    /// In the words of a refusal.
+    /// For error messages.
     pub(crate) const WANTED: &str = "a status such as 500, a class of them (2xx, 3xx, 4xx or 5xx), or none";
 }
 
-/// The text is none of these.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotAStatus;
 
@@ -42,12 +40,12 @@ impl FromStr for StatusFilter {
     fn from_str(text: &str) -> Result<Self, NotAStatus> {
         let class = |first: i32| Ok(Self { first, last: first + 99 });
         match text {
-            "none" => Ok(Self { first: NO_ANSWER, last: NO_ANSWER }),
+            "none" => Ok(Self { first: NO_RESPONSE, last: NO_RESPONSE }),
             "2xx" => class(200),
             "3xx" => class(300),
             "4xx" => class(400),
             "5xx" => class(500),
-            // Digits alone: `+500` is a number to some and not to others.
+            // `parse` alone would accept `+500`.
             _ if text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_digit()) => {
                 let status = text.parse().map_err(|_| NotAStatus)?;
                 if STATUSES.contains(&status) {
@@ -66,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_a_class_and_no_answer_can_be_asked_for() {
+    fn a_status_a_class_and_no_response_are_filters() {
         for (text, first, last) in [
             ("500", 500, 500),
             ("204", 204, 204),
@@ -83,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_can() {
+    fn other_texts_are_not() {
         for text in [
             "", "0", "000", "099", "50", "5000", "1000", "+50", "-50", " 500", "5x", "5XX", "1xx", "6xx",
             "xxx", "50x", "None", "null", "٥٠٠",
@@ -93,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_found_and_shown() {
+    fn stored_values_are_found_and_shown() {
         let none: StatusFilter = "none".parse().expect("a filter");
         assert_eq!((none.first, none.last), (last_status(None), last_status(None)));
         assert_eq!(last_status(Some(503)), 503);

@@ -1,41 +1,52 @@
-//! This service's own pure decisions.
+//! Pure rules of webhook delivery: no I/O, no clock of their own.
 
 mod addresses;
+mod announcement;
 mod breaker;
 mod delivery;
+mod encryption_keys;
 mod endpoint;
 mod erased;
 mod failing;
 mod failure;
 mod forgery;
 mod last_status;
+mod log;
 mod name_servers;
 mod recovery;
 mod retry;
+mod secrets;
 mod sequence;
-mod shares;
 mod signature_check;
+mod slots;
 mod url_rule;
 mod webhook_event;
 
 pub use addresses::AddressRanges;
-pub(crate) use addresses::{Policy, Refused};
+pub(crate) use addresses::{Policy, TargetRefused};
+pub(crate) use announcement::{AnnouncementSubject, EndpointAnnouncement};
 pub(crate) use breaker::{Breaker, Sample};
-pub(crate) use delivery::{Attempt, Delivery, LatestAttempt, NO_HEADERS, OrderDelivery};
+pub(crate) use delivery::{
+    Attempt, Delivery, DeliveryState, LatestAttempt, NO_HEADERS, OrderDelivery, TimelineCursor,
+};
+pub(crate) use encryption_keys::{EncryptionKey, EncryptionKeys, InvalidKey};
 pub(crate) use endpoint::{
-    ENDPOINTS_MAX, Endpoint, EndpointFacts, Told, Trouble, last_delivery, status, summary,
+    ConnectionTest, ENDPOINTS_MAX, Endpoint, EndpointFacts, EndpointHealth, EndpointStatus, EndpointsSummary,
+    SentNotice, status, summary,
 };
 pub(crate) use erased::erased_body;
-pub(crate) use failing::{DISABLED_PERCENT, ParkedFate, notices_due};
+pub(crate) use failing::{DISABLED_PERCENT, ParkedDecision, notices_due};
 pub(crate) use failure::Failure;
-pub(crate) use forgery::{Forgery, is_refusal, problem as forgery_problem};
+pub(crate) use forgery::{ForgeryTest, is_refusal, problem as forgery_problem};
 pub(crate) use last_status::{StatusFilter, last_status, shown_status};
+pub(crate) use log::{DeliveryFilter, LogPage};
 pub use name_servers::NameServers;
-pub(crate) use recovery::Recovery;
+pub(crate) use recovery::{Recovery, RecoveryState};
 pub use retry::RetrySchedule;
 pub(crate) use retry::retry_after;
-pub(crate) use sequence::{PARKED_MAX, Plan, Source, plan};
-pub(crate) use shares::{Places, Shares};
+pub(crate) use secrets::{EncryptedSecret, EncryptedSecrets, SigningSecrets, StagedSecret};
+pub(crate) use sequence::{HELD_BACK_MAX, Plan, Source, plan};
 pub(crate) use signature_check::{Evidence, Findings, Problem, Scheme, check as check_signature};
+pub(crate) use slots::{Shares, Slots};
 pub(crate) use url_rule::{UrlError, parse_url};
 pub(crate) use webhook_event::{Incoming, Subject, WebhookEvent};

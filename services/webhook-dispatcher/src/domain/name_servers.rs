@@ -1,4 +1,4 @@
-//! Which name servers are asked where webhooks lead.
+//! The name servers that resolve endpoints.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 const DNS_PORT: u16 = 53;
 
-/// Addresses written as `10.0.0.2, [2001:db8::1]:5353`; none means those of the system.
+/// Addresses written as `10.0.0.2, [2001:db8::1]:5353`. None means the system's name servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(inline)]

@@ -1,22 +1,30 @@
-//! Sending again, as one job, what an endpoint missed in some time.
+//! A recovery: a job that sends again all webhooks that an endpoint missed in a period.
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, EndpointId, RecoveryId};
-use internal_api::webhooks::RecoveryState;
+use strum::{Display, EnumString, IntoStaticStr};
 
-/// A job, as its owner sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum RecoveryState {
+    Running,
+    /// Every missed webhook is with the senders.
+    Completed,
+    Cancelled,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Recovery {
     pub id: RecoveryId,
     pub business_id: BusinessId,
     pub endpoint_id: EndpointId,
-    /// Of the deliveries' times; the end is not included.
+    /// Creation times of the deliveries, from `since` up to but excluding `until`.
     pub since: DateTime<Utc>,
     pub until: DateTime<Utc>,
     pub state: RecoveryState,
-    /// How many deliveries are to be sent again, as far as they were found and counted.
+    /// Deliveries to send again, as far as they are counted.
     pub total: i64,
-    /// How many of them have been handed to the senders.
+    /// Deliveries that are with the senders.
     pub done: i64,
     pub created_at: DateTime<Utc>,
     pub ended_at: Option<DateTime<Utc>>,

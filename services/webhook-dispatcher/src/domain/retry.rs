@@ -1,4 +1,4 @@
-//! When a failed delivery is tried again (`design.md` §5, “retries”).
+//! The retry schedule of failed deliveries (SPECIFICATION §12, retries).
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 const SECONDS: [u64; 11] = [5, 30, 120, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 86_400];
-/// In test mode somebody sits and waits; who does not, gains nothing from days of retries.
+/// In test mode a developer is waiting, so days of retries are useless.
 const TEST_RETRIES: usize = 5;
 const JITTER: f64 = 0.2;
-/// The rest of its order waits behind it, so one answer cannot put it off for a day.
+/// The later events of the order wait, so one response must not delay them for a day.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(3_600);
-/// An operator's own schedule has no more steps than this, and none longer than a week.
+/// Limits of an operator's own schedule.
 const RETRIES_MAX: usize = 50;
 const DELAY_SECONDS_MAX: f64 = 604_800.0;
 
-/// The waits between attempts.
+/// The delays between attempts.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(inline)]
@@ -30,7 +30,7 @@ impl Default for RetrySchedule {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be up to 50 waits in seconds, each up to 604800, such as \"5, 30, 120\"")]
+#[error("must be up to 50 delays in seconds, each up to 604800, such as \"5, 30, 120\"")]
 pub struct InvalidSchedule;
 
 impl From<RetrySchedule> for String {
@@ -54,8 +54,8 @@ impl TryFrom<String> for RetrySchedule {
 }
 
 impl RetrySchedule {
-    /// How long to wait after the `attempt`th attempt (counted from 1) failed; none when it was the last.
-    /// `jitter` lies between -1 and 1. A receiver may ask for more time, not for less.
+    /// The delay after attempt number `attempt` (from 1) failed; none after the last one. `jitter` is between -1 and 1.
+    /// A receiver can only lengthen the delay.
     pub fn next_attempt(
         &self,
         mode: Mode,
@@ -73,11 +73,11 @@ impl RetrySchedule {
     }
 }
 
-/// Reads `Retry-After`: seconds, or a date (RFC 9110 §10.2.3). What cannot be read is no wish.
+/// Parses `Retry-After`: seconds, or a date (RFC 9110 §10.2.3). Ignores invalid values.
 pub(crate) fn retry_after(value: &str, now: DateTime<Utc>) -> Option<Duration> {
     let value = value.trim();
     if value.bytes().all(|byte| byte.is_ascii_digit()) && !value.is_empty() {
-        // More digits than fit are a wish for more than we grant anyway.
+        // A number that does not fit exceeds the maximum anyway.
         return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
     }
     let date = DateTime::parse_from_rfc2822(value).ok()?.with_timezone(&Utc);
@@ -95,23 +95,23 @@ mod tests {
     }
 
     #[test]
-    fn the_schedule_is_the_one_settled() {
+    fn the_default_schedule_is_the_specified_one() {
         let live: Vec<_> = (1..=12).map(|attempt| seconds(Mode::Live, attempt, 0.0)).collect();
-        let settled = SECONDS.map(Some).into_iter().chain([None]).collect::<Vec<_>>();
-        assert_eq!(live, settled);
+        let expected = SECONDS.map(Some).into_iter().chain([None]).collect::<Vec<_>>();
+        assert_eq!(live, expected);
         let test: Vec<_> = (1..=6).map(|attempt| seconds(Mode::Test, attempt, 0.0)).collect();
         assert_eq!(test, [Some(5), Some(30), Some(120), Some(600), Some(1_800), None]);
     }
 
     #[test]
-    fn attempts_are_counted_from_one_and_nonsense_ends_the_retries() {
+    fn invalid_attempt_numbers_end_the_retries() {
         for attempt in [i32::MIN, -1, 0, 13, i32::MAX] {
             assert_eq!(seconds(Mode::Live, attempt, 0.0), None, "{attempt}");
         }
     }
 
     #[test]
-    fn a_receiver_may_ask_for_more_time_but_not_for_less_nor_for_more_than_an_hour() {
+    fn retry_after_lengthens_the_delay_up_to_an_hour() {
         let schedule = RetrySchedule::default();
         for (asked, waited) in [(0, 5), (4, 5), (6, 6), (3_600, 3_600), (86_400, 3_600), (1_000_000, 3_600)] {
             let delay = schedule.next_attempt(Mode::Live, 1, Some(Duration::from_secs(asked)), 0.0);

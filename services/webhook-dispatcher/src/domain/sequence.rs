@@ -1,62 +1,61 @@
-//! The order of one order's events (`design.md` §4): what comes of those that arrive together.
+//! Keeps each order's events in sequence (SPECIFICATION §11): decides which of the arrived events are released.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An order has at most this many events waiting for a missing one. A delivery has some ten events; more than this is
-/// a fault that people must see.
-pub(crate) const PARKED_MAX: usize = 200;
+/// Per order. An order has about ten events, so more than this is an error that operators must see.
+pub(crate) const HELD_BACK_MAX: usize = 200;
 
-/// What to do with events of one order; they are told apart by their index among those that arrived.
+/// What to do with arrived events of one order, which are identified by their indices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// To be handed on, in their sequence.
-    pub hand_on: Vec<Source>,
-    /// The sequence that is due afterwards.
+    /// In sequence.
+    pub release: Vec<Source>,
+    /// The next sequence to release.
     pub next_sequence: i64,
-    /// An earlier one is still missing: to be kept.
-    pub park: Vec<usize>,
-    /// So is it for these, and there is no room.
-    pub too_many: Vec<usize>,
-    /// They were handed on before.
-    pub old: Vec<usize>,
-    /// Another event holds their place.
-    pub contested: Vec<usize>,
+    /// Kept until a missing predecessor arrives.
+    pub hold_back: Vec<usize>,
+    /// As `hold_back`, but too many are held back already.
+    pub overflow: Vec<usize>,
+    /// Released before.
+    pub duplicates: Vec<usize>,
+    /// Another event has the same sequence.
+    pub conflicting: Vec<usize>,
 }
 
-/// Where an event is that is handed on.
+/// Where a released event comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Arrived(usize),
-    /// It was parked at this sequence.
-    Parked(i64),
+    /// Held back with this sequence.
+    HeldBack(i64),
 }
 
-/// Hands on what follows without a gap, whether it arrived or was parked, and keeps the rest. `arrived` are sequences, in
-/// any order and repeated as it may be.
-pub(crate) fn plan(next_sequence: i64, parked: &BTreeSet<i64>, arrived: &[i64]) -> Plan {
+/// Releases all events that follow without a gap, and holds back the rest. `arrived` are sequences in any order,
+/// possibly repeated.
+pub(crate) fn plan(next_sequence: i64, held_back: &BTreeSet<i64>, arrived: &[i64]) -> Plan {
     let mut plan = Plan { next_sequence, ..Plan::default() };
-    let mut places = BTreeMap::new();
+    let mut waiting = BTreeMap::new();
     for (index, sequence) in arrived.iter().enumerate() {
         if *sequence < next_sequence {
-            plan.old.push(index);
-        } else if parked.contains(sequence) || places.contains_key(sequence) {
-            plan.contested.push(index);
+            plan.duplicates.push(index);
+        } else if held_back.contains(sequence) || waiting.contains_key(sequence) {
+            plan.conflicting.push(index);
         } else {
-            places.insert(*sequence, index);
+            waiting.insert(*sequence, index);
         }
     }
     loop {
         let due = plan.next_sequence;
-        match places.remove(&due) {
-            Some(index) => plan.hand_on.push(Source::Arrived(index)),
-            None if parked.contains(&due) => plan.hand_on.push(Source::Parked(due)),
+        match waiting.remove(&due) {
+            Some(index) => plan.release.push(Source::Arrived(index)),
+            None if held_back.contains(&due) => plan.release.push(Source::HeldBack(due)),
             None => break,
         }
         plan.next_sequence += 1;
     }
-    let room = PARKED_MAX.saturating_sub(parked.range(plan.next_sequence..).count());
-    plan.park = places.into_values().collect();
-    plan.too_many = plan.park.split_off(room.min(plan.park.len()));
+    let room = HELD_BACK_MAX.saturating_sub(held_back.range(plan.next_sequence..).count());
+    plan.hold_back = waiting.into_values().collect();
+    plan.overflow = plan.hold_back.split_off(room.min(plan.hold_back.len()));
     plan
 }
 
@@ -66,69 +65,69 @@ mod tests {
 
     use super::*;
 
-    /// What a stream keeps between batches.
+    /// The state of a stream between batches.
     struct Stream {
         next: i64,
-        parked: BTreeSet<i64>,
+        held_back: BTreeSet<i64>,
     }
 
     impl Stream {
         fn new() -> Self {
-            Self { next: 1, parked: BTreeSet::new() }
+            Self { next: 1, held_back: BTreeSet::new() }
         }
 
-        /// What the consumer does with a plan, without a database; gives what is handed on.
+        /// Applies a plan as the consumer does, and returns the released sequences.
         fn take(&mut self, arrived: &[i64]) -> Vec<i64> {
-            let plan = plan(self.next, &self.parked, arrived);
-            let mut seen: Vec<usize> = [&plan.park, &plan.too_many, &plan.old, &plan.contested]
+            let plan = plan(self.next, &self.held_back, arrived);
+            let mut seen: Vec<usize> = [&plan.hold_back, &plan.overflow, &plan.duplicates, &plan.conflicting]
                 .into_iter()
                 .flatten()
                 .copied()
-                .chain(plan.hand_on.iter().filter_map(|source| match source {
+                .chain(plan.release.iter().filter_map(|source| match source {
                     Source::Arrived(index) => Some(*index),
-                    Source::Parked(_) => None,
+                    Source::HeldBack(_) => None,
                 }))
                 .collect();
             seen.sort_unstable();
-            assert_eq!(seen, (0..arrived.len()).collect::<Vec<_>>(), "each has one fate");
-            let handed_on = plan
-                .hand_on
+            assert_eq!(seen, (0..arrived.len()).collect::<Vec<_>>(), "each event has one outcome");
+            let released = plan
+                .release
                 .iter()
                 .map(|source| match source {
                     Source::Arrived(index) => arrived[*index],
-                    Source::Parked(sequence) => {
-                        assert!(self.parked.remove(sequence), "only what is parked is taken");
+                    Source::HeldBack(sequence) => {
+                        assert!(self.held_back.remove(sequence), "only held-back events are taken");
                         *sequence
                     }
                 })
                 .collect();
-            for index in plan.park {
-                assert!(self.parked.insert(arrived[index]), "a place is free");
+            for index in plan.hold_back {
+                assert!(self.held_back.insert(arrived[index]), "the sequence is free");
             }
-            assert!(self.parked.len() <= PARKED_MAX);
+            assert!(self.held_back.len() <= HELD_BACK_MAX);
             self.next = plan.next_sequence;
-            handed_on
+            released
         }
     }
 
     #[test]
-    fn each_has_its_fate() {
-        let parked = BTreeSet::from([4, 7]);
-        let made = plan(2, &parked, &[9, 3, 2, 1, 3, 7]);
-        assert_eq!(made.hand_on, [Source::Arrived(2), Source::Arrived(1), Source::Parked(4)]);
-        assert_eq!((made.next_sequence, made.park, made.too_many), (5, vec![0], vec![]));
-        assert_eq!((made.old, made.contested), (vec![3], vec![4, 5]));
+    fn each_event_has_its_outcome() {
+        let held_back = BTreeSet::from([4, 7]);
+        let made = plan(2, &held_back, &[9, 3, 2, 1, 3, 7]);
+        assert_eq!(made.release, [Source::Arrived(2), Source::Arrived(1), Source::HeldBack(4)]);
+        assert_eq!((made.next_sequence, made.hold_back, made.overflow), (5, vec![0], vec![]));
+        assert_eq!((made.duplicates, made.conflicting), (vec![3], vec![4, 5]));
     }
 
     #[test]
-    fn only_so_many_wait_and_the_earliest_of_them() {
-        let most = i64::try_from(PARKED_MAX).unwrap();
-        let parked: BTreeSet<i64> = (3..most + 1).collect();
-        let made = plan(1, &parked, &[1_000, 900, 800]);
-        assert_eq!((made.park, made.too_many), (vec![2, 1], vec![0]));
-        // What is handed on makes room.
-        let made = plan(1, &parked, &[1_000, 900, 800, 1, 2]);
-        assert_eq!((made.park, made.too_many), (vec![2, 1, 0], vec![]));
+    fn only_the_earliest_events_are_held_back() {
+        let most = i64::try_from(HELD_BACK_MAX).unwrap();
+        let held_back: BTreeSet<i64> = (3..most + 1).collect();
+        let made = plan(1, &held_back, &[1_000, 900, 800]);
+        assert_eq!((made.hold_back, made.overflow), (vec![2, 1], vec![0]));
+        // Released events make room.
+        let made = plan(1, &held_back, &[1_000, 900, 800, 1, 2]);
+        assert_eq!((made.hold_back, made.overflow), (vec![2, 1, 0], vec![]));
     }
 
     proptest! {
@@ -151,16 +150,16 @@ mod tests {
             let mut streams: Vec<_> = counts.iter().map(|_| (Stream::new(), Vec::new())).collect();
             for size in cuts {
                 let batch: Vec<_> = shuffled.drain(..size.min(shuffled.len())).collect();
-                for (order, (stream, handed_on)) in streams.iter_mut().enumerate() {
+                for (order, (stream, released)) in streams.iter_mut().enumerate() {
                     let of_order: Vec<_> =
                         batch.iter().filter(|(of, _)| *of == order).map(|(_, at)| *at).collect();
-                    handed_on.extend(stream.take(&of_order));
+                    released.extend(stream.take(&of_order));
                 }
             }
             prop_assert!(shuffled.is_empty());
-            for ((stream, handed_on), count) in streams.into_iter().zip(counts) {
-                prop_assert_eq!(handed_on, (1..=count).collect::<Vec<_>>());
-                prop_assert!(stream.parked.is_empty());
+            for ((stream, released), count) in streams.into_iter().zip(counts) {
+                prop_assert_eq!(released, (1..=count).collect::<Vec<_>>());
+                prop_assert!(stream.held_back.is_empty());
             }
         }
     }

@@ -1,15 +1,13 @@
-//! What an endpoint's URL may look like (`design.md` §5, “endpoint input”). Where it may lead is [`super::Policy`]'s
-//! matter.
+//! The syntax of an endpoint's URL (SPECIFICATION §12, endpoint input). [`super::Policy`] decides on its target.
 
 use url::{Host, Url};
 
-/// Of a URL as it is sent, which may be longer than it was written: what is not ASCII becomes several characters.
+/// Of the percent-encoded URL.
 const LENGTH_MAX: usize = 2_048;
-/// Of a name, and of what stands between two of its dots (RFC 1035 §2.3.4).
+/// Of a host name and of its labels (RFC 1035 §2.3.4).
 const NAME_MAX: usize = 253;
 const LABEL_MAX: usize = 63;
 
-/// What is wrong with a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum UrlError {
     #[error("url must be an absolute http or https URL, such as https://shop.example/webhooks.")]
@@ -18,24 +16,24 @@ pub(crate) enum UrlError {
     UserInfo,
     #[error("url must not contain a fragment (#…); it is never sent.")]
     Fragment,
-    #[error("url must not name port 0; nothing can be reached there.")]
+    #[error("url must not use port 0; nothing can be reached there.")]
     Port,
     #[error(
-        "the host in url is no host name: between its dots stand 1 to 63 characters that neither begin nor end with a \
-         hyphen, 253 in all."
+        "the host in url is not a valid host name: use labels of 1 to 63 characters that neither begin nor end with a \
+         hyphen, 253 characters in all."
     )]
     HostName,
-    #[error("url must have at most {LENGTH_MAX} characters, also when it is percent-encoded.")]
+    #[error("url must have at most {LENGTH_MAX} characters when percent-encoded.")]
     TooLong,
 }
 
-/// Reads a URL that was typed by an owner.
+/// Parses a URL that an owner typed.
 ///
 /// # Errors
-/// When no webhook could be sent there, or not as the owner means it.
+/// When the URL is unusable or ambiguous.
 pub(crate) fn parse_url(text: &str) -> Result<Url, UrlError> {
     let lower = text.to_ascii_lowercase();
-    // The parser forgives much: `http:host`, `http:/host` and `http:\\host` are none of them what somebody meant.
+    // The parser also accepts `http:host`, `http:/host` and `http:\\host`, which are typing errors.
     if !lower.starts_with("https://") && !lower.starts_with("http://") {
         return Err(UrlError::NotAbsolute);
     }
@@ -43,7 +41,7 @@ pub(crate) fn parse_url(text: &str) -> Result<Url, UrlError> {
     if url.host_str().is_none_or(str::is_empty) {
         return Err(UrlError::NotAbsolute);
     }
-    if !url.username().is_empty() || url.password().is_some() || writes_user_info(text) {
+    if !url.username().is_empty() || url.password().is_some() || has_user_info(text) {
         return Err(UrlError::UserInfo);
     }
     if url.fragment().is_some() {
@@ -61,13 +59,13 @@ pub(crate) fn parse_url(text: &str) -> Result<Url, UrlError> {
     Ok(url)
 }
 
-/// Also where it is empty (`http://@host/`), of which the parser leaves no trace.
-fn writes_user_info(text: &str) -> bool {
+/// Also detects an empty user name (`http://@host/`), which the parser drops.
+fn has_user_info(text: &str) -> bool {
     let rest = text.split_once("://").map_or("", |(_, rest)| rest).trim_start_matches(['/', '\\']);
     rest.split(['/', '\\', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
 }
 
-/// As names are written in URLs, in ASCII by now. A dot at the end says that the name is whole.
+/// The name is ASCII here. A trailing dot is allowed.
 fn is_host_name(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     let is_label = |label: &str| {
@@ -82,7 +80,7 @@ mod tests {
     use crate::domain::Policy;
 
     #[test]
-    fn usual_urls_are_taken() {
+    fn usual_urls_are_accepted() {
         for text in [
             "https://shop.example/api/waybill/webhook",
             "http://shop.example:8080/?a=b&c=d",
@@ -102,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_refused() {
+    fn long_urls_are_refused() {
         let label = "a".repeat(63);
         let name = format!("{label}.{label}.{label}.{}", "a".repeat(62));
         for (text, error) in [
@@ -118,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_refused_for_their_fault() {
+    fn other_urls_are_refused_with_a_reason() {
         for (text, error) in [
             ("", UrlError::NotAbsolute),
             ("shop.example", UrlError::NotAbsolute),
@@ -222,18 +220,18 @@ mod tests {
         "http://1.2.3.4.5/",
     ];
 
-    /// Every spelling of an address that a URL may have is refused before any name is looked up.
+    /// Every spelling of a private address is refused without a DNS lookup.
     #[test]
     fn hostile_urls_are_refused() {
         let policy = Policy { allow_http: true, ..Policy::default() };
         for text in HOSTILE {
-            let verdict = parse_url(text).ok().map(|url| policy.vet_url(&url));
-            assert!(!matches!(verdict, Some(Ok(()))), "{text} leads to {:?}", parse_url(text));
+            let outcome = parse_url(text).ok().map(|url| policy.vet_url(&url));
+            assert!(!matches!(outcome, Some(Ok(()))), "{text} leads to {:?}", parse_url(text));
         }
     }
 
     #[test]
-    fn plain_http_wants_the_operator_s_leave() {
+    fn plain_http_needs_the_operator_s_permission() {
         let url = parse_url("http://shop.example/").unwrap();
         assert!(Policy::default().vet_url(&url).is_err());
         assert!(Policy { allow_http: true, ..Policy::default() }.vet_url(&url).is_ok());

@@ -1,5 +1,5 @@
-//! Events as endpoints see them: the body of `spec.md` §2.7 and `design.md` §5 (“webhook body”). Its bytes are made
-//! once; they are what is stored, signed and sent at every attempt.
+//! Events as endpoints receive them (SPECIFICATION §2.7; §12, webhook body). The body is serialised once: the same
+//! bytes are stored, signed and sent at every attempt.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use domain::{
@@ -9,7 +9,7 @@ use events::{Envelope, OrderEvent, OrderSnapshot, ProgressData, WalletLowBalance
 use serde::Serialize;
 use telemetry::TraceContext;
 
-/// An event as it came, with the trace that it belongs to.
+/// An event from the broker, with its trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Incoming {
     pub envelope: Envelope,
@@ -17,7 +17,7 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    /// As far as it may be kept of an order whose personal data was erased.
+    /// The form that may be stored after the erasure of its order.
     pub(crate) fn without_personal_data(mut self) -> Self {
         if let events::Body::Order(event) = &mut self.envelope.body {
             event.data = std::mem::take(&mut event.data).without_personal_data();
@@ -26,7 +26,7 @@ impl Incoming {
     }
 }
 
-/// What endpoints subscribe to.
+/// The subject of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Subject {
     pub business_id: BusinessId,
@@ -35,12 +35,12 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// None of what no webhook tells; no binding brings it here.
+    /// None for events that are no webhooks; the queue is not bound to them.
     pub(crate) fn of(envelope: &Envelope) -> Option<Self> {
         let business_id = envelope.business_id;
         match &envelope.body {
             events::Body::Order(event) => Some(Self { business_id, kind: event.event, mode: event.mode }),
-            // Only live orders touch a wallet.
+            // Test orders do not use the wallet.
             events::Body::WalletLowBalance(_) => {
                 Some(Self { business_id, kind: EventKind::WalletLowBalance, mode: Mode::Live })
             }
@@ -49,23 +49,23 @@ impl Subject {
     }
 }
 
-/// An event on its way to the endpoints that subscribed to it.
+/// An event for the endpoints that subscribed to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WebhookEvent {
     pub id: EventId,
     pub business_id: BusinessId,
     pub kind: EventKind,
     pub mode: Mode,
-    /// None for an event that belongs to no order, which takes no turn behind others.
-    pub place: Option<Place>,
+    /// None for an event that belongs to no order: it waits for no other event.
+    pub position: Option<Position>,
     pub order_reference: Option<String>,
     pub occurred_at: DateTime<Utc>,
     pub body: Vec<u8>,
 }
 
-/// Where an event stands among those of its order.
+/// The position of an event among those of its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     pub order_id: OrderId,
     pub sequence: i64,
 }
@@ -109,10 +109,10 @@ impl<'a> From<&'a OrderSnapshot> for BodyOrder<'a> {
 }
 
 impl WebhookEvent {
-    /// None of what has no [`Subject`].
+    /// None for events without a [`Subject`].
     ///
     /// # Errors
-    /// When the body cannot be written as JSON.
+    /// When the body cannot be serialised.
     pub(crate) fn of(envelope: &Envelope) -> Result<Option<Self>, serde_json::Error> {
         let Some(subject) = Subject::of(envelope) else { return Ok(None) };
         match &envelope.body {
@@ -137,9 +137,9 @@ impl WebhookEvent {
             business_id: envelope.business_id,
             kind: event.event,
             mode: event.mode,
-            place: Some(Place { order_id: event.order.id, sequence: event.sequence }),
+            position: Some(Position { order_id: event.order.id, sequence: event.sequence }),
             order_reference: Some(event.order.order_reference.clone()),
-            // The lag of the first attempt counts from here; the fleet's clock would distort it.
+            // The metric of the first attempt's lag needs our clock, not the fleet's.
             occurred_at: envelope.recorded_at(),
             body: serde_json::to_vec(&body)?,
         })
@@ -164,36 +164,37 @@ impl WebhookEvent {
             business_id,
             kind,
             mode,
-            place: None,
+            position: None,
             order_reference: None,
             occurred_at: envelope.occurred_at,
             body: serde_json::to_vec(&body)?,
         })
     }
 
-    /// The owner's test of an endpoint, about an order that does not exist and under a domain that nobody can own.
+    /// A connection test. Its order does not exist, and its tracking URL uses a reserved domain.
     ///
     /// # Errors
-    /// When the body cannot be written as JSON.
+    /// When the body cannot be serialised.
     pub(crate) fn of_test(
         business_id: BusinessId,
         clock: &Clock,
         entropy: &Entropy,
     ) -> Result<Self, serde_json::Error> {
-        Self::made_up(business_id, clock, entropy, &ProgressData::default())
+        Self::synthetic(business_id, clock, entropy, &ProgressData::default())
     }
 
-    /// As [`WebhookEvent::of_test`], to be sent with a wrong signature. Who reads it although they should not have is told.
+    /// As [`WebhookEvent::of_test`], to be sent with a wrong signature. Its text explains that to a developer who reads
+    /// it.
     ///
     /// # Errors
-    /// When it cannot be written as JSON.
+    /// When the body cannot be serialised.
     pub(crate) fn of_forgery(
         business_id: BusinessId,
         clock: &Clock,
         entropy: &Entropy,
     ) -> Result<Self, serde_json::Error> {
         let reason = "The signature of this test is wrong on purpose: refuse it with 401.".to_owned();
-        Self::made_up(
+        Self::synthetic(
             business_id,
             clock,
             entropy,
@@ -201,7 +202,7 @@ impl WebhookEvent {
         )
     }
 
-    fn made_up(
+    fn synthetic(
         business_id: BusinessId,
         clock: &Clock,
         entropy: &Entropy,
@@ -229,7 +230,7 @@ impl WebhookEvent {
         };
         let body = serde_json::to_vec(&body)?;
         let order_reference = Some(order.order_reference);
-        Ok(Self { id, business_id, kind, mode, place: None, order_reference, occurred_at, body })
+        Ok(Self { id, business_id, kind, mode, position: None, order_reference, occurred_at, body })
     }
 }
 
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_s_body_is_the_one_settled() {
+    fn an_order_s_body_has_the_specified_form() {
         let (clock, entropy) = (Clock::manual(DateTime::UNIX_EPOCH), Entropy::seeded(2));
         let event = OrderEvent {
             event: EventKind::DriverAssigned,
@@ -297,23 +298,23 @@ mod tests {
                 "data": {"driver": {"name": "Asha"}},
             })
         );
-        assert_eq!(made.place, Some(Place { order_id: event.order.id, sequence: 2 }));
+        assert_eq!(made.position, Some(Position { order_id: event.order.id, sequence: 2 }));
         assert_eq!(Some(made.occurred_at), event.recorded_at);
     }
 
     #[test]
-    fn an_event_without_an_order_says_so() {
+    fn an_event_without_an_order_has_nulls() {
         let data = WalletLowBalance { balance_paise: Paise::new(100), threshold_paise: Paise::new(50_000) };
         let envelope = envelope(EnvelopeBody::WalletLowBalance(data));
         let made = WebhookEvent::of(&envelope).unwrap().unwrap();
         let body: Value = serde_json::from_slice(&made.body).unwrap();
         assert_eq!((&body["order"], &body["sequence"]), (&Value::Null, &Value::Null));
         assert_eq!(body["data"], json!({"balancePaise": 100, "thresholdPaise": 50_000}));
-        assert_eq!(made.place, None);
+        assert_eq!(made.position, None);
     }
 
     #[test]
-    fn a_test_is_marked_as_one_and_its_order_is_made_up() {
+    fn a_test_has_a_synthetic_order() {
         let (clock, entropy) = (Clock::manual(DateTime::UNIX_EPOCH), Entropy::seeded(3));
         let made = WebhookEvent::of_test(BusinessId::generate(&clock, &entropy), &clock, &entropy).unwrap();
         let body: Value = serde_json::from_slice(&made.body).unwrap();

@@ -5,13 +5,12 @@ use actix_web::{HttpRequest, HttpResponse};
 use internal_api::Page;
 use web::ApiError;
 
-use super::errors::from_store;
-use crate::app::App;
 use crate::queries;
+use crate::state::State;
 
-pub(super) async fn list(request: HttpRequest, app: Data<App>) -> Result<HttpResponse, ApiError> {
+pub(super) async fn list(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, ApiError> {
     let page = web::page_query(&request)?;
-    let behind = page.starting_after.unwrap_or_default();
-    let businesses = queries::businesses(&app, &behind, page.limit).await.map_err(from_store)?;
+    let after = page.starting_after.unwrap_or_default();
+    let businesses = queries::businesses(&state, &after, page.limit).await?;
     Ok(HttpResponse::Ok().json(Page::cut(businesses, page.limit)))
 }

@@ -7,21 +7,21 @@ use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks};
 
 use super::errors::from_create;
 use super::{input, path, view};
-use crate::app::App;
 use crate::commands::{self, NewEndpoint};
+use crate::state::State;
 
 pub(super) async fn create(
-    app: Data<App>,
+    state: Data<State>,
     tasks: Data<Tasks>,
     business: Path<String>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let new = read(path::business(&business)?, &body)?;
-    let app = app.into_inner();
-    let moment = view::Moment::of(&app);
+    let state = state.into_inner();
+    let context = view::ViewContext::of(&state);
     let created =
-        tasks.run(async move { commands::create_endpoint(&app, new).await }).await?.map_err(from_create)?;
-    Ok(HttpResponse::Created().json(view::of_created(created, moment)))
+        tasks.run(async move { commands::create_endpoint(&state, new).await }).await?.map_err(from_create)?;
+    Ok(HttpResponse::Created().json(view::of_created(created, context)))
 }
 
 fn read(business: BusinessId, body: &JsonBody) -> Result<NewEndpoint, ApiError> {

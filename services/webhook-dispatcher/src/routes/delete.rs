@@ -4,22 +4,18 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use web::{ApiError, Tasks};
 
-use super::errors::{endpoint_not_found, from_store};
+use super::errors::endpoint_not_found;
 use super::path;
-use crate::app::App;
 use crate::commands;
+use crate::state::State;
 
 pub(super) async fn delete(
-    app: Data<App>,
+    state: Data<State>,
     tasks: Data<Tasks>,
     ids: Path<(String, String)>,
 ) -> Result<HttpResponse, ApiError> {
     let (business, endpoint) = path::endpoint(&ids)?;
-    let app = app.into_inner();
-    let work = async move { commands::delete_endpoint(&app, business, endpoint).await };
-    if tasks.run(work).await?.map_err(from_store)? {
-        Ok(HttpResponse::NoContent().finish())
-    } else {
-        Err(endpoint_not_found())
-    }
+    let state = state.into_inner();
+    let work = async move { commands::delete_endpoint(&state, business, endpoint).await };
+    if tasks.run(work).await?? { Ok(HttpResponse::NoContent().finish()) } else { Err(endpoint_not_found()) }
 }

@@ -5,19 +5,18 @@ use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use web::{ApiError, QueryFields, TextRule, read_query};
 
-use super::errors::from_log;
+use super::errors::from_page;
 use super::{path, view};
-use crate::app::App;
-use crate::domain::StatusFilter;
+use crate::domain::{DeliveryFilter, StatusFilter};
 use crate::queries;
-use crate::store::DeliveryFilter;
+use crate::state::State;
 
-/// No reference is longer.
+/// The longest reference of an order.
 const ORDER_REFERENCE: TextRule = TextRule::code(128);
 
 pub(super) async fn list(
     request: HttpRequest,
-    app: Data<App>,
+    state: Data<State>,
     ids: Path<(String, String)>,
 ) -> Result<HttpResponse, ApiError> {
     let (business, endpoint) = path::endpoint(&ids)?;
@@ -49,16 +48,16 @@ pub(super) async fn list(
         if let (Some(since), Some(until)) = (filter.since, filter.until)
             && since > until
         {
-            fields.reject("until", "out_of_range", "until must not lie before since.");
+            fields.reject("until", "out_of_range", "until must not be before since.");
         }
         filter
     })?;
-    let log = queries::deliveries(&app, business, &filter).await.map_err(from_log)?;
+    let log = queries::deliveries(&state, business, &filter).await.map_err(from_page)?;
     Ok(HttpResponse::Ok().json(view::of_log(log)))
 }
 
 fn time(fields: &mut QueryFields, name: &'static str) -> Option<DateTime<Utc>> {
-    fields.parsed_by(name, "a time as RFC 3339 writes it", |text| {
+    fields.parsed_by(name, "a time in RFC 3339 format", |text| {
         DateTime::parse_from_rfc3339(text).ok().map(|time| time.with_timezone(&Utc))
     })
 }

@@ -5,29 +5,29 @@ use actix_web::{HttpRequest, HttpResponse};
 use internal_api::Page;
 use web::ApiError;
 
-use super::errors::{endpoint_not_found, from_store, unknown_start};
+use super::errors::{endpoint_not_found, unknown_start};
 use super::{path, view};
-use crate::app::App;
 use crate::queries;
+use crate::state::State;
 
 pub(super) async fn list(
     request: HttpRequest,
-    app: Data<App>,
+    state: Data<State>,
     business: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let business = path::business(&business)?;
     let page = web::page_query(&request)?;
     let unknown = || unknown_start("webhook endpoint of this list");
     let after = page.starting_after.map(|id| id.parse().map_err(|_| unknown())).transpose()?;
-    let endpoints = queries::endpoints(&app, business, after, page.limit).await.map_err(from_store)?;
+    let endpoints = queries::endpoints(&state, business, after, page.limit).await?;
     let page = Page::cut(endpoints.ok_or_else(unknown)?, page.limit);
-    let moment = view::Moment::of(&app);
-    Ok(HttpResponse::Ok().json(page.map(|endpoint| view::of_endpoint(endpoint, moment))))
+    let context = view::ViewContext::of(&state);
+    Ok(HttpResponse::Ok().json(page.map(|endpoint| view::of_endpoint(endpoint, context))))
 }
 
-pub(super) async fn show(app: Data<App>, ids: Path<(String, String)>) -> Result<HttpResponse, ApiError> {
+pub(super) async fn show(state: Data<State>, ids: Path<(String, String)>) -> Result<HttpResponse, ApiError> {
     let (business, endpoint) = path::endpoint(&ids)?;
-    let endpoint = queries::endpoint(&app, business, endpoint).await.map_err(from_store)?;
+    let endpoint = queries::endpoint(&state, business, endpoint).await?;
     let endpoint = endpoint.ok_or_else(endpoint_not_found)?;
-    Ok(HttpResponse::Ok().json(view::of_endpoint(endpoint, view::Moment::of(&app))))
+    Ok(HttpResponse::Ok().json(view::of_endpoint(endpoint, view::ViewContext::of(&state))))
 }

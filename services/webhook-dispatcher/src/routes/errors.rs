@@ -1,16 +1,15 @@
-//! What each refusal is over HTTP.
+//! The HTTP status and the message of each error.
 
 use actix_web::http::StatusCode;
 use chrono::SecondsFormat;
-use postgres::StoreError;
 use web::ApiError;
 
 use crate::commands::{
     ActivateError, CreateError, ParkedError, RecoverError, RedeliverError, RotateError, TestError,
-    UpdateError, VerifyError,
+    UpdateError,
 };
-use crate::domain::{ENDPOINTS_MAX, Refused};
-use crate::queries::LogError;
+use crate::domain::{ENDPOINTS_MAX, TargetRefused};
+use crate::queries::{PageError, VerifyError};
 
 pub(super) fn endpoint_not_found() -> ApiError {
     ApiError::not_found("webhook_endpoint_not_found", "webhook endpoint")
@@ -24,14 +23,6 @@ pub(super) fn recovery_not_found() -> ApiError {
     ApiError::not_found("webhook_recovery_not_found", "webhook recovery")
 }
 
-pub(super) fn from_store(error: StoreError) -> ApiError {
-    if error.is_unavailable() {
-        tracing::warn!(%error, "the database did not answer");
-        return ApiError::unavailable();
-    }
-    ApiError::internal(error)
-}
-
 pub(super) fn from_create(error: CreateError) -> ApiError {
     match error {
         CreateError::Refused(refused) => url_refused(&refused),
@@ -40,7 +31,7 @@ pub(super) fn from_create(error: CreateError) -> ApiError {
             ApiError::new(StatusCode::CONFLICT, "too_many_webhook_endpoints", message)
         }
         CreateError::Secret(error) => ApiError::internal(error),
-        CreateError::Store(error) => from_store(error),
+        CreateError::Store(error) => error.into(),
     }
 }
 
@@ -48,7 +39,7 @@ pub(super) fn from_update(error: UpdateError) -> ApiError {
     match error {
         UpdateError::NotFound => endpoint_not_found(),
         UpdateError::Refused(refused) => url_refused(&refused),
-        UpdateError::Store(error) => from_store(error),
+        UpdateError::Store(error) => error.into(),
     }
 }
 
@@ -58,13 +49,13 @@ pub(super) fn from_rotate(error: RotateError) -> ApiError {
         RotateError::UnderWay { until } => {
             let until = until.to_rfc3339_opts(SecondsFormat::Secs, true);
             let message = format!(
-                "A new secret is staged already, and becomes the one at {until}. Activate it first; or, if it was lost, \
-                 send replaceStaged: true; or replace both at once with graceSeconds: 0."
+                "A new secret is already staged and takes over at {until}. Activate it first; or, if it was lost, \
+                 send replaceStaged: true; or replace both secrets now with graceSeconds: 0."
             );
             ApiError::new(StatusCode::CONFLICT, "webhook_secret_rotation_under_way", message)
         }
         RotateError::Secret(error) => ApiError::internal(error),
-        RotateError::Store(error) => from_store(error),
+        RotateError::Store(error) => error.into(),
     }
 }
 
@@ -72,10 +63,10 @@ pub(super) fn from_activate(error: ActivateError) -> ApiError {
     match error {
         ActivateError::NotFound => endpoint_not_found(),
         ActivateError::NothingStaged => {
-            let message = "No new secret is staged: rotate first, or its time has come already.";
+            let message = "No new secret is staged. Rotate the secret first, unless the staged one has already taken over.";
             ApiError::new(StatusCode::CONFLICT, "webhook_secret_not_staged", message)
         }
-        ActivateError::Store(error) => from_store(error),
+        ActivateError::Store(error) => error.into(),
     }
 }
 
@@ -85,16 +76,16 @@ pub(super) fn from_test(error: TestError) -> ApiError {
         TestError::TooMany => ApiError::new(
             StatusCode::TOO_MANY_REQUESTS,
             "too_many_webhook_tests",
-            "Too many tests of this business's endpoints wait for their answers. Try again when they have ended.",
+            "Too many tests of this business's endpoints are running. Try again when they have ended.",
         )
         .retry_after(10),
         TestError::Busy | TestError::NotRecorded => {
-            tracing::warn!(%error, "a test of an endpoint was given up");
+            tracing::warn!(%error, "connection test abandoned");
             ApiError::unavailable()
         }
         TestError::Body(error) => ApiError::internal(error),
         TestError::Secret(error) => ApiError::internal(error),
-        TestError::Store(error) => from_store(error),
+        TestError::Store(error) => error.into(),
     }
 }
 
@@ -104,9 +95,9 @@ pub(super) fn from_redeliver(error: RedeliverError) -> ApiError {
         RedeliverError::EndpointDeleted => ApiError::new(
             StatusCode::CONFLICT,
             "webhook_endpoint_deleted",
-            "The endpoint of this delivery was deleted, so that there is nowhere to send it.",
+            "The endpoint of this delivery was deleted, so it cannot be sent again.",
         ),
-        RedeliverError::Store(error) => from_store(error),
+        RedeliverError::Store(error) => error.into(),
     }
 }
 
@@ -116,9 +107,9 @@ pub(super) fn from_parked(error: ParkedError) -> ApiError {
         ParkedError::Disabled => ApiError::new(
             StatusCode::CONFLICT,
             "webhook_endpoint_disabled",
-            "The endpoint is disabled. Set its status to active, then have what is parked replayed.",
+            "The endpoint is disabled. Set its status to active, then replay the parked deliveries.",
         ),
-        ParkedError::Store(error) => from_store(error),
+        ParkedError::Store(error) => error.into(),
     }
 }
 
@@ -131,11 +122,10 @@ pub(super) fn from_recover(error: RecoverError) -> ApiError {
             "webhook_recovery_under_way",
             "A recovery of this endpoint is running. Wait for its end, or cancel it.",
         ),
-        RecoverError::Completed => conflict(
-            "webhook_recovery_completed",
-            "The recovery has come to its end, so that there is nothing to cancel.",
-        ),
-        RecoverError::Store(error) => from_store(error),
+        RecoverError::Completed => {
+            conflict("webhook_recovery_completed", "The recovery is completed, so it cannot be cancelled.")
+        }
+        RecoverError::Store(error) => error.into(),
     }
 }
 
@@ -143,15 +133,15 @@ pub(super) fn from_verify(error: VerifyError) -> ApiError {
     match error {
         VerifyError::NotFound => endpoint_not_found(),
         VerifyError::Secret(error) => ApiError::internal(error),
-        VerifyError::Store(error) => from_store(error),
+        VerifyError::Store(error) => error.into(),
     }
 }
 
-pub(super) fn from_log(error: LogError) -> ApiError {
+pub(super) fn from_page(error: PageError) -> ApiError {
     match error {
-        LogError::NoEndpoint => endpoint_not_found(),
-        LogError::UnknownStart => unknown_start("entry of this list"),
-        LogError::Store(error) => from_store(error),
+        PageError::NoEndpoint => endpoint_not_found(),
+        PageError::UnknownStart => unknown_start("entry of this list"),
+        PageError::Store(error) => error.into(),
     }
 }
 
@@ -160,11 +150,13 @@ pub(super) fn unknown_start(what: &str) -> ApiError {
     ApiError::invalid_field("startingAfter", "invalid_value", message)
 }
 
-fn url_refused(refused: &Refused) -> ApiError {
+fn url_refused(refused: &TargetRefused) -> ApiError {
     let message = match refused {
-        Refused::PlainHttp => "url must begin with https://; webhooks are not sent unencrypted.".to_owned(),
-        Refused::NotPublic { host } => {
-            format!("url must lead to a public address; {host} leads elsewhere.")
+        TargetRefused::PlainHttp => {
+            "url must begin with https://; webhooks are not sent unencrypted.".to_owned()
+        }
+        TargetRefused::NotPublic { host } => {
+            format!("url must point to a public address; {host} does not.")
         }
     };
     ApiError::invalid_field("url", "invalid_value", message)

@@ -1,4 +1,4 @@
-//! What owners send: `{url, events?, modes?, status?}`. Every fault is named at once.
+//! Fields of request bodies: `{url, events?, modes?, status?}`. Reports all errors at once.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -13,24 +13,23 @@ use crate::commands::Activity;
 use crate::domain::{UrlError, parse_url};
 
 const URL: TextRule = TextRule::line(2_048);
-/// Enough to name a fault in each; there are fewer kinds than this.
+/// More than there are kinds of events.
 const WORDS_MAX: usize = 50;
-/// What an owner may set; 0 takes the limit away.
+/// 0 removes the limit.
 const MAX_PER_SECOND: i64 = 1_000;
 
-/// A field that we do not know is a fault: who misspells `events` must not be sent everything.
+/// Refuses unknown fields: an endpoint with a misspelt `events` would receive everything.
 pub(super) fn refuse_unknown(fields: &Fields<'_>, known: &[&str]) {
     for field in fields.unknown(known) {
         fields.reject(&field, "unknown_field", format!("{field} is no field of this request."));
     }
 }
 
-/// As RFC 3339 writes it.
 pub(super) fn time(fields: &Fields<'_>, name: &str) -> Option<DateTime<Utc>> {
     let time = |text: &str| DateTime::parse_from_rfc3339(text).ok().map(|time| time.with_timezone(&Utc));
     let time = fields.value(name)?.as_str().and_then(time);
     if time.is_none() {
-        let message = format!("{name} must be a time as RFC 3339 writes it, such as 2026-01-31T15:00:00Z.");
+        let message = format!("{name} must be a time in RFC 3339 format, such as 2026-01-31T15:00:00Z.");
         fields.reject(name, "invalid_format", message);
     }
     time
@@ -62,12 +61,12 @@ pub(super) fn url(fields: &Fields<'_>) -> Option<Url> {
 }
 
 pub(super) fn required_url(fields: &Fields<'_>) -> Option<Url> {
-    // Whatever is wrong with it, a text without content is a missing one.
+    // A blank text counts as missing.
     fields.required_text("url", TextRule::line(usize::MAX))?;
     url(fields)
 }
 
-/// None when it is absent or wrong.
+/// None if absent or invalid.
 pub(super) fn events(fields: &Fields<'_>) -> Option<Vec<EventKind>> {
     words(fields, "events", "an event kind, such as order.delivered").filter(|events| {
         let subscribable = events.iter().all(|kind: &EventKind| kind.can_be_subscribed());
@@ -79,23 +78,23 @@ pub(super) fn events(fields: &Fields<'_>) -> Option<Vec<EventKind>> {
     })
 }
 
-/// None when it is absent or wrong.
+/// None if absent or invalid.
 pub(super) fn modes(fields: &Fields<'_>) -> Option<Vec<Mode>> {
     words(fields, "modes", "test or live")
 }
 
-/// None when it is absent or wrong.
+/// None if absent or invalid.
 pub(super) fn activity(fields: &Fields<'_>) -> Option<Activity> {
     fields.optional_word("status", "active or paused")
 }
 
-/// Some of none when the endpoint is to have no limit of its own; none when it is absent or wrong.
+/// `Some(None)` removes the limit. None if absent or invalid.
 pub(super) fn max_per_second(fields: &Fields<'_>) -> Option<Option<i32>> {
     let limit = fields.optional_integer("maxPerSecond", 0, MAX_PER_SECOND)?;
     Some(i32::try_from(limit).ok().filter(|limit| *limit > 0))
 }
 
-/// A list that says something, and nothing twice.
+/// A list without repetitions that is not empty.
 fn words<T: FromStr + Ord + Copy + Display>(
     fields: &Fields<'_>,
     name: &str,
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_and_a_minimal_input_are_taken() {
+    fn a_full_and_a_minimal_input_are_accepted() {
         let url = "https://shop.example/hook";
         assert_eq!(errors_of(json!({"url": url})), []);
         let full = json!({"url": url, "events": ["order.created", "wallet.low_balance"], "modes": ["live"], "status": "paused"});
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_is_named_by_its_field() {
+    fn each_error_names_its_field() {
         for (body, field, code) in [
             (json!({}), "url", "required"),
             (json!({"url": " "}), "url", "required"),
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn all_faults_are_named_at_once() {
+    fn all_errors_are_reported_at_once() {
         let found = errors_of(json!({"url": "x", "events": [], "modes": ["x"], "status": 1}));
         assert_eq!(found.len(), 4, "{found:?}");
     }

@@ -1,4 +1,4 @@
-//! The internal endpoints; `internal_api::webhooks` is their contract.
+//! The internal endpoints, as specified in `internal_api::webhooks`.
 
 mod businesses;
 mod create;
@@ -8,7 +8,7 @@ mod delivery;
 mod endpoints;
 mod errors;
 mod input;
-mod of_order;
+mod order_timeline;
 mod parked;
 mod path;
 mod recoveries;
@@ -20,27 +20,30 @@ mod update;
 mod verify_signature;
 mod view;
 
+use std::sync::Arc;
+
 use actix_web::middleware::from_fn;
 use actix_web::web::{Data, ServiceConfig, delete, get, patch, post, resource, scope};
 use settings::Internal;
 use web::Tasks;
 
-use crate::app::App;
+use crate::state::State;
 
 const ENDPOINTS: &str = "/businesses/{business}/webhook-endpoints";
 const ENDPOINT: &str = "/businesses/{business}/webhook-endpoints/{endpoint}";
 const RECOVERIES: &str = "/businesses/{business}/webhook-endpoints/{endpoint}/recoveries";
-const OF_ORDER: &str = "/businesses/{business}/orders/{order}/webhook-deliveries";
+const ORDER_TIMELINE: &str = "/businesses/{business}/orders/{order}/webhook-deliveries";
 const DELIVERY: &str = "/businesses/{business}/webhook-deliveries/{delivery}";
 
 pub(crate) fn internal(
-    app: App,
+    state: &Arc<State>,
     internal: Internal,
     tasks: Tasks,
 ) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
+    let state = Data::from(state.clone());
     move |config| {
         config
-            .app_data(Data::new(app.clone()))
+            .app_data(state.clone())
             .app_data(Data::new(internal.clone()))
             .app_data(Data::new(tasks.clone()));
         config.service(
@@ -73,8 +76,10 @@ pub(crate) fn internal(
                     resource(format!("{RECOVERIES}/{{recovery}}/cancel"))
                         .route(post().to(recoveries::cancel)),
                 )
-                .service(resource(OF_ORDER).route(get().to(of_order::list)))
-                .service(resource(format!("{OF_ORDER}/{{delivery}}")).route(get().to(of_order::show)))
+                .service(resource(ORDER_TIMELINE).route(get().to(order_timeline::list)))
+                .service(
+                    resource(format!("{ORDER_TIMELINE}/{{delivery}}")).route(get().to(order_timeline::show)),
+                )
                 .service(resource(DELIVERY).route(get().to(delivery::show)))
                 .service(resource(format!("{DELIVERY}/redeliver")).route(post().to(redeliver::redeliver)))
                 .service(

@@ -6,37 +6,37 @@ use web::{ApiError, Tasks};
 
 use super::errors::from_parked;
 use super::{path, view};
-use crate::app::App;
 use crate::commands;
-use crate::domain::ParkedFate;
+use crate::domain::ParkedDecision;
+use crate::state::State;
 
 pub(super) async fn replay(
-    app: Data<App>,
+    state: Data<State>,
     tasks: Data<Tasks>,
     ids: Path<(String, String)>,
 ) -> Result<HttpResponse, ApiError> {
-    decide(app, tasks, &ids, ParkedFate::Replay).await
+    decide(state, tasks, &ids, ParkedDecision::Replay).await
 }
 
 pub(super) async fn discard(
-    app: Data<App>,
+    state: Data<State>,
     tasks: Data<Tasks>,
     ids: Path<(String, String)>,
 ) -> Result<HttpResponse, ApiError> {
-    decide(app, tasks, &ids, ParkedFate::Discard).await
+    decide(state, tasks, &ids, ParkedDecision::Discard).await
 }
 
-/// Accepted: `parkedDeliveries` tells how far it is.
+/// The sweeper carries out the decision; `parkedDeliveries` shows its progress.
 async fn decide(
-    app: Data<App>,
+    state: Data<State>,
     tasks: Data<Tasks>,
     ids: &(String, String),
-    fate: ParkedFate,
+    decision: ParkedDecision,
 ) -> Result<HttpResponse, ApiError> {
     let (business, endpoint) = path::endpoint(ids)?;
-    let moment = view::Moment::of(&app);
-    let app = app.into_inner();
-    let work = async move { commands::decide_parked(&app, business, endpoint, fate).await };
+    let context = view::ViewContext::of(&state);
+    let state = state.into_inner();
+    let work = async move { commands::decide_on_parked(&state, business, endpoint, decision).await };
     let endpoint = tasks.run(work).await?.map_err(from_parked)?;
-    Ok(HttpResponse::Accepted().json(view::of_endpoint(endpoint, moment)))
+    Ok(HttpResponse::Accepted().json(view::of_endpoint(endpoint, context)))
 }

@@ -1,4 +1,4 @@
-//! The ids in a path. A text that is no id names nothing, which is 404 like any other unknown name.
+//! The ids in a path. A malformed id is an unknown one: 404.
 
 use domain::{BusinessId, EndpointId, WebhookDeliveryId};
 use web::ApiError;

@@ -8,28 +8,28 @@ use domain::RecoveryId;
 use internal_api::Page;
 use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks};
 
-use super::errors::{from_log, from_recover, from_store, recovery_not_found, unknown_start};
+use super::errors::{from_page, from_recover, recovery_not_found, unknown_start};
 use super::{input, path, view};
-use crate::app::App;
+use crate::state::State;
 use crate::{commands, queries};
 
 pub(super) async fn begin(
-    app: Data<App>,
+    state: Data<State>,
     tasks: Data<Tasks>,
     ids: Path<(String, String)>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (business, endpoint) = path::endpoint(&ids)?;
-    let app = app.into_inner();
-    let span = read(&body, app.clock.now(), app.retention_days)?;
-    let work = async move { commands::begin_recovery(&app, business, endpoint, span).await };
+    let state = state.into_inner();
+    let period = read(&body, state.unit.clock.now(), state.retention_days)?;
+    let work = async move { commands::begin_recovery(&state, business, endpoint, period).await };
     let begun = tasks.run(work).await?.map_err(from_recover)?;
     Ok(HttpResponse::Accepted().json(view::of_recovery(begun)))
 }
 
 pub(super) async fn list(
     request: HttpRequest,
-    app: Data<App>,
+    state: Data<State>,
     ids: Path<(String, String)>,
 ) -> Result<HttpResponse, ApiError> {
     let (business, endpoint) = path::endpoint(&ids)?;
@@ -37,29 +37,29 @@ pub(super) async fn list(
     let unknown = |_| unknown_start("recovery of this endpoint");
     let after = page.starting_after.map(|id| id.parse().map_err(unknown)).transpose()?;
     let recoveries =
-        queries::recoveries(&app, business, endpoint, after, page.limit).await.map_err(from_log)?;
+        queries::recoveries(&state, business, endpoint, after, page.limit).await.map_err(from_page)?;
     Ok(HttpResponse::Ok().json(Page::cut(recoveries, page.limit).map(view::of_recovery)))
 }
 
 pub(super) async fn show(
-    app: Data<App>,
+    state: Data<State>,
     ids: Path<(String, String, String)>,
 ) -> Result<HttpResponse, ApiError> {
     let (business, endpoint) = path::endpoint(&(ids.0.clone(), ids.1.clone()))?;
     let id = recovery(&ids.2)?;
-    let found = queries::recovery(&app, business, endpoint, id).await.map_err(from_store)?;
+    let found = queries::recovery(&state, business, endpoint, id).await?;
     Ok(HttpResponse::Ok().json(view::of_recovery(found.ok_or_else(recovery_not_found)?)))
 }
 
 pub(super) async fn cancel(
-    app: Data<App>,
+    state: Data<State>,
     tasks: Data<Tasks>,
     ids: Path<(String, String, String)>,
 ) -> Result<HttpResponse, ApiError> {
     let (business, endpoint) = path::endpoint(&(ids.0.clone(), ids.1.clone()))?;
     let id = recovery(&ids.2)?;
-    let app = app.into_inner();
-    let work = async move { commands::cancel_recovery(&app, business, endpoint, id).await };
+    let state = state.into_inner();
+    let work = async move { commands::cancel_recovery(&state, business, endpoint, id).await };
     let cancelled = tasks.run(work).await?.map_err(from_recover)?;
     Ok(HttpResponse::Ok().json(view::of_recovery(cancelled)))
 }
@@ -68,31 +68,31 @@ fn recovery(text: &str) -> Result<RecoveryId, ApiError> {
     text.parse().map_err(|_| recovery_not_found())
 }
 
-/// From `since`, which lies within what is kept, to `until`, or to now.
+/// From `since`, which must lie within the retention period, to `until`, or to now.
 fn read(
     body: &JsonBody,
     now: DateTime<Utc>,
     retention_days: u32,
 ) -> Result<(DateTime<Utc>, DateTime<Utc>), ApiError> {
     let field_errors = FieldErrors::default();
-    let span = Fields::of_body(&body.0, &field_errors).and_then(|fields| {
+    let period = Fields::of_body(&body.0, &field_errors).and_then(|fields| {
         input::refuse_unknown(&fields, &["since", "until"]);
         let since = input::required_time(&fields, "since");
         let until = input::time(&fields, "until");
         let earliest = now - TimeDelta::days(retention_days.into());
         if since.is_some_and(|since| since < earliest || since > now) {
-            let message = format!("since must lie in the past, at most {retention_days} days ago.");
+            let message = format!("since must be in the past, at most {retention_days} days ago.");
             fields.reject("since", "out_of_range", message);
         }
         if until.is_some_and(|until| until > now || since.is_some_and(|since| until <= since)) {
-            fields.reject("until", "out_of_range", "until must lie between since and now.");
+            fields.reject("until", "out_of_range", "until must be between since and now.");
         }
         Some((since?, until.unwrap_or(now)))
     });
-    match span {
+    match period {
         Some((since, until)) if field_errors.is_empty() && since < until => Ok((since, until)),
         Some(_) if field_errors.is_empty() => {
-            Err(ApiError::invalid_field("since", "out_of_range", "since must lie in the past."))
+            Err(ApiError::invalid_field("since", "out_of_range", "since must be in the past."))
         }
         _ => Err(ApiError::invalid(field_errors)),
     }

@@ -9,39 +9,39 @@ use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks};
 
 use super::errors::{from_activate, from_rotate};
 use super::{input, path, view};
-use crate::app::App;
 use crate::commands::{self, Rotation};
+use crate::state::State;
 
 const GRACE_DEFAULT_SECONDS: i64 = 86_400;
-/// A week: long enough for any deployment, and an end to a secret that somebody wanted to be rid of.
+/// A week is long enough for any deployment.
 const GRACE_MAX_SECONDS: i64 = 604_800;
 
 pub(super) async fn rotate(
-    app: Data<App>,
+    state: Data<State>,
     tasks: Data<Tasks>,
     ids: Path<(String, String)>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let rotation = read(path::endpoint(&ids)?, &body.0)?;
-    let app = app.into_inner();
-    let moment = view::Moment::of(&app);
-    let rotated = tasks.run(async move { commands::rotate_secret(&app, rotation).await }).await?;
-    Ok(HttpResponse::Ok().json(view::of_created(rotated.map_err(from_rotate)?, moment)))
+    let state = state.into_inner();
+    let context = view::ViewContext::of(&state);
+    let rotated = tasks.run(async move { commands::rotate_secret(&state, rotation).await }).await?;
+    Ok(HttpResponse::Ok().json(view::of_created(rotated.map_err(from_rotate)?, context)))
 }
 
 pub(super) async fn activate(
-    app: Data<App>,
+    state: Data<State>,
     tasks: Data<Tasks>,
     ids: Path<(String, String)>,
 ) -> Result<HttpResponse, ApiError> {
     let (business, endpoint) = path::endpoint(&ids)?;
-    let app = app.into_inner();
-    let moment = view::Moment::of(&app);
-    let work = async move { commands::activate_secret(&app, business, endpoint).await };
-    Ok(HttpResponse::Ok().json(view::of_endpoint(tasks.run(work).await?.map_err(from_activate)?, moment)))
+    let state = state.into_inner();
+    let context = view::ViewContext::of(&state);
+    let work = async move { commands::activate_secret(&state, business, endpoint).await };
+    Ok(HttpResponse::Ok().json(view::of_endpoint(tasks.run(work).await?.map_err(from_activate)?, context)))
 }
 
-/// No body is an empty one.
+/// A missing body counts as an empty one.
 fn read((business, endpoint): (BusinessId, EndpointId), body: &Value) -> Result<Rotation, ApiError> {
     let field_errors = FieldErrors::default();
     let empty = Value::Object(serde_json::Map::new());

@@ -4,13 +4,12 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use web::ApiError;
 
-use super::errors::from_store;
-use super::path;
-use crate::app::App;
+use super::{path, view};
 use crate::queries;
+use crate::state::State;
 
-pub(super) async fn summary(app: Data<App>, business: Path<String>) -> Result<HttpResponse, ApiError> {
+pub(super) async fn summary(state: Data<State>, business: Path<String>) -> Result<HttpResponse, ApiError> {
     let business = path::business(&business)?;
-    let summary = queries::webhook_summary(&app, business).await.map_err(from_store)?;
-    Ok(HttpResponse::Ok().json(summary))
+    let summary = queries::endpoints_summary(&state, business).await?;
+    Ok(HttpResponse::Ok().json(view::of_summary(summary)))
 }

@@ -7,23 +7,23 @@ use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks};
 
 use super::errors::from_update;
 use super::{input, path, view};
-use crate::app::App;
 use crate::commands::{self, EndpointUpdate};
+use crate::state::State;
 
 pub(super) async fn update(
-    app: Data<App>,
+    state: Data<State>,
     tasks: Data<Tasks>,
     ids: Path<(String, String)>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let update = read(path::endpoint(&ids)?, &body)?;
-    let app = app.into_inner();
-    let moment = view::Moment::of(&app);
+    let state = state.into_inner();
+    let context = view::ViewContext::of(&state);
     let endpoint = tasks
-        .run(async move { commands::update_endpoint(&app, update).await })
+        .run(async move { commands::update_endpoint(&state, update).await })
         .await?
         .map_err(from_update)?;
-    Ok(HttpResponse::Ok().json(view::of_endpoint(endpoint, moment)))
+    Ok(HttpResponse::Ok().json(view::of_endpoint(endpoint, context)))
 }
 
 fn read((business, endpoint): (BusinessId, EndpointId), body: &JsonBody) -> Result<EndpointUpdate, ApiError> {

@@ -9,22 +9,22 @@ use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
 
 use super::errors::from_verify;
 use super::{input, path, view};
-use crate::app::App;
-use crate::commands;
 use crate::domain::{Evidence, Scheme};
+use crate::queries;
+use crate::state::State;
 
-/// Longer than any of ours, so that what is too long can still be told what it is.
+/// Longer than any valid value, so that the findings can explain long ones.
 const HEADER: TextRule = TextRule::line(1_024);
 
 pub(super) async fn verify(
-    app: Data<App>,
+    state: Data<State>,
     ids: Path<(String, String)>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (business, endpoint) = path::endpoint(&ids)?;
-    let evidence = read(&body, &app.header_prefix)?;
+    let evidence = read(&body, &state.header_prefix)?;
     let received = evidence.signature.clone();
-    let findings = commands::verify_signature(&app, business, endpoint, evidence).await;
+    let findings = queries::verify_signature(&state, business, endpoint, evidence).await;
     Ok(HttpResponse::Ok().json(view::of_findings(findings.map_err(from_verify)?, received)))
 }
 
@@ -58,19 +58,19 @@ fn read(body: &JsonBody, prefix: &str) -> Result<Evidence, ApiError> {
     }
 }
 
-/// With the white space around it, which is one of the mistakes.
+/// Keeps surrounding white space: it is one of the mistakes to find.
 fn header(fields: &Fields<'_>, name: &str) -> Option<String> {
     fields.required_text(name, HEADER)?;
     fields.value(name)?.as_str().map(str::to_owned)
 }
 
-/// Where no header is named: an id and `v1,` are those of Standard Webhooks.
+/// Used if no header is named: an id and `v1,` indicate Standard Webhooks.
 fn likely_scheme(id: Option<&str>, signature: Option<&str>) -> Scheme {
     let is_standard = id.is_some() && signature.is_some_and(|text| text.trim_start().starts_with("v1,"));
     if is_standard { Scheme::Standard } else { Scheme::Service }
 }
 
-/// Header names are the same in any case.
+/// Header names are case-insensitive.
 fn named_scheme(fields: &Fields<'_>, name: &Value, prefix: &str) -> Option<Scheme> {
     let own = format!("{prefix}-Signature");
     let next = format!("{own}-Next");
@@ -87,7 +87,7 @@ fn named_scheme(fields: &Fields<'_>, name: &Value, prefix: &str) -> Option<Schem
     }
 }
 
-/// Byte for byte: here nothing is trimmed and nothing forbidden. As base64 for what is no text.
+/// Byte for byte, without trimming or restrictions. `bodyBase64` is for bodies that are not text.
 fn raw_body(fields: &Fields<'_>) -> Option<Vec<u8>> {
     let wrong = |name: &str, message: &str| {
         fields.reject(name, "invalid_value", message);
@@ -95,7 +95,7 @@ fn raw_body(fields: &Fields<'_>) -> Option<Vec<u8>> {
     };
     match (fields.value("body"), fields.value("bodyBase64")) {
         (None, None) => fields.missing("body"),
-        (Some(_), Some(_)) => wrong("bodyBase64", "Either body or bodyBase64 is wanted, not both."),
+        (Some(_), Some(_)) => wrong("bodyBase64", "Send either body or bodyBase64, not both."),
         (Some(text), None) => match text.as_str() {
             Some(text) => Some(text.as_bytes().to_vec()),
             None => {

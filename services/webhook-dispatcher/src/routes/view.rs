@@ -1,73 +1,121 @@
-//! What is shown of endpoints and deliveries.
+//! Responses: maps domain types to the types of `internal_api`.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use internal_api::webhooks::{
-    AttemptView, CreatedEndpoint as CreatedView, DeliveriesPage, DeliveryDetails, DeliveryView, EndpointView,
-    NextSecret, Notice, OrderDeliveryView, RecoveryView, Redelivered as RedeliveredView, SignatureFindings,
-    SignatureProblem, TestResult, Trouble as TroubleView,
+    self as wire, AttemptView, CreatedEndpoint as CreatedView, DeliveriesPage, DeliveryDetails, DeliveryView,
+    EndpointView, LastDelivery, NextSecret, Notice, OrderDeliveryView, RecoveryView,
+    Redelivered as RedeliveredView, Redelivery, SignatureFindings, SignatureProblem, TestResult, Trouble,
+    WebhookSummary, WebhookVerified,
 };
 use serde_json::Value;
 
-use crate::app::App;
-use crate::commands::{CreatedEndpoint, Redelivered, TestOutcome};
+use crate::commands::{CreatedEndpoint, Redelivered, RedeliveryEffect, TestOutcome};
 use crate::domain::{
-    Attempt, Delivery, Endpoint, Findings, OrderDelivery, Problem, Recovery, Told, Trouble, forgery_problem,
-    last_delivery, status,
+    Attempt, ConnectionTest, Delivery, DeliveryState, Endpoint, EndpointFacts, EndpointHealth,
+    EndpointStatus, EndpointsSummary, Findings, LogPage, OrderDelivery, Problem, Recovery, RecoveryState,
+    SentNotice, forgery_problem, status,
 };
-use crate::settings::Patience;
-use crate::store::LogPage;
+use crate::state::State;
 
-/// What a view depends on beside what is shown.
+/// Values that views of endpoints depend on.
 #[derive(Clone, Copy)]
-pub(super) struct Moment {
+pub(super) struct ViewContext {
     now: DateTime<Utc>,
-    patience: Patience,
+    disable_after: TimeDelta,
 }
 
-impl Moment {
-    pub(super) fn of(app: &App) -> Self {
-        Self { now: app.clock.now(), patience: app.patience }
+impl ViewContext {
+    pub(super) fn of(state: &State) -> Self {
+        Self { now: state.unit.clock.now(), disable_after: state.disable_after }
     }
 }
 
-pub(super) fn of_endpoint(endpoint: Endpoint, moment: Moment) -> EndpointView {
-    let staged = endpoint.next_secret_from.filter(|from| *from > moment.now);
+pub(super) fn of_endpoint(endpoint: Endpoint, context: ViewContext) -> EndpointView {
+    let staged = endpoint.next_secret_from.filter(|from| *from > context.now);
     EndpointView {
         next_secret: staged.map(|activates_at| NextSecret { activates_at }),
-        status: status(&endpoint.facts),
+        status: endpoint_status(status(&endpoint.facts)),
         last_delivery: last_delivery(&endpoint.facts),
-        connection_test: endpoint.facts.connection_test,
-        forged_refused: endpoint.facts.forgery.and_then(|forgery| forgery.refused),
+        connection_test: connection_test(endpoint.facts.connection_test),
+        forged_refused: endpoint.facts.forgery_test.and_then(|test| test.refused),
         id: endpoint.id,
         url: endpoint.url,
         events: endpoint.events,
         modes: endpoint.modes,
         max_per_second: endpoint.max_per_second,
-        parked_deliveries: endpoint.trouble.parked,
-        trouble: of_trouble(endpoint.trouble, moment),
+        parked_deliveries: endpoint.health.parked,
+        trouble: of_health(endpoint.health, context),
         created_at: endpoint.created_at,
     }
 }
 
-/// None while all is well.
-fn of_trouble(trouble: Trouble, Moment { now, patience }: Moment) -> Option<TroubleView> {
-    if trouble.failing_since.is_none() && trouble.disabled_at.is_none() {
+/// None for a healthy endpoint.
+fn of_health(health: EndpointHealth, ViewContext { now, disable_after }: ViewContext) -> Option<Trouble> {
+    if health.failing_since.is_none() && health.disabled_at.is_none() {
         return None;
     }
-    let failing = trouble.failing_since.filter(|_| trouble.disabled_at.is_none());
-    let notice = |told: Told| Notice { percent: told.percent, at: told.at };
-    Some(TroubleView {
-        failing_since: trouble.failing_since,
-        disables_at: failing.map(|since| since + patience.disable),
-        resting_until: trouble.tripped_until.filter(|until| *until > now),
-        disabled_at: trouble.disabled_at,
-        disabled_reason: trouble.disabled_reason,
-        notices: trouble.notices.into_iter().map(notice).collect(),
+    let failing = health.failing_since.filter(|_| health.disabled_at.is_none());
+    let notice = |sent: SentNotice| Notice { percent: sent.percent, at: sent.at };
+    Some(Trouble {
+        failing_since: health.failing_since,
+        disables_at: failing.map(|since| since + disable_after),
+        resting_until: health.tripped_until.filter(|until| *until > now),
+        disabled_at: health.disabled_at,
+        disabled_reason: health.disabled_reason,
+        notices: health.notices.into_iter().map(notice).collect(),
     })
 }
 
-pub(super) fn of_created(created: CreatedEndpoint, moment: Moment) -> CreatedView {
-    CreatedView { view: of_endpoint(created.endpoint, moment), secret: created.secret.expose().to_owned() }
+fn last_delivery(facts: &EndpointFacts) -> LastDelivery {
+    let label = match facts.last_delivery_succeeded {
+        None => "Never",
+        Some(true) => "Succeeded",
+        Some(false) => "Failed",
+    };
+    LastDelivery { at: facts.last_delivery_at, label: label.to_owned() }
+}
+
+fn endpoint_status(status: EndpointStatus) -> wire::EndpointStatus {
+    match status {
+        EndpointStatus::Active => wire::EndpointStatus::Active,
+        EndpointStatus::Failing => wire::EndpointStatus::Failing,
+        EndpointStatus::Paused => wire::EndpointStatus::Paused,
+        EndpointStatus::Disabled => wire::EndpointStatus::Disabled,
+    }
+}
+
+fn connection_test(test: ConnectionTest) -> wire::ConnectionTest {
+    match test {
+        ConnectionTest::NotTested => wire::ConnectionTest::NotTested,
+        ConnectionTest::Passed => wire::ConnectionTest::Passed,
+        ConnectionTest::Failed => wire::ConnectionTest::Failed,
+    }
+}
+
+fn delivery_state(state: DeliveryState) -> wire::DeliveryState {
+    match state {
+        DeliveryState::Pending => wire::DeliveryState::Pending,
+        DeliveryState::Succeeded => wire::DeliveryState::Succeeded,
+        DeliveryState::Failed => wire::DeliveryState::Failed,
+        DeliveryState::Discarded => wire::DeliveryState::Discarded,
+        DeliveryState::Parked => wire::DeliveryState::Parked,
+    }
+}
+
+pub(super) fn of_summary(summary: EndpointsSummary) -> WebhookSummary {
+    WebhookSummary {
+        status: summary.status.map(endpoint_status),
+        connection_test: connection_test(summary.connection_test),
+        verified: summary.verified.map(|test| WebhookVerified {
+            at: test.at,
+            test_event_id: test.test_event,
+            forged_event_id: test.forged_event,
+        }),
+    }
+}
+
+pub(super) fn of_created(created: CreatedEndpoint, context: ViewContext) -> CreatedView {
+    CreatedView { view: of_endpoint(created.endpoint, context), secret: created.secret.expose().to_owned() }
 }
 
 pub(super) fn of_delivery(delivery: Delivery) -> DeliveryView {
@@ -78,14 +126,14 @@ pub(super) fn of_delivery(delivery: Delivery) -> DeliveryView {
         event: delivery.kind,
         mode: delivery.mode,
         order_reference: delivery.order_reference,
-        status: delivery.state,
+        status: delivery_state(delivery.state),
         attempts: delivery.attempts,
         next_attempt_at: delivery.next_attempt_at,
         created_at: delivery.created_at,
         completed_at: delivery.completed_at,
         last_response_status: delivery.last_response_status,
         last_error: delivery.last_error,
-        stepped_aside_at: delivery.stepped_aside_at,
+        stepped_aside_at: delivery.skipped_at,
     }
 }
 
@@ -95,7 +143,7 @@ pub(super) fn of_order_delivery(delivery: OrderDelivery) -> OrderDeliveryView {
         event_id: delivery.event_id,
         event: delivery.kind,
         endpoint_id: delivery.endpoint_id,
-        state: delivery.state,
+        state: delivery_state(delivery.state),
         attempts: delivery.attempts,
         last_attempt_at: delivery.latest_attempt.map(|attempt| attempt.at),
         last_response_status: delivery.latest_attempt.and_then(|attempt| attempt.response_status),
@@ -130,7 +178,7 @@ fn of_attempt((number, attempt): (i32, Attempt)) -> AttemptView {
     }
 }
 
-/// The text is one that was written by us; what cannot be read is shown as it is.
+/// The service wrote the text. If it is not JSON nevertheless, it is shown as a string.
 fn json_object(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
@@ -151,7 +199,16 @@ pub(super) fn of_test(outcome: TestOutcome) -> TestResult {
 }
 
 pub(super) fn of_redelivered(redelivered: Redelivered) -> RedeliveredView {
-    RedeliveredView { view: of_delivery(redelivered.delivery), redelivery: redelivered.how }
+    RedeliveredView { view: of_delivery(redelivered.delivery), redelivery: redelivery(redelivered.effect) }
+}
+
+fn redelivery(effect: RedeliveryEffect) -> Redelivery {
+    match effect {
+        RedeliveryEffect::Queued => Redelivery::Queued,
+        RedeliveryEffect::BroughtForward => Redelivery::BroughtForward,
+        RedeliveryEffect::InFlight => Redelivery::UnderWay,
+        RedeliveryEffect::Waiting => Redelivery::WaitsItsTurn,
+    }
 }
 
 pub(super) fn of_log(page: LogPage) -> DeliveriesPage {
@@ -166,13 +223,21 @@ pub(super) fn of_recovery(recovery: Recovery) -> RecoveryView {
     RecoveryView {
         id: recovery.id,
         endpoint_id: recovery.endpoint_id,
-        status: recovery.state,
+        status: recovery_state(recovery.state),
         since: recovery.since,
         until: recovery.until,
         total: recovery.total,
         done: recovery.done,
         created_at: recovery.created_at,
         ended_at: recovery.ended_at,
+    }
+}
+
+fn recovery_state(state: RecoveryState) -> wire::RecoveryState {
+    match state {
+        RecoveryState::Running => wire::RecoveryState::Running,
+        RecoveryState::Completed => wire::RecoveryState::Completed,
+        RecoveryState::Cancelled => wire::RecoveryState::Cancelled,
     }
 }
 

@@ -1,4 +1,4 @@
-//! One HTTP exchange with an endpoint: no proxy, no redirects, one deadline over all of it, a bounded answer.
+//! One HTTP exchange with an endpoint: no proxy, no redirects, one deadline for all of it, a bounded response.
 
 use std::io;
 use std::sync::Arc;
@@ -10,34 +10,33 @@ use settings::Brand;
 use tokio::net::TcpStream;
 use url::Url;
 
-use super::answer::{failure_of_error, failure_of_status};
-use super::names::Names;
-use super::signed::user_agent;
+use super::failures::{failure_of_error, failure_of_status};
+use super::headers::user_agent;
+use super::resolver::VettingResolver;
 use crate::domain::Failure;
 
-/// No more of an answer is read. One that goes on longer has been cut off, and its status counts all the same.
+/// Reading stops here. The status of a longer response counts nevertheless.
 const READ_MAX_BYTES: usize = 64 * 1024;
-/// No more of an answer is kept.
+/// How much of a response is stored.
 const KEPT_MAX_BYTES: usize = 16 * 1024;
-/// Part of the whole exchange's time; a host that does not even take connections is found out sooner.
+/// Shorter than the deadline of the exchange: an unreachable host is detected sooner.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// For one more connection, which shows whether the port or its TLS let the time pass.
-const SECOND_LOOK: Duration = Duration::from_secs(2);
-/// Shorter than what common servers keep idle connections for, so that a webhook is seldom sent into one that is just
-/// being closed.
+/// For the probe that tells an unreachable port from a slow TLS handshake.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Shorter than the keep-alive time of common servers: webhooks seldom meet a connection that is being closed.
 const POOL_IDLE: Duration = Duration::from_secs(4);
 
 /// The HTTP client for webhooks.
 #[derive(Clone)]
-pub(crate) struct Exchange {
+pub(super) struct Exchange {
     http: Client,
-    names: Names,
+    resolver: VettingResolver,
     deadline: Duration,
 }
 
-/// What was seen of an answer, also when it broke off.
+/// The response as far as it arrived.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
+pub(super) struct Received {
     pub status: Option<u16>,
     pub headers: HeaderMap,
     /// The first 16 KiB.
@@ -46,17 +45,17 @@ pub(crate) struct Answer {
 
 impl Exchange {
     /// # Errors
-    /// When no TLS client can be made, for want of root certificates for instance.
-    pub(crate) fn new(
-        names: Names,
+    /// When no TLS client can be made, for instance without root certificates.
+    pub(super) fn new(
+        resolver: VettingResolver,
         brand: &Brand,
         deadline: Duration,
         per_endpoint: usize,
     ) -> reqwest::Result<Self> {
-        // Another part of the process may have installed a provider already, which serves as well.
+        // Fails if another part of the process has installed a provider, which is fine.
         let _already_installed = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder()
-            .dns_resolver(Arc::new(names.clone()))
+            .dns_resolver(Arc::new(resolver.clone()))
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
@@ -66,24 +65,24 @@ impl Exchange {
             .tcp_nodelay(true)
             .user_agent(user_agent(brand))
             .build()?;
-        Ok(Self { http, names, deadline })
+        Ok(Self { http, resolver, deadline })
     }
 
-    /// Sends the body, and tells what was seen and, unless it was received, what went wrong.
-    pub(crate) async fn post(
+    /// Sends the body. Returns the response and, unless the webhook was received, the failure.
+    pub(super) async fn post(
         &self,
         url: &str,
         headers: HeaderMap,
         body: Vec<u8>,
-    ) -> (Answer, Option<Failure>) {
-        let mut answer = Answer::default();
-        let exchange = self.exchange(url, headers, body, &mut answer);
+    ) -> (Received, Option<Failure>) {
+        let mut received = Received::default();
+        let exchange = self.exchange(url, headers, body, &mut received);
         let failure = match tokio::time::timeout(self.deadline, exchange).await {
-            Ok(Ok(())) => answer.status.and_then(failure_of_status),
+            Ok(Ok(())) => received.status.and_then(failure_of_status),
             Ok(Err(failure)) => Some(failure),
             Err(_) => Some(Failure::Timeout(self.deadline)),
         };
-        (answer, failure)
+        (received, failure)
     }
 
     async fn exchange(
@@ -91,42 +90,42 @@ impl Exchange {
         url: &str,
         headers: HeaderMap,
         body: Vec<u8>,
-        answer: &mut Answer,
+        received: &mut Received,
     ) -> Result<(), Failure> {
         let url = Url::parse(url).map_err(|error| Failure::UnusableUrl(error.to_string()))?;
-        // A host that is an address never reaches the resolver.
-        self.names.vet_url(&url)?;
+        // reqwest does not resolve hosts that are addresses.
+        self.resolver.vet_url(&url)?;
         let request = self.http.post(url).headers(headers).body(body);
         let response = match request.send().await {
             Ok(response) => response,
             Err(error) => {
                 let failure = failure_of_error(&error, self.deadline);
-                return Err(self.look_again(&error, failure).await);
+                return Err(self.probe(&error, failure).await);
             }
         };
-        answer.status = Some(response.status().as_u16());
-        answer.headers = response.headers().clone();
-        self.read(response, answer).await
+        received.status = Some(response.status().as_u16());
+        received.headers = response.headers().clone();
+        self.read(response, received).await
     }
 
-    /// The client allows one time for the connection and the handshake, and does not tell which of the two took it.
-    async fn look_again(&self, error: &reqwest::Error, failure: Failure) -> Failure {
+    /// reqwest has one timeout for the connection and the TLS handshake. Tells which of the two took too long.
+    async fn probe(&self, error: &reqwest::Error, failure: Failure) -> Failure {
         let Some(url) = error.url().filter(|_| failure == Failure::HandshakeTimeout) else { return failure };
-        let Ok(addresses) = self.names.sockets(url).await else { return failure };
-        match tokio::time::timeout(SECOND_LOOK, TcpStream::connect(&addresses[..])).await {
+        let Ok(addresses) = self.resolver.sockets(url).await else { return failure };
+        match tokio::time::timeout(PROBE_TIMEOUT, TcpStream::connect(&addresses[..])).await {
             Ok(Ok(_)) => failure,
             Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => Failure::ConnectionRefused,
             Ok(Err(_)) | Err(_) => Failure::Unreachable,
         }
     }
 
-    async fn read(&self, mut response: Response, answer: &mut Answer) -> Result<(), Failure> {
+    async fn read(&self, mut response: Response, received: &mut Received) -> Result<(), Failure> {
         let mut read = 0;
         while let Some(chunk) =
             response.chunk().await.map_err(|error| failure_of_error(&error, self.deadline))?
         {
-            let kept = chunk.len().min(KEPT_MAX_BYTES - answer.body.len());
-            answer.body.extend_from_slice(&chunk[..kept]);
+            let kept = chunk.len().min(KEPT_MAX_BYTES - received.body.len());
+            received.body.extend_from_slice(&chunk[..kept]);
             read += chunk.len();
             if read > READ_MAX_BYTES {
                 break;
@@ -142,10 +141,10 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::domain::{Policy, Refused};
-    use crate::sender::names::tests::hostile;
+    use crate::domain::{Policy, TargetRefused};
+    use crate::sender::resolver::tests::hostile;
 
-    /// Answers every connection with these bytes and closes it; with none, it keeps silent and the connection open.
+    /// Responds to every connection with these bytes and closes it; without bytes, it keeps the connection open.
     async fn server(bytes: Option<Vec<u8>>) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -158,7 +157,7 @@ mod tests {
                 };
                 let mut request = [0; 4_096];
                 let _read = stream.read(&mut request).await.unwrap();
-                // Who has seen enough may be gone already.
+                // The client may have closed the connection.
                 let _gone = stream.write_all(bytes).await;
                 let _gone = stream.shutdown().await;
             }
@@ -166,22 +165,22 @@ mod tests {
         port
     }
 
-    /// What is told of a server that answers so.
+    /// The failure that a server with this response causes.
     async fn failure(scheme: &str, bytes: Option<Vec<u8>>) -> Failure {
         failure_at(scheme, server(bytes).await).await
     }
 
     async fn failure_at(scheme: &str, port: u16) -> Failure {
         let policy = Policy { allow_http: true, allowed_ranges: "127.0.0.0/8".parse().unwrap() };
-        let names = hostile(policy);
-        let exchange = Exchange::new(names, &Brand::default(), Duration::from_secs(20), 1).unwrap();
+        let resolver = hostile(policy);
+        let exchange = Exchange::new(resolver, &Brand::default(), Duration::from_secs(20), 1).unwrap();
         let url = format!("{scheme}://127.0.0.1:{port}/hook");
         let (_, failure) = exchange.post(&url, HeaderMap::new(), b"{}".to_vec()).await;
-        failure.expect("it is no good answer")
+        failure.expect("a failure")
     }
 
     #[tokio::test]
-    async fn what_went_wrong_is_told() {
+    async fn failures_are_distinguished() {
         let head = |headers: String| Some(format!("HTTP/1.1 200 OK\r\n{headers}\r\n").into_bytes());
         let many: String = (0..150).map(|n| format!("x-{n}: 1\r\n")).collect();
         let closed = Failure::Tls("the server closed the connection during the handshake".into());
@@ -196,19 +195,20 @@ mod tests {
         ] {
             assert_eq!(failure(scheme, bytes).await, expected, "{scheme}");
         }
-        // A port where nothing listens is no failed handshake.
+        // A closed port is not a failed handshake.
         let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
         assert_eq!(failure_at("https", free).await, Failure::ConnectionRefused);
-        let Failure::Tls(told) = failure("https", Some(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec())).await
+        let Failure::Tls(message) =
+            failure("https", Some(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec())).await
         else {
-            panic!("no failure of TLS")
+            panic!("not a TLS failure")
         };
-        assert!(told.contains("does not speak TLS"), "{told}");
+        assert!(message.contains("does not speak TLS"), "{message}");
     }
 
-    /// A port behind a firewall lets every packet vanish; a full queue does the same.
+    /// A full accept queue drops packets as a firewall does.
     #[tokio::test]
-    async fn a_port_that_takes_no_connections_is_no_failed_handshake() {
+    async fn an_unreachable_port_is_not_a_failed_handshake() {
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
         socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let full = socket.listen(1).unwrap();
@@ -222,16 +222,16 @@ mod tests {
         assert_eq!(failure_at("https", address.port()).await, Failure::Unreachable);
     }
 
-    /// Names are refused at the moment of the connection, literals before it.
+    /// Names are refused at the connection, addresses before it.
     #[tokio::test]
-    async fn nothing_is_sent_to_where_it_must_not_go() {
+    async fn nothing_is_sent_to_private_addresses() {
         let policy = Policy { allow_http: true, ..Policy::default() };
         let exchange = Exchange::new(hostile(policy), &Brand::default(), Duration::from_secs(2), 1).unwrap();
         for host in ["loopback.example", "mixed.example", "metadata.example", "127.0.0.1", "0x7f.1"] {
             let url = format!("http://{host}:9/hook");
-            let (answer, failure) = exchange.post(&url, HeaderMap::new(), Vec::new()).await;
-            assert_eq!(answer.status, None, "{host}");
-            let refused = matches!(failure, Some(Failure::Refused(Refused::NotPublic { .. })));
+            let (received, failure) = exchange.post(&url, HeaderMap::new(), Vec::new()).await;
+            assert_eq!(received.status, None, "{host}");
+            let refused = matches!(failure, Some(Failure::Refused(TargetRefused::NotPublic { .. })));
             assert!(refused, "{host}: {failure:?}");
         }
         let (_, failure) = exchange.post("http://nowhere.example/", HeaderMap::new(), Vec::new()).await;

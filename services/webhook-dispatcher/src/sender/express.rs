@@ -1,77 +1,78 @@
-//! New deliveries that are sent as soon as they are committed: they are leased to this process by the very statement that
-//! stores them, which saves the way through the table of what is due. Only what there is room for goes this way, so
-//! that it takes no turn from what waits there; should the process die, they are due when their leases end.
+//! The express queue: new deliveries that are sent as soon as they are committed, without a claim. The statement that
+//! stores such a delivery also leases it to this process. Deliveries go this way only while slots are free, so they do
+//! not delay waiting ones. If the process dies, they become due when their leases expire.
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, Clock, Entropy, Mode, WebhookDeliveryId};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
-use super::in_hand::{Hold, InHand, LEASE};
+use super::in_flight::{InFlight, InFlightSet, LEASE};
 use super::loads::Loads;
-use crate::domain::Places;
-use crate::store::{Claimed, Lease, Subscriber};
+use crate::domain::Slots;
+use crate::store::{ClaimedDelivery, Lease, Subscriber};
 
-/// A delivery that is to be sent now, and is in hand.
-pub(crate) type Taken = (Claimed, Hold);
+/// A leased delivery, counted as in flight.
+pub(crate) type ReadyToSend = (ClaimedDelivery, InFlight);
 
-/// Makes reservations, and hands what was committed to the sender. Clones share the way. What is on it is bounded by
-/// the reservations.
+/// Makes reservations, and passes committed deliveries to the dispatch loop. Clones share the queue, whose length is
+/// bounded by the reservations.
 #[derive(Clone)]
 pub(crate) struct Express {
-    in_hand: InHand,
+    in_flight: InFlightSet,
     loads: Loads,
     clock: Clock,
     entropy: Entropy,
-    places: Places,
-    to_sender: UnboundedSender<Taken>,
+    slots: Slots,
+    to_sender: UnboundedSender<ReadyToSend>,
 }
 
-/// A place for a delivery that is about to be stored. Given up when it is dropped.
+/// A slot and a lease for a delivery that is about to be stored. Dropping it frees the slot.
 pub(crate) struct Reservation {
-    pub hold: Hold,
+    pub guard: InFlight,
     pub token: i64,
     pub until: DateTime<Utc>,
 }
 
 impl Express {
-    /// Half of an endpoint's places may be taken this way: the rest is for what waits.
     pub(crate) fn new(
-        (in_hand, loads): (InHand, Loads),
+        (in_flight, loads): (InFlightSet, Loads),
         (clock, entropy): (Clock, Entropy),
-        places: Places,
-    ) -> (Self, UnboundedReceiver<Taken>) {
-        let (to_sender, taken) = unbounded_channel();
-        (Self { in_hand, loads, clock, entropy, places, to_sender }, taken)
+        slots: Slots,
+    ) -> (Self, UnboundedReceiver<ReadyToSend>) {
+        let (to_sender, ready) = unbounded_channel();
+        (Self { in_flight, loads, clock, entropy, slots, to_sender }, ready)
     }
 
-    /// None when the delivery is to wait like any other.
+    /// None if the delivery has to wait for a claim. Takes at most half of an endpoint's slots: waiting deliveries get
+    /// the rest.
     pub(crate) fn reserve(
         &self,
         delivery: WebhookDeliveryId,
         (business, mode): (BusinessId, Mode),
         to: &Subscriber,
     ) -> Option<Reservation> {
-        // An owner's own limit is rarely far away; whoever has one takes turns. And a sender that stops sends nothing more.
+        // Endpoints with a rate limit of their own always use claims, which enforce it.
         if !to.open || to.max_per_second.is_some() || self.to_sender.is_closed() {
             return None;
         }
         let token = i64::from_le_bytes(self.entropy.bytes());
-        let room = ((self.loads.places(to.endpoint) / 2).max(1), self.places);
-        let hold = self.in_hand.take_within(room, Lease { delivery, business, token }, to.endpoint, mode)?;
-        Some(Reservation { hold, token, until: self.clock.now() + LEASE })
+        let room = ((self.loads.slots(to.endpoint) / 2).max(1), self.slots);
+        let guard =
+            self.in_flight.try_insert(room, Lease { delivery, business, token }, to.endpoint, mode)?;
+        Some(Reservation { guard, token, until: self.clock.now() + LEASE })
     }
 
-    /// To be called when the deliveries are committed. Gives back the leases of what nobody sends, since the service stops:
-    /// they are to be ended.
+    /// Queues committed deliveries. Returns the leases of those that cannot be sent because the service stops: the
+    /// caller releases them.
     #[must_use]
-    pub(crate) fn send(&self, taken: Vec<Taken>) -> Vec<Lease> {
-        if taken.is_empty() {
+    pub(crate) fn send(&self, ready: Vec<ReadyToSend>) -> Vec<Lease> {
+        if ready.is_empty() {
             return Vec::new();
         }
-        let endpoint = |(claimed, _): &Taken| (claimed.endpoint_id, None::<i32>);
-        self.loads.spend(taken.iter().map(endpoint), Instant::now());
-        let refused = taken.into_iter().filter_map(|one| self.to_sender.send(one).err());
+        let endpoint = |(claimed, _): &ReadyToSend| (claimed.endpoint_id, None::<i32>);
+        self.loads.count_sent(ready.iter().map(endpoint), Instant::now());
+        let refused = ready.into_iter().filter_map(|one| self.to_sender.send(one).err());
         refused.map(|refused| refused.0.1.lease()).collect()
     }
 }
@@ -81,21 +82,21 @@ mod tests {
     use domain::{EndpointId, EventId, EventKind, Mode};
 
     use super::*;
-    use crate::secrets::{Sealed, SealedSecrets};
+    use crate::domain::{EncryptedSecret, EncryptedSecrets};
 
     fn subscriber(entropy: &Entropy, clock: &Clock) -> Subscriber {
-        let present = Sealed { key_id: String::new(), ciphertext: Vec::new() };
+        let current = EncryptedSecret { key_id: String::new(), ciphertext: Vec::new() };
         Subscriber {
             endpoint: EndpointId::generate(clock, entropy),
             open: true,
             max_per_second: None,
             url: String::new(),
-            secrets: SealedSecrets { present, next: None },
+            secrets: EncryptedSecrets { current, next: None },
         }
     }
 
-    fn claimed(lease: Lease, to: &Subscriber, (entropy, clock): (&Entropy, &Clock)) -> Claimed {
-        Claimed {
+    fn claimed(lease: Lease, to: &Subscriber, (entropy, clock): (&Entropy, &Clock)) -> ClaimedDelivery {
+        ClaimedDelivery {
             id: lease.delivery,
             business_id: lease.business,
             endpoint_id: to.endpoint,
@@ -103,12 +104,12 @@ mod tests {
             kind: EventKind::OrderCreated,
             mode: Mode::Live,
             order_id: None,
-            order_in_turn: None,
+            queue_order: None,
             token: lease.token,
             number: 1,
             number_in_schedule: 1,
             taken_over: false,
-            wanted: true,
+            is_wanted: true,
             max_per_second: None,
             url: to.url.clone(),
             secrets: to.secrets.clone(),
@@ -119,47 +120,47 @@ mod tests {
     }
 
     #[test]
-    fn nothing_goes_the_short_way_to_a_sender_that_stops() {
+    fn a_stopping_sender_gets_no_express_deliveries() {
         let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
-        let in_hand = InHand::new(std::sync::Arc::default());
-        let shared = (in_hand.clone(), Loads::new(100, 4));
-        let (express, mut taken) =
-            Express::new(shared, (clock.clone(), entropy.clone()), Places { all: 4, test: 4 });
+        let in_flight = InFlightSet::new(std::sync::Arc::default());
+        let shared = (in_flight.clone(), Loads::new(100, 4));
+        let (express, mut ready) =
+            Express::new(shared, (clock.clone(), entropy.clone()), Slots { all: 4, test: 4 });
         let (to, business) = (subscriber(&entropy, &clock), BusinessId::generate(&clock, &entropy));
         let reserve =
             || express.reserve(WebhookDeliveryId::generate(&clock, &entropy), (business, Mode::Live), &to);
-        let reserved = reserve().expect("a place");
-        taken.close();
+        let reserved = reserve().expect("a slot");
+        ready.close();
         assert!(reserve().is_none());
-        let lease = reserved.hold.lease();
-        let back = express.send(vec![(claimed(lease, &to, (&entropy, &clock)), reserved.hold)]);
+        let lease = reserved.guard.lease();
+        let back = express.send(vec![(claimed(lease, &to, (&entropy, &clock)), reserved.guard)]);
         assert_eq!(back.iter().map(|back| back.delivery).collect::<Vec<_>>(), [lease.delivery]);
-        assert_eq!(in_hand.len(), 0, "it is not in hand any more");
+        assert_eq!(in_flight.len(), 0, "it is no longer in flight");
     }
 
     #[test]
-    fn only_what_there_is_room_for_goes_the_short_way() {
+    fn only_deliveries_with_a_free_slot_go_by_express() {
         let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
-        let shared = (InHand::new(std::sync::Arc::default()), Loads::new(100, 4));
-        let places = Places { all: 8, test: 4 };
-        let (express, _taken) = Express::new(shared, (clock.clone(), entropy.clone()), places);
+        let shared = (InFlightSet::new(std::sync::Arc::default()), Loads::new(100, 4));
+        let slots = Slots { all: 8, test: 4 };
+        let (express, _ready) = Express::new(shared, (clock.clone(), entropy.clone()), slots);
         let [one, other, third_endpoint] = [(); 3].map(|()| subscriber(&entropy, &clock));
         let [business, second, third] = [(); 3].map(|()| BusinessId::generate(&clock, &entropy));
         let reserve = |business, mode, to: &Subscriber| {
             express.reserve(WebhookDeliveryId::generate(&clock, &entropy), (business, mode), to)
         };
         let held = [(); 2].map(|()| reserve(business, Mode::Live, &one));
-        assert!(held.iter().all(Option::is_some), "half of the endpoint's places");
+        assert!(held.iter().all(Option::is_some), "half of the endpoint's slots");
         assert!(reserve(business, Mode::Live, &one).is_none(), "and no more");
         let more = reserve(business, Mode::Live, &other);
-        assert!(more.is_some(), "less than are left free");
+        assert!(more.is_some(), "fewer than are free");
         let full = reserve(business, Mode::Live, &other);
         assert!(full.is_some() && reserve(business, Mode::Live, &third_endpoint).is_none(), "and no more");
         drop(full);
         let test = reserve(second, Mode::Test, &other);
-        assert!(test.is_some(), "another finds room");
+        assert!(test.is_some(), "another business finds a slot");
         drop(held);
-        assert!(reserve(business, Mode::Live, &one).is_some(), "places are given back");
+        assert!(reserve(business, Mode::Live, &one).is_some(), "slots are freed");
         let closed = Subscriber { open: false, ..one.clone() };
         let limited = Subscriber { max_per_second: Some(5), ..one };
         assert!(reserve(third, Mode::Live, &closed).is_none());

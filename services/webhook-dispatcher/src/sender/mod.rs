@@ -1,24 +1,176 @@
-//! Sending: workers take due deliveries, call the endpoints outside of any transaction, and write what came of it.
+//! Sends webhooks: claims due deliveries, calls the endpoints outside of any transaction, and records the outcomes.
 
-mod answer;
-mod attempt;
+mod client;
 mod dispatch;
 mod exchange;
 mod express;
-mod in_hand;
+mod failures;
+mod headers;
+mod in_flight;
 mod loads;
-mod names;
 mod pace;
 mod recorder;
-mod signed;
-mod test_places;
+mod resolver;
+mod test_slots;
 
-pub(crate) use attempt::{OUTCOMES, Sender, Webhook};
-pub(crate) use dispatch::{dispatch, give_back, renew_leases};
-pub(crate) use exchange::Exchange;
-pub(crate) use express::{Express, Reservation, Taken};
-pub(crate) use in_hand::{InHand, LEASE};
-pub(crate) use loads::Loads;
-pub(crate) use names::Names;
-pub(crate) use recorder::Recorder;
-pub(crate) use test_places::{NoPlace, TestPlaces};
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::{BusinessId, EndpointId, Mode, WebhookDeliveryId};
+use outbox::Unit;
+use settings::Brand;
+use tokio::sync::Notify;
+use tokio::sync::mpsc::UnboundedReceiver;
+use url::Url;
+use webhook_signature::Secret;
+
+use self::client::{Attempted, WebhookClient};
+use self::exchange::Exchange;
+use self::express::Express;
+use self::in_flight::{InFlight, InFlightSet};
+use self::loads::Loads;
+use self::recorder::Recorder;
+use self::resolver::VettingResolver;
+use self::test_slots::{TestSlot, TestSlots};
+use crate::domain::{NameServers, Policy, RetrySchedule, Slots, TargetRefused};
+use crate::secrets::{DecryptError, SecretCipher};
+use crate::store::{Lease, Outcome, Subscriber};
+
+pub(crate) use self::client::{OUTCOMES, Webhook};
+pub(crate) use self::express::{ReadyToSend, Reservation};
+pub(crate) use self::in_flight::LEASE;
+pub(crate) use self::test_slots::NoTestSlot;
+
+/// The operator's limits and rules for sending.
+pub(crate) struct SenderOptions {
+    pub policy: Policy,
+    pub name_servers: NameServers,
+    /// For a whole attempt.
+    pub timeout: Duration,
+    pub concurrency: usize,
+    /// Concurrent attempts to one endpoint.
+    pub per_endpoint: usize,
+    /// The rate limit of endpoints without one of their own.
+    pub per_second: u32,
+    pub schedule: RetrySchedule,
+}
+
+/// The entry to this subsystem, shared by commands, workers and the dispatch loop.
+pub(crate) struct Sender {
+    unit: Unit,
+    client: WebhookClient,
+    resolver: VettingResolver,
+    recorder: Recorder,
+    express: Express,
+    in_flight: InFlightSet,
+    loads: Loads,
+    schedule: RetrySchedule,
+    concurrency: usize,
+    /// Wakes the dispatch loop.
+    wake: Arc<Notify>,
+    test_slots: TestSlots,
+}
+
+impl Sender {
+    /// Also returns the receiving end of the express queue, for [`Sender::dispatch`].
+    ///
+    /// # Errors
+    /// When a setting is not usable.
+    pub(crate) fn new(
+        unit: &Unit,
+        secrets: SecretCipher,
+        brand: &Brand,
+        options: SenderOptions,
+    ) -> anyhow::Result<(Arc<Self>, UnboundedReceiver<ReadyToSend>)> {
+        let resolver = VettingResolver::new(&options.name_servers, options.policy)?;
+        let exchange = Exchange::new(resolver.clone(), brand, options.timeout, options.per_endpoint)?;
+        let wake = Arc::new(Notify::new());
+        let in_flight = InFlightSet::new(wake.clone());
+        let loads = Loads::new(options.per_second, i64::try_from(options.per_endpoint)?);
+        let (express, ready) = Express::new(
+            (in_flight.clone(), loads.clone()),
+            (unit.clock.clone(), unit.entropy.clone()),
+            Slots::of(options.concurrency),
+        );
+        let sender = Self {
+            client: WebhookClient::new(exchange, brand, secrets, unit.clock.clone())?,
+            recorder: Recorder::start(unit, wake.clone()),
+            test_slots: TestSlots::of(options.concurrency),
+            unit: unit.clone(),
+            resolver,
+            express,
+            in_flight,
+            loads,
+            schedule: options.schedule,
+            concurrency: options.concurrency,
+            wake,
+        };
+        Ok((Arc::new(sender), ready))
+    }
+
+    /// As [`VettingResolver::vet_target`].
+    pub(crate) async fn vet_target(&self, url: &Url) -> Result<(), TargetRefused> {
+        self.resolver.vet_target(url).await
+    }
+
+    /// To be called after a commit that made deliveries due.
+    pub(crate) fn wake(&self) {
+        self.wake.notify_one();
+    }
+
+    /// The same for new deliveries. Those that wait for a slot need no wake-up: the in-flight set wakes the loop when a
+    /// slot becomes free.
+    pub(crate) fn wake_for<'a>(&self, due: impl IntoIterator<Item = &'a (EndpointId, BusinessId, Mode)>) {
+        let has_slot = |(endpoint, business, mode): &(EndpointId, BusinessId, Mode)| {
+            !self.in_flight.is_full(*endpoint, *business, *mode)
+        };
+        if due.into_iter().any(has_slot) {
+            self.wake();
+        }
+    }
+
+    /// Reserves a slot for a connection test, until the slot is dropped.
+    pub(crate) fn reserve_test_slot(&self, business: BusinessId) -> Result<TestSlot, NoTestSlot> {
+        self.test_slots.reserve(business)
+    }
+
+    /// Counts a delivery as in flight, and renews its lease, until the result is dropped.
+    pub(crate) fn track(&self, lease: Lease, endpoint: EndpointId, mode: Mode) -> InFlight {
+        self.in_flight.insert(lease, endpoint, mode)
+    }
+
+    /// As [`Express::reserve`].
+    pub(crate) fn reserve(
+        &self,
+        delivery: WebhookDeliveryId,
+        key: (BusinessId, Mode),
+        to: &Subscriber,
+    ) -> Option<Reservation> {
+        self.express.reserve(delivery, key, to)
+    }
+
+    /// Sends deliveries whose reservations are committed.
+    pub(crate) async fn send_now(&self, ready: Vec<ReadyToSend>) {
+        let unsent = self.express.send(ready);
+        self.release(&unsent).await;
+    }
+
+    /// As [`WebhookClient::attempt`].
+    pub(crate) async fn attempt(&self, webhook: Webhook<'_>) -> Result<Attempted, DecryptError> {
+        self.client.attempt(webhook).await
+    }
+
+    /// As [`WebhookClient::send_forged`].
+    pub(crate) async fn send_forged(
+        &self,
+        webhook: Webhook<'_>,
+        other_secret: Secret,
+    ) -> Result<Option<u16>, DecryptError> {
+        self.client.send_forged(webhook, other_secret).await
+    }
+
+    /// As [`Recorder::record`].
+    pub(crate) async fn record(&self, outcome: Outcome) -> bool {
+        self.recorder.record(outcome).await
+    }
+}

@@ -1,5 +1,4 @@
-//! The log of attempts, in a partition per day. Who knows a delivery knows when it came to be, and so which days need
-//! not be looked at.
+//! The log of attempts, in a partition per day. A delivery's creation time excludes the partitions before it.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +13,10 @@ use super::corrupt;
 use super::record::Outcome;
 use crate::domain::{Attempt, NO_HEADERS};
 
-/// An attempt may seem to begin before its delivery came to be: the clocks of two instances differ, by less than this.
-const CLOCKS_DIFFER: TimeDelta = TimeDelta::minutes(5);
+/// The clocks of two instances differ by less than this: an attempt may seem to precede its delivery.
+const CLOCK_SKEW_MAX: TimeDelta = TimeDelta::minutes(5);
 
-/// Headers travel as the text of JSON that they are already.
+/// Headers are bound as JSON texts.
 const INSERT: &str = "
     INSERT INTO attempts (
         delivery_id, number, business_id, started_at, duration_ms, response_status, succeeded, error, response_body, url,
@@ -28,7 +27,7 @@ const INSERT: &str = "
         delivery_id, number, business_id, started_at, duration_ms, response_status, succeeded, error, response_body, url,
         request_headers, response_headers)";
 
-/// What receivers answered to the events of erased orders is left out.
+/// Leaves out the responses to events of erased orders.
 pub(super) async fn insert_attempts(
     mut conn: &AsyncPgConnection,
     outcomes: &[&Outcome],
@@ -41,13 +40,14 @@ pub(super) async fn insert_attempts(
     }
     let outcomes = || made.iter().map(|(outcome, _)| *outcome);
     let attempts = || made.iter().map(|(_, attempt)| *attempt);
-    let answers = || {
+    let responses = || {
         made.iter().map(|(outcome, attempt)| {
             let is_erased = outcome.order.is_some_and(|order| erased.contains(&order));
             (!is_erased).then_some(*attempt)
         })
     };
-    let headers = || answers().map(|answer| answer.map_or(NO_HEADERS, |answer| &answer.response_headers));
+    let headers =
+        || responses().map(|response| response.map_or(NO_HEADERS, |response| &response.response_headers));
     statement(INSERT)
         .bind::<Array<Text>, _>(Vec::from_iter(outcomes().map(|outcome| outcome.delivery.to_string())))
         .bind::<Array<Integer>, _>(Vec::from_iter(outcomes().map(|outcome| outcome.number)))
@@ -60,7 +60,7 @@ pub(super) async fn insert_attempts(
         .bind::<Array<Bool>, _>(Vec::from_iter(attempts().map(Attempt::succeeded)))
         .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(attempts().map(|attempt| attempt.error.as_deref())))
         .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(
-            answers().map(|answer| answer?.response_body.as_deref()),
+            responses().map(|response| response?.response_body.as_deref()),
         ))
         .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(attempts().map(|attempt| attempt.url.as_deref())))
         .bind::<Array<Text>, _>(Vec::from_iter(attempts().map(|attempt| attempt.request_headers.as_str())))
@@ -100,7 +100,7 @@ struct AttemptRow {
     response_headers: String,
 }
 
-/// The latest attempts of a delivery with their numbers, in the order they were made; at most `limit`.
+/// The latest attempts of a delivery with their numbers, oldest first; at most `limit`.
 pub(crate) async fn attempts_of(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -110,7 +110,7 @@ pub(crate) async fn attempts_of(
     let rows: Vec<AttemptRow> = statement(OF_DELIVERY)
         .bind::<Text, _>(business.to_string())
         .bind::<Text, _>(delivery.to_string())
-        .bind::<Timestamptz, _>(created_at - CLOCKS_DIFFER)
+        .bind::<Timestamptz, _>(created_at - CLOCK_SKEW_MAX)
         .bind::<BigInt, _>(limit)
         .load(conn)
         .await?;

@@ -1,4 +1,4 @@
-//! Which deliveries a sender takes next, and its leases on them. Serves all businesses.
+//! Claims due deliveries, and renews and releases their leases. Serves all businesses.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -11,31 +11,30 @@ use telemetry::TraceContext;
 use super::corrupt;
 use super::queues::waiting_queues;
 use super::secrets::SecretColumns;
-use crate::domain::Places;
-use crate::secrets::SealedSecrets;
+use crate::domain::{EncryptedSecrets, Slots};
 
-/// What a sender has room for.
-pub(crate) struct Claim<'a> {
+/// The capacity of the claiming process.
+pub(crate) struct ClaimRequest<'a> {
     pub now: DateTime<Utc>,
-    /// From then on others may take what the sender does not renew.
+    /// When the leases expire unless they are renewed.
     pub lease_until: DateTime<Utc>,
     pub token: i64,
-    /// How many deliveries in all.
+    /// How many deliveries at most.
     pub room: i64,
-    /// How many may be under way to an endpoint that nothing is known of.
-    pub places_first: i64,
-    /// The most per second for an endpoint whose owner set no limit.
+    /// For an endpoint without history.
+    pub initial_slots: i64,
+    /// For endpoints without a rate limit of their own.
     pub per_second: i64,
-    /// What this process knows of endpoints that it sends to.
+    /// The endpoints that this process sends to.
     pub loads: &'a [(EndpointId, Load)],
-    /// What each business holds of this process's places, and what is free of them.
-    pub held: &'a [(BusinessId, Places)],
-    pub free: Places,
-    /// What this process has in hand: its leases may have run out while the database was away, and are still its own.
-    pub in_hand: &'a [WebhookDeliveryId],
+    /// The slots of each business, and the free ones.
+    pub held: &'a [(BusinessId, Slots)],
+    pub free: Slots,
+    /// Deliveries in flight whose leases may have expired while the database was unreachable.
+    pub in_flight: &'a [WebhookDeliveryId],
 }
 
-/// What a sender holds.
+/// The right of one process to send a delivery.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lease {
     pub delivery: WebhookDeliveryId,
@@ -43,51 +42,56 @@ pub(crate) struct Lease {
     pub token: i64,
 }
 
-/// How busy this process is with an endpoint.
+/// The load of an endpoint by this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Load {
-    pub under_way: i64,
-    /// How many more it may be sent at this moment.
+    pub in_flight: i64,
+    /// How many more webhooks it may get now.
     pub allowed: i64,
 }
 
-/// A delivery with all that its attempt needs.
-pub(crate) struct Claimed {
+/// A delivery with everything that its attempt needs.
+pub(crate) struct ClaimedDelivery {
     pub id: WebhookDeliveryId,
     pub business_id: BusinessId,
     pub endpoint_id: EndpointId,
     pub event_id: EventId,
     pub kind: EventKind,
     pub mode: Mode,
-    /// The order that the event is of.
+    /// The order of the event.
     pub order_id: Option<OrderId>,
-    /// The order whose turns it takes.
-    pub order_in_turn: Option<OrderId>,
+    /// Set if the delivery is part of its order's queue.
+    pub queue_order: Option<OrderId>,
     pub token: i64,
-    /// The number of the attempt to be made, over the delivery's whole life.
+    /// The number of the next attempt.
     pub number: i32,
-    /// Its number since the retry schedule last began.
+    /// The same, counted from the latest start of the retry schedule.
     pub number_in_schedule: i32,
-    /// Whether another sender had it, whose lease ended: the receiver may have it already.
+    /// From another process whose lease expired: the receiver may already have the webhook.
     pub taken_over: bool,
-    /// Whether the endpoint still subscribes to such events, or was asked to be sent this one.
-    pub wanted: bool,
-    /// The endpoint's own limit, if its owner set one.
+    /// Whether the endpoint still subscribes to such events, or its owner requested this one.
+    pub is_wanted: bool,
+    /// The endpoint's own rate limit.
     pub max_per_second: Option<i32>,
     pub url: String,
-    pub secrets: SealedSecrets,
+    pub secrets: EncryptedSecrets,
     pub body: Vec<u8>,
     pub occurred_at: DateTime<Utc>,
     pub trace: Option<TraceContext>,
 }
 
-/// First the endpoints that have anything due. Of those the ones that may be sent to, each with its room: what its
-/// concurrency and its rate allow, or one to see whether a tripped one works again. Then the oldest of each within its
-/// room, taken in turns: no business is served twice before another is served once, nor an endpoint before another of
-/// the same business; and a business is served only while it holds fewer places than are left free ([`Places`]). Twice an
-/// even share of each suffices to fill the room, unless few are due. Where no test may be sent, a few more are looked at, so
-/// that a live event gets by the tests before it; not for an endpoint that wants tests alone. What was found is asked once more when it is locked, in words that no index serves: by its key alone it is to be found. All are joined by their
-/// whole keys: for a part of one, the planner would expect many rows.
+/// Steps:
+///
+/// 1. `queues`: endpoints with due deliveries. `open`, `ready`: those that may receive webhooks, each with the room
+///    that its concurrency and rate limit allow. An endpoint whose breaker is half open gets one probe.
+/// 2. `due`: the oldest deliveries of each. Twice an even share of the room suffices to fill it, unless few are due. If
+///    no test slot is free, 16 more rows are read, so that live events can pass the tests before them.
+/// 3. `of_mode`, `of_business`, `of_all`, `candidates`: businesses take turns, and so do the endpoints of a business. A
+///    business is served only while it holds fewer slots than are free ([`Slots`]).
+/// 4. `locked`: repeats the conditions on the locked rows, in a form that no index matches: the planner must use the
+///    keys.
+///
+/// All joins use whole keys: for a part of a key, the planner would expect many rows.
 const CLAIM: &str = concat!(
     waiting_queues!(),
     r#",
@@ -213,10 +217,10 @@ struct ClaimedRow {
 }
 
 impl ClaimedRow {
-    fn into_claimed(self, token: i64) -> Result<Claimed, StoreError> {
+    fn into_claimed(self, token: i64) -> Result<ClaimedDelivery, StoreError> {
         let order = self.order_id.map(|id| id.parse()).transpose().map_err(corrupt)?;
         let tracestate = self.tracestate;
-        Ok(Claimed {
+        Ok(ClaimedDelivery {
             id: self.id.parse().map_err(corrupt)?,
             business_id: self.business_id.parse().map_err(corrupt)?,
             endpoint_id: self.endpoint_id.parse().map_err(corrupt)?,
@@ -224,12 +228,12 @@ impl ClaimedRow {
             kind: self.kind.parse().map_err(corrupt)?,
             mode: self.mode.parse().map_err(corrupt)?,
             order_id: order,
-            order_in_turn: order.filter(|_| self.in_turn),
+            queue_order: order.filter(|_| self.in_turn),
             token,
             number: self.attempts + 1,
             number_in_schedule: self.attempts - self.earlier_attempts + 1,
             taken_over: self.taken_over,
-            wanted: self.wanted,
+            is_wanted: self.wanted,
             max_per_second: self.max_per_second,
             url: self.url,
             secrets: self.secrets.into(),
@@ -240,21 +244,21 @@ impl ClaimedRow {
     }
 }
 
-/// Takes due deliveries. One statement, so that it is its own short transaction.
+/// One statement, so it is its own short transaction.
 pub(crate) async fn claim(
     conn: &mut AsyncPgConnection,
-    claim: &Claim<'_>,
-) -> Result<Vec<Claimed>, StoreError> {
+    claim: &ClaimRequest<'_>,
+) -> Result<Vec<ClaimedDelivery>, StoreError> {
     let (loads, held) = (|| claim.loads.iter(), || claim.held.iter());
-    let in_hand: Vec<String> = claim.in_hand.iter().map(ToString::to_string).collect();
+    let in_flight: Vec<String> = claim.in_flight.iter().map(ToString::to_string).collect();
     let rows: Vec<ClaimedRow> = statement(CLAIM)
         .bind::<Timestamptz, _>(claim.now)
         .bind::<Timestamptz, _>(claim.lease_until)
         .bind::<BigInt, _>(claim.room)
-        .bind::<BigInt, _>(claim.places_first)
+        .bind::<BigInt, _>(claim.initial_slots)
         .bind::<Array<Text>, _>(Vec::from_iter(loads().map(|(endpoint, _)| endpoint.to_string())))
-        .bind::<Array<BigInt>, _>(Vec::from_iter(loads().map(|(_, load)| load.under_way)))
-        .bind::<Array<Text>, _>(in_hand)
+        .bind::<Array<BigInt>, _>(Vec::from_iter(loads().map(|(_, load)| load.in_flight)))
+        .bind::<Array<Text>, _>(in_flight)
         .bind::<BigInt, _>(claim.token)
         .bind::<BigInt, _>(claim.per_second)
         .bind::<Array<BigInt>, _>(Vec::from_iter(loads().map(|(_, load)| load.allowed)))
@@ -268,8 +272,8 @@ pub(crate) async fn claim(
     rows.into_iter().map(|row| row.into_claimed(claim.token)).collect()
 }
 
-/// For the leases `$1` to `$3` that are still held. Rows that a recorder holds at this moment are passed
-/// over: they need no lease any more.
+/// Changes the deliveries of the leases `$1` to `$3` that are still valid. Skips rows that a recorder has locked: they
+/// need no lease any more.
 macro_rules! of_held {
     ($change:literal) => {
         concat!(
@@ -290,8 +294,8 @@ WHERE deliveries.id = ours.id AND deliveries.business_id = ours.business_id
 
 const EXTEND: &str = of_held!("UPDATE deliveries SET lease_until = $4");
 
-/// Extends leases that are still held.
-pub(crate) async fn renew(
+/// Extends leases that are still valid. Returns their number.
+pub(crate) async fn renew_leases(
     conn: &mut AsyncPgConnection,
     held: &[Lease],
     until: DateTime<Utc>,
@@ -308,8 +312,11 @@ pub(crate) async fn renew(
 
 const RELEASE: &str = of_held!("UPDATE deliveries SET lease_until = NULL, lease_token = NULL");
 
-/// Gives leases back at once, so that another sender need not wait for their end.
-pub(crate) async fn release(conn: &mut AsyncPgConnection, held: &[Lease]) -> Result<usize, StoreError> {
+/// Ends leases, so that other processes can claim the deliveries at once.
+pub(crate) async fn release_leases(
+    conn: &mut AsyncPgConnection,
+    held: &[Lease],
+) -> Result<usize, StoreError> {
     let (ids, businesses, tokens) = columns(held);
     Ok(statement(RELEASE)
         .bind::<Array<Text>, _>(ids)

@@ -4,12 +4,11 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EndpointId, WebhookDeliveryId};
-use internal_api::webhooks::DeliveryState;
 use postgres::StoreError;
 
 use super::corrupt;
 use super::schema::{deliveries, events};
-use crate::domain::{Delivery, shown_status};
+use crate::domain::{Delivery, DeliveryState, shown_status};
 
 type DeliveryRow = (
     (String, String, String, String, String, i32),
@@ -43,11 +42,8 @@ macro_rules! delivery_columns {
 }
 
 fn delivery(row: DeliveryRow) -> Result<Delivery, StoreError> {
-    let (
-        (id, endpoint_id, event_id, kind, state, attempts),
-        times,
-        (stepped_aside_at, mode, order_reference),
-    ) = row;
+    let ((id, endpoint_id, event_id, kind, state, attempts), times, (skipped_at, mode, order_reference)) =
+        row;
     let (due_at, lease_token, status, last_error, created_at, completed_at) = times;
     Ok(Delivery {
         id: id.parse().map_err(corrupt)?,
@@ -63,7 +59,7 @@ fn delivery(row: DeliveryRow) -> Result<Delivery, StoreError> {
         last_error,
         created_at,
         completed_at,
-        stepped_aside_at,
+        skipped_at,
     })
 }
 
@@ -85,19 +81,19 @@ pub(crate) async fn find_delivery(
     row.map(delivery).transpose()
 }
 
-/// Where a delivery stands, locked until the transaction ends.
-pub(crate) struct Stored {
+/// A delivery that is locked until the transaction ends.
+pub(crate) struct LockedDelivery {
     pub state: DeliveryState,
     pub endpoint: EndpointId,
-    /// An earlier one of its order is to be sent before.
-    pub waits_its_turn: bool,
+    /// Behind an earlier delivery of its order.
+    pub is_waiting: bool,
 }
 
 pub(crate) async fn find_for_redelivery(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     id: WebhookDeliveryId,
-) -> Result<Option<Stored>, StoreError> {
+) -> Result<Option<LockedDelivery>, StoreError> {
     let row: Option<(String, String, Option<DateTime<Utc>>)> = deliveries::table
         .filter(deliveries::business_id.eq(business.to_string()))
         .filter(deliveries::id.eq(id.to_string()))
@@ -108,12 +104,12 @@ pub(crate) async fn find_for_redelivery(
         .optional()?;
     let Some((state, endpoint, due_at)) = row else { return Ok(None) };
     let state = state.parse().map_err(corrupt)?;
-    let waits_its_turn = state == DeliveryState::Pending && due_at.is_none();
-    Ok(Some(Stored { state, endpoint: endpoint.parse().map_err(corrupt)?, waits_its_turn }))
+    let is_waiting = state == DeliveryState::Pending && due_at.is_none();
+    Ok(Some(LockedDelivery { state, endpoint: endpoint.parse().map_err(corrupt)?, is_waiting }))
 }
 
-/// Makes a delivery that is over due again, with a retry schedule that begins anew. It takes no turn: what it tells is
-/// old news, and nothing waits for it.
+/// Makes a completed delivery due again and restarts its retry schedule. It does not return to its order's queue: later
+/// events were sent already and must not wait for it.
 pub(crate) async fn send_again(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -136,7 +132,7 @@ pub(crate) async fn send_again(
     Ok(changed == 1)
 }
 
-/// Makes a delivery that waits for its next attempt due now. False when it is being sent, or waits for its turn.
+/// Makes a delivery that waits for its next attempt due now. Returns false if it is in flight or waits in its queue.
 pub(crate) async fn bring_forward(
     conn: &mut AsyncPgConnection,
     business: BusinessId,

@@ -1,4 +1,4 @@
-//! Endpoints as their owners set them.
+//! Endpoints, with the health that their owners see.
 
 use chrono::{DateTime, Utc};
 use diesel::dsl::count_star;
@@ -9,11 +9,10 @@ use postgres::{StoreError, statement};
 use url::Url;
 
 use super::corrupt;
-use super::failing::told;
+use super::failing::sent_notices;
 use super::parked::count_parked;
 use super::schema::{endpoint_health, endpoints};
-use crate::domain::{Endpoint, EndpointFacts, Forgery, Trouble};
-use crate::secrets::Sealed;
+use crate::domain::{EncryptedSecret, Endpoint, EndpointFacts, EndpointHealth, ForgeryTest};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = endpoints, check_for_backend(diesel::pg::Pg))]
@@ -61,28 +60,28 @@ struct NewEndpointRow<'a> {
     updated_at: DateTime<Utc>,
 }
 
-/// What an owner may change; what is none stays as it is.
+/// The changes that an owner may make; none means unchanged.
 #[derive(AsChangeset)]
 #[diesel(table_name = endpoints)]
-pub struct EndpointChange {
+pub(crate) struct EndpointChange {
     pub url: Option<String>,
     pub events: Option<Vec<String>>,
     pub modes: Option<Vec<String>>,
     pub paused: Option<bool>,
-    /// Some of none takes the limit away.
+    /// `Some(None)` removes the limit.
     pub max_per_second: Option<Option<i32>>,
     pub updated_at: DateTime<Utc>,
 }
 
 type Rows = (EndpointRow, HealthRow);
 
-fn forgery(health: &HealthRow) -> Result<Option<Forgery>, StoreError> {
+fn forgery_test(health: &HealthRow) -> Result<Option<ForgeryTest>, StoreError> {
     let (Some(test_event), Some(forged_event), Some(at)) =
         (&health.test_event_id, &health.forged_event_id, health.forged_at)
     else {
         return Ok(None);
     };
-    Ok(Some(Forgery {
+    Ok(Some(ForgeryTest {
         test_event: test_event.parse().map_err(corrupt)?,
         forged_event: forged_event.parse().map_err(corrupt)?,
         refused: health.forged_refused,
@@ -90,7 +89,7 @@ fn forgery(health: &HealthRow) -> Result<Option<Forgery>, StoreError> {
     }))
 }
 
-/// Older rows hold the URL as its owner typed it. What is shown is where webhooks go: `http://a\@b/` leads to `a`.
+/// Older rows contain the URL as its owner typed it. Shows the effective form: webhooks for `http://a\@b/` go to `a`.
 fn normalised(url: String) -> String {
     Url::parse(&url).map_or(url, String::from)
 }
@@ -111,19 +110,19 @@ fn endpoint((row, health): Rows) -> Result<Endpoint, StoreError> {
             last_delivery_at: health.last_delivery_at,
             last_delivery_succeeded: health.last_delivery_succeeded,
             connection_test: health.connection_test.parse().map_err(corrupt)?,
-            forgery: forgery(&health)?,
+            forgery_test: forgery_test(&health)?,
         },
-        trouble: Trouble {
+        health: EndpointHealth {
             failing_since: health.failing_since,
             tripped_until: health.tripped_until,
             disabled_at: health.disabled_at,
             disabled_reason: health.disabled_reason,
-            ..Trouble::default()
+            ..EndpointHealth::default()
         },
     })
 }
 
-/// Makes whoever else counts and adds endpoints of this business wait until the transaction ends.
+/// Serialises the creation of endpoints of a business, until the transaction ends.
 pub(crate) async fn lock_business(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -147,11 +146,10 @@ pub(crate) async fn count_endpoints(
         .await?)
 }
 
-/// A new endpoint, which nothing was sent to yet.
 pub(crate) async fn insert_endpoint(
     conn: &mut AsyncPgConnection,
     new: &Endpoint,
-    secret: &Sealed,
+    secret: &EncryptedSecret,
 ) -> Result<(), StoreError> {
     let row = NewEndpointRow {
         id: new.id.to_string(),
@@ -198,18 +196,18 @@ pub(crate) async fn find_endpoint(
         .await
         .optional()?;
     let mut found = Vec::from_iter(rows.map(endpoint).transpose()?);
-    add_troubles(conn, business, &mut found).await?;
+    add_details(conn, business, &mut found).await?;
     Ok(found.pop())
 }
 
-/// Which businesses have an endpoint, in the order of their ids, behind this one. Serves all businesses.
+/// The businesses with an endpoint, in the order of their ids, after this id. Serves all businesses.
 pub(crate) async fn businesses_with_endpoints(
     conn: &mut AsyncPgConnection,
-    behind: &str,
+    after: &str,
     limit: i64,
 ) -> Result<Vec<BusinessId>, StoreError> {
     let ids: Vec<String> = endpoints::table
-        .filter(endpoints::business_id.gt(behind))
+        .filter(endpoints::business_id.gt(after))
         .filter(endpoints::deleted_at.is_null())
         .select(endpoints::business_id)
         .distinct()
@@ -220,7 +218,7 @@ pub(crate) async fn businesses_with_endpoints(
     ids.iter().map(|id| id.parse().map_err(corrupt)).collect()
 }
 
-/// Newest first, after the given one; `limit` of them.
+/// Newest first, after the given one.
 pub(crate) async fn list_endpoints(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -244,27 +242,27 @@ pub(crate) async fn list_endpoints(
     }
     let rows: Vec<Rows> = query.load(conn).await?;
     let mut endpoints: Vec<Endpoint> = rows.into_iter().map(endpoint).collect::<Result<_, _>>()?;
-    add_troubles(conn, business, &mut endpoints).await?;
+    add_details(conn, business, &mut endpoints).await?;
     Ok(endpoints)
 }
 
-/// What is parked for them, and what their owner was told.
-async fn add_troubles(
+/// Adds the numbers of parked deliveries and the sent notices.
+async fn add_details(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     endpoints: &mut [Endpoint],
 ) -> Result<(), StoreError> {
     let ids: Vec<String> = endpoints.iter().map(|endpoint| endpoint.id.to_string()).collect();
     let mut parked = count_parked(conn, business, &ids).await?;
-    let mut told = told(conn, business, &ids).await?;
+    let mut notices = sent_notices(conn, business, &ids).await?;
     for endpoint in endpoints {
-        endpoint.trouble.parked = parked.remove(&endpoint.id).unwrap_or_default();
-        endpoint.trouble.notices = told.remove(&endpoint.id).unwrap_or_default();
+        endpoint.health.parked = parked.remove(&endpoint.id).unwrap_or_default();
+        endpoint.health.notices = notices.remove(&endpoint.id).unwrap_or_default();
     }
     Ok(())
 }
 
-/// False when there is no such endpoint.
+/// Returns false if there is no such endpoint.
 pub(crate) async fn update_endpoint(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -281,7 +279,7 @@ pub(crate) async fn update_endpoint(
     Ok(changed == 1)
 }
 
-/// False when there is no such endpoint. What still waits for it is called off by the sweeper.
+/// Returns false if there is no such endpoint.
 pub(crate) async fn delete_endpoint(
     conn: &mut AsyncPgConnection,
     business: BusinessId,

@@ -1,4 +1,4 @@
-//! Events that were fanned out, with the bytes that are sent.
+//! Events that were fanned out.
 
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -7,7 +7,7 @@ use postgres::StoreError;
 
 use super::schema::events;
 
-/// The bytes that were, or will be, sent.
+/// The bytes that are sent at every attempt.
 pub(crate) async fn body_of(
     conn: &mut AsyncPgConnection,
     business: BusinessId,

@@ -1,49 +1,22 @@
-//! The log of an endpoint, newest first, by filters. What a page costs is bounded, whatever the log's length: each filter
-//! has an index that leads to few, or looks at no more than a window of the log.
+//! The log of an endpoint, newest first, with filters. The cost of a page is bounded for any length of the log: each
+//! filter either has a selective index or reads no more than a window of the log.
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
 use diesel::sql_types::{BigInt, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, EndpointId, EventKind, Mode, WebhookDeliveryId};
-use internal_api::webhooks::DeliveryState;
+use domain::{BusinessId, WebhookDeliveryId};
 use postgres::{StoreError, statement};
 
 use super::corrupt;
-use crate::domain::{Delivery, StatusFilter, shown_status};
+use crate::domain::{Delivery, DeliveryFilter, DeliveryState, LogPage, shown_status};
 
-/// So many deliveries are looked at for one page; whoever wants to look further goes on from there.
+/// The deliveries read for one page. The next page continues from there.
 const WINDOW: i64 = 20_000;
 
-/// Which part of an endpoint's log is wanted.
-#[derive(Clone, Debug)]
-pub(crate) struct DeliveryFilter {
-    pub endpoint: EndpointId,
-    pub state: Option<DeliveryState>,
-    pub kind: Option<EventKind>,
-    pub mode: Option<Mode>,
-    /// Of the latest attempt.
-    pub response_status: Option<StatusFilter>,
-    pub order_reference: Option<String>,
-    /// By the time at which deliveries came to be.
-    pub since: Option<DateTime<Utc>>,
-    /// Itself not included.
-    pub until: Option<DateTime<Utc>>,
-    pub after: Option<WebhookDeliveryId>,
-    pub limit: usize,
-}
-
-/// A page of the log.
-pub(crate) struct LogPage {
-    pub deliveries: Vec<Delivery>,
-    /// Where the next page begins, if there may be more.
-    pub continue_after: Option<WebhookDeliveryId>,
-}
-
-/// The window: `$1` to `$5` are the business, the endpoint, the ids that it lies between, and its size. Bounds are compared
-/// as rows: were the business and the endpoint equal to values, a plan that is kept might take the ids' own index for the
-/// same order, and walk over everybody's deliveries for an endpoint with few. The index of what is parked has no business,
-/// and holds too little for that.
+/// The window: `$1` to `$5` are the business, the endpoint, the bounds of the ids, and the size. Bounds are compared as
+/// rows: with equality conditions, a cached plan might use the primary key for the order and scan the deliveries of all
+/// businesses. The index of parked deliveries has no business column and is too small for that to matter.
 macro_rules! window {
     (parked) => {
         "SELECT * FROM deliveries
@@ -79,7 +52,7 @@ macro_rules! page {
     };
 }
 
-/// The order is the window's own, so that a page that is full early ends the walk.
+/// The order of the window, so that the scan stops when the page is full.
 macro_rules! order {
     (parked) => {
         "delivery.id DESC"
@@ -89,10 +62,10 @@ macro_rules! order {
     };
 }
 
-/// Where a filter by state finds its deliveries, as the predicates of the partial indexes stand in the migrations.
+/// The statements for a filter by state. Their conditions match the predicates of the partial indexes.
 struct Source {
     page: &'static str,
-    /// Tells how many the window holds, and the last of them.
+    /// Returns the size of the window and its last id.
     end: &'static str,
 }
 
@@ -117,7 +90,7 @@ const ALL: Source = source!("");
 const UNSUCCESSFUL: Source = source!("AND state IN ('failed', 'discarded')");
 const PARKED: Source = source!(parked);
 
-/// An order has a few events, so that these need no window.
+/// An order has few events, so no window is needed.
 const OF_REFERENCE: &str = page!(
     "events JOIN deliveries AS delivery ON delivery.event_id = events.event_id AND delivery.endpoint_id = $2
         AND delivery.business_id = $1 AND delivery.id < $3 AND delivery.id >= $4
@@ -130,7 +103,7 @@ fn source(state: Option<DeliveryState>) -> Source {
     match state {
         Some(DeliveryState::Failed | DeliveryState::Discarded) => UNSUCCESSFUL,
         Some(DeliveryState::Parked) => PARKED,
-        // Most have succeeded, and what is pending is among the newest.
+        // Most deliveries have succeeded, and pending ones are among the newest.
         Some(DeliveryState::Pending | DeliveryState::Succeeded) | None => ALL,
     }
 }
@@ -185,7 +158,7 @@ impl Row {
             last_error: self.last_error,
             created_at: self.created_at,
             completed_at: self.completed_at,
-            stepped_aside_at: self.stepped_aside_at,
+            skipped_at: self.stepped_aside_at,
         })
     }
 }
@@ -253,7 +226,7 @@ pub(crate) async fn list_deliveries(
     Ok(LogPage { deliveries, continue_after: beyond })
 }
 
-/// Between which ids the log is looked at: they sort by time.
+/// The bounds of the ids, which sort by time.
 struct Bounds {
     from: String,
     below: String,

@@ -1,16 +1,20 @@
-//! PostgreSQL. Every query on behalf of a business filters by that business; those of the senders, who serve all of
-//! them, say so.
+//! PostgreSQL. Queries on behalf of a business filter by that business. Others state that they serve all businesses.
 
+mod announcements;
 mod attempts;
 mod claims;
+mod deleted_endpoints;
 mod deliveries;
 mod endpoints;
 mod events;
 mod failing;
-mod hand_out;
+mod fan_out;
 mod health;
+mod held_back;
 mod log;
-mod of_order;
+mod monitoring;
+mod newly_subscribed;
+mod order_timeline;
 mod parked;
 mod personal_data;
 mod queues;
@@ -19,52 +23,52 @@ mod recoveries;
 mod retention;
 mod schema;
 mod secrets;
+mod skipping;
 mod streams;
-mod stuck;
 mod subscribers;
-mod sweep;
-mod unsubscribed;
 
+pub(crate) use announcements::announce;
 pub(crate) use attempts::attempts_of;
-pub(crate) use claims::{Claim, Claimed, Lease, Load, claim, release, renew};
+pub(crate) use claims::{ClaimRequest, ClaimedDelivery, Lease, Load, claim, release_leases, renew_leases};
+pub(crate) use deleted_endpoints::discard_for_deleted_endpoints;
 pub(crate) use deliveries::{bring_forward, find_delivery, find_for_redelivery, send_again};
 pub(crate) use endpoints::{
     EndpointChange, businesses_with_endpoints, count_endpoints, delete_endpoint, find_endpoint,
     insert_endpoint, list_endpoints, lock_business, update_endpoint,
 };
 pub(crate) use events::body_of;
-pub(crate) use failing::{Notice, breakers, failing_endpoints, oldest_due, tell};
-pub(crate) use hand_out::{NewDelivery, Standing, hand_out};
-pub(crate) use health::{EndpointNews, bring_forward_all, enable, forget_test, note_forgery};
-pub(crate) use log::{DeliveryFilter, LogPage, list_deliveries};
-pub(crate) use of_order::{Position, deliveries_of_order, delivery_of_order};
-pub(crate) use parked::{
-    decide_parked, discard_parked, forget_fates, lock_queue_of_parked, park_of, park_of_disabled,
-    replay_parked,
+pub(crate) use failing::{Notice, failing_endpoints, record_notices};
+pub(crate) use fan_out::{InitialState, NewDelivery, fan_out};
+pub(crate) use health::{HealthChange, bring_forward_endpoint, enable, record_forgery_test, reset_test};
+pub(crate) use held_back::{
+    OrderPosition, held_back_overview, held_back_sequences, hold_back, take_held_back,
 };
-pub(crate) use personal_data::{erase_bodies, erase_parked, forget_answers, mark_erased};
+pub(crate) use log::list_deliveries;
+pub(crate) use monitoring::{Breakers, breakers, oldest_due};
+pub(crate) use newly_subscribed::add_newly_subscribed;
+pub(crate) use order_timeline::{deliveries_of_order, delivery_of_order};
+pub(crate) use parked::{
+    clear_parked_decisions, discard_parked, lock_queue_of_parked_delivery, park_for_disabled_endpoints,
+    park_for_endpoint, replay_parked, set_parked_decision,
+};
+pub(crate) use personal_data::{erase_bodies, erase_held_back, erase_responses, mark_erased};
 pub(crate) use queues::advance;
-pub(crate) use record::{Outcome, Recorded, Then, record, record_state};
+pub(crate) use record::{NextState, Outcome, Recorded, record, record_state};
 pub(crate) use recoveries::{
-    begin_recovery, count_portion, end_recovery, find_recovery, list_recoveries, lock_due_recovery,
-    put_off_recovery, recover_portion,
+    begin_recovery, count_batch, end_recovery, find_recovery, list_recoveries, lock_due_recovery,
+    postpone_recovery, recover_batch,
 };
 pub(crate) use retention::{
-    add_partition, attempts_without_day, drop_partition, drop_strays, partitions, prune_deliveries,
-    prune_events, prune_streams, try_lock_retention,
+    add_partition, attempts_in_default_partition, delete_expired_in_default_partition, drop_partition,
+    partitions, prune_deliveries, prune_events, prune_streams, try_lock_retention,
 };
 pub(crate) use secrets::{
-    SealedRow, count_sealed_otherwise, find_target, fold_secrets, lock_sealed_otherwise, lock_secrets,
-    write_secrets,
+    EndpointSecrets, count_secrets_of_other_keys, find_target, lock_secrets, lock_secrets_of_other_keys,
+    promote_staged_secrets, write_secrets,
 };
-pub(crate) use streams::{
-    OrderPlace, Stream, advance_streams, begin_streams, forget_erasures, lock_streams, park, parked_overview,
-    parked_places, take_parked,
-};
-pub(crate) use stuck::step_aside;
+pub(crate) use skipping::skip_blocking;
+pub(crate) use streams::{Stream, advance_streams, begin_streams, clear_erasures, lock_streams};
 pub(crate) use subscribers::{Subscriber, subscribers};
-pub(crate) use sweep::discard_of_deleted;
-pub(crate) use unsubscribed::add_unsubscribed_portion;
 
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use postgres::StoreError;

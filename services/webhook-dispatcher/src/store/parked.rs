@@ -1,5 +1,5 @@
-//! Deliveries that are parked while their endpoint is disabled, and what becomes of them. Not to be confused with events
-//! that wait for their predecessors (`streams`).
+//! Deliveries that are parked while their endpoint is disabled. Events that wait for their predecessors are a different
+//! matter: see `held_back`.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,16 +13,16 @@ use postgres::{StoreError, statement};
 use super::corrupt;
 use super::queues::{Queue, advance};
 use super::streams::lock_streams;
-use crate::domain::ParkedFate;
+use crate::domain::ParkedDecision;
 
-/// No more than this is counted for a page.
+/// Counting stops here.
 const COUNTED_MAX: i64 = 100_000;
-/// While so many deliveries of an endpoint are pending, no more are replayed.
+/// Replays pause while the endpoint has this many pending deliveries.
 const PENDING_MAX: i64 = 5_000;
-/// While an owner waits. What is more has come in the few seconds since the latest round of the sweeper.
-const PARKED_AT_ONCE_MAX: i64 = 10_000;
+/// Parked within a request. The sweeper parks every few seconds, so seldom more are pending.
+const PARK_NOW_MAX: i64 = 10_000;
 
-/// What is being sent at this moment is left to its sender, and found the next time.
+/// Skips deliveries in flight: a later round finds them.
 const PARK: &str = "
 UPDATE deliveries SET state = 'parked', due_at = NULL
 FROM (
@@ -41,8 +41,11 @@ FROM (
 ) AS waiting
 WHERE deliveries.id = waiting.id AND deliveries.business_id = waiting.business_id";
 
-/// Parks up to `limit` deliveries whose endpoint is disabled; tells how many. Serves all businesses.
-pub(crate) async fn park_of_disabled(conn: &mut AsyncPgConnection, limit: i64) -> Result<usize, StoreError> {
+/// Parks up to `limit` deliveries of disabled endpoints. Returns their number. Serves all businesses.
+pub(crate) async fn park_for_disabled_endpoints(
+    conn: &mut AsyncPgConnection,
+    limit: i64,
+) -> Result<usize, StoreError> {
     Ok(statement(PARK).bind::<BigInt, _>(limit).execute(conn).await?)
 }
 
@@ -54,9 +57,9 @@ WHERE business_id = $2 AND id = ANY (ARRAY(
     LIMIT $3
     FOR UPDATE SKIP LOCKED))";
 
-/// The same for one endpoint, at once: for one who enables it, or decides on what is parked, and must not be surprised by what
-/// nobody has parked yet.
-pub(crate) async fn park_of(
+/// The same for one endpoint, before its owner enables it or decides on parked deliveries: the sweeper may not have
+/// parked the latest ones yet.
+pub(crate) async fn park_for_endpoint(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     endpoint: EndpointId,
@@ -64,13 +67,13 @@ pub(crate) async fn park_of(
     Ok(statement(PARK_OF)
         .bind::<Text, _>(endpoint.to_string())
         .bind::<Text, _>(business.to_string())
-        .bind::<BigInt, _>(PARKED_AT_ONCE_MAX)
+        .bind::<BigInt, _>(PARK_NOW_MAX)
         .execute(conn)
         .await?)
 }
 
-/// The oldest first: an order's events then come back in their sequence.
-const FIND: &str = "
+/// Oldest first, so an order's events return in their sequence.
+const FIND_TO_REPLAY: &str = "
 SELECT parked.id, parked.endpoint_id, parked.order_id, parked.in_turn
 FROM endpoint_health
 CROSS JOIN LATERAL (
@@ -103,25 +106,25 @@ impl ParkedRow {
     }
 }
 
-/// The retry schedule begins anew.
+/// Restarts the retry schedule.
 const REPLAY: &str = "
 UPDATE deliveries
 SET state = 'pending', due_at = CASE WHEN in_turn THEN NULL ELSE $2 END, earlier_attempts = attempts,
     first_failed_at = NULL, last_failed_at = NULL, endpoint_was_up = false
 WHERE id = ANY ($1) AND coalesce(state = 'parked', false)";
 
-/// Takes up to `limit` parked deliveries up again whose owners want it; tells how many. Serves all businesses.
+/// Replays up to `limit` parked deliveries whose owners decided so. Returns their number. Serves all businesses.
 pub(crate) async fn replay_parked(
     conn: &mut AsyncPgConnection,
     now: DateTime<Utc>,
     limit: i64,
 ) -> Result<usize, StoreError> {
     let rows: Vec<ParkedRow> =
-        statement(FIND).bind::<BigInt, _>(PENDING_MAX).bind::<BigInt, _>(limit).load(conn).await?;
-    move_on(conn, REPLAY, rows, now).await
+        statement(FIND_TO_REPLAY).bind::<BigInt, _>(PENDING_MAX).bind::<BigInt, _>(limit).load(conn).await?;
+    unpark(conn, REPLAY, rows, now).await
 }
 
-const FIND_UNWANTED: &str = "
+const FIND_TO_DISCARD: &str = "
 SELECT parked.id, parked.endpoint_id, parked.order_id, parked.in_turn
 FROM endpoint_health
 JOIN endpoints ON endpoints.id = endpoint_health.endpoint_id AND endpoints.business_id = endpoint_health.business_id
@@ -139,19 +142,19 @@ UPDATE deliveries
 SET state = 'discarded', completed_at = $2, last_error = 'not sent: it was discarded while the endpoint was disabled'
 WHERE id = ANY ($1) AND coalesce(state = 'parked', false)";
 
-/// Discards up to `limit` parked deliveries whose owners want it, or whose endpoint was deleted; tells how many. Serves all
-/// businesses.
+/// Discards up to `limit` parked deliveries whose owners decided so, or whose endpoint was deleted. Returns their
+/// number. Serves all businesses.
 pub(crate) async fn discard_parked(
     conn: &mut AsyncPgConnection,
     now: DateTime<Utc>,
     limit: i64,
 ) -> Result<usize, StoreError> {
-    let rows: Vec<ParkedRow> = statement(FIND_UNWANTED).bind::<BigInt, _>(limit).load(conn).await?;
-    move_on(conn, DISCARD, rows, now).await
+    let rows: Vec<ParkedRow> = statement(FIND_TO_DISCARD).bind::<BigInt, _>(limit).load(conn).await?;
+    unpark(conn, DISCARD, rows, now).await
 }
 
-/// Ends the parking of these with the statement, and lets what waits behind them go on.
-async fn move_on(
+/// Runs the statement on these deliveries, and advances the queues behind them.
+async fn unpark(
     conn: &mut AsyncPgConnection,
     sql: &'static str,
     rows: Vec<ParkedRow>,
@@ -164,22 +167,22 @@ async fn move_on(
         rows.iter().filter_map(|row| row.queue().transpose()).collect::<Result<_, _>>()?;
     let orders: BTreeSet<OrderId> = queues.iter().map(|queue| queue.order).collect();
     lock_streams(conn, orders).await?;
-    let moved = statement(sql)
+    let changed = statement(sql)
         .bind::<Array<Text>, _>(Vec::from_iter(rows.into_iter().map(|row| row.id)))
         .bind::<Timestamptz, _>(now)
         .execute(conn)
         .await?;
     advance(conn, &Vec::from_iter(queues), now).await?;
-    Ok(moved)
+    Ok(changed)
 }
 
 const QUEUE_OF: &str = "
 SELECT id, endpoint_id, order_id, in_turn FROM deliveries
 WHERE business_id = $1 AND id = $2 AND coalesce(state = 'parked', false)";
 
-/// The queue that a parked delivery holds up, with its lock: for one who is about to take the delivery out of it. None when it
-/// is not parked, or takes no turn.
-pub(crate) async fn lock_queue_of_parked(
+/// Locks the queue that a parked delivery blocks, before the delivery is taken out of it. None if the delivery is not
+/// parked or not part of a queue.
+pub(crate) async fn lock_queue_of_parked_delivery(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     id: WebhookDeliveryId,
@@ -195,31 +198,31 @@ pub(crate) async fn lock_queue_of_parked(
     Ok(queue)
 }
 
-const FORGET: &str = "
+const CLEAR: &str = "
 UPDATE endpoint_health SET parked_fate = NULL
 WHERE parked_fate IS NOT NULL
   AND NOT EXISTS (SELECT FROM deliveries WHERE endpoint_id = endpoint_health.endpoint_id AND state = 'parked')";
 
-/// What was asked for holds for what is parked now, not for what will be. Serves all businesses.
-pub(crate) async fn forget_fates(conn: &mut AsyncPgConnection) -> Result<(), StoreError> {
-    statement(FORGET).execute(conn).await?;
+/// A decision applies to the deliveries that are parked when it is made, not to later ones. Serves all businesses.
+pub(crate) async fn clear_parked_decisions(conn: &mut AsyncPgConnection) -> Result<(), StoreError> {
+    statement(CLEAR).execute(conn).await?;
     Ok(())
 }
 
 const DECIDE: &str =
     "UPDATE endpoint_health SET parked_fate = $3 WHERE endpoint_id = $1 AND business_id = $2";
 
-pub(crate) async fn decide_parked(
+pub(crate) async fn set_parked_decision(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     endpoint: EndpointId,
-    fate: ParkedFate,
+    decision: ParkedDecision,
 ) -> Result<(), StoreError> {
-    let fate: &'static str = fate.into();
+    let decision: &'static str = decision.into();
     statement(DECIDE)
         .bind::<Text, _>(endpoint.to_string())
         .bind::<Text, _>(business.to_string())
-        .bind::<Text, _>(fate)
+        .bind::<Text, _>(decision)
         .execute(conn)
         .await?;
     Ok(())
@@ -239,7 +242,7 @@ struct CountRow {
     count: i64,
 }
 
-/// How many deliveries are parked for each; 100,000 stands for more.
+/// The number of parked deliveries per endpoint, at most 100,000.
 pub(super) async fn count_parked(
     conn: &mut AsyncPgConnection,
     business: BusinessId,

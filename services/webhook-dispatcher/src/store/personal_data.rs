@@ -1,5 +1,5 @@
-//! Erasing what is kept of an order's people: in the bodies of its events, in events that wait for their turn, and in what
-//! receivers answered.
+//! Erases an order's personal data: from the bodies of its events, from held-back events, and from receivers'
+//! responses.
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
@@ -20,15 +20,15 @@ const MARK: &str = "
     UPDATE order_streams SET personal_data_erased_at = coalesce(personal_data_erased_at, $3)
     WHERE order_id = $1 AND business_id = $2";
 
-/// Remembers that the order was erased, for what may still come of it, and locks it until the transaction ends. False when
-/// the order is another business's.
+/// Marks the order's stream as erased, for events that arrive later, and locks it until the transaction ends. Returns
+/// false if the order belongs to another business.
 pub(crate) async fn mark_erased(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     order: OrderId,
     at: DateTime<Utc>,
 ) -> Result<bool, StoreError> {
-    // Two statements: the second also finds a stream that another transaction has begun meanwhile.
+    // Two statements: the second also finds a stream that another transaction has just inserted.
     statement(BEGIN)
         .bind::<Text, _>(order.to_string())
         .bind::<Text, _>(business.to_string())
@@ -59,7 +59,7 @@ const WRITE_BODIES: &str = "
     FROM unnest($2, $3) AS erased (event_id, body)
     WHERE events.event_id = erased.event_id AND events.business_id = $1";
 
-/// Gives the events of the order that were fanned out their erased form; tells how many. An order has some ten of them.
+/// Replaces the bodies of stored events by their erased form. Returns their number, about ten per order.
 pub(crate) async fn erase_bodies(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -89,38 +89,37 @@ pub(crate) async fn erase_bodies(
         .await?)
 }
 
-const ERASE_PARKED: &str = "
+const ERASE_HELD_BACK: &str = "
     UPDATE parked_events
     SET envelope = (envelope::jsonb #- '{payload,data,driver}' #- '{payload,data,reason}')::json
     WHERE order_id = $2 AND business_id = $1";
 
-/// The events that wait for their predecessors.
-pub(crate) async fn erase_parked(
+pub(crate) async fn erase_held_back(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     order: OrderId,
 ) -> Result<usize, StoreError> {
-    Ok(statement(ERASE_PARKED)
+    Ok(statement(ERASE_HELD_BACK)
         .bind::<Text, _>(business.to_string())
         .bind::<Text, _>(order.to_string())
         .execute(conn)
         .await?)
 }
 
-const FORGET_ANSWERS: &str = "
+const ERASE_RESPONSES: &str = "
     UPDATE attempts SET response_body = NULL, response_headers = '{}'
     FROM deliveries JOIN events ON events.event_id = deliveries.event_id AND events.business_id = deliveries.business_id
     WHERE events.order_id = $2 AND events.business_id = $1
         AND attempts.delivery_id = deliveries.id AND attempts.business_id = $1
         AND (attempts.response_body IS NOT NULL OR attempts.response_headers::text <> '{}')";
 
-/// What receivers answered to the order's events: they may have named whom it is for.
-pub(crate) async fn forget_answers(
+/// Responses may contain the recipient's name.
+pub(crate) async fn erase_responses(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     order: OrderId,
 ) -> Result<usize, StoreError> {
-    Ok(statement(FORGET_ANSWERS)
+    Ok(statement(ERASE_RESPONSES)
         .bind::<Text, _>(business.to_string())
         .bind::<Text, _>(order.to_string())
         .execute(conn)

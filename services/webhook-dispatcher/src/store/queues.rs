@@ -1,5 +1,5 @@
-//! The rule that keeps one order's events in order: of the deliveries of one endpoint and order that take turns, only
-//! the head is due. It stands here, and for those that are new in `hand_out`.
+//! Queues keep each order's events in sequence per endpoint: only the head of a queue is due. `fan_out` applies the
+//! same rule to new deliveries.
 
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{Array, Text, Timestamptz};
@@ -7,8 +7,8 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{EndpointId, OrderId};
 use postgres::{StoreError, statement};
 
-/// The endpoints that have anything due or leased, as `queues (endpoint_id, business_id)`: found by skipping from one to the
-/// next in the index, so that one with a backlog costs as little as one without.
+/// Endpoints with due or leased deliveries, as `queues (endpoint_id, business_id)`. Skips from one endpoint to the next
+/// in the index (a loose index scan), so a backlog costs nothing extra.
 macro_rules! waiting_queues {
     () => {
         "
@@ -51,10 +51,9 @@ WHERE head.id = first.id AND head.business_id = first.business_id AND head.due_a
       WHERE parked.endpoint_id = queue.endpoint_id AND parked.order_id = queue.order_id
         AND parked.state = 'parked' AND parked.in_turn AND parked.sequence < first.sequence OFFSET 0)";
 
-/// Makes the head of each queue due, unless it has been a head before and has a time of its own, or waits behind one that is
-/// parked; tells how many. To be
-/// called whenever a queue has lost its head; a new one in an empty queue is due from the start (`hand_out`).
-/// Wants the locks of the orders' streams. Serves all businesses.
+/// Makes the head of each queue due, unless it already has a time or is behind a parked delivery. Returns the number of
+/// heads. To be called whenever a queue loses its head. The caller holds the locks of the orders' streams. Serves all
+/// businesses.
 pub(crate) async fn advance(
     mut conn: &AsyncPgConnection,
     queues: &[Queue],

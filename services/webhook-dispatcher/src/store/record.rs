@@ -1,5 +1,5 @@
-//! What came of attempts: the log, the deliveries' next states, the queues behind them and the endpoints' health, for a
-//! batch of attempts in one transaction. Serves all businesses.
+//! Records the outcomes of a batch of deliveries in one transaction: states, attempts, queues, and the health of
+//! endpoints. Serves all businesses.
 
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
@@ -13,61 +13,60 @@ use futures_util::try_join;
 use postgres::{StoreError, statement};
 
 use super::attempts::insert_attempts;
-use super::health::{EndpointNews, note_attempts};
+use super::health::{HealthChange, record_health};
 use super::queues::{Queue, advance};
 use super::streams;
-use crate::announcements::Trouble;
-use crate::domain::{Attempt, last_status};
+use crate::domain::{Attempt, EndpointAnnouncement, last_status};
 
-/// What a sender did with a delivery it had claimed.
+/// The result of a claimed delivery.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub delivery: WebhookDeliveryId,
     pub business_id: BusinessId,
     pub endpoint: EndpointId,
-    /// The order that the event is of.
+    /// The order of the event.
     pub order: Option<OrderId>,
-    /// The order whose turns the delivery takes.
-    pub order_in_turn: Option<OrderId>,
+    /// Set if the delivery is part of its order's queue.
+    pub queue_order: Option<OrderId>,
     pub token: i64,
     pub number: i32,
-    /// None when nothing was sent.
+    /// None if nothing was sent.
     pub attempt: Option<Attempt>,
-    pub then: Then,
+    pub next: NextState,
     pub at: DateTime<Utc>,
-    /// It was the owner's test.
+    /// A connection test.
     pub is_test: bool,
-    /// The endpoint must not be called any more, and why.
-    pub disables: Option<&'static str>,
-    /// The receiver asked to be left alone so long.
-    pub asked_for: Option<Duration>,
+    /// Set if the endpoint must not be called again.
+    pub disable_reason: Option<&'static str>,
+    /// The pause that the receiver requested.
+    pub requested_pause: Option<Duration>,
 }
 
-/// Where the delivery stands now.
+/// The next state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum NextState {
     Succeeded,
-    /// There was no attempt left.
+    /// No attempt is left.
     Failed,
-    /// The endpoint no longer wants it.
+    /// The endpoint no longer subscribes to the event.
     Discarded,
-    /// To be tried again then.
-    Again(DateTime<Utc>),
+    /// The time of the next attempt.
+    Retry(DateTime<Utc>),
 }
 
-impl Then {
+impl NextState {
     fn state(self) -> &'static str {
         match self {
             Self::Succeeded => "succeeded",
             Self::Failed => "failed",
             Self::Discarded => "discarded",
-            Self::Again(_) => "pending",
+            Self::Retry(_) => "pending",
         }
     }
 
     fn due_at(self) -> Option<DateTime<Utc>> {
         match self {
-            Self::Again(at) => Some(at),
+            Self::Retry(at) => Some(at),
             _ => None,
         }
     }
@@ -77,81 +76,79 @@ impl Then {
     }
 }
 
-/// What became of an outcome.
+/// The result of recording an outcome.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorded {
-    pub ours: bool,
-    /// Others that waited behind a delivery of the same batch are due now.
-    pub freed: bool,
-    /// To be told after the commit; the first of a batch has all of it.
-    pub news: Vec<EndpointNews>,
+    /// False if the lease had expired and another process took over, or if this outcome was already recorded.
+    pub is_ours: bool,
+    /// Deliveries that waited behind one of this batch are due now.
+    pub made_due: bool,
+    /// To be reported after the commit. The first outcome of a batch has the changes of all.
+    pub health_changes: Vec<HealthChange>,
 }
 
-/// Tells for each outcome whether the delivery was still ours to write: not when its lease had run out and another
-/// sender took it, or when this very outcome was written before. And which endpoints were disabled by it.
-///
-/// `jitter` gives numbers between -1 and 1.
+/// Also returns the announcements of endpoints that these outcomes disabled. `jitter` returns numbers between -1 and 1.
 pub(crate) async fn record(
     conn: &mut AsyncPgConnection,
     outcomes: &[Outcome],
     now: DateTime<Utc>,
     jitter: impl Fn() -> f64 + Send,
-) -> Result<(Vec<Recorded>, Vec<Trouble>), StoreError> {
-    // Sent together, so that the server is waited for once.
+) -> Result<(Vec<Recorded>, Vec<EndpointAnnouncement>), StoreError> {
+    // Pipelined: one round trip.
     let (erased, written) = try_join!(lock_streams(conn, outcomes), write_states(conn, outcomes))?;
     let ours: Vec<&Outcome> =
         outcomes.iter().filter(|outcome| written.contains(&outcome.delivery.to_string())).collect();
-    let freed = freed(ours.iter().copied());
-    let ((), freed, ()) = try_join!(
+    let ended = queues_of_ended(ours.iter().copied());
+    let ((), advanced, ()) = try_join!(
         insert_attempts(conn, &ours, &erased),
-        advance(conn, &freed, now),
-        note_failures(conn, &ours)
+        advance(conn, &ended, now),
+        record_head_failures(conn, &ours)
     )?;
-    let (disabled, mut news) = note_attempts(conn, &ours, now, jitter).await?;
-    let ours = |outcome: &Outcome| written.contains(&outcome.delivery.to_string());
+    let (disabled, mut health_changes) = record_health(conn, &ours, now, jitter).await?;
+    let is_ours = |outcome: &Outcome| written.contains(&outcome.delivery.to_string());
     let recorded = outcomes.iter().map(|outcome| Recorded {
-        ours: ours(outcome),
-        freed: freed > 0,
-        news: std::mem::take(&mut news),
+        is_ours: is_ours(outcome),
+        made_due: advanced > 0,
+        health_changes: std::mem::take(&mut health_changes),
     });
     Ok((recorded.collect(), disabled))
 }
 
-/// The delivery's next state and nothing else of an outcome that cannot be written whole: without it, the webhook would be
-/// sent again whenever its lease ends, and no attempt would count.
+/// Records only the next state of a delivery whose outcome cannot be stored in full. Otherwise the webhook would be
+/// repeated whenever its lease expires, without counting attempts.
 pub(crate) async fn record_state(
     conn: &mut AsyncPgConnection,
     outcome: &Outcome,
     now: DateTime<Utc>,
 ) -> Result<Recorded, StoreError> {
-    let freed = freed([outcome]);
-    streams::lock_streams(conn, freed.iter().map(|queue| queue.order)).await?;
-    let ours = !write_states(conn, std::slice::from_ref(outcome)).await?.is_empty();
-    let freed = if ours { advance(conn, &freed, now).await? } else { 0 };
-    Ok(Recorded { ours, freed: freed > 0, news: Vec::new() })
+    let ended = queues_of_ended([outcome]);
+    streams::lock_streams(conn, ended.iter().map(|queue| queue.order)).await?;
+    let is_ours = !write_states(conn, std::slice::from_ref(outcome)).await?.is_empty();
+    let advanced = if is_ours { advance(conn, &ended, now).await? } else { 0 };
+    Ok(Recorded { is_ours, made_due: advanced > 0, health_changes: Vec::new() })
 }
 
 /// The queues that lose their heads.
-fn freed<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Vec<Queue> {
-    let ending = outcomes.into_iter().filter(|outcome| outcome.then.is_end());
-    let queue = |outcome: &Outcome| Some(Queue { order: outcome.order_in_turn?, endpoint: outcome.endpoint });
+fn queues_of_ended<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Vec<Queue> {
+    let ending = outcomes.into_iter().filter(|outcome| outcome.next.is_end());
+    let queue = |outcome: &Outcome| Some(Queue { order: outcome.queue_order?, endpoint: outcome.endpoint });
     Vec::from_iter(ending.filter_map(queue).collect::<BTreeSet<_>>())
 }
 
-/// Whoever comes behind a head that ends here waits for this lock, or is seen by `advance`; and an erasure waits for it, or its
-/// order is among those that are given back: of these no answer is kept.
+/// A delivery that joins a queue whose head ends here either waits for this lock or is seen by `advance`. An erasure
+/// either waits for it or is returned here: responses to events of the returned orders are not stored.
 async fn lock_streams(
     conn: &AsyncPgConnection,
     outcomes: &[Outcome],
 ) -> Result<BTreeSet<OrderId>, StoreError> {
-    let ending = outcomes.iter().filter(|outcome| outcome.then.is_end());
-    let ending: BTreeSet<OrderId> = ending.filter_map(|outcome| outcome.order_in_turn).collect();
-    let answered =
-        outcomes.iter().filter(|outcome| outcome.attempt.as_ref().is_some_and(Attempt::has_answer));
-    let answered = answered.filter_map(|outcome| outcome.order);
-    let locked = streams::lock_streams(conn, ending.iter().copied().chain(answered)).await?;
+    let ending = outcomes.iter().filter(|outcome| outcome.next.is_end());
+    let ending: BTreeSet<OrderId> = ending.filter_map(|outcome| outcome.queue_order).collect();
+    let responded =
+        outcomes.iter().filter(|outcome| outcome.attempt.as_ref().is_some_and(Attempt::has_response));
+    let responded = responded.filter_map(|outcome| outcome.order);
+    let locked = streams::lock_streams(conn, ending.iter().copied().chain(responded)).await?;
     if !ending.iter().all(|order| locked.contains_key(order)) {
-        return Err(super::corrupt("an order without a stream"));
+        return Err(super::corrupt("an order has no stream"));
     }
     let erased = locked.into_iter().filter(|(_, stream)| stream.erased_at.is_some());
     Ok(erased.map(|(order, _)| order).collect())
@@ -183,9 +180,9 @@ async fn write_states(
     outcomes: &[Outcome],
 ) -> Result<HashSet<String>, StoreError> {
     let all = || outcomes.iter();
-    let error = |outcome: &Outcome| match (&outcome.attempt, outcome.then) {
+    let error = |outcome: &Outcome| match (&outcome.attempt, outcome.next) {
         (Some(attempt), _) => attempt.error.clone(),
-        (None, Then::Discarded) => {
+        (None, NextState::Discarded) => {
             Some("not sent: the endpoint no longer subscribes to such events".to_owned())
         }
         (None, _) => None,
@@ -196,12 +193,12 @@ async fn write_states(
         .bind::<Array<Text>, _>(all().map(|outcome| outcome.delivery.to_string()).collect::<Vec<_>>())
         .bind::<Array<Text>, _>(all().map(|outcome| outcome.business_id.to_string()).collect::<Vec<_>>())
         .bind::<Array<BigInt>, _>(all().map(|outcome| outcome.token).collect::<Vec<_>>())
-        .bind::<Array<Text>, _>(all().map(|outcome| outcome.then.state()).collect::<Vec<_>>())
+        .bind::<Array<Text>, _>(all().map(|outcome| outcome.next.state()).collect::<Vec<_>>())
         .bind::<Array<Integer>, _>(
             all().map(|outcome| i32::from(outcome.attempt.is_some())).collect::<Vec<_>>(),
         )
         .bind::<Array<Nullable<Timestamptz>>, _>(
-            all().map(|outcome| outcome.then.due_at()).collect::<Vec<_>>(),
+            all().map(|outcome| outcome.next.due_at()).collect::<Vec<_>>(),
         )
         .bind::<Array<Nullable<Text>>, _>(all().map(error).collect::<Vec<_>>())
         .bind::<Array<Timestamptz>, _>(all().map(|outcome| outcome.at).collect::<Vec<_>>())
@@ -211,9 +208,9 @@ async fn write_states(
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
-/// Only heads that failed; whether the endpoint takes other webhooks meanwhile tells an event that it does not take from
-/// an endpoint that takes nothing.
-const NOTE_FAILURES: &str = r#"
+/// For failed heads of queues. `endpoint_was_up` separates an event that the endpoint refuses from an endpoint that is
+/// down.
+const RECORD_HEAD_FAILURES: &str = r#"
 UPDATE deliveries
 SET first_failed_at = coalesce(deliveries.first_failed_at, failed.at),
     last_failed_at = failed.at,
@@ -223,16 +220,16 @@ JOIN endpoint_health AS health ON health.endpoint_id = failed.endpoint_id AND he
 WHERE deliveries.id = failed.id AND deliveries.business_id = failed.business_id
 "#;
 
-async fn note_failures(mut conn: &AsyncPgConnection, outcomes: &[&Outcome]) -> Result<(), StoreError> {
+async fn record_head_failures(mut conn: &AsyncPgConnection, outcomes: &[&Outcome]) -> Result<(), StoreError> {
     let failed = |outcome: &&&Outcome| {
         let made = outcome.attempt.as_ref().is_some_and(|attempt| !attempt.succeeded());
-        made && !outcome.then.is_end() && outcome.order_in_turn.is_some()
+        made && !outcome.next.is_end() && outcome.queue_order.is_some()
     };
     let failed: Vec<_> = outcomes.iter().filter(failed).collect();
     if failed.is_empty() {
         return Ok(());
     }
-    statement(NOTE_FAILURES)
+    statement(RECORD_HEAD_FAILURES)
         .bind::<Array<Text>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.delivery.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.business_id.to_string())))
         .bind::<Array<Text>, _>(Vec::from_iter(failed.iter().map(|outcome| outcome.endpoint.to_string())))

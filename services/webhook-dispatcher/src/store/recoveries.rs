@@ -1,6 +1,5 @@
-//! Jobs that send again what endpoints missed. What one portion sends again and how far the job came stand in the same
-//! transaction, under the lock of the job's row: whoever dies in the middle has done nothing, and the next one goes on from
-//! there.
+//! Recoveries send missed webhooks again. A batch and its progress commit in one transaction under the lock of the
+//! recovery's row: an interrupted batch has no effect, and any instance continues from there.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +9,13 @@ use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, EndpointId, OrderId, RecoveryId, WebhookDeliveryId};
-use internal_api::webhooks::RecoveryState;
 use postgres::{StoreError, statement};
 
 use super::corrupt;
 use super::queues::{Queue, advance};
 use super::schema::recoveries;
 use super::streams::lock_streams;
-use crate::domain::Recovery;
+use crate::domain::{Recovery, RecoveryState};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = recoveries, check_for_backend(diesel::pg::Pg))]
@@ -49,9 +47,9 @@ fn recovery(row: RecoveryRow) -> Result<Recovery, StoreError> {
     })
 }
 
-/// What a job sends again: what has failed, and what was called off because the endpoint did not subscribe to it, if it
-/// does now. Not what ended after the job began: that was sent again by it, or by hand. `$1` to `$5` are the business, the
-/// endpoint, the ids that they lie between, and the job's beginning.
+/// Missed deliveries: failed ones, and those discarded because the endpoint did not subscribe to the event, if it does
+/// now. Deliveries that completed after the recovery began are excluded: it has sent them, or the owner has. `$1` to
+/// `$5` are the business, the endpoint, the bounds of the ids, and the beginning of the recovery.
 macro_rules! missed {
     ($columns:literal) => {
         concat!(
@@ -70,13 +68,13 @@ macro_rules! missed {
     };
 }
 
-/// One portion of what there is to count, behind `$6`.
+/// Counts one batch after `$6`.
 const COUNT: &str = concat!(
     "SELECT count(*) AS count, max(id) AS last FROM (",
     missed!("deliveries.id"),
     " AND deliveries.id > $6 ORDER BY deliveries.id LIMIT $7) AS portion"
 );
-/// Deliveries counted in one statement: an endpoint may have missed millions.
+/// Deliveries per statement: an endpoint may have missed millions.
 const COUNT_MAX: i64 = 10_000;
 
 #[derive(QueryableByName)]
@@ -88,8 +86,8 @@ struct Counted {
 }
 
 impl Counted {
-    /// Behind which the count goes on; none when all is counted.
-    fn goes_on_after(self) -> Option<String> {
+    /// Where the count continues; none if it is complete.
+    fn continue_after(self) -> Option<String> {
         self.last.filter(|_| self.count == COUNT_MAX)
     }
 }
@@ -120,8 +118,8 @@ const INSERT: &str = "
     VALUES ($1, $2, $3, $4, $5, 'running', $6, 0, '', $7, $7, $8, '')
     ON CONFLICT (endpoint_id, business_id) WHERE state = 'running' DO NOTHING";
 
-/// Begins a job; none when another one runs for the endpoint. Its total is that of the first portion: [`count_portion`] goes
-/// on with it, and [`super::add_unsubscribed_portion`] adds to it.
+/// Returns none if another recovery of the endpoint is running. The total covers only the first batch: [`count_batch`]
+/// and [`super::add_newly_subscribed`] add to it.
 pub(crate) async fn begin_recovery(
     conn: &mut AsyncPgConnection,
     (business, endpoint): (BusinessId, EndpointId),
@@ -138,7 +136,7 @@ pub(crate) async fn begin_recovery(
         .bind::<Timestamptz, _>(until)
         .bind::<BigInt, _>(counted.count)
         .bind::<Timestamptz, _>(now)
-        .bind::<Nullable<Text>, _>(counted.goes_on_after())
+        .bind::<Nullable<Text>, _>(counted.continue_after())
         .execute(conn)
         .await?;
     if begun == 0 { Ok(None) } else { find_recovery(conn, business, endpoint, id).await }
@@ -161,7 +159,7 @@ pub(crate) async fn find_recovery(
     row.map(recovery).transpose()
 }
 
-/// Newest first, after the given one; `limit` of them.
+/// Newest first, after the given one.
 pub(crate) async fn list_recoveries(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -185,7 +183,7 @@ const END: &str = "
     UPDATE recoveries SET state = $3, ended_at = $4, due_at = NULL
     WHERE business_id = $1 AND id = $2 AND state = 'running'";
 
-/// False when it was over before.
+/// Returns false if it had already ended.
 pub(crate) async fn end_recovery(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -204,17 +202,17 @@ pub(crate) async fn end_recovery(
     Ok(ended == 1)
 }
 
-/// A job that is due, and what must be known to go on with it.
+/// A locked recovery with its progress.
 pub(crate) struct DueRecovery {
     pub recovery: Recovery,
     after: String,
-    /// Up to here its deliveries are counted; none when all are.
+    /// The last counted delivery; none if all are counted.
     pub(super) counted: Option<String>,
-    /// Up to here the business's events were looked through for what the endpoint did not subscribe to; none when all were.
-    pub(super) looked_through: Option<String>,
+    /// The last scanned event of the business; none if all are scanned.
+    pub(super) scanned: Option<String>,
     pub(super) endpoint_created_at: DateTime<Utc>,
     pub endpoint_deleted: bool,
-    /// How many more deliveries of the endpoint may be pending.
+    /// How many more pending deliveries the endpoint may have.
     pub room: i64,
 }
 
@@ -250,8 +248,8 @@ struct DueRow {
     room: i64,
 }
 
-/// The job that has waited longest, locked until the transaction ends, unless somebody else is at it. There is room while
-/// fewer than `pending_max` deliveries of its endpoint are pending. Serves all businesses.
+/// Locks the recovery that has waited longest. Skips those that another instance has locked. There is room while its
+/// endpoint has fewer than `pending_max` pending deliveries. Serves all businesses.
 pub(crate) async fn lock_due_recovery(
     conn: &mut AsyncPgConnection,
     now: DateTime<Utc>,
@@ -267,12 +265,12 @@ pub(crate) async fn lock_due_recovery(
     let business = row.business_id.parse().map_err(corrupt)?;
     let endpoint = row.endpoint_id.parse().map_err(corrupt)?;
     let found = find_recovery(conn, business, endpoint, row.id.parse().map_err(corrupt)?).await?;
-    let recovery = found.ok_or_else(|| corrupt("a locked recovery is gone"))?;
+    let recovery = found.ok_or_else(|| corrupt("a locked recovery does not exist"))?;
     Ok(Some(DueRecovery {
         recovery,
         after: row.after_id,
         counted: row.counted_id,
-        looked_through: row.looked_through_id,
+        scanned: row.looked_through_id,
         endpoint_created_at: row.endpoint_created_at,
         endpoint_deleted: row.endpoint_deleted,
         room: row.room,
@@ -282,8 +280,9 @@ pub(crate) async fn lock_due_recovery(
 const COUNTED: &str = "
     UPDATE recoveries SET total = total + $3, counted_id = $4 WHERE business_id = $1 AND id = $2";
 
-/// Counts the next portion, unless all is counted: always ahead of what is sent, which is less at a time. Wants the job's lock.
-pub(crate) async fn count_portion(conn: &mut AsyncPgConnection, due: &DueRecovery) -> Result<(), StoreError> {
+/// Counts the next batch. Counting stays ahead of sending because its batches are larger. The caller holds the
+/// recovery's lock.
+pub(crate) async fn count_batch(conn: &mut AsyncPgConnection, due: &DueRecovery) -> Result<(), StoreError> {
     let Some(after) = &due.counted else { return Ok(()) };
     let job = &due.recovery;
     let key = (job.business_id, job.endpoint_id);
@@ -292,13 +291,13 @@ pub(crate) async fn count_portion(conn: &mut AsyncPgConnection, due: &DueRecover
         .bind::<Text, _>(job.business_id.to_string())
         .bind::<Text, _>(job.id.to_string())
         .bind::<BigInt, _>(counted.count)
-        .bind::<Nullable<Text>, _>(counted.goes_on_after())
+        .bind::<Nullable<Text>, _>(counted.continue_after())
         .execute(conn)
         .await?;
     Ok(())
 }
 
-const PORTION: &str = concat!(
+const MISSED: &str = concat!(
     missed!("deliveries.id, deliveries.order_id"),
     " AND deliveries.id > $6 ORDER BY deliveries.id LIMIT $7"
 );
@@ -311,7 +310,7 @@ struct MissedRow {
     order_id: Option<String>,
 }
 
-/// The retry schedule begins anew; what belongs to an order takes its turn in it.
+/// Restarts the retry schedule. Deliveries of an order return to its queue.
 const SEND_AGAIN: &str = "
     UPDATE deliveries
     SET state = 'pending', in_turn = order_id IS NOT NULL, due_at = CASE WHEN order_id IS NULL THEN $3 END,
@@ -319,25 +318,26 @@ const SEND_AGAIN: &str = "
         endpoint_was_up = false, stepped_aside_at = NULL
     WHERE business_id = $1 AND id = ANY ($2) AND state IN ('failed', 'discarded')";
 
-const GO_ON: &str = "
+const ADVANCE: &str = "
     UPDATE recoveries SET after_id = $3, done = done + $4, due_at = $5 WHERE business_id = $1 AND id = $2";
 
-/// Sends the next portion again, as far as there is room; tells how many, or none at the end. Wants the job's lock.
-pub(crate) async fn recover_portion(
+/// Sends the next batch again, as far as there is room. Returns its size; none at the end. The caller holds the
+/// recovery's lock.
+pub(crate) async fn recover_batch(
     conn: &mut AsyncPgConnection,
     due: &DueRecovery,
-    portion_max: i64,
+    batch_max: i64,
     now: DateTime<Utc>,
 ) -> Result<Option<usize>, StoreError> {
     let (job, business) = (&due.recovery, due.recovery.business_id.to_string());
-    let rows: Vec<MissedRow> = statement(PORTION)
+    let rows: Vec<MissedRow> = statement(MISSED)
         .bind::<Text, _>(business.as_str())
         .bind::<Text, _>(job.endpoint_id.to_string())
         .bind::<Text, _>(WebhookDeliveryId::first_of(job.since).to_string())
         .bind::<Text, _>(WebhookDeliveryId::first_of(job.until).to_string())
         .bind::<Timestamptz, _>(job.created_at)
         .bind::<Text, _>(due.after.as_str())
-        .bind::<BigInt, _>(portion_max.min(due.room))
+        .bind::<BigInt, _>(batch_max.min(due.room))
         .load(conn)
         .await?;
     let Some(last) = rows.last().map(|row| row.id.clone()) else { return Ok(None) };
@@ -355,7 +355,7 @@ pub(crate) async fn recover_portion(
         .await?;
     let queue = |order| Queue { order, endpoint: job.endpoint_id };
     advance(conn, &Vec::from_iter(orders.into_iter().map(queue)), now).await?;
-    statement(GO_ON)
+    statement(ADVANCE)
         .bind::<Text, _>(business)
         .bind::<Text, _>(job.id.to_string())
         .bind::<Text, _>(last)
@@ -366,15 +366,15 @@ pub(crate) async fn recover_portion(
     Ok(Some(sent))
 }
 
-const PUT_OFF: &str = "UPDATE recoveries SET due_at = $3 WHERE business_id = $1 AND id = $2";
+const POSTPONE: &str = "UPDATE recoveries SET due_at = $3 WHERE business_id = $1 AND id = $2";
 
-/// Lets others take their turn. Wants the job's lock.
-pub(crate) async fn put_off_recovery(
+/// Lets other recoveries continue. The caller holds the recovery's lock.
+pub(crate) async fn postpone_recovery(
     conn: &mut AsyncPgConnection,
     job: &Recovery,
     until: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    statement(PUT_OFF)
+    statement(POSTPONE)
         .bind::<Text, _>(job.business_id.to_string())
         .bind::<Text, _>(job.id.to_string())
         .bind::<Timestamptz, _>(until)

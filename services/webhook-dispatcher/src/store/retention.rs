@@ -1,5 +1,5 @@
-//! What is kept for a time: attempts, which go a day at a time with their partition; deliveries that are over, events that
-//! none is left of, and the streams of old orders, which go in portions. Serves all businesses.
+//! Retention: attempts are dropped by daily partition; completed deliveries, events without deliveries, and streams of
+//! old orders are deleted in batches. Serves all businesses.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use diesel::QueryableByName;
@@ -10,7 +10,7 @@ use postgres::{StoreError, statement};
 
 use super::corrupt;
 
-/// "retain" read as a number: the advisory lock of whoever makes or drops partitions, or prunes.
+/// The advisory lock of this work: the bytes of "retain".
 const LOCK: i64 = 0x72_65_74_61_69_6e;
 
 const TRY_LOCK: &str = "SELECT pg_try_advisory_xact_lock($1) AS ours";
@@ -21,7 +21,7 @@ struct LockRow {
     ours: bool,
 }
 
-/// Whether nobody else is at it; until the transaction ends.
+/// Returns false if another instance holds the lock. Held until the transaction ends.
 pub(crate) async fn try_lock_retention(conn: &mut AsyncPgConnection) -> Result<bool, StoreError> {
     let row: LockRow = statement(TRY_LOCK).bind::<BigInt, _>(LOCK).get_result(conn).await?;
     Ok(row.ours)
@@ -40,7 +40,7 @@ impl Partition {
     }
 }
 
-/// Besides that of what has no day.
+/// All but the default partition.
 const PARTITIONS: &str = r"
     SELECT child.relname::text AS name,
         substring(pg_get_expr(child.relpartbound, child.oid) FROM 'TO \(''([^'']+)''\)')::timestamptz AS until
@@ -56,23 +56,23 @@ struct PartitionRow {
     until: DateTime<Utc>,
 }
 
-/// The oldest first.
+/// Oldest first.
 pub(crate) async fn partitions(conn: &mut AsyncPgConnection) -> Result<Vec<Partition>, StoreError> {
     let rows: Vec<PartitionRow> = statement(PARTITIONS).load(conn).await?;
     Ok(rows.into_iter().map(|row| Partition { name: row.name, until: row.until }).collect())
 }
 
-/// Who writes attempts meanwhile waits for it, and it for whoever reads; so it does not wait for long itself.
-const DO_NOT_WAIT: &str = "SET LOCAL lock_timeout = '500ms'";
+/// While the statement waits for its lock, it blocks writers of attempts. So it gives up soon.
+const SHORT_LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '500ms'";
 
-/// Makes the partition of a day, with what has gathered in the one for what has no day. Only its last step has a lock
-/// that others meet.
+/// Creates the partition of a day, with the day's attempts from the default partition. Only the last step blocks
+/// others.
 pub(crate) async fn add_partition(conn: &mut AsyncPgConnection, day: NaiveDate) -> Result<(), StoreError> {
-    let next = day.succ_opt().ok_or_else(|| corrupt("a day without a next one"))?;
+    let next = day.succ_opt().ok_or_else(|| corrupt("the day has no successor"))?;
     let (name, day, next) = (partition_name(day), day.to_string(), next.to_string());
     let range = format!("started_at >= '{day} 00:00+00' AND started_at < '{next} 00:00+00'");
     let sql = format!(
-        "{DO_NOT_WAIT};
+        "{SHORT_LOCK_TIMEOUT};
         CREATE TABLE {name} (LIKE attempts INCLUDING ALL, CHECK ({range}));
         WITH moved AS (DELETE FROM attempts_default WHERE {range} RETURNING *) INSERT INTO {name} SELECT * FROM moved;
         ALTER TABLE attempts ATTACH PARTITION {name} FOR VALUES FROM ('{day} 00:00+00') TO ('{next} 00:00+00')"
@@ -88,8 +88,8 @@ pub(crate) async fn drop_partition(
     conn: &mut AsyncPgConnection,
     partition: &Partition,
 ) -> Result<(), StoreError> {
-    // The name is one that the catalogue gave.
-    let sql = format!("{DO_NOT_WAIT}; DROP TABLE \"{}\"", partition.name.replace('"', "\"\""));
+    // The name comes from the catalogue.
+    let sql = format!("{SHORT_LOCK_TIMEOUT}; DROP TABLE \"{}\"", partition.name.replace('"', "\"\""));
     Ok(conn.batch_execute(&sql).await?)
 }
 
@@ -105,8 +105,8 @@ struct StrayRow {
     day: Option<NaiveDate>,
 }
 
-/// How many attempts have no day of their own, up to 10,000, and the first day that they lack.
-pub(crate) async fn attempts_without_day(
+/// The number of attempts in the default partition, at most 10,000, and the first day without a partition.
+pub(crate) async fn attempts_in_default_partition(
     conn: &mut AsyncPgConnection,
 ) -> Result<(i64, Option<NaiveDate>), StoreError> {
     let row: StrayRow = statement(WITHOUT_DAY).get_result(conn).await?;
@@ -115,15 +115,15 @@ pub(crate) async fn attempts_without_day(
 
 const DROP_STRAYS: &str = "DELETE FROM attempts_default WHERE started_at < $1";
 
-/// Of days that would be dropped at once.
-pub(crate) async fn drop_strays(
+/// Deletes attempts of expired days.
+pub(crate) async fn delete_expired_in_default_partition(
     conn: &mut AsyncPgConnection,
     before: DateTime<Utc>,
 ) -> Result<usize, StoreError> {
     Ok(statement(DROP_STRAYS).bind::<Timestamptz, _>(before).execute(conn).await?)
 }
 
-/// How far a portion reached, if it was one.
+/// The end of a batch, and the number of deleted rows.
 #[derive(QueryableByName)]
 struct PortionRow {
     #[diesel(sql_type = Nullable<Text>)]
@@ -132,8 +132,8 @@ struct PortionRow {
     pruned: i64,
 }
 
-/// Along the primary key, whose ids sort by time. What is pending or parked is passed over, however old, and so is what
-/// ended only lately.
+/// Along the primary key, whose ids sort by time. Keeps pending and parked deliveries of any age, and recently
+/// completed ones.
 const PRUNE_DELIVERIES: &str = "
     WITH portion AS (SELECT id, business_id FROM deliveries WHERE id > $1 AND id < $2 ORDER BY id LIMIT $4),
     gone AS (
@@ -143,8 +143,8 @@ const PRUNE_DELIVERIES: &str = "
         RETURNING 1)
     SELECT (SELECT max(id) FROM portion) AS last, (SELECT count(*) FROM gone) AS pruned";
 
-/// Looks at up to `limit` deliveries behind `after`, and deletes those that were over before `ended_before`. Gives the
-/// last one, or none at the end, and how many went.
+/// Scans up to `limit` deliveries after `after`, and deletes those completed before `ended_before`. Returns the last
+/// id, or none at the end, and the number of deleted rows.
 pub(crate) async fn prune_deliveries(
     conn: &mut AsyncPgConnection,
     after: &str,
@@ -171,7 +171,7 @@ const PRUNE_EVENTS: &str = "
         RETURNING 1)
     SELECT (SELECT max(event_id) FROM portion) AS last, (SELECT count(*) FROM gone) AS pruned";
 
-/// As [`prune_deliveries`], for events that no delivery is left of.
+/// As [`prune_deliveries`], for events without deliveries.
 pub(crate) async fn prune_events(
     conn: &mut AsyncPgConnection,
     after: &str,
@@ -187,8 +187,8 @@ pub(crate) async fn prune_events(
     Ok((row.last, row.pruned))
 }
 
-/// Whoever writes about an order holds its stream's lock: what is locked at this moment is not over. Locked here are those
-/// alone that may go. `OFFSET 0` keeps the questions look-ups, where a plan made while tables were small would read them whole.
+/// Skips locked streams: writers about an order hold its stream's lock. Locks only streams that may be deleted. `OFFSET
+/// 0` forces index lookups, where a plan made for small tables would scan them.
 const STREAMS_OVER: &str = "
     WITH portion AS (
         SELECT order_id FROM order_streams WHERE order_id > $1 AND order_id < $2 ORDER BY order_id LIMIT $3),
@@ -208,15 +208,15 @@ struct StreamsRow {
     over: Vec<String>,
 }
 
-/// Asks again: an event may have come before the lock did.
+/// Repeats the conditions: an event may have arrived before the lock.
 const PRUNE_STREAMS: &str = "
     DELETE FROM order_streams
     WHERE order_id = ANY ($1)
       AND NOT EXISTS (SELECT FROM parked_events WHERE parked_events.order_id = order_streams.order_id OFFSET 0)
       AND NOT EXISTS (SELECT FROM events WHERE events.order_id = order_streams.order_id OFFSET 0)";
 
-/// As [`prune_deliveries`], for the streams of orders that were made before, have no event parked, and none in the log: a
-/// delivery that still waits for its turn needs its stream. Wants a transaction.
+/// As [`prune_deliveries`], for streams of old orders without held-back or stored events: a waiting delivery needs its
+/// stream. Runs in the caller's transaction.
 pub(crate) async fn prune_streams(
     conn: &mut AsyncPgConnection,
     after: &str,

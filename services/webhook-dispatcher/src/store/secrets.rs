@@ -1,4 +1,4 @@
-//! The secrets of endpoints, sealed as they are, and where those that they sign for lead.
+//! The encrypted secrets of endpoints.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -9,12 +9,12 @@ use postgres::{StoreError, statement};
 
 use super::corrupt;
 use super::schema::endpoints;
-use crate::secrets::{Sealed, SealedSecrets, Staged};
+use crate::domain::{EncryptedSecret, EncryptedSecrets, StagedSecret};
 
-type Present = (Vec<u8>, String);
-type Next = (Option<Vec<u8>>, Option<String>, Option<DateTime<Utc>>);
+type CurrentColumns = (Vec<u8>, String);
+type NextColumns = (Option<Vec<u8>>, Option<String>, Option<DateTime<Utc>>);
 
-/// The columns of a [`Present`] and a [`Next`].
+/// The columns of a [`CurrentColumns`] and a [`NextColumns`].
 macro_rules! secret_columns {
     () => {
         (
@@ -24,18 +24,21 @@ macro_rules! secret_columns {
     };
 }
 
-fn sealed_secrets(
-    (ciphertext, key_id): Present,
-    (next_ciphertext, next_key_id, from): Next,
-) -> SealedSecrets {
+fn encrypted_secrets(
+    (ciphertext, key_id): CurrentColumns,
+    (next_ciphertext, next_key_id, from): NextColumns,
+) -> EncryptedSecrets {
     let next = next_ciphertext.zip(next_key_id).zip(from);
-    SealedSecrets {
-        present: Sealed { key_id, ciphertext },
-        next: next.map(|((ciphertext, key_id), from)| Staged { secret: Sealed { key_id, ciphertext }, from }),
+    EncryptedSecrets {
+        current: EncryptedSecret { key_id, ciphertext },
+        next: next.map(|((ciphertext, key_id), from)| StagedSecret {
+            secret: EncryptedSecret { key_id, ciphertext },
+            from,
+        }),
     }
 }
 
-/// The same columns in a statement by hand.
+/// The same columns, for raw SQL.
 #[derive(QueryableByName)]
 pub(super) struct SecretColumns {
     #[diesel(sql_type = Binary)]
@@ -50,22 +53,22 @@ pub(super) struct SecretColumns {
     next_secret_from: Option<DateTime<Utc>>,
 }
 
-impl From<SecretColumns> for SealedSecrets {
+impl From<SecretColumns> for EncryptedSecrets {
     fn from(columns: SecretColumns) -> Self {
-        sealed_secrets(
+        encrypted_secrets(
             (columns.secret_ciphertext, columns.secret_key_id),
             (columns.next_secret_ciphertext, columns.next_secret_key_id, columns.next_secret_from),
         )
     }
 }
 
-/// Where a test of the endpoint goes, and the secrets that sign it.
+/// The URL and the secrets of the endpoint.
 pub(crate) async fn find_target(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     id: EndpointId,
-) -> Result<Option<(String, SealedSecrets)>, StoreError> {
-    let row: Option<(String, (Present, Next))> = endpoints::table
+) -> Result<Option<(String, EncryptedSecrets)>, StoreError> {
+    let row: Option<(String, (CurrentColumns, NextColumns))> = endpoints::table
         .filter(endpoints::business_id.eq(business.to_string()))
         .filter(endpoints::id.eq(id.to_string()))
         .filter(endpoints::deleted_at.is_null())
@@ -73,7 +76,7 @@ pub(crate) async fn find_target(
         .first(conn)
         .await
         .optional()?;
-    Ok(row.map(|(url, (present, next))| (url, sealed_secrets(present, next))))
+    Ok(row.map(|(url, (current, next))| (url, encrypted_secrets(current, next))))
 }
 
 /// The endpoint's secrets, locked until the transaction ends.
@@ -81,8 +84,8 @@ pub(crate) async fn lock_secrets(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     id: EndpointId,
-) -> Result<Option<SealedSecrets>, StoreError> {
-    let row: Option<(Present, Next)> = endpoints::table
+) -> Result<Option<EncryptedSecrets>, StoreError> {
+    let row: Option<(CurrentColumns, NextColumns)> = endpoints::table
         .filter(endpoints::business_id.eq(business.to_string()))
         .filter(endpoints::id.eq(id.to_string()))
         .filter(endpoints::deleted_at.is_null())
@@ -91,7 +94,7 @@ pub(crate) async fn lock_secrets(
         .first(conn)
         .await
         .optional()?;
-    Ok(row.map(|(present, next)| sealed_secrets(present, next)))
+    Ok(row.map(|(current, next)| encrypted_secrets(current, next)))
 }
 
 const WRITE: &str = "
@@ -100,28 +103,28 @@ const WRITE: &str = "
         next_secret_ciphertext = $5, next_secret_key_id = $6, next_secret_from = $7
     WHERE business_id = $1 AND id = $2";
 
-/// Wants the endpoint's lock.
+/// The caller holds the endpoint's lock.
 pub(crate) async fn write_secrets(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     id: EndpointId,
-    secrets: &SealedSecrets,
+    secrets: &EncryptedSecrets,
 ) -> Result<(), StoreError> {
     let next = secrets.next.as_ref();
     let written = statement(WRITE)
         .bind::<Text, _>(business.to_string())
         .bind::<Text, _>(id.to_string())
-        .bind::<Binary, _>(secrets.present.ciphertext.as_slice())
-        .bind::<Text, _>(secrets.present.key_id.as_str())
+        .bind::<Binary, _>(secrets.current.ciphertext.as_slice())
+        .bind::<Text, _>(secrets.current.key_id.as_str())
         .bind::<Nullable<Binary>, _>(next.map(|next| next.secret.ciphertext.as_slice()))
         .bind::<Nullable<Text>, _>(next.map(|next| next.secret.key_id.as_str()))
         .bind::<Nullable<Timestamptz>, _>(next.map(|next| next.from))
         .execute(conn)
         .await?;
-    if written == 1 { Ok(()) } else { Err(corrupt("a locked endpoint is gone")) }
+    if written == 1 { Ok(()) } else { Err(corrupt("a locked endpoint does not exist")) }
 }
 
-const FOLD: &str = "
+const PROMOTE: &str = "
     UPDATE endpoints
     SET secret_ciphertext = next_secret_ciphertext, secret_key_id = next_secret_key_id,
         next_secret_ciphertext = NULL, next_secret_key_id = NULL, next_secret_from = NULL
@@ -132,16 +135,17 @@ const FOLD: &str = "
     ) AS due
     WHERE endpoints.id = due.id AND endpoints.business_id = due.business_id";
 
-/// Puts up to `limit` secrets whose time has come into their place; tells how many. Serves all businesses.
-pub(crate) async fn fold_secrets(
+/// Makes up to `limit` staged secrets whose time has come the current ones. Returns their number. Serves all
+/// businesses.
+pub(crate) async fn promote_staged_secrets(
     conn: &mut AsyncPgConnection,
     now: DateTime<Utc>,
     limit: i64,
 ) -> Result<usize, StoreError> {
-    Ok(statement(FOLD).bind::<Timestamptz, _>(now).bind::<BigInt, _>(limit).execute(conn).await?)
+    Ok(statement(PROMOTE).bind::<Timestamptz, _>(now).bind::<BigInt, _>(limit).execute(conn).await?)
 }
 
-const COUNT_OTHERWISE: &str = "
+const COUNT_OTHER_KEYS: &str = "
     SELECT count(*) AS count FROM endpoints
     WHERE deleted_at IS NULL
       AND (secret_key_id <> ALL ($1) OR (next_secret_key_id IS NOT NULL AND next_secret_key_id <> ALL ($1)))";
@@ -152,32 +156,32 @@ struct CountRow {
     count: i64,
 }
 
-/// How many endpoints have a secret that none of these keys opens. Serves all businesses; reads all endpoints, of which
-/// there are a few per business.
-pub(crate) async fn count_sealed_otherwise(
+/// The number of endpoints with a secret that none of these keys decrypts. Serves all businesses. Scans all endpoints,
+/// which are few.
+pub(crate) async fn count_secrets_of_other_keys(
     conn: &mut AsyncPgConnection,
     key_ids: &[String],
 ) -> Result<i64, StoreError> {
-    let row: CountRow = statement(COUNT_OTHERWISE).bind::<Array<Text>, _>(key_ids).get_result(conn).await?;
+    let row: CountRow = statement(COUNT_OTHER_KEYS).bind::<Array<Text>, _>(key_ids).get_result(conn).await?;
     Ok(row.count)
 }
 
-/// An endpoint whose secrets are to be sealed with another key.
-pub(crate) struct SealedRow {
+/// An endpoint with a secret that another key encrypted.
+pub(crate) struct EndpointSecrets {
     pub business: BusinessId,
     pub endpoint: EndpointId,
-    pub secrets: SealedSecrets,
+    pub secrets: EncryptedSecrets,
 }
 
-/// The next endpoints, behind `after`, that have a secret which another key than this one seals, locked until the
-/// transaction ends. Those that were deleted too: they stand in the database. Serves all businesses.
-pub(crate) async fn lock_sealed_otherwise(
+/// Locks the next endpoints after `after` that have a secret encrypted with another key than this one. Includes deleted
+/// endpoints: their secrets are still stored. Serves all businesses.
+pub(crate) async fn lock_secrets_of_other_keys(
     conn: &mut AsyncPgConnection,
     key_id: &str,
     after: Option<EndpointId>,
     limit: i64,
-) -> Result<Vec<SealedRow>, StoreError> {
-    let rows: Vec<(String, String, (Present, Next))> = endpoints::table
+) -> Result<Vec<EndpointSecrets>, StoreError> {
+    let rows: Vec<(String, String, (CurrentColumns, NextColumns))> = endpoints::table
         .filter(endpoints::id.gt(after.map(|id| id.to_string()).unwrap_or_default()))
         .filter(endpoints::secret_key_id.ne(key_id).or(endpoints::next_secret_key_id.ne(key_id)))
         .select((endpoints::business_id, endpoints::id, secret_columns!()))
@@ -187,11 +191,11 @@ pub(crate) async fn lock_sealed_otherwise(
         .load(conn)
         .await?;
     rows.into_iter()
-        .map(|(business, endpoint, (present, next))| {
-            Ok(SealedRow {
+        .map(|(business, endpoint, (current, next))| {
+            Ok(EndpointSecrets {
                 business: business.parse().map_err(corrupt)?,
                 endpoint: endpoint.parse().map_err(corrupt)?,
-                secrets: sealed_secrets(present, next),
+                secrets: encrypted_secrets(current, next),
             })
         })
         .collect()

@@ -1,5 +1,5 @@
-//! Which endpoints want which events. Events that no endpoint of a business wants are stored as well, for a recovery by one
-//! that subscribes to them later.
+//! Finds the subscribers of events. Events without subscribers are stored as well if the business has endpoints: a
+//! recovery may send them after a later subscription.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,10 +11,9 @@ use postgres::{StoreError, statement};
 
 use super::corrupt;
 use super::secrets::SecretColumns;
-use crate::domain::{ENDPOINTS_MAX, Subject};
-use crate::secrets::SealedSecrets;
+use crate::domain::{ENDPOINTS_MAX, EncryptedSecrets, Subject};
 
-/// Of an endpoint that does not want the event, only that there is one.
+/// Returns only the ids of endpoints that do not subscribe.
 const SUBSCRIBERS: &str = "
     SELECT wanted.kind AS wanted_kind, wanted.mode AS wanted_mode, subscriber.*
     FROM unnest($1, $2, $3) AS wanted (business_id, kind, mode)
@@ -35,15 +34,15 @@ const SUBSCRIBERS: &str = "
         LIMIT $4
     ) AS subscriber";
 
-/// An endpoint that wants an event, with what sending it at once would need.
+/// An endpoint that subscribes to an event, with everything that sending needs.
 #[derive(Clone)]
 pub(crate) struct Subscriber {
     pub endpoint: EndpointId,
-    /// Nothing keeps it from being sent to at this moment.
+    /// Neither paused, disabled nor tripped.
     pub open: bool,
     pub max_per_second: Option<i32>,
     pub url: String,
-    pub secrets: SealedSecrets,
+    pub secrets: EncryptedSecrets,
 }
 
 #[derive(QueryableByName)]
@@ -86,8 +85,8 @@ impl Row {
     }
 }
 
-/// The endpoints that want events of these businesses, kinds and modes. A business without endpoints is left out; where it
-/// has some, and none of them wants the subject, the list is empty.
+/// The subscribers of each subject. A business without endpoints is missing in the result. If it has endpoints and none
+/// of them subscribes, the list is empty.
 pub(crate) async fn subscribers(
     mut conn: &AsyncPgConnection,
     subjects: &BTreeSet<Subject>,

@@ -1,4 +1,4 @@
-//! What others hear of endpoints in trouble, so that their business is mailed.
+//! Announcements about failing and disabled endpoints.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! Events are taken in many at a time; each still has its own fate.
+//! Events are accepted in batches; each event still has its own outcome.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ fn shuffle(harness: &Harness, envelopes: &mut [Envelope]) {
     }
 }
 
-/// PostgreSQL's texts hold no NUL: such an event cannot be stored.
+/// PostgreSQL texts cannot contain NUL, so this event cannot be stored.
 #[tokio::test]
 async fn a_poisonous_event_fails_alone() {
     let mut harness = Harness::start().await;
@@ -36,7 +36,7 @@ async fn a_poisonous_event_fails_alone() {
     let mut foreign = harness.envelope(&orders[0], 9, LIFE[7]);
     foreign.business_id = harness.new_business();
     envelopes.push(foreign.clone());
-    // All are there when the service begins, so that they come together.
+    // Published before the service starts, so that they arrive together.
     harness.crash().await;
     harness.publish(&envelopes).await;
     harness.restart();
@@ -50,7 +50,7 @@ async fn a_poisonous_event_fails_alone() {
 }
 
 #[tokio::test]
-async fn too_many_early_events_are_refused_and_those_that_wait_are_kept() {
+async fn too_many_early_events_are_refused_and_those_held_back_are_kept() {
     let mut harness = Harness::start().await;
     let receiver = Receiver::kind();
     harness.endpoint(&receiver).await;
@@ -125,9 +125,9 @@ async fn two_instances_share_shuffled_and_repeated_events() {
     second.abort();
 }
 
-/// The service dies after its commit and before its acknowledgement: the broker brings the same messages again.
+/// The service dies between commit and acknowledgement: the broker delivers the same messages again.
 #[tokio::test]
-async fn what_was_committed_and_not_acknowledged_is_harmless_when_it_comes_again() {
+async fn a_repeated_message_after_a_crash_is_harmless() {
     let mut harness = Harness::start().await;
     let receiver = Receiver::kind();
     harness.endpoint(&receiver).await;
@@ -135,7 +135,7 @@ async fn what_was_committed_and_not_acknowledged_is_harmless_when_it_comes_again
     let envelopes = lives(&harness, &orders);
     harness.publish(&envelopes).await;
     until("all arrive", async || receiver.count() == envelopes.len()).await;
-    // What is not known to have arrived is sent again after the crash.
+    // Webhooks without a recorded outcome are repeated after the crash.
     let succeeded = "deliveries WHERE state = 'succeeded'";
     until("all are known to have arrived", async || harness.count(succeeded).await == 160).await;
     harness.crash_and_restart().await;
@@ -153,7 +153,7 @@ async fn what_was_committed_and_not_acknowledged_is_harmless_when_it_comes_again
     assert!(times.values().all(|times| *times == 1), "{times:?}");
 }
 
-/// The log, and what is sent again, go by them.
+/// The log and recoveries sort by id.
 #[tokio::test]
 async fn the_ids_of_an_order_s_deliveries_rise_with_its_events() {
     let mut harness = Harness::start().await;

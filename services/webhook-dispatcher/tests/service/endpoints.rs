@@ -50,7 +50,7 @@ async fn a_new_endpoint_has_the_defaults_and_shows_its_secret_once() {
 }
 
 #[tokio::test]
-async fn bad_input_is_refused_with_every_fault() {
+async fn bad_input_is_refused_with_every_error() {
     let harness = Harness::start().await;
     for (body, fields) in [
         (json!({}), vec!["url"]),
@@ -82,7 +82,7 @@ async fn a_url_is_shown_as_it_is_called() {
     let typed = r"http://127.0.0.1:1\@10.0.0.1/";
     let created = harness.create(json!({ "url": typed })).await;
     assert_eq!(created.view.url, "http://127.0.0.1:1/@10.0.0.1/");
-    // As the former release kept it.
+    // As the previous release stored it.
     let keep = diesel::sql_query("UPDATE endpoints SET url = $1").bind::<diesel::sql_types::Text, _>(typed);
     keep.execute(&mut harness.connection().await).await.unwrap();
     assert_eq!(harness.view(&created).await.url, "http://127.0.0.1:1/@10.0.0.1/");
@@ -131,7 +131,7 @@ async fn the_list_is_newest_first_in_pages() {
 }
 
 #[tokio::test]
-async fn what_is_not_named_stays_as_it_is() {
+async fn fields_that_are_not_named_stay_the_same() {
     let harness = Harness::start().await;
     let created = harness.create(json!({"url": URL, "modes": ["live"]})).await;
     let changed = harness.patch(&created, json!({"events": ["order.delivered"]})).await;
@@ -153,7 +153,7 @@ async fn what_is_not_named_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_deleted_endpoint_is_gone_and_what_waited_for_it_is_called_off() {
+async fn a_deleted_endpoint_is_gone_and_its_deliveries_are_discarded() {
     let harness = Harness::start().await;
     let receiver = Receiver::kind();
     let endpoint = harness.endpoint(&receiver).await;

@@ -1,4 +1,4 @@
-//! Finding deliveries in the log, and what was sent in each attempt.
+//! Filters of the delivery log, and the details of attempts.
 
 use chrono::{SecondsFormat, TimeDelta};
 use diesel_async::SimpleAsyncConnection;
@@ -82,7 +82,7 @@ async fn the_log_is_filtered_by_all_that_an_owner_asks_for() {
 }
 
 #[tokio::test]
-async fn every_fault_of_the_filters_is_named() {
+async fn every_invalid_filter_is_reported() {
     let harness = Harness::start().await;
     let endpoint = harness.endpoint(&Receiver::kind()).await;
     let some = |text: &str| Some(text.to_owned());
@@ -120,7 +120,7 @@ async fn every_fault_of_the_filters_is_named() {
 }
 
 #[tokio::test]
-async fn a_filter_that_finds_little_looks_through_so_much_and_goes_on_from_there() {
+async fn a_filter_that_finds_little_reads_a_window_and_continues_there() {
     let harness = Harness::start().await;
     let receiver = Receiver::kind();
     let endpoint = harness.endpoint(&receiver).await;
@@ -142,7 +142,7 @@ async fn a_filter_that_finds_little_looks_through_so_much_and_goes_on_from_there
         assert_eq!((second.data.len(), second.has_more, second.continue_after), (1, false, None));
     }
 
-    // One kind of bad end does not hide behind another either.
+    // Also for the other unsuccessful state.
     let spoil =
         "UPDATE deliveries SET state = CASE WHEN kind = 'order.created' THEN 'discarded' ELSE 'failed' END";
     conn.batch_execute(spoil).await.unwrap();
@@ -220,7 +220,7 @@ async fn the_latest_answer_is_shown_and_found() {
     until("a bad answer came", async || found(&endpoint, "503").await == [Some(503)]).await;
     assert_eq!(found(&silent, "5xx").await, []);
     assert_eq!(found(&endpoint, "none").await, []);
-    // What was never sent has no answer, and lacks none.
+    // A delivery that was never sent is not found by `none`.
     assert_eq!(harness.deliveries(&resting).await.len(), 1);
     for wanted in ["none", "2xx", "5xx"] {
         assert_eq!(found(&resting, wanted).await, [], "{wanted}");
@@ -243,7 +243,7 @@ async fn the_latest_answer_is_shown_and_found() {
 
 #[tokio::test]
 async fn each_attempt_shows_the_request_as_it_was_sent() {
-    // The second attempt is made when its owner wants it.
+    // The owner requests the second attempt.
     let adjust = |settings: &mut webhook_dispatcher::Settings| {
         settings.webhooks.retry_seconds = retries("3600");
     };
@@ -278,7 +278,7 @@ async fn each_attempt_shows_the_request_as_it_was_sent() {
 }
 
 #[tokio::test]
-async fn who_asks_for_a_delivery_that_is_on_its_way_is_told_so() {
+async fn a_redelivery_of_a_pending_delivery_reports_its_state() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.timeout_seconds = 600.0;
     let harness = Harness::start_with(adjust, Clock::system()).await;
     let latch = Latch::closed();

@@ -1,4 +1,4 @@
-//! Starts the service with a database and a virtual host of its own, and publishes events as order-api's outbox would.
+//! Starts the service with its own database and virtual host, and publishes events as order-api's outbox would.
 
 use chassis::Chassis;
 use chrono::{DateTime, Utc};
@@ -60,7 +60,7 @@ impl Harness {
         Self { hooks, business, clock, entropy, settings, internal, publisher, _broker: broker, running }
     }
 
-    /// Ends the service wherever it is, as a crash would, and starts another one.
+    /// Aborts the service at any point, as a crash would, and starts another one.
     pub(crate) async fn crash_and_restart(&mut self) {
         self.crash().await;
         self.restart();
@@ -76,7 +76,7 @@ impl Harness {
     pub(crate) async fn crash(&mut self) {
         self.running.abort();
         let ended = (&mut self.running).await;
-        assert!(ended.is_err_and(|error| error.is_cancelled()), "it ended by itself");
+        assert!(ended.is_err_and(|error| error.is_cancelled()), "it ended without the abort");
     }
 
     /// Another tenant of the same service.
@@ -158,7 +158,7 @@ impl Harness {
         envelope
     }
 
-    /// How many events were set aside.
+    /// The number of dead-lettered events.
     pub(crate) async fn dead_letters(&self) -> u32 {
         let url = self.settings.broker.url.expose();
         let connection =
@@ -170,7 +170,7 @@ impl Harness {
         queue.message_count()
     }
 
-    /// So many deliveries of the endpoint that are over, newer than all that are made.
+    /// Inserts completed deliveries of the endpoint, newer than all others.
     pub(crate) async fn fill(&self, endpoint: &CreatedEndpoint, count: u32) {
         let (business, endpoint) = (self.business, endpoint.view.id);
         let fill = format!(
@@ -186,7 +186,7 @@ impl Harness {
         self.connection().await.batch_execute(&fill).await.unwrap();
     }
 
-    /// How many rows there are in a table, or `table WHERE condition`.
+    /// The number of rows in a table, or in `table WHERE condition`.
     pub(crate) async fn count(&self, from: &str) -> i64 {
         use diesel_async::RunQueryDsl;
         let count = diesel::dsl::sql::<diesel::sql_types::BigInt>(&format!("(SELECT count(*) FROM {from})"));
@@ -213,7 +213,7 @@ impl Drop for Harness {
     }
 }
 
-/// An order that events tell of.
+/// An order with events.
 #[derive(Clone, Debug)]
 pub(crate) struct TestOrder {
     pub business: BusinessId,
@@ -273,7 +273,7 @@ pub(crate) fn client(internal: &Url, token: &Secret) -> WebhooksClient {
     WebhooksClient(test_kit::peer("webhook-dispatcher", internal, token))
 }
 
-/// A time at which a manual clock may stand.
+/// A time for manual clocks.
 pub(crate) fn some_day() -> DateTime<Utc> {
     DateTime::from_timestamp(1_767_225_600, 0).expect("a time")
 }
@@ -315,7 +315,7 @@ async fn settings() -> Settings {
     }
 }
 
-/// What the log is asked for; absent is everything.
+/// Query parameters of the log.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeliveriesQuery {

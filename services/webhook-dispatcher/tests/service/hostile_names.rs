@@ -1,5 +1,5 @@
-//! Names that lead inside, told by a name server in the hands of an attacker. A listener on this machine stands for what must
-//! not be reached: it counts every connection, before any byte is read.
+//! Names with private addresses from a hostile name server (SSRF, DNS rebinding). A listener on this machine counts
+//! every connection that must not happen.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn are(texts: &[&str]) -> Said {
     Said::Addresses(addresses(texts))
 }
 
-/// What is said at the first question of a kind, and what at all others.
+/// The response to the first query of a kind, and to all others.
 fn zone(name: &str) -> Said {
     match name {
         "loopback.test" => are(&["127.0.0.1"]),
@@ -97,7 +97,7 @@ const LEAD_INSIDE: [&str; 24] = [
     "LoopBack.TEST.",
     "inside.test.",
 ];
-/// Whatever comes of them, it is no connection.
+/// None of them may lead to a connection.
 const LEAD_NOWHERE: [&str; 8] = [
     "alias-of-localhost.test",
     "alias-of-literal.test",
@@ -109,7 +109,7 @@ const LEAD_NOWHERE: [&str; 8] = [
     "failing.test",
 ];
 
-/// What must not be reached: on 127.0.0.1 and, where this machine speaks IPv6, on ::1.
+/// The listener that must not be reached: on 127.0.0.1 and, if this machine has IPv6, on ::1.
 pub(crate) struct Inside {
     pub port: u16,
     connections: Arc<AtomicUsize>,
@@ -137,7 +137,7 @@ impl Inside {
     }
 }
 
-/// A service that asks this name server, and may call nothing private but 127.9.9.9.
+/// A service with this name server, whose only allowed private address is 127.9.9.9.
 async fn harness(server: &NameServer) -> Harness {
     let name_servers = server.address.to_string();
     let adjust = move |settings: &mut webhook_dispatcher::Settings| {
@@ -160,7 +160,7 @@ pub(crate) async fn sent_to(harness: &Harness, endpoint: &CreatedEndpoint, url: 
 }
 
 #[tokio::test]
-async fn names_that_lead_inside_are_refused_by_the_api_and_by_the_sender() {
+async fn names_with_private_addresses_are_refused_by_the_api_and_by_the_sender() {
     let (server, inside) = (NameServer::start(zone).await, Inside::listen().await);
     let harness = harness(&server).await;
     let endpoint = harness.create(json!({"url": "http://127.9.9.9/"})).await;
@@ -180,8 +180,8 @@ async fn names_that_lead_inside_are_refused_by_the_api_and_by_the_sender() {
 }
 
 #[tokio::test]
-async fn a_name_that_leads_elsewhere_when_it_is_called_is_refused_then() {
-    // First a public address, for whoever checks; then a private one, for whoever calls.
+async fn a_rebinding_name_is_refused_when_it_is_called() {
+    // A public address for the check, then a private one for the call.
     let rebound = Arc::new(AtomicBool::new(false));
     let now = Arc::clone(&rebound);
     let zone = move |_: &str| are(&[if now.load(Ordering::SeqCst) { "127.0.0.1" } else { PUBLIC }]);
@@ -194,13 +194,13 @@ async fn a_name_that_leads_elsewhere_when_it_is_called_is_refused_then() {
         let before = server.asked("rebinding.test");
         let result = harness.hooks.test(harness.business, &endpoint.view.id.to_string()).await.unwrap();
         assert!(result.error.unwrap().contains("not public"));
-        assert!(server.asked("rebinding.test") > before, "it is looked up anew for every call");
+        assert!(server.asked("rebinding.test") > before, "it is resolved for every call");
     }
     assert_eq!(inside.connections(), 0);
 }
 
 #[tokio::test]
-async fn names_without_a_good_answer_are_called_nowhere_and_not_waited_for() {
+async fn unresolvable_names_are_not_called_and_cause_no_delay() {
     let (server, inside) = (NameServer::start(zone).await, Inside::listen().await);
     let harness = harness(&server).await;
     for name in LEAD_NOWHERE {
@@ -216,8 +216,8 @@ async fn names_without_a_good_answer_are_called_nowhere_and_not_waited_for() {
     assert_eq!(inside.connections(), 0);
 }
 
-/// The answer that a caller gets who waits for so long as callers do. A busy machine makes him call again; a service that
-/// waits for the name server keeps him waiting every time.
+/// The answer that a caller gets who waits for so long as callers do. A busy machine makes him call again; a service
+/// that waits for the name server keeps him waiting every time.
 async fn in_time<T>(name: &str, mut call: impl AsyncFnMut() -> Result<T, CallError>) -> T {
     eventually(&format!("an answer in time: {name}"), async || match call().await {
         Ok(answer) => Some(answer),
@@ -227,10 +227,10 @@ async fn in_time<T>(name: &str, mut call: impl AsyncFnMut() -> Result<T, CallErr
     .await
 }
 
-/// Whoever calls the service waits for 3 s. An answer that comes later is an error to him, with an endpoint behind it whose
-/// secret nobody has seen.
+/// Callers wait for 3 s. After a later response they would see an error, and the secret of the created endpoint would
+/// be lost.
 #[tokio::test]
-async fn a_name_server_that_does_not_answer_keeps_no_caller_waiting() {
+async fn a_silent_name_server_delays_no_caller() {
     let server = NameServer::start(zone).await;
     let harness = harness(&server).await;
     let token = &harness.settings.internal.token;
@@ -251,7 +251,7 @@ async fn a_name_server_that_does_not_answer_keeps_no_caller_waiting() {
     }
 }
 
-/// That the cases above could fail: the same names are called where the operator allows it.
+/// Shows that the tests above can fail: the same names are called if the operator allows it.
 #[tokio::test]
 async fn the_same_names_are_called_where_the_operator_allows_it() {
     let (server, receiver) = (NameServer::start(zone).await, Receiver::kind());

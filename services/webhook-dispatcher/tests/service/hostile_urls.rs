@@ -1,5 +1,5 @@
-//! Every spelling of an address that must not be called, at each door: where an endpoint is set up, where it is changed, and
-//! where a webhook leaves. A listener on this machine, on whose port all of them are, must never be connected to.
+//! Every spelling of a private address is refused at creation, at update, and before sending. A listener on this
+//! machine must never get a connection.
 
 use domain::Clock;
 use serde_json::json;
@@ -119,8 +119,8 @@ const HOSTILE: &[&str] = &[
     "unix:/var/run/docker.sock",
 ];
 
-/// No name and no place at all. They are refused where an owner sets them; that a name without an address gets no webhook
-/// needs no rule.
+/// No name and no place at all. They are refused where an owner sets them; that a name without an address gets no
+/// webhook needs no rule.
 const MALFORMED: &[&str] = &[
     "http://127.9.9.9:0/",
     "http://shop.test:0/",
@@ -161,7 +161,7 @@ async fn malformed_urls_are_refused_where_they_are_set() {
 }
 
 #[tokio::test]
-async fn every_hostile_url_is_refused_at_every_door() {
+async fn every_hostile_url_is_refused_everywhere() {
     let inside = Inside::listen().await;
     // One other loopback address is allowed, so that an endpoint can be set up at all.
     let adjust = |settings: &mut webhook_dispatcher::Settings| {
@@ -180,7 +180,7 @@ async fn every_hostile_url_is_refused_at_every_door() {
         }
         // As if it had come into the database before the rule that refuses it.
         let error = sent_to(&harness, &endpoint, &url).await;
-        assert!(error.starts_with("not sent") || error.contains("not usable"), "{url}: {error}");
+        assert!(error.starts_with("not sent") || error.contains("no longer usable"), "{url}: {error}");
     }
     assert_eq!(inside.connections(), 0);
 }

@@ -1,4 +1,4 @@
-//! One bad endpoint delays nobody else.
+//! One bad endpoint or busy business does not delay others.
 
 use std::time::Duration;
 
@@ -40,10 +40,10 @@ async fn a_hung_endpoint_delays_nobody_else() {
     assert_eq!(hung.count(), 2, "its first two are still unanswered, and it got no more than its share");
 }
 
-/// Accounts are free, and so are their test orders.
+/// Accounts and their test orders are free of charge.
 #[tokio::test]
 async fn free_accounts_that_answer_late_leave_room_for_others() {
-    // Half of them are for tests. While nothing ends, one account after the other takes half of what is left: 16, 8, 4, 2.
+    // Half of the slots are for tests. While no attempt ends, each account takes half of the rest: 16, 8, 4, 2.
     const PLACES: usize = 64;
     const ACCOUNTS: usize = 4;
     const ENDPOINTS: usize = 5;
@@ -88,9 +88,9 @@ async fn free_accounts_that_answer_late_leave_room_for_others() {
     until("nothing is lost", async || late.count() == backlog.len() * ENDPOINTS).await;
 }
 
-/// A business whose tests have all the places that it may have is sent its live events all the same.
+/// A business whose tests use all their slots still gets its live events.
 #[tokio::test]
-async fn a_live_event_gets_by_tests_that_wait() {
+async fn a_live_event_passes_waiting_tests() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| {
         settings.webhooks.concurrency = 8;
         settings.webhooks.timeout_seconds = 600.0;

@@ -1,4 +1,4 @@
-//! The delivery log, and sending again.
+//! The delivery log, and redelivery.
 
 use domain::{EventKind, Mode};
 use internal_api::webhooks::{DeliveryState, OrderDeliveriesQuery, Redelivery};

@@ -1,5 +1,4 @@
-//! webhook-dispatcher as its callers and its receivers meet it: the whole service on a real PostgreSQL and RabbitMQ,
-//! through its typed client, with real HTTP receivers.
+//! The whole service on a real PostgreSQL and RabbitMQ, called through its typed client, with real HTTP receivers.
 #![expect(
     clippy::expect_used,
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! A name server in the hands of an attacker: a real one, over UDP and TCP, that answers as the test wants.
+//! A hostile name server over UDP and TCP, with responses that the test chooses.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -11,10 +11,10 @@ use tokio::task::JoinHandle;
 const A: u16 = 1;
 const CNAME: u16 = 5;
 const AAAA: u16 = 28;
-/// What clients take over UDP; more is cut off, and asked for again over TCP.
+/// The size limit over UDP. Longer responses are truncated, and the client repeats the query over TCP.
 const UDP_BYTES_MAX: usize = 1_232;
 
-/// What is said of a name.
+/// The response for a name.
 #[derive(Clone, Debug)]
 pub(crate) enum Said {
     /// Addresses of both kinds; of each, those that were asked for are answered.
@@ -25,7 +25,7 @@ pub(crate) enum Said {
     Others(&'static str, Vec<IpAddr>),
     /// No such name.
     Nothing,
-    /// `SERVFAIL`: no word of whether there is such a name.
+    /// `SERVFAIL`.
     Failure,
     /// No answer at all.
     Silence,
@@ -57,7 +57,7 @@ impl NameServer {
         Self { address, shared, tasks }
     }
 
-    /// How often the name's IPv4 addresses were asked for.
+    /// The number of queries for the name's IPv4 addresses.
     pub(crate) fn asked(&self, name: &str) -> usize {
         let asked = self.shared.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.get(&(name.to_owned(), A)).copied().unwrap_or_default()
@@ -92,7 +92,7 @@ async fn over_udp(socket: UdpSocket, shared: Arc<Shared>) {
 async fn over_tcp(listener: TcpListener, shared: Arc<Shared>) {
     while let Ok((stream, _)) = listener.accept().await {
         let shared = Arc::clone(&shared);
-        // How a conversation ends is the client's matter.
+        // The client may close the connection at any time.
         tokio::spawn(async move { converse(stream, &shared).await.ok() });
     }
 }

@@ -1,4 +1,4 @@
-//! Events of one order arrive in their order, whatever order the broker brings them in.
+//! An order's events arrive in sequence, in whatever order the broker delivers them.
 
 use std::collections::BTreeSet;
 
@@ -108,7 +108,7 @@ fn receiver_id(receiver: &Receiver, reference: &str, sequence: i64) -> String {
 }
 
 #[tokio::test]
-async fn subscriptions_and_modes_decide_who_hears_what() {
+async fn subscriptions_and_modes_select_the_events() {
     let harness = Harness::start().await;
     let (usual, picky, live_only) = (Receiver::kind(), Receiver::kind(), Receiver::kind());
     harness.endpoint(&usual).await;
@@ -134,7 +134,7 @@ async fn subscriptions_and_modes_decide_who_hears_what() {
     harness.publish(std::slice::from_ref(&low)).await;
 
     until("all are told", async || usual.count() == 3 && picky.count() == 3 && live_only.count() == 2).await;
-    // Not subscribed kinds leave no gap that anything waits for.
+    // Events without a subscription leave no gap in the queue.
     assert_eq!(usual.sequences(&live.reference), [1, 4]);
     assert_eq!(usual.sequences(&test.reference), [1]);
     assert_eq!(live_only.sequences(&live.reference), [1, 4]);
@@ -145,7 +145,7 @@ async fn subscriptions_and_modes_decide_who_hears_what() {
 }
 
 #[tokio::test]
-async fn an_unsubscribed_event_in_the_middle_of_a_queue_is_called_off_and_blocks_nobody() {
+async fn an_unsubscribed_event_in_the_middle_of_a_queue_is_discarded() {
     let harness = Harness::start().await;
     let receiver = Receiver::kind();
     let endpoint = harness.endpoint(&receiver).await;

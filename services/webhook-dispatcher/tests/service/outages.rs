@@ -1,4 +1,4 @@
-//! Endpoints that fail: the breaker, who may be overtaken and who not, and being disabled in the end.
+//! Failing endpoints: the circuit breaker, skipping, disabling.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use crate::harness::{DeliveriesQuery, Harness, LIFE, TestOrder, retries, some_da
 use crate::receiver::{Latch, Receiver, reply};
 use crate::witness::Witness;
 
-/// Works or fails as the test wants.
+/// Succeeds or fails as the test chooses.
 #[derive(Clone, Default)]
 struct Switch(Arc<AtomicBool>);
 
@@ -52,7 +52,7 @@ async fn parked(harness: &Harness, endpoint: &CreatedEndpoint) -> i64 {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_only_fails_is_left_alone_and_goes_on_from_each_head() {
+async fn a_failing_endpoint_trips_its_breaker_and_continues_with_each_head() {
     let harness = harness(|_| {}).await;
     let switch = Switch::default();
     let receiver = switch.receiver();
@@ -64,7 +64,7 @@ async fn an_endpoint_that_only_fails_is_left_alone_and_goes_on_from_each_head() 
     let resting =
         async || harness.view(&endpoint).await.trouble.is_some_and(|one| one.resting_until.is_some());
     until("it is left alone", resting).await;
-    // What was under way when it tripped ends; then nothing comes until the pause is over, whatever is due.
+    // Attempts in flight at the trip end. Then nothing is sent until the pause is over.
     let tried = receiver.count();
     assert!((10..40).contains(&tried), "{tried} attempts");
     let view = harness.view(&endpoint).await;
@@ -87,7 +87,7 @@ async fn an_endpoint_that_only_fails_is_left_alone_and_goes_on_from_each_head() 
 }
 
 #[tokio::test]
-async fn an_event_that_is_never_taken_lets_others_pass_while_the_endpoint_takes_others() {
+async fn an_event_that_is_always_refused_is_skipped_while_others_are_accepted() {
     let harness = harness(|webhooks| webhooks.step_aside_seconds = 1).await;
     let poisoned = harness.new_order(Mode::Live);
     let reference = poisoned.reference.clone();
@@ -119,7 +119,7 @@ async fn an_event_that_is_never_taken_lets_others_pass_while_the_endpoint_takes_
 }
 
 #[tokio::test]
-async fn nobody_passes_while_the_endpoint_is_down() {
+async fn nothing_is_skipped_while_the_endpoint_is_down() {
     let harness = harness(|webhooks| webhooks.step_aside_seconds = 1).await;
     let switch = Switch::default();
     switch.turn(true);
@@ -131,7 +131,7 @@ async fn nobody_passes_while_the_endpoint_is_down() {
     switch.turn(false);
     let order = harness.new_order(Mode::Live);
     harness.publish(&life(&harness, &order, 4)).await;
-    // Long enough to step aside, were it not for the outage: the breaker opens after ten failures, two seconds.
+    // Long enough to be skipped, except for the outage: the breaker opens after ten failures, two seconds.
     let resting =
         async || harness.view(&endpoint).await.trouble.is_some_and(|one| one.resting_until.is_some());
     until("it is left alone", resting).await;
@@ -143,8 +143,8 @@ async fn nobody_passes_while_the_endpoint_is_down() {
 }
 
 #[tokio::test]
-async fn an_owner_s_test_that_is_received_ends_the_pause() {
-    // The pause does not end by itself: the clock stands still.
+async fn a_passed_connection_test_closes_the_breaker() {
+    // The pause does not end: the clock stands still.
     let harness = harness_on(Clock::manual(some_day()), |_| {}).await;
     let switch = Switch::default();
     let receiver = switch.receiver();
@@ -246,7 +246,7 @@ async fn an_endpoint_is_sent_no_more_per_second_than_its_owner_wants() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_asks_for_time_is_left_alone_at_once() {
+async fn a_requested_pause_trips_the_breaker_at_once() {
     let harness = harness(|_| {}).await;
     let receiver = Receiver::start(|_, before| {
         let mut reply = reply(if before == 0 { 429 } else { 200 });

@@ -1,4 +1,4 @@
-//! Outcomes that cannot be stored as they are.
+//! Outcomes that cannot be stored in full.
 
 use diesel_async::SimpleAsyncConnection;
 use domain::{Clock, Mode};
@@ -7,9 +7,9 @@ use test_kit::until;
 use crate::harness::{Harness, LIFE, retries};
 use crate::receiver::{Receiver, reply};
 
-/// Otherwise the webhook would be sent again each time that its lease ends, for ever.
+/// Otherwise the webhook would be repeated forever, whenever its lease expires.
 #[tokio::test]
-async fn an_attempt_that_cannot_be_stored_counts_all_the_same() {
+async fn an_attempt_that_cannot_be_stored_is_counted() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| {
         settings.webhooks.retry_seconds = retries("0.1,0.1");
     };

@@ -1,4 +1,4 @@
-//! The owner's test of an endpoint.
+//! Connection tests by the endpoint's owner.
 
 use std::sync::{Arc, OnceLock};
 
@@ -96,7 +96,7 @@ async fn a_paused_endpoint_can_be_tested_and_an_unknown_one_cannot() {
     }
 }
 
-/// A receiver that verifies what it is sent, once it knows the secret, and answers a wrong signature with `refusal`.
+/// A receiver that verifies signatures once it knows the secret, and answers wrong ones with `refusal`.
 fn verifying(secret: Arc<OnceLock<String>>, refusal: u16, now: i64) -> Receiver {
     Receiver::start(move |received, _| {
         let secret = secret.get().expect("the secret");
@@ -113,7 +113,7 @@ async fn a_receiver_proves_itself_by_refusing_a_wrong_signature() {
     let now = harness.clock.now().timestamp();
     for (status, refused, problem) in [
         (401, Some(true), None),
-        (200, Some(false), Some("took a webhook with a wrong signature")),
+        (200, Some(false), Some("accepted a webhook with a wrong signature")),
         (500, None, Some("it answered 500")),
     ] {
         let secret = Arc::new(OnceLock::new());
@@ -158,7 +158,7 @@ async fn a_receiver_proves_itself_by_refusing_a_wrong_signature() {
     }
 }
 
-/// Whatever one business's receivers take their time with.
+/// Even if all receivers of one business are slow.
 #[tokio::test]
 async fn tests_of_one_business_leave_room_for_another_s() {
     const AT_ONCE: usize = 40;

@@ -1,4 +1,4 @@
-//! What came while an endpoint was disabled holds up what comes later for the same order, until its owner decides.
+//! Parked deliveries block later events of their order until the owner decides.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use test_kit::until;
 use crate::harness::{Harness, LIFE, TestOrder};
 use crate::receiver::{Receiver, reply};
 
-/// An endpoint that said that it is gone, and would take everything since.
+/// An endpoint that answered 410 once and accepts everything since.
 async fn disabled(sweep_seconds: f64) -> (Harness, Receiver, CreatedEndpoint) {
     let adjust =
         |settings: &mut webhook_dispatcher::Settings| settings.webhooks.sweep_seconds = sweep_seconds;
@@ -22,7 +22,7 @@ async fn disabled(sweep_seconds: f64) -> (Harness, Receiver, CreatedEndpoint) {
     (harness, receiver, endpoint)
 }
 
-/// An endpoint that was disabled, and works again; so many events of an order are parked, and the next one waits behind
+/// An endpoint that was disabled and works again. Some events of an order are parked, and the next one waits behind
 /// them.
 async fn with_one_behind(parked: usize) -> (Harness, Receiver, CreatedEndpoint, TestOrder) {
     let (harness, receiver, endpoint) = disabled(0.2).await;
@@ -39,7 +39,7 @@ async fn with_one_behind(parked: usize) -> (Harness, Receiver, CreatedEndpoint, 
     until("it is there", async || of_order(&harness, &endpoint, &order).await.len() == parked + 1).await;
     harness.publish_created(&other).await;
     until("another order goes on", async || receiver.sequences(&other.reference) == [1]).await;
-    assert!(receiver.sequences(&order.reference).is_empty(), "it waits behind what is parked");
+    assert!(receiver.sequences(&order.reference).is_empty(), "it waits behind parked deliveries");
     (harness, receiver, endpoint, order)
 }
 
@@ -50,7 +50,7 @@ async fn of_order(harness: &Harness, endpoint: &CreatedEndpoint, order: &TestOrd
 }
 
 #[tokio::test]
-async fn what_is_replayed_comes_before_what_came_later() {
+async fn replayed_deliveries_come_before_later_ones() {
     let (harness, receiver, endpoint, order) = with_one_behind(3).await;
     let id = endpoint.view.id.to_string();
     harness.hooks.decide_parked(harness.business, &id, "replay").await.expect("accepted");
@@ -58,7 +58,7 @@ async fn what_is_replayed_comes_before_what_came_later() {
 }
 
 #[tokio::test]
-async fn what_is_discarded_holds_up_nothing_any_more() {
+async fn discarded_deliveries_block_nothing() {
     let (harness, receiver, endpoint, order) = with_one_behind(2).await;
     let id = endpoint.view.id.to_string();
     harness.hooks.decide_parked(harness.business, &id, "discard").await.expect("accepted");
@@ -66,7 +66,7 @@ async fn what_is_discarded_holds_up_nothing_any_more() {
 }
 
 #[tokio::test]
-async fn what_is_redelivered_holds_up_nothing_any_more() {
+async fn redelivered_deliveries_block_nothing() {
     let (harness, receiver, endpoint, order) = with_one_behind(1).await;
     let log = harness.deliveries(&endpoint).await;
     let parked = |one: &&internal_api::webhooks::DeliveryView| {
@@ -78,9 +78,9 @@ async fn what_is_redelivered_holds_up_nothing_any_more() {
     until("both arrive", async || arrived() == BTreeSet::from([1, 2])).await;
 }
 
-/// The sweeper may not have come by yet.
+/// The sweeper may not have run yet.
 #[tokio::test]
-async fn what_waited_while_it_was_disabled_is_parked_at_the_latest_when_it_is_enabled() {
+async fn pending_deliveries_are_parked_at_the_latest_when_the_endpoint_is_enabled() {
     let (harness, receiver, endpoint) = disabled(60.0).await;
     let order = harness.new_order(Mode::Live);
     harness.publish_created(&order).await;

@@ -1,5 +1,5 @@
-//! Once an order's personal data is erased, nothing here tells of its people: what was sent, what waits, what comes yet, and
-//! what receivers answered. Everything else goes on.
+//! After an erasure, no stored or sent data of an order contains personal data: sent, waiting and later events, and
+//! responses.
 
 use diesel::sql_query;
 use diesel::sql_types::BigInt;
@@ -15,7 +15,7 @@ use crate::receiver::{Latch, Receiver, Reply, reply};
 
 const NAME: &str = "Quentina";
 
-/// Tells of somebody.
+/// Contains personal data.
 fn telling(harness: &Harness, order: &TestOrder, sequence: i64, kind: EventKind) -> Envelope {
     let mut envelope = harness.envelope(order, sequence, kind);
     if let Body::Order(event) = &mut envelope.body {
@@ -42,7 +42,7 @@ struct Count {
     count: i64,
 }
 
-/// In how many rows the name stands, of all that could hold it.
+/// The number of rows that contain the name.
 async fn mentions(harness: &Harness) -> i64 {
     let sql = format!(
         "SELECT (SELECT count(*) FROM events WHERE convert_from(body, 'UTF8') LIKE '%{NAME}%')
@@ -54,7 +54,7 @@ async fn mentions(harness: &Harness) -> i64 {
     sql_query(sql).get_result::<Count>(&mut conn).await.unwrap().count
 }
 
-/// Names whom the parcel is for, as some do: first in a header, then in the body.
+/// A receiver whose responses name the recipient: first in a header, then in the body.
 fn talkative() -> Receiver {
     Receiver::start(|_, before| match before {
         0 => Reply { headers: vec![("x-recipient", NAME.to_owned())], ..reply(200) },
@@ -63,7 +63,7 @@ fn talkative() -> Receiver {
 }
 
 #[tokio::test]
-async fn what_was_sent_what_waits_and_what_comes_yet_tell_of_nobody() {
+async fn sent_waiting_and_later_events_contain_no_personal_data() {
     let harness = Harness::start().await;
     let receiver = talkative();
     let endpoint = harness.endpoint(&receiver).await;
@@ -76,7 +76,7 @@ async fn what_was_sent_what_waits_and_what_comes_yet_tell_of_nobody() {
     until("two arrive and one waits", async || mentions(&harness).await == 4).await;
     until("both are over", async || harness.succeeded(&endpoint).await).await;
 
-    // As often as it comes.
+    // Repeated messages are harmless.
     harness.publish(&[erasure(&harness, &order), erasure(&harness, &order)]).await;
     until("nobody is named", async || mentions(&harness).await == 0).await;
 
@@ -88,7 +88,7 @@ async fn what_was_sent_what_waits_and_what_comes_yet_tell_of_nobody() {
         details.request_body
     };
     assert!(body_of(&assigned).await.contains("personalDataErasedAt"));
-    assert!(!body_of(&created).await.contains("personalDataErasedAt"), "it told of nobody");
+    assert!(!body_of(&created).await.contains("personalDataErasedAt"), "it contained no personal data");
 
     let late = telling(&harness, &order, 3, EventKind::OrderPickedUp);
     harness.publish(&[late]).await;
@@ -113,7 +113,7 @@ async fn what_was_sent_what_waits_and_what_comes_yet_tell_of_nobody() {
 }
 
 #[tokio::test]
-async fn an_erasure_that_overtakes_the_events_or_dies_half_way_is_done_all_the_same() {
+async fn an_erasure_completes_although_it_overtakes_events_or_is_interrupted() {
     let mut harness = Harness::start().await;
     let receiver = Receiver::kind();
     harness.endpoint(&receiver).await;
@@ -173,12 +173,12 @@ async fn an_order_that_is_placed_after_it_was_erased_is_complete_again() {
 }
 
 #[tokio::test]
-async fn an_answer_that_comes_after_the_erasure_is_not_kept() {
+async fn a_response_after_the_erasure_is_not_stored() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.timeout_seconds = 600.0;
     let harness = Harness::start_with(adjust, Clock::system()).await;
     let latch = Latch::closed();
     let held = latch.clone();
-    // The second attempt succeeds: what is kept of a failure is no more.
+    // The second attempt succeeds.
     let receiver = Receiver::start(move |_, before| Reply {
         headers: vec![("x-recipient", NAME.to_owned())],
         body: format!("thanks, {NAME}").into_bytes(),

@@ -1,4 +1,4 @@
-//! An integrator's web server: it keeps what it is sent and answers as the test wants.
+//! An integrator's web server: stores requests and responds as the test chooses.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ impl Received {
     }
 }
 
-/// What is answered.
+/// A response.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub status: u16,
@@ -59,7 +59,7 @@ pub(crate) fn reply(status: u16) -> Reply {
     Reply { status, headers: Vec::new(), body, after: Duration::ZERO, held: None }
 }
 
-/// Holds answers back until the test opens it. Clones are the same latch.
+/// Delays responses until the test opens it. Clones are the same latch.
 #[derive(Clone, Debug)]
 pub(crate) struct Latch(watch::Sender<bool>);
 
@@ -142,7 +142,7 @@ impl Receiver {
 
 impl Drop for Receiver {
     fn drop(&mut self) {
-        // The order to stop is sent at once; nobody waits for it to be carried out.
+        // Stops in the background.
         drop(self.handle.stop(false));
     }
 }

@@ -1,4 +1,4 @@
-//! What an endpoint missed is sent again as a job.
+//! Recoveries send missed webhooks again.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn text(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Micros, true)
 }
 
-/// A receiver that fails everything until it is told not to; for a few, or the endpoint is left alone for a while.
+/// A receiver that fails until the test changes it. Only for a few webhooks: more would trip the breaker.
 fn moody() -> (Receiver, Arc<AtomicBool>) {
     let well = Arc::new(AtomicBool::new(false));
     let told = well.clone();
@@ -60,7 +60,7 @@ async fn all_are(harness: &Harness, state: &str, count: i64) -> bool {
     harness.count(&format!("deliveries WHERE state = '{state}'")).await == count
 }
 
-/// As after an outage that outlasted all retries. The endpoint rests meanwhile: one that fails so much would be left alone.
+/// As after an outage that outlasted all retries. The endpoint is paused meanwhile: otherwise its breaker would trip.
 async fn fail_what_waits(harness: &Harness, endpoint: &CreatedEndpoint, count: i64) {
     until("all wait", async || all_are(harness, "pending", count).await).await;
     let fail = format!(
@@ -73,7 +73,7 @@ async fn fail_what_waits(harness: &Harness, endpoint: &CreatedEndpoint, count: i
 }
 
 #[tokio::test]
-async fn what_failed_is_sent_again_in_its_order_and_nothing_else() {
+async fn only_failed_deliveries_are_sent_again_and_in_order() {
     let clock = Clock::manual(some_day());
     let harness = start_on(clock.clone()).await;
     let receiver = Receiver::kind();
@@ -122,9 +122,9 @@ async fn what_failed_is_sent_again_in_its_order_and_nothing_else() {
     assert_eq!((page.data.as_slice(), page.has_more), (&[ended][..], false));
 }
 
-/// It would be sent anyway, in an hour; whoever asks wants it now.
+/// Otherwise it would be sent in an hour.
 #[tokio::test]
-async fn what_waits_for_its_next_attempt_is_sent_at_once() {
+async fn pending_deliveries_are_brought_forward() {
     let hourly = |settings: &mut webhook_dispatcher::Settings| {
         settings.webhooks.retry_seconds = retries("3600,3600,3600");
     };
@@ -145,7 +145,7 @@ async fn what_waits_for_its_next_attempt_is_sent_at_once() {
 }
 
 #[tokio::test]
-async fn a_job_survives_crashes_and_does_nothing_twice() {
+async fn a_recovery_survives_crashes_and_repeats_nothing() {
     let mut harness = start().await;
     let receiver = Receiver::kind();
     let endpoint = harness.endpoint(&receiver).await;
@@ -156,7 +156,7 @@ async fn a_job_survives_crashes_and_does_nothing_twice() {
     fail_what_waits(&harness, &endpoint, 1_200).await;
     let job = recover(&harness, &endpoint, since).await;
     assert_eq!(job.total, 1_200);
-    // In the middle of its portions, and once more in the middle of what they caused.
+    // Between its batches, and again while their deliveries are sent.
     harness.crash_and_restart().await;
     let succeeded = "deliveries WHERE state = 'succeeded'";
     until("some have succeeded", async || harness.count(succeeded).await > 50).await;
@@ -177,14 +177,14 @@ async fn a_job_survives_crashes_and_does_nothing_twice() {
 }
 
 #[tokio::test]
-async fn one_job_runs_at_a_time_and_can_be_cancelled() {
+async fn one_recovery_runs_at_a_time_and_can_be_cancelled() {
     let harness = start().await;
     let (receiver, well) = moody();
     let endpoint = harness.endpoint(&receiver).await;
     let since = harness.clock.now() - TimeDelta::minutes(1);
     publish_lives(&harness, &[harness.new_order(Mode::Live)], 1).await;
     until("it has failed", async || all_are(&harness, "failed", 1).await).await;
-    // As many are pending as may be, so that the job waits.
+    // The endpoint has the maximum of pending deliveries, so the recovery waits.
     harness.patch(&endpoint, json!({"status": "paused"})).await;
     let mut conn = harness.connection().await;
     let fill = format!(
@@ -231,7 +231,7 @@ async fn one_job_runs_at_a_time_and_can_be_cancelled() {
 
 /// To count them all at once would take longer than a statement may.
 #[tokio::test]
-async fn a_job_of_very_many_begins_at_once_and_counts_them_by_and_by() {
+async fn a_large_recovery_begins_at_once_and_counts_in_batches() {
     let harness = start().await;
     let receiver = Receiver::kind();
     let endpoint = harness.endpoint(&receiver).await;
@@ -263,7 +263,7 @@ async fn a_job_of_very_many_begins_at_once_and_counts_them_by_and_by() {
 }
 
 #[tokio::test]
-async fn what_was_not_subscribed_to_comes_back_once_it_is() {
+async fn unsubscribed_events_are_sent_after_a_new_subscription() {
     let harness = start().await;
     let (receiver, well) = moody();
     let endpoint =
@@ -296,9 +296,9 @@ async fn what_was_not_subscribed_to_comes_back_once_it_is() {
     );
 }
 
-/// Its events came while no endpoint wanted them.
+/// Its events arrived while no endpoint subscribed to them.
 #[tokio::test]
-async fn what_is_subscribed_to_later_comes_back_in_its_order() {
+async fn newly_subscribed_events_are_sent_in_order() {
     let harness = start().await;
     let receiver = Receiver::kind();
     let endpoint = harness.create(json!({"url": receiver.url(), "events": ["order.cancelled"]})).await;
@@ -321,7 +321,7 @@ async fn what_is_subscribed_to_later_comes_back_in_its_order() {
     assert_eq!(ended(&recover(&harness, &endpoint, since).await).await, 0, "nothing is left");
 }
 
-/// They are looked through a portion at a time, however few of them are wanted.
+/// Events are scanned in batches, even if the endpoint subscribes to few of them.
 #[tokio::test]
 async fn few_are_found_among_very_many_events() {
     let harness = start().await;
@@ -366,7 +366,7 @@ async fn a_new_endpoint_does_not_get_what_came_before_it() {
 }
 
 #[tokio::test]
-async fn bad_spans_are_refused_and_jobs_are_their_owners_own() {
+async fn bad_periods_are_refused_and_recoveries_belong_to_their_business() {
     let harness = start().await;
     let endpoint = harness.endpoint(&Receiver::kind()).await;
     let (id, now) = (endpoint.view.id.to_string(), harness.clock.now());

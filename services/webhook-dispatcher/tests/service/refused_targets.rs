@@ -1,4 +1,4 @@
-//! No webhook leaves for a private address, whether it is named so from the start or comes to lead there.
+//! No webhook is sent to a private address, including one that a name gets later.
 
 use diesel_async::RunQueryDsl;
 use domain::{Clock, Mode};
@@ -53,7 +53,7 @@ async fn plain_http_is_refused_unless_the_operator_allows_it() {
     harness.create(json!({"url": "https://127.0.0.1/"})).await;
 }
 
-/// What was allowed once need not be for ever: every attempt is vetted anew.
+/// Every attempt is vetted again.
 #[tokio::test]
 async fn a_target_that_became_private_is_not_called() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| {

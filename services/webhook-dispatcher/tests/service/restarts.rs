@@ -1,4 +1,4 @@
-//! Nothing is lost when the service goes away in the middle.
+//! Crashes and restarts lose nothing.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -66,9 +66,9 @@ async fn events_wait_in_the_broker_while_the_service_is_away() {
     running.abort();
 }
 
-/// A sender that was thought dead comes back: what it has to say is not heard any more.
+/// A sender that was considered dead returns: its outcome is dropped.
 #[tokio::test]
-async fn an_outcome_is_written_by_whoever_holds_the_lease() {
+async fn only_the_holder_of_the_lease_writes_an_outcome() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| {
         // One at a time: nothing is sent again before the first attempt's outcome was handed in.
         settings.webhooks.concurrency = 1;
@@ -106,10 +106,10 @@ async fn lease_end(harness: &Harness) -> Option<DateTime<Utc>> {
     diesel::select(end).first(&mut harness.connection().await).await.unwrap()
 }
 
-/// An attempt that takes longer than a lease runs is not taken over while its sender lives. With a clock that only the test
-/// moves: no lease ends while the machine is busy.
+/// An attempt that takes longer than a lease is not taken over while its sender lives. With a manual clock, so that no
+/// lease expires on a busy machine.
 #[tokio::test]
-async fn a_slow_answer_is_waited_for_and_not_asked_for_twice() {
+async fn a_slow_attempt_is_not_repeated() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.timeout_seconds = 600.0;
     let harness = Harness::start_with(adjust, Clock::manual(some_day())).await;
     let (_, second) = crate::harness::run(&harness.settings, &harness.clock, &harness.entropy);

@@ -1,5 +1,4 @@
-//! The log is kept for thirty days, and an order's place in its events for longer; what still waits is kept until it is
-//! over.
+//! The log is kept for thirty days and streams for longer; pending deliveries are kept until they complete.
 
 use chrono::TimeDelta;
 use diesel::QueryableByName;
@@ -46,7 +45,7 @@ fn day_of(clock: &Clock) -> String {
 }
 
 #[tokio::test]
-async fn what_is_over_goes_after_its_time_and_what_waits_stays() {
+async fn completed_deliveries_expire_and_pending_ones_stay() {
     let clock = Clock::manual(Clock::system().now() + TimeDelta::days(2));
     let mut harness = Harness::start_with(|_| {}, clock).await;
     let receiver = Receiver::kind();
@@ -58,7 +57,7 @@ async fn what_is_over_goes_after_its_time_and_what_waits_stays() {
     let first_day = day_of(&harness.clock);
     assert_eq!(days(&harness).await, std::slice::from_ref(&first_day));
 
-    // Nobody has made this day: nothing is lost by it.
+    // This day has no partition: nothing is lost.
     harness.clock.advance(TimeDelta::days(32));
     harness.publish_created(&harness.new_order(Mode::Live)).await;
     until("it arrives as well", async || {
@@ -81,7 +80,7 @@ async fn what_is_over_goes_after_its_time_and_what_waits_stays() {
     assert_eq!(number(&harness, events).await, 2);
     assert_eq!(harness.deliveries(&resting).await.len(), 2);
     harness.patch(&resting, json!({"status": "active"})).await;
-    // And are known to have arrived: otherwise they would be sent again after the crash, and over only then.
+    // Their outcomes are recorded: otherwise they would be repeated after the crash and complete only then.
     until("they arrive at last", async || {
         let log = harness.deliveries(&resting).await;
         receiver.count() == 4 && log.iter().all(|one| one.status == DeliveryState::Succeeded)
@@ -95,7 +94,7 @@ async fn what_is_over_goes_after_its_time_and_what_waits_stays() {
 }
 
 #[tokio::test]
-async fn the_migration_keeps_what_is_there() {
+async fn the_migration_keeps_existing_rows() {
     let mut harness = Harness::start().await;
     let receiver = Receiver::kind();
     let endpoint = harness.endpoint(&receiver).await;
@@ -160,7 +159,7 @@ async fn the_stream_of_an_order_goes_after_400_days_unless_something_of_it_waits
         ids
     };
 
-    // An order of 1970, whose going tells when streams were looked at.
+    // An order of 1970: its deletion shows that streams were pruned.
     let ancient = format!(
         "INSERT INTO order_streams (order_id, business_id, next_sequence) VALUES ('ord_{:026}', '{}', 2)",
         0, harness.business

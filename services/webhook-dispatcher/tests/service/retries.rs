@@ -1,4 +1,4 @@
-//! Failed attempts are repeated by the schedule, and told in words.
+//! Failed attempts are repeated by the schedule, with readable errors.
 
 use chrono::TimeDelta;
 use domain::{Clock, Mode};
@@ -14,7 +14,7 @@ use crate::receiver::{Receiver, reply};
 use crate::witness::Witness;
 
 #[tokio::test]
-async fn an_endpoint_that_recovers_gets_its_event_and_the_log_tells_the_story() {
+async fn a_recovered_endpoint_gets_its_event_and_the_log_shows_all_attempts() {
     let harness = Harness::start().await;
     let receiver = Receiver::start(|_, before| reply(if before < 3 { 503 } else { 204 }));
     let endpoint = harness.endpoint(&receiver).await;
@@ -46,9 +46,9 @@ async fn an_endpoint_that_recovers_gets_its_event_and_the_log_tells_the_story() 
     assert_eq!((view.status, view.last_delivery.label.as_str()), (EndpointStatus::Active, "Succeeded"));
 }
 
-/// With a clock that only the test moves: nothing is sent before its time.
+/// With a manual clock: nothing is sent before its time.
 #[tokio::test]
-async fn the_settled_schedule_is_kept_to_the_second() {
+async fn the_retry_schedule_is_exact() {
     let clock = Clock::manual(some_day());
     let set = |settings: &mut webhook_dispatcher::Settings| {
         settings.webhooks.retry_seconds = RetrySchedule::default()
@@ -147,7 +147,7 @@ async fn gone_disables_the_endpoint_until_its_owner_enables_it() {
     let another = harness.new_order(Mode::Live);
     harness.publish_created(&another).await;
     until("the other is served", async || other.sequences(&another.reference) == [1]).await;
-    // What is parked is not sent, and was not sent before.
+    // Parked deliveries were never sent.
     until("all is parked", async || harness.view(&endpoint).await.parked_deliveries == 3).await;
     assert_eq!(receiver.count(), 1);
 
@@ -180,7 +180,7 @@ const UNFINISHED: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc";
 
 /// A server that speaks no HTTP, one that hangs up, and none at all.
 #[tokio::test]
-async fn whatever_the_other_side_does_is_told_in_words() {
+async fn broken_responses_have_readable_errors() {
     // Shorter than the test waits for what came of it, and long enough for a busy machine.
     let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.timeout_seconds = 15.0;
     let harness = Harness::start_with(adjust, Clock::system()).await;
@@ -198,7 +198,7 @@ async fn whatever_the_other_side_does_is_told_in_words() {
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_end_in_time_is_told_in_words() {
+async fn a_timeout_has_a_readable_error() {
     let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.timeout_seconds = 0.7;
     let harness = Harness::start_with(adjust, Clock::system()).await;
     let port = raw_server(UNFINISHED, true).await;
@@ -235,7 +235,7 @@ async fn raw_server(answer: &'static [u8], stays: bool) -> u16 {
 }
 
 #[tokio::test]
-async fn a_long_answer_is_taken_and_its_beginning_kept() {
+async fn the_beginning_of_a_long_response_is_stored() {
     let harness = Harness::start().await;
     let receiver = Receiver::start(|_, _| {
         let mut reply = reply(200);
@@ -251,9 +251,9 @@ async fn a_long_answer_is_taken_and_its_beginning_kept() {
     assert_eq!(body.chars().count(), 16 * 1024);
 }
 
-/// Its status counts, at once: neither the time nor the memory of a sender is its to take.
+/// Its status counts at once: it must not use up the sender's time or memory.
 #[tokio::test]
-async fn an_endless_answer_is_cut_off() {
+async fn an_endless_response_is_cut_off() {
     let harness = Harness::start().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -1,4 +1,4 @@
-//! A signing secret is rotated, and no webhook meets a receiver that knows neither of the two.
+//! Rotations of signing secrets: a receiver may know either secret.
 
 use chrono::TimeDelta;
 use diesel::dsl::sql;
@@ -85,7 +85,7 @@ async fn both_secrets_sign_until_the_new_one_is_activated() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_grace_needs_nobody_and_is_written_down_later() {
+async fn the_grace_period_ends_by_time_alone() {
     let harness = Harness::start_with(|_| {}, Clock::manual(some_day())).await;
     let receiver = Receiver::kind();
     let endpoint = harness.endpoint(&receiver).await;
@@ -99,13 +99,13 @@ async fn the_end_of_the_grace_needs_nobody_and_is_written_down_later() {
     let refused = refusal(harness.hooks.activate_secret(harness.business, &id).await);
     assert_eq!(refused.code, "webhook_secret_not_staged");
 
-    // The next rotation begins from where the clock says that the first one ended.
+    // By the clock, the first rotation has ended when the next one begins.
     let third = rotate(&harness, &endpoint, json!({"graceSeconds": 600})).await;
     assert_signed_by_both(&send(&harness, &receiver).await, &second.secret, &third.secret);
 }
 
 #[tokio::test]
-async fn what_has_ended_is_folded_in() {
+async fn staged_secrets_are_promoted_after_their_time() {
     let mut harness = Harness::start_with(|_| {}, Clock::manual(some_day())).await;
     let receiver = Receiver::kind();
     let endpoint = harness.endpoint(&receiver).await;
@@ -123,7 +123,7 @@ async fn what_has_ended_is_folded_in() {
 }
 
 #[tokio::test]
-async fn without_grace_the_old_secret_ends_at_once_and_a_staged_one_too() {
+async fn without_a_grace_period_all_old_secrets_end_at_once() {
     let harness = Harness::start().await;
     let receiver = Receiver::kind();
     let endpoint = harness.endpoint(&receiver).await;

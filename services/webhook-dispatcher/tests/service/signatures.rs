@@ -1,4 +1,4 @@
-//! What arrives is signed as `spec.md` §5.5 says, verified here by a computation of its own.
+//! Signatures follow SPECIFICATION §5.5, verified by an independent computation.
 
 use chrono::TimeDelta;
 use hmac::{Hmac, KeyInit, Mac};
@@ -18,7 +18,7 @@ fn hmac(key: &[u8], message: &[u8]) -> Vec<u8> {
     mac.finalize().into_bytes().to_vec()
 }
 
-/// By the specification's own words, without any code of ours.
+/// Computed from the specification, without our code.
 fn assert_signed(received: &Received, secret: &str) {
     let mut signed = received.header("service-timestamp").as_bytes().to_vec();
     signed.push(b'.');

@@ -1,4 +1,4 @@
-//! One business sees and changes nothing of another's.
+//! Businesses cannot see or change each other's data.
 
 use domain::Mode;
 use internal_api::PageQuery;
@@ -9,7 +9,7 @@ use crate::harness::{Harness, TestOrder};
 use crate::receiver::Receiver;
 
 #[tokio::test]
-async fn businesses_are_apart() {
+async fn businesses_are_isolated() {
     let harness = Harness::start().await;
     let receiver = Receiver::kind();
     let endpoint = harness.endpoint(&receiver).await;
@@ -39,7 +39,7 @@ async fn businesses_are_apart() {
     assert_eq!(harness.view(&endpoint).await.status.to_string(), "active");
     assert_eq!(receiver.count(), 1);
 
-    // An order of the other business is no news for this one's endpoint.
+    // Events of the other business are not sent to this one's endpoint.
     let foreign = TestOrder { business: other, ..harness.new_order(Mode::Live) };
     harness.publish_created(&foreign).await;
     let own = harness.new_order(Mode::Live);
@@ -49,7 +49,7 @@ async fn businesses_are_apart() {
 }
 
 #[tokio::test]
-async fn nobody_is_served_without_the_internal_token() {
+async fn the_internal_token_is_required() {
     let harness = Harness::start().await;
     let url = harness
         .internal

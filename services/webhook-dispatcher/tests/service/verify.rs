@@ -1,4 +1,4 @@
-//! Why a signature does not match: with what really arrived.
+//! Explanations of signatures that do not match, with webhooks that really arrived.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -26,7 +26,7 @@ fn codes(findings: &SignatureFindings) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn what_arrived_matches_and_what_was_changed_is_told() {
+async fn unchanged_webhooks_match_and_changes_are_explained() {
     let harness = Harness::start().await;
     let receiver = Receiver::kind();
     let endpoint = harness.endpoint(&receiver).await;
@@ -93,7 +93,7 @@ async fn what_arrived_matches_and_what_was_changed_is_told() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_judged_is_refused() {
+async fn incomplete_evidence_is_refused() {
     let harness = Harness::start().await;
     let endpoint = harness.endpoint(&Receiver::kind()).await;
     let id = endpoint.view.id.to_string();

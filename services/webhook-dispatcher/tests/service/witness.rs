@@ -1,4 +1,4 @@
-//! Shows that the sender has looked for what is due. A test that expects no delivery waits for this instead of for time.
+//! Shows that the sender has claimed due deliveries. Tests that expect no delivery wait for this instead of for time.
 
 use domain::{BusinessId, Mode};
 use internal_api::webhooks::DeliveryState;
@@ -30,8 +30,8 @@ impl Witness {
         witness
     }
 
-    /// Returns after a look for what is due that began after the call. A look takes everything that is due and for which
-    /// there is room, so a delivery without a lease afterwards was not to be sent.
+    /// Returns after a claim that began after the call. A claim takes all due deliveries for which there is room, so a
+    /// delivery without a lease afterwards was not due.
     pub(crate) async fn sees_a_look(&self, harness: &Harness) {
         let before = self.receiver.count();
         harness.hooks.redeliver(self.business, &self.delivery).await.expect("it is sent again");

@@ -1,91 +1,86 @@
-//! One transaction for many events. It locks in this order, each sorted: the events' places in the inbox, the streams of
-//! orders that are known, those of new ones.
+//! One transaction for many events. To avoid deadlocks it locks, each sorted: the events' inbox rows, the streams of
+//! known orders, the streams of new orders.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, Clock, Entropy, EventId, EventKind, OrderId, WebhookDeliveryId};
+use domain::{BusinessId, EventId, EventKind, OrderId, WebhookDeliveryId};
 use events::Body;
 use futures_util::try_join;
 use postgres::{Apply, StoreError};
-
-use super::{Handed, Note, Refused, What};
-use crate::domain::{Incoming, Plan, Source, Subject, WebhookEvent, plan};
-use crate::sender::{Express, Reservation, Taken};
-use crate::store::{self, Claimed, NewDelivery, OrderPlace, Standing, Stream, Subscriber};
 use telemetry::TraceContext;
+
+use super::{Accepted, Anomaly, AnomalyKind, EventRejected};
+use crate::domain::{Incoming, Plan, Source, Subject, WebhookEvent, plan};
+use crate::sender::{ReadyToSend, Reservation};
+use crate::state::State;
+use crate::store::{self, ClaimedDelivery, InitialState, NewDelivery, OrderPosition, Stream, Subscriber};
 
 const CONSUMER: &str = "webhooks";
 
-pub(super) struct AcceptBatch {
-    pub clock: Clock,
-    pub entropy: Entropy,
-    pub express: Express,
-}
+pub(super) struct AcceptBatch(pub Arc<State>);
 
 impl Apply for AcceptBatch {
     type Job = Incoming;
-    type Outcome = Result<Handed, Refused>;
+    type Outcome = Result<Accepted, EventRejected>;
 
     async fn apply(
         &self,
         conn: &mut AsyncPgConnection,
         jobs: &[Incoming],
-    ) -> Result<Vec<Result<Handed, Refused>>, StoreError> {
-        let now = self.clock.now();
+    ) -> Result<Vec<Result<Accepted, EventRejected>>, StoreError> {
+        let now = self.0.unit.clock.now();
         let ids: Vec<EventId> = jobs.iter().map(|job| job.envelope.id).collect();
         let subjects: BTreeSet<Subject> = jobs.iter().filter_map(|job| Subject::of(&job.envelope)).collect();
-        // Sent together, so that the server is waited for once.
+        // Pipelined: one round trip.
         let (mut unseen, mut streams, mut subscribers) = try_join!(
             outbox::first_times(conn, CONSUMER, &ids, now),
             store::lock_streams(conn, jobs.iter().filter_map(order_of)),
             store::subscribers(conn, &subjects),
         )?;
-        // One that is in the batch twice counts once.
+        // Removing the id also drops duplicates within the batch.
         let fresh: Vec<_> = jobs.iter().filter(|job| unseen.remove(&job.envelope.id)).collect();
-        store::forget_erasures(conn, &begun_anew(&fresh, &mut streams)).await?;
+        store::clear_erasures(conn, &placed_again(&fresh, &mut streams)).await?;
         let fresh: Vec<Cow<'_, Incoming>> =
-            fresh.into_iter().map(|job| without_what_was_erased(job, &streams)).collect();
+            fresh.into_iter().map(|job| without_erased_data(job, &streams)).collect();
         let mut changes = put_in_order(conn, &fresh, &streams).await?;
         let due = due(conn, &changes.due).await?;
-        // Some have waited since before this batch.
+        // Held-back events of earlier batches have other subjects.
         let of_due = due.iter().filter_map(|event| Subject::of(&event.envelope));
-        let unasked = of_due.filter(|subject| !subjects.contains(subject)).collect();
-        subscribers.extend(store::subscribers(conn, &unasked).await?);
-        let told = told(&due, &subscribers)?;
-        let (mut handed, ()) = try_join!(self.hand_out(conn, &told, now), changes.write(conn, now))?;
-        handed.notes = std::mem::take(&mut changes.notes);
-        let outcome = |id| match changes.refused.get(id) {
-            Some(refused) => Err(*refused),
-            None => Ok(std::mem::take(&mut handed)),
+        let missing = of_due.filter(|subject| !subjects.contains(subject)).collect();
+        subscribers.extend(store::subscribers(conn, &missing).await?);
+        let addressed = address(&due, &subscribers)?;
+        let (mut accepted, ()) = try_join!(self.fan_out(conn, &addressed, now), changes.write(conn, now))?;
+        accepted.anomalies = std::mem::take(&mut changes.anomalies);
+        let outcome = |id| match changes.rejected.get(id) {
+            Some(rejected) => Err(*rejected),
+            None => Ok(std::mem::take(&mut accepted)),
         };
         Ok(ids.iter().map(outcome).collect())
     }
 }
 
-/// Orders that were erased before they were placed: a retry took them over, and they are complete again. Of an order that
-/// was placed, even an erasure that overtakes the first event is later than that.
-fn begun_anew(fresh: &[&Incoming], streams: &mut BTreeMap<OrderId, Stream>) -> Vec<(OrderId, BusinessId)> {
-    let mut anew = Vec::new();
+/// Orders that were erased before they were placed: a retry placed them again with complete data. An erasure of a
+/// placed order is always later than its first event, even if it arrives before it.
+fn placed_again(fresh: &[&Incoming], streams: &mut BTreeMap<OrderId, Stream>) -> Vec<(OrderId, BusinessId)> {
+    let mut again = Vec::new();
     for Incoming { envelope, .. } in fresh {
         let Body::Order(event) = &envelope.body else { continue };
         let Some(stream) = streams.get_mut(&event.order.id) else { continue };
         let is_first = event.event == EventKind::OrderCreated && stream.business_id == envelope.business_id;
         if is_first && stream.erased_at.is_some_and(|at| at < envelope.recorded_at()) {
             stream.erased_at = None;
-            anew.push((event.order.id, stream.business_id));
+            again.push((event.order.id, stream.business_id));
         }
     }
-    anew
+    again
 }
 
-/// What was on its way while its order was erased.
-fn without_what_was_erased<'a>(
-    incoming: &'a Incoming,
-    streams: &BTreeMap<OrderId, Stream>,
-) -> Cow<'a, Incoming> {
+/// Erases events that arrive after the erasure of their order.
+fn without_erased_data<'a>(incoming: &'a Incoming, streams: &BTreeMap<OrderId, Stream>) -> Cow<'a, Incoming> {
     let stream = order_of(incoming).and_then(|order| streams.get(&order));
     match stream.and_then(|stream| stream.erased_at) {
         Some(_) => Cow::Owned(incoming.clone().without_personal_data()),
@@ -100,52 +95,53 @@ fn order_of(incoming: &Incoming) -> Option<OrderId> {
     }
 }
 
-/// An event of a business with endpoints, and those that want it, if any.
-type Told<'a> = (WebhookEvent, Option<&'a TraceContext>, &'a [Subscriber]);
+/// An event with its trace and its subscribers, which may be none.
+type Addressed<'a> = (WebhookEvent, Option<&'a TraceContext>, &'a [Subscriber]);
 
-fn told<'a>(
+fn address<'a>(
     due: &'a [Cow<'_, Incoming>],
     subscribers: &'a HashMap<Subject, Vec<Subscriber>>,
-) -> Result<Vec<Told<'a>>, StoreError> {
-    let mut told = Vec::new();
+) -> Result<Vec<Addressed<'a>>, StoreError> {
+    let mut addressed = Vec::new();
     for incoming in due {
         let wanted = Subject::of(&incoming.envelope).and_then(|subject| subscribers.get(&subject));
         let Some(to) = wanted else { continue };
         if let Some(event) = WebhookEvent::of(&incoming.envelope).map_err(unreadable)? {
-            told.push((event, incoming.trace.as_ref(), to.as_slice()));
+            addressed.push((event, incoming.trace.as_ref(), to.as_slice()));
         }
     }
-    Ok(told)
+    Ok(addressed)
 }
 
 impl AcceptBatch {
-    /// One delivery for each event and endpoint that subscribed to it.
-    async fn hand_out(
+    /// Creates one delivery for each event and subscriber.
+    async fn fan_out(
         &self,
         conn: &AsyncPgConnection,
-        told: &[Told<'_>],
+        addressed: &[Addressed<'_>],
         now: DateTime<Utc>,
-    ) -> Result<Handed, StoreError> {
-        let events: Vec<_> = told.iter().map(|(event, trace, _)| (event, *trace)).collect();
-        let pairs = told.iter().flat_map(|(event, trace, to)| to.iter().map(move |to| (event, *trace, to)));
-        let ids = self.rising_ids(told.iter().map(|(.., to)| to.len()).sum());
+    ) -> Result<Accepted, StoreError> {
+        let events: Vec<_> = addressed.iter().map(|(event, trace, _)| (event, *trace)).collect();
+        let pairs =
+            addressed.iter().flat_map(|(event, trace, to)| to.iter().map(move |to| (event, *trace, to)));
+        let ids = self.ascending_ids(addressed.iter().map(|(.., to)| to.len()).sum());
         let planned =
             ids.into_iter().zip(pairs).map(|(id, (event, trace, to))| self.plan(id, event, trace, to));
         let planned: Vec<Planned<'_>> = planned.collect();
         let deliveries: Vec<_> = planned.iter().map(Planned::delivery).collect();
-        let handed_out = store::hand_out(conn, &events, &deliveries, now).await?;
-        let stands = |planned: &Planned<'_>, standing| handed_out.get(&planned.id) == Some(&standing);
-        let due = planned.iter().filter(|planned| planned.subscriber.open && stands(planned, Standing::Due));
+        let initial = store::fan_out(conn, &events, &deliveries, now).await?;
+        let is = |planned: &Planned<'_>, state| initial.get(&planned.id) == Some(&state);
+        let due = planned.iter().filter(|planned| planned.subscriber.open && is(planned, InitialState::Due));
         let due =
             due.map(|planned| (planned.subscriber.endpoint, planned.event.business_id, planned.event.mode));
         let due = due.collect();
-        let taken = planned.into_iter().filter(|planned| stands(planned, Standing::Leased));
-        Ok(Handed { taken: taken.filter_map(Planned::into_taken).collect(), due, notes: Vec::new() })
+        let ready = planned.into_iter().filter(|planned| is(planned, InitialState::Leased));
+        Ok(Accepted { ready: ready.filter_map(Planned::into_ready).collect(), due, anomalies: Vec::new() })
     }
 
-    /// Those of one moment are in no order by themselves; the log, and what is sent again, go by them.
-    fn rising_ids(&self, count: usize) -> Vec<WebhookDeliveryId> {
-        let generate = || WebhookDeliveryId::generate(&self.clock, &self.entropy);
+    /// Ids of the same millisecond are random. The log and recoveries sort by id, so ids must follow the events.
+    fn ascending_ids(&self, count: usize) -> Vec<WebhookDeliveryId> {
+        let generate = || WebhookDeliveryId::generate(&self.0.unit.clock, &self.0.unit.entropy);
         let mut ids: Vec<_> = std::iter::repeat_with(generate).take(count).collect();
         ids.sort_unstable();
         ids
@@ -158,7 +154,7 @@ impl AcceptBatch {
         trace: Option<&'a TraceContext>,
         subscriber: &'a Subscriber,
     ) -> Planned<'a> {
-        let reservation = self.express.reserve(id, (event.business_id, event.mode), subscriber);
+        let reservation = self.0.sender.reserve(id, (event.business_id, event.mode), subscriber);
         Planned { id, event, trace, subscriber, reservation }
     }
 }
@@ -169,7 +165,7 @@ struct Planned<'a> {
     event: &'a WebhookEvent,
     trace: Option<&'a TraceContext>,
     subscriber: &'a Subscriber,
-    /// Set when it may be sent as soon as it is stored.
+    /// Set if it may be sent as soon as it is committed.
     reservation: Option<Reservation>,
 }
 
@@ -179,24 +175,24 @@ impl Planned<'_> {
         NewDelivery { id: self.id, event: self.event, endpoint: self.subscriber.endpoint, lease }
     }
 
-    /// As a sender would read it from the tables.
-    fn into_taken(self) -> Option<Taken> {
-        let Reservation { hold, token, .. } = self.reservation?;
+    /// As a claim would return it.
+    fn into_ready(self) -> Option<ReadyToSend> {
+        let Reservation { guard, token, .. } = self.reservation?;
         let (event, subscriber) = (self.event, self.subscriber);
-        let claimed = Claimed {
+        let claimed = ClaimedDelivery {
             id: self.id,
             business_id: event.business_id,
             endpoint_id: subscriber.endpoint,
             event_id: event.id,
             kind: event.kind,
             mode: event.mode,
-            order_id: event.place.map(|place| place.order_id),
-            order_in_turn: event.place.map(|place| place.order_id),
+            order_id: event.position.map(|position| position.order_id),
+            queue_order: event.position.map(|position| position.order_id),
             token,
             number: 1,
             number_in_schedule: 1,
             taken_over: false,
-            wanted: true,
+            is_wanted: true,
             max_per_second: None,
             url: subscriber.url.clone(),
             secrets: subscriber.secrets.clone(),
@@ -204,7 +200,7 @@ impl Planned<'_> {
             occurred_at: event.occurred_at,
             trace: self.trace.cloned(),
         };
-        Some((claimed, hold))
+        Some((claimed, guard))
     }
 }
 
@@ -227,35 +223,35 @@ async fn put_in_order<'a>(
         }
     }
     let owners: Vec<_> = streams.iter().map(|(order, stream)| (*order, stream.business_id)).collect();
-    let mut parked = store::parked_places(conn, &owners).await?;
+    let mut held_back = store::held_back_sequences(conn, &owners).await?;
     for (order, arrivals) in arrivals {
-        let places = parked.remove(&order).unwrap_or_default();
-        changes.add(order, streams.get(&order).copied(), &places, arrivals);
+        let sequences = held_back.remove(&order).unwrap_or_default();
+        changes.add(order, streams.get(&order).copied(), &sequences, arrivals);
     }
     Ok(changes)
 }
 
-/// The events, an order's in their sequence. Those that were parked are so no more.
+/// Loads the due events. Held-back ones are removed from their table.
 async fn due<'a>(
     conn: &mut AsyncPgConnection,
     due: &[Due<'a>],
 ) -> Result<Vec<Cow<'a, Incoming>>, StoreError> {
-    let places = due.iter().filter_map(|due| match due {
-        Due::Parked(place) => Some(*place),
+    let positions = due.iter().filter_map(|due| match due {
+        Due::HeldBack(position) => Some(*position),
         Due::Arrived(_) => None,
     });
-    let mut taken = store::take_parked(conn, &Vec::from_iter(places)).await?;
+    let mut taken = store::take_held_back(conn, &Vec::from_iter(positions)).await?;
     let event = |due: &Due<'a>| match due {
         Due::Arrived(incoming) => Ok(Cow::Borrowed(*incoming)),
-        Due::Parked(OrderPlace { order, sequence, .. }) => {
+        Due::HeldBack(OrderPosition { order, sequence, .. }) => {
             let event = taken.remove(&(*order, *sequence));
-            event.map(Cow::Owned).ok_or_else(|| unreadable("a parked event is gone"))
+            event.map(Cow::Owned).ok_or_else(|| unreadable("a held-back event is gone"))
         }
     };
     due.iter().map(event).collect()
 }
 
-/// An order's event that has just come.
+/// A new event of an order.
 struct Arrival<'a> {
     incoming: &'a Incoming,
     sequence: i64,
@@ -263,18 +259,18 @@ struct Arrival<'a> {
 
 enum Due<'a> {
     Arrived(&'a Incoming),
-    Parked(OrderPlace),
+    HeldBack(OrderPosition),
 }
 
-/// What a batch does to the orders' streams.
+/// The changes that a batch makes to the orders' streams.
 #[derive(Default)]
 struct Changes<'a> {
     begun: Vec<(OrderId, Stream)>,
     advanced: Vec<(OrderId, Stream)>,
-    parked: Vec<(OrderPlace, &'a Incoming)>,
+    held_back: Vec<(OrderPosition, &'a Incoming)>,
     due: Vec<Due<'a>>,
-    refused: HashMap<EventId, Refused>,
-    notes: Vec<Note>,
+    rejected: HashMap<EventId, EventRejected>,
+    anomalies: Vec<Anomaly>,
 }
 
 impl<'a> Changes<'a> {
@@ -282,7 +278,7 @@ impl<'a> Changes<'a> {
         &mut self,
         order: OrderId,
         stream: Option<Stream>,
-        parked: &BTreeSet<i64>,
+        held_back: &BTreeSet<i64>,
         arrivals: Vec<Arrival<'a>>,
     ) {
         let Some(first) = arrivals.first() else { return };
@@ -292,59 +288,59 @@ impl<'a> Changes<'a> {
         let business = from.business_id;
         let is_ours = |arrival: &Arrival<'_>| arrival.incoming.envelope.business_id == business;
         let (ours, foreign): (Vec<_>, Vec<_>) = arrivals.into_iter().partition(is_ours);
-        self.refuse(foreign.iter(), Refused::ForeignOrder);
+        self.reject(foreign.iter(), EventRejected::ForeignOrder);
         let sequences: Vec<i64> = ours.iter().map(|arrival| arrival.sequence).collect();
-        let plan = plan(from.next_sequence, parked, &sequences);
-        self.notes.extend(notes(order, &plan, &ours));
+        let plan = plan(from.next_sequence, held_back, &sequences);
+        self.anomalies.extend(anomalies(order, &plan, &ours));
         let to = Stream { next_sequence: plan.next_sequence, ..from };
         match stream {
             None => self.begun.push((order, to)),
             Some(from) if from != to => self.advanced.push((order, to)),
             Some(_) => {}
         }
-        let place = |sequence| OrderPlace { order, business, sequence };
-        self.due.extend(plan.hand_on.iter().map(|source| match source {
+        let position = |sequence| OrderPosition { order, business, sequence };
+        self.due.extend(plan.release.iter().map(|source| match source {
             Source::Arrived(index) => Due::Arrived(ours[*index].incoming),
-            Source::Parked(sequence) => Due::Parked(place(*sequence)),
+            Source::HeldBack(sequence) => Due::HeldBack(position(*sequence)),
         }));
-        let early = plan.park.iter().map(|index| &ours[*index]);
-        self.parked.extend(early.map(|early| (place(early.sequence), early.incoming)));
-        self.refuse(plan.too_many.iter().map(|index| &ours[*index]), Refused::TooManyParked);
+        let early = plan.hold_back.iter().map(|index| &ours[*index]);
+        self.held_back.extend(early.map(|early| (position(early.sequence), early.incoming)));
+        self.reject(plan.overflow.iter().map(|index| &ours[*index]), EventRejected::TooManyHeldBack);
     }
 
-    fn refuse<'b>(&mut self, arrivals: impl Iterator<Item = &'b Arrival<'a>>, why: Refused)
+    fn reject<'b>(&mut self, arrivals: impl Iterator<Item = &'b Arrival<'a>>, reason: EventRejected)
     where
         'a: 'b,
     {
-        self.refused.extend(arrivals.map(|arrival| (arrival.incoming.envelope.id, why)));
+        self.rejected.extend(arrivals.map(|arrival| (arrival.incoming.envelope.id, reason)));
     }
 
     async fn write(&self, conn: &AsyncPgConnection, now: DateTime<Utc>) -> Result<(), StoreError> {
         try_join!(store::begin_streams(conn, &self.begun), store::advance_streams(conn, &self.advanced))?;
-        store::park(conn, &self.parked, now).await?;
-        if self.refused.is_empty() {
+        store::hold_back(conn, &self.held_back, now).await?;
+        if self.rejected.is_empty() {
             return Ok(());
         }
-        outbox::forget(conn, CONSUMER, &Vec::from_iter(self.refused.keys().copied())).await
+        outbox::forget(conn, CONSUMER, &Vec::from_iter(self.rejected.keys().copied())).await
     }
 }
 
-/// What did not simply pass, for the log.
-fn notes<'a>(
+fn anomalies<'a>(
     order: OrderId,
     plan: &'a Plan,
     arrivals: &'a [Arrival<'_>],
-) -> impl Iterator<Item = Note> + use<'a> {
-    let of = move |indices: &'a [usize], what| {
+) -> impl Iterator<Item = Anomaly> + use<'a> {
+    let of = move |indices: &'a [usize], kind| {
         indices.iter().map(move |index| {
             let Arrival { incoming, sequence } = &arrivals[*index];
-            Note { order, sequence: *sequence, event: incoming.envelope.id, what }
+            Anomaly { order, sequence: *sequence, event: incoming.envelope.id, kind }
         })
     };
-    let (old, contested) = (of(&plan.old, What::Old), of(&plan.contested, What::Contested));
-    old.chain(of(&plan.park, What::Parked)).chain(contested)
+    let duplicates = of(&plan.duplicates, AnomalyKind::Duplicate);
+    let held_back = of(&plan.hold_back, AnomalyKind::HeldBack);
+    duplicates.chain(held_back).chain(of(&plan.conflicting, AnomalyKind::Conflict))
 }
 
 fn unreadable(error: impl std::fmt::Display) -> StoreError {
-    StoreError::Corrupt(format!("an event cannot be handed on: {error}"))
+    StoreError::Corrupt(format!("an event cannot be fanned out: {error}"))
 }

@@ -1,22 +1,23 @@
-//! An event arrives: it is remembered as seen, put in its place among the events of its order, and handed to every
-//! endpoint that subscribed to it; together with whatever arrives at the same time, in one transaction.
+//! Accepts an event: marks it as seen, puts it in sequence among its order's events, and creates a delivery for every
+//! subscribed endpoint. One transaction accepts all events that arrive at the same time.
 
 mod batch;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use domain::{BusinessId, Clock, EndpointId, Entropy, EventId, Mode, OrderId};
-use postgres::{Batcher, BatcherOptions, Database, StoreError};
+use domain::{BusinessId, EndpointId, EventId, Mode, OrderId};
+use postgres::{Batcher, BatcherOptions, StoreError};
 
-use crate::app::App;
-use crate::domain::{Incoming, PARKED_MAX};
-use crate::sender::{Express, Taken, give_back};
+use crate::domain::{HELD_BACK_MAX, Incoming};
+use crate::sender::ReadyToSend;
+use crate::state::State;
 
-/// Why an event is refused for good, while the others of its batch are taken in.
+/// Why an event is rejected for good. The other events of its batch are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refused {
-    #[error("more than {PARKED_MAX} events of an order wait for one that is missing")]
-    TooManyParked,
+pub(crate) enum EventRejected {
+    #[error("more than {HELD_BACK_MAX} events of an order wait for a missing one")]
+    TooManyHeldBack,
     #[error("the order belongs to another business")]
     ForeignOrder,
 }
@@ -24,82 +25,81 @@ pub(crate) enum Refused {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AcceptError {
     #[error(transparent)]
-    Refused(#[from] Refused),
+    Rejected(#[from] EventRejected),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Takes events in, those that wait at the same time in one transaction. Clones share the queue.
-#[derive(Clone)]
-pub(crate) struct Intake(Batcher<Incoming, Result<Handed, Refused>>);
-
-/// What the senders are given, or told: one of a batch does so for all.
-#[derive(Default)]
-struct Handed {
-    /// To be sent at once.
-    taken: Vec<Taken>,
-    /// Others are due for these.
-    due: BTreeSet<(EndpointId, BusinessId, Mode)>,
-    /// To be told after the commit.
-    notes: Vec<Note>,
+/// Accepts events in batches.
+pub(crate) struct EventIntake {
+    state: Arc<State>,
+    batcher: Batcher<Incoming, Result<Accepted, EventRejected>>,
 }
 
-/// An event that did not simply pass.
-struct Note {
+/// The follow-up work of a whole batch, done after the commit by the caller of its first event.
+#[derive(Default)]
+struct Accepted {
+    /// Leased to this process.
+    ready: Vec<ReadyToSend>,
+    /// The keys of other deliveries that are due.
+    due: BTreeSet<(EndpointId, BusinessId, Mode)>,
+    anomalies: Vec<Anomaly>,
+}
+
+/// An event that did not arrive in sequence.
+struct Anomaly {
     order: OrderId,
     sequence: i64,
     event: EventId,
-    what: What,
+    kind: AnomalyKind,
 }
 
 #[derive(Clone, Copy)]
-enum What {
-    Old,
-    Parked,
-    Contested,
+enum AnomalyKind {
+    Duplicate,
+    HeldBack,
+    Conflict,
 }
 
-impl Note {
-    fn tell(&self) {
-        let Self { order, sequence, event, what } = self;
-        match what {
-            What::Old => {
-                tracing::info!(order_id = %order, sequence, event_id = %event, "an event came after it was handed on");
+impl Anomaly {
+    fn report(&self) {
+        let Self { order, sequence, event, kind } = self;
+        match kind {
+            AnomalyKind::Duplicate => {
+                tracing::info!(order_id = %order, sequence, event_id = %event, "event ignored: its sequence was released before");
             }
-            What::Parked => {
+            AnomalyKind::HeldBack => {
                 metrics::counter!("webhook_held_back_total").increment(1);
-                tracing::info!(order_id = %order, sequence, event_id = %event, "an event waits for its predecessors");
+                tracing::info!(order_id = %order, sequence, event_id = %event, "event held back until its predecessors arrive");
             }
-            What::Contested => {
-                tracing::error!(order_id = %order, sequence, event_id = %event, "two events claim one place");
+            AnomalyKind::Conflict => {
+                tracing::error!(order_id = %order, sequence, event_id = %event, "event ignored: another event has its sequence");
             }
         }
     }
 }
 
-impl Intake {
-    pub(crate) fn start(database: Database, clock: Clock, entropy: Entropy, express: Express) -> Self {
-        let batch = batch::AcceptBatch { clock, entropy, express };
-        Self(Batcher::start("webhook-events", database, BatcherOptions::default(), batch))
+impl EventIntake {
+    pub(crate) fn start(state: &Arc<State>) -> Self {
+        let batch = batch::AcceptBatch(state.clone());
+        let database = state.unit.database.clone();
+        let batcher = Batcher::start("webhook-events", database, BatcherOptions::default(), batch);
+        Self { state: state.clone(), batcher }
     }
-}
 
-/// # Errors
-/// When the event cannot be taken in; nothing of it is kept then, and it may be tried again.
-pub(crate) async fn accept(app: &App, incoming: Incoming) -> Result<(), AcceptError> {
-    let event = incoming.envelope.id;
-    let accepted = app.intake.0.submit(incoming).await?;
-    if let Err(Refused::TooManyParked) = accepted {
-        metrics::counter!("webhook_held_back_overflow_total").increment(1);
-        tracing::error!(event_id = %event, "too many events wait for a missing one of their order");
+    /// # Errors
+    /// When the event cannot be accepted. Then nothing of it is stored, and it may be tried again.
+    pub(crate) async fn accept(&self, incoming: Incoming) -> Result<(), AcceptError> {
+        let event = incoming.envelope.id;
+        let accepted = self.batcher.submit(incoming).await?;
+        if let Err(EventRejected::TooManyHeldBack) = accepted {
+            metrics::counter!("webhook_held_back_overflow_total").increment(1);
+            tracing::error!(event_id = %event, "event rejected: too many events of its order are held back");
+        }
+        let Accepted { ready, due, anomalies } = accepted?;
+        anomalies.iter().for_each(Anomaly::report);
+        self.state.sender.send_now(ready).await;
+        self.state.sender.wake_for(&due);
+        Ok(())
     }
-    let Handed { taken, due, notes } = accepted?;
-    notes.iter().for_each(Note::tell);
-    let unsent = app.express.send(taken);
-    give_back(app, &unsent).await;
-    // One that is full rings when it has a place again, and what is committed by then is seen.
-    if due.iter().any(|(endpoint, business, mode)| !app.in_hand.is_full(*endpoint, *business, *mode)) {
-        app.bell.notify_one();
-    }
-    Ok(())
 }

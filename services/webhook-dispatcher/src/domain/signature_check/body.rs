@@ -1,4 +1,4 @@
-//! The ways in which a body is altered before its signature is checked.
+//! Changes that a body undergoes before its signature is checked.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::{Problem, problem};
 pub(super) fn reserialised() -> Problem {
     problem(
         "body_reserialised",
-        "The body is the same JSON, written anew: what was signed are the raw bytes as they arrived, before they were parsed.",
+        "The body is the same JSON, serialised again. The signature covers the raw bytes as they arrived, before parsing.",
     )
 }
 
@@ -16,21 +16,22 @@ pub(super) fn difference(given: &[u8], sent: &[u8]) -> Problem {
     if json(given).is_some() && json(given) == json(sent) {
         return reserialised();
     }
-    let message = "The signature is that of the body that we sent; the body given here is another. Is it cut off, or changed on \
-                   its way to where it is verified?";
+    let message = "The signature matches the body that we sent, but this body is another one. Was it truncated or changed before \
+                   the verification?";
     problem("other_body", message)
 }
 
-/// What the body may have been before it was altered on its way.
+/// Bodies that may have been sent, each with the change that explains the given one.
 pub(super) fn altered(body: &[u8]) -> Vec<(Vec<u8>, Problem)> {
     const BOM: &[u8] = b"\xef\xbb\xbf";
     let newline = || {
-        let message = "The body differs by a line break at its end: take the raw bytes, without adding or trimming any.";
+        let message =
+            "The body differs by a line break at its end. Use the raw bytes, without adding or trimming any.";
         problem("trailing_newline", message)
     };
     let crlf = || problem("line_breaks_changed", "The body's line breaks were changed (CRLF and LF).");
     let bom = || {
-        problem("byte_order_mark", "The body has a byte order mark in front that was not sent, or lacks one.")
+        problem("byte_order_mark", "The body has an additional byte order mark at its start, or lacks one.")
     };
     let text = String::from_utf8_lossy(body);
     let mut variants = vec![

@@ -1,33 +1,39 @@
-//! The forms in which a signature and its timestamp may be written, of which one is right.
+//! Parses a signature and its timestamp in any common form, and reports wrong forms.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
 use super::{Digest, Problem, problem};
 
-/// What receivers are told to accept.
+/// The tolerance recommended to receivers.
 const TOLERANCE_SECONDS: i64 = 300;
 
-/// What a signature says once its form is set aside.
+/// The digest of a signature, and the mistakes in its form.
 pub(super) struct Given {
     pub digest: Digest,
     pub form: Vec<Problem>,
 }
 
-/// Reads a digest in any usual form, and notes what the form should be.
+/// Parses a digest in any common form.
 pub(super) fn read(token: &str, standard: bool) -> Option<Given> {
     let mut form = Vec::new();
     let lower = token.to_ascii_lowercase();
     let rest = if lower.starts_with("sha256=") {
         if standard {
-            form.push(problem("wrong_prefix", "This is written as the other header is: webhook-signature begins with v1, and goes on in base64."));
+            form.push(problem(
+                "wrong_prefix",
+                "This is the form of the other header. webhook-signature is v1, followed by base64.",
+            ));
         } else if !token.starts_with("sha256=") {
             form.push(problem("wrong_prefix", "The prefix must be sha256= in lower case."));
         }
         &token["sha256=".len()..]
     } else if lower.starts_with("v1,") || lower.starts_with("v1=") {
         if !standard {
-            form.push(problem("wrong_prefix", "This is written as webhook-signature is: this header begins with sha256= and goes on in hex."));
+            form.push(problem(
+                "wrong_prefix",
+                "This is the form of webhook-signature. This header is sha256= followed by hex.",
+            ));
         } else if !token.starts_with("v1,") {
             form.push(problem("wrong_prefix", "The prefix must be v1 and a comma."));
         }
@@ -53,7 +59,7 @@ pub(super) fn read(token: &str, standard: bool) -> Option<Given> {
     } else if STANDARD.encode(digest) != rest {
         form.push(problem(
             "other_base64",
-            "It is in another kind of base64: the standard one with padding is meant.",
+            "It is in another kind of base64. Use the standard one with padding.",
         ));
     }
     Some(Given { digest, form })
@@ -73,26 +79,26 @@ fn from_hex(text: &str) -> Option<Digest> {
 pub(super) fn timestamp_problems(timestamp: &str, now_unix: i64) -> Vec<Problem> {
     let digits = !timestamp.is_empty() && timestamp.bytes().all(|byte| byte.is_ascii_digit());
     let Some(seconds) = timestamp.parse::<i64>().ok().filter(|_| digits) else {
-        let message = "The timestamp is not a whole number of Unix seconds: take the header's text as it is.";
+        let message = "The timestamp is not a whole number of Unix seconds. Use the header's text as it is.";
         return vec![problem("timestamp_malformed", message)];
     };
     if seconds / 1_000 > now_unix / 2 {
         let message =
-            "The timestamp is in milliseconds; the header is in seconds, and its text is what is signed.";
+            "The timestamp is in milliseconds. The header is in seconds, and the signature covers its text.";
         return vec![problem("timestamp_in_milliseconds", message)];
     }
     let age = now_unix - seconds;
     if age > TOLERANCE_SECONDS {
         let message = format!(
-            "The timestamp is {age} s old. Receivers should refuse what is older than {TOLERANCE_SECONDS} s; each attempt \
-             is signed anew, so take the headers of the latest."
+            "The timestamp is {age} s old. Receivers should refuse timestamps older than {TOLERANCE_SECONDS} s. Each attempt \
+             is signed anew, so use the headers of the latest one."
         );
         return vec![problem("timestamp_too_old", message)];
     }
     if age < -TOLERANCE_SECONDS {
         return vec![problem(
             "timestamp_in_the_future",
-            "The timestamp lies in the future: is your clock right?",
+            "The timestamp is in the future. Is your clock right?",
         )];
     }
     Vec::new()

@@ -1,4 +1,4 @@
-//! Every usual mistake is made here, and must be named.
+//! Makes every common mistake and checks that it is named.
 
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use proptest::prelude::*;
@@ -15,12 +15,12 @@ fn secret(byte: u8) -> Secret {
     Secret::generate([byte; 32])
 }
 
-fn secrets() -> Secrets {
-    Secrets { present: secret(7), next: None }
+fn secrets() -> SigningSecrets {
+    SigningSecrets { current: secret(7), next: None }
 }
 
-fn rotating() -> Secrets {
-    Secrets { present: secret(7), next: Some(secret(8)) }
+fn rotating() -> SigningSecrets {
+    SigningSecrets { current: secret(7), next: Some(secret(8)) }
 }
 
 fn evidence(scheme: Scheme, signature: impl Into<String>) -> Evidence {
@@ -34,7 +34,7 @@ fn evidence(scheme: Scheme, signature: impl Into<String>) -> Evidence {
     }
 }
 
-/// What we send, by the code that integrators use.
+/// A signature made with the library for integrators.
 fn own(secret: &Secret, body: &[u8]) -> String {
     webhook_signature::sign(secret.expose(), AT.parse().unwrap(), body)
 }
@@ -43,16 +43,16 @@ fn standard(secret: &Secret, body: &[u8]) -> String {
     webhook_signature::standard::sign(secret.expose(), ID, AT.parse().unwrap(), body).unwrap()
 }
 
-fn codes(secrets: &Secrets, evidence: &Evidence) -> Vec<&'static str> {
+fn codes(secrets: &SigningSecrets, evidence: &Evidence) -> Vec<&'static str> {
     let findings = check(secrets, evidence, NOW);
     assert_eq!(findings.matches, findings.problems.is_empty(), "{findings:?}");
     let told = format!("{findings:?}");
-    assert!(!told.contains("whsec_B") && !told.contains(&secret(7).expose()[6..]), "no secret is told");
+    assert!(!told.contains("whsec_B") && !told.contains(&secret(7).expose()[6..]), "no secret is revealed");
     findings.problems.into_iter().map(|problem| problem.code).collect()
 }
 
 #[test]
-fn what_we_send_matches() {
+fn our_signatures_match() {
     for secrets in [secrets(), rotating()] {
         let findings = check(&secrets, &evidence(Scheme::Service, own(&secret(7), BODY)), NOW);
         assert!(findings.matches && findings.problems.is_empty(), "{findings:?}");
@@ -69,7 +69,7 @@ fn what_we_send_matches() {
 }
 
 #[test]
-fn each_usual_mistake_is_named() {
+fn each_common_mistake_is_named() {
     let good = own(&secret(7), BODY);
     let bytes = digest(&whole(secret(7).expose()), &[AT.as_bytes(), b".", BODY].concat());
     let by = |key: &[u8], text: &[u8]| written(Scheme::Service, &digest(key, text));
@@ -130,7 +130,7 @@ fn mistakes_with_standard_webhooks_are_named() {
 }
 
 #[test]
-fn a_body_that_was_changed_on_its_way_is_recognised() {
+fn changes_of_the_body_are_recognised() {
     let lines = b"{\n  \"id\": 1\n}".as_slice();
     let windows = b"{\r\n  \"id\": 1\r\n}".as_slice();
     let spaced = br#"{"id": "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV", "event": "order.delivered", "sequence": 5}"#;
@@ -161,7 +161,7 @@ fn a_body_that_was_changed_on_its_way_is_recognised() {
 }
 
 #[test]
-fn white_space_is_told_and_not_trimmed_away() {
+fn white_space_is_reported() {
     let (good, by_next) = (own(&secret(7), BODY), own(&secret(8), BODY));
     for (scheme, timestamp, signature, expected) in [
         (Scheme::Service, format!(" {AT}"), good.clone(), vec!["white_space"]),
@@ -175,7 +175,7 @@ fn white_space_is_told_and_not_trimmed_away() {
 }
 
 #[test]
-fn a_timestamp_and_a_signature_in_each_others_place_are_told() {
+fn a_swapped_timestamp_and_signature_are_reported() {
     for (scheme, signature, expected) in [
         (Scheme::Service, own(&secret(7), BODY), vec!["swapped"]),
         (Scheme::Service, own(&secret(8), BODY), vec!["swapped", "signed_with_next_secret"]),
@@ -188,7 +188,7 @@ fn a_timestamp_and_a_signature_in_each_others_place_are_told() {
 }
 
 #[test]
-fn a_header_of_a_secret_that_is_not_staged_is_told() {
+fn a_header_without_a_staged_secret_is_reported() {
     for (by, matches, expected) in
         [(7, true, vec!["nothing_staged"]), (9, false, vec!["nothing_staged", "unexplained"])]
     {
@@ -200,7 +200,7 @@ fn a_header_of_a_secret_that_is_not_staged_is_told() {
 }
 
 #[test]
-fn the_timestamp_is_looked_at() {
+fn the_timestamp_is_checked() {
     let with = |timestamp: &str| {
         let good = own(&secret(7), BODY);
         let given = Evidence { timestamp: timestamp.to_owned(), ..evidence(Scheme::Service, good) };
@@ -214,7 +214,7 @@ fn the_timestamp_is_looked_at() {
     assert_eq!(with("-5")[0], "timestamp_malformed");
     assert_eq!(with("1740000000")[0], "timestamp_too_old");
     assert_eq!(with("1760000000")[0], "timestamp_in_the_future");
-    // An old one that fits is told to be old.
+    // An old timestamp with a matching signature is only old.
     let old = Evidence { ..evidence(Scheme::Service, own(&secret(7), BODY)) };
     let findings = check(&secrets(), &old, NOW + 1_000);
     assert!(findings.matches && findings.problems.len() == 1, "{findings:?}");
@@ -222,7 +222,7 @@ fn the_timestamp_is_looked_at() {
 
 proptest! {
     #[test]
-    fn whatever_is_given_is_judged_and_no_secret_told(
+    fn any_input_is_checked_and_no_secret_revealed(
         timestamp in ".{0,20}",
         signature in ".{0,100}",
         id in ".{0,30}",

@@ -1,4 +1,5 @@
-//! What a batch of attempts tells of the endpoints: last delivery, test, circuit breaker, and the end of an outage.
+//! Updates the health of endpoints from a batch of attempts: last delivery, connection test, circuit breaker, end of an
+//! outage. Serves all businesses.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +9,22 @@ use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestampt
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use postgres::{StoreError, statement};
 
-use crate::announcements::{Trouble, What};
-use crate::domain::{Breaker, Sample};
+use crate::domain::{AnnouncementSubject, Breaker, EndpointAnnouncement, Sample};
 use crate::store::corrupt;
 use crate::store::record::Outcome;
 
-/// What waits for its next attempt when an outage ends; more than this wait for their time.
+/// Deliveries brought forward when an outage ends. The rest keep their times.
 const BROUGHT_FORWARD_MAX: i64 = 10_000;
 
-/// Of one endpoint, oldest first.
+/// The attempts of one endpoint, oldest first.
 #[derive(Default)]
-struct News {
+struct EndpointSamples {
     samples: Vec<Sample>,
     test: Option<bool>,
-    disables: Option<&'static str>,
+    disable_reason: Option<&'static str>,
 }
 
-impl News {
+impl EndpointSamples {
     fn last(&self) -> Option<&Sample> {
         self.samples.last()
     }
@@ -33,7 +33,7 @@ impl News {
         self.samples.iter().rfind(|sample| sample.succeeded).map(|sample| sample.at)
     }
 
-    /// Since when it has only failed, as far as these attempts tell.
+    /// Since when it has only failed, judged by these attempts.
     fn failing_from(&self) -> Option<DateTime<Utc>> {
         self.samples.iter().rev().take_while(|sample| !sample.succeeded).last().map(|sample| sample.at)
     }
@@ -43,107 +43,112 @@ impl News {
     }
 }
 
-fn news(outcomes: &[&Outcome]) -> BTreeMap<String, News> {
+fn by_endpoint(outcomes: &[&Outcome]) -> BTreeMap<String, EndpointSamples> {
     let mut made: Vec<_> =
         outcomes.iter().filter_map(|outcome| Some((outcome, outcome.attempt.as_ref()?))).collect();
     made.sort_by_key(|(outcome, _)| outcome.at);
-    let mut by_endpoint: BTreeMap<String, News> = BTreeMap::new();
+    let mut by_endpoint: BTreeMap<String, EndpointSamples> = BTreeMap::new();
     for (outcome, attempt) in made {
         let succeeded = attempt.succeeded();
-        let news = by_endpoint.entry(outcome.endpoint.to_string()).or_default();
-        news.samples.push(Sample { at: outcome.at, succeeded, asked_for: outcome.asked_for });
-        news.test = if outcome.is_test { Some(succeeded) } else { news.test };
-        news.disables = outcome.disables.or(news.disables);
+        let samples = by_endpoint.entry(outcome.endpoint.to_string()).or_default();
+        samples.samples.push(Sample { at: outcome.at, succeeded, requested_pause: outcome.requested_pause });
+        samples.test = if outcome.is_test { Some(succeeded) } else { samples.test };
+        samples.disable_reason = outcome.disable_reason.or(samples.disable_reason);
     }
     by_endpoint
 }
 
-/// Writes what is new; gives back the endpoints that were disabled by it, and what is to be told after the commit. An endpoint that simply goes on succeeding is noted once a second, not once per batch.
-pub(in crate::store) async fn note_attempts(
+/// Returns the announcements of disabled endpoints, and changes to report after the commit. An endpoint that keeps
+/// succeeding is updated once a second, not once per batch.
+pub(in crate::store) async fn record_health(
     conn: &mut AsyncPgConnection,
     outcomes: &[&Outcome],
     now: DateTime<Utc>,
     jitter: impl Fn() -> f64,
-) -> Result<(Vec<Trouble>, Vec<EndpointNews>), StoreError> {
-    let mut news = news(outcomes);
-    if news.is_empty() {
+) -> Result<(Vec<EndpointAnnouncement>, Vec<HealthChange>), StoreError> {
+    let mut samples = by_endpoint(outcomes);
+    if samples.is_empty() {
         return Ok((Vec::new(), Vec::new()));
     }
-    let locked = lock(conn, &news).await?;
+    let locked = lock(conn, &samples).await?;
     let mut changes = Vec::new();
     for (endpoint, before) in locked {
-        let Some(news) = news.remove(&endpoint) else { continue };
-        let breaker = news.samples.iter().fold(before, |breaker, sample| breaker.after(*sample, jitter()));
-        changes.push(Change { endpoint, news, before, breaker });
+        let Some(samples) = samples.remove(&endpoint) else { continue };
+        let breaker = samples.samples.iter().fold(before, |breaker, sample| breaker.after(*sample, jitter()));
+        changes.push(Change { endpoint, samples, before, breaker });
     }
     if changes.is_empty() {
         return Ok((Vec::new(), Vec::new()));
     }
     let disabled = write(conn, &changes).await?;
-    let mut told = Vec::new();
+    let mut reports = Vec::new();
     for change in &changes {
-        let tell = |what| EndpointNews { endpoint: change.endpoint.clone(), what };
-        told.extend(change.of_breaker().map(tell));
+        let report = |kind| HealthChange { endpoint: change.endpoint.clone(), kind };
+        reports.extend(change.of_breaker().map(report));
         if change.ends_an_outage() {
-            let brought_forward = bring_forward_all(conn, &change.endpoint, now).await?;
-            told.push(tell(WhatIsNew::Answers { brought_forward }));
+            let brought_forward = bring_forward_endpoint(conn, &change.endpoint, now).await?;
+            reports.push(report(HealthChangeKind::OutageEnded { brought_forward }));
         }
     }
-    Ok((disabled, told))
+    Ok((disabled, reports))
 }
 
 struct Change {
     endpoint: String,
-    news: News,
+    samples: EndpointSamples,
     before: Breaker,
     breaker: Breaker,
 }
 
 impl Change {
     fn ends_an_outage(&self) -> bool {
-        self.before.is_outage() && self.news.last_success().is_some()
+        self.before.is_outage() && self.samples.last_success().is_some()
     }
 
-    fn of_breaker(&self) -> Option<WhatIsNew> {
+    fn of_breaker(&self) -> Option<HealthChangeKind> {
         if self.breaker.trips > self.before.trips {
-            return Some(WhatIsNew::Tripped(self.breaker));
+            return Some(HealthChangeKind::BreakerTripped(self.breaker));
         }
-        let is_whole_again = self.before.tripped_until.is_some() && self.breaker.tripped_until.is_none();
-        is_whole_again.then_some(WhatIsNew::SentToAgain)
+        let is_closed = self.before.tripped_until.is_some() && self.breaker.tripped_until.is_none();
+        is_closed.then_some(HealthChangeKind::BreakerClosed)
     }
 }
 
-/// What attempts changed about an endpoint, for the log.
+/// A change of an endpoint's health, for the log.
 #[derive(Clone, Debug)]
-pub(crate) struct EndpointNews {
+pub(crate) struct HealthChange {
     endpoint: String,
-    what: WhatIsNew,
+    kind: HealthChangeKind,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum WhatIsNew {
-    Tripped(Breaker),
-    SentToAgain,
-    Answers { brought_forward: usize },
+enum HealthChangeKind {
+    BreakerTripped(Breaker),
+    BreakerClosed,
+    OutageEnded { brought_forward: usize },
 }
 
-impl EndpointNews {
+impl HealthChange {
     /// To be called after the commit.
-    pub(crate) fn tell(&self) {
+    pub(crate) fn report(&self) {
         let endpoint_id = &self.endpoint;
-        match self.what {
-            WhatIsNew::Tripped(Breaker { failures_in_a_row: failures, trips, tripped_until: until }) => {
+        match self.kind {
+            HealthChangeKind::BreakerTripped(Breaker {
+                failures_in_a_row: failures,
+                trips,
+                tripped_until: until,
+            }) => {
                 metrics::counter!("webhook_breaker_trips_total").increment(1);
-                tracing::warn!(endpoint_id, failures, trips, ?until, "an endpoint is left alone for a while");
+                tracing::warn!(endpoint_id, failures, trips, ?until, "circuit breaker tripped");
             }
-            WhatIsNew::SentToAgain => {
-                tracing::info!(endpoint_id, "an endpoint that was left alone is sent to again");
+            HealthChangeKind::BreakerClosed => {
+                tracing::info!(endpoint_id, "circuit breaker closed");
             }
-            WhatIsNew::Answers { brought_forward } => {
+            HealthChangeKind::OutageEnded { brought_forward } => {
                 tracing::info!(
                     endpoint_id,
                     brought_forward,
-                    "an endpoint answers again; what waits is sent now"
+                    "outage of an endpoint ended; its deliveries are brought forward"
                 );
             }
         }
@@ -176,14 +181,16 @@ struct BreakerRow {
 
 async fn lock(
     conn: &mut AsyncPgConnection,
-    news: &BTreeMap<String, News>,
+    samples: &BTreeMap<String, EndpointSamples>,
 ) -> Result<Vec<(String, Breaker)>, StoreError> {
-    let changes = |news: &News| !news.all_succeeded() || news.test.is_some() || news.disables.is_some();
-    let latest = |news: &News| news.last().map(|sample| sample.at);
+    let changes = |samples: &EndpointSamples| {
+        !samples.all_succeeded() || samples.test.is_some() || samples.disable_reason.is_some()
+    };
+    let latest = |samples: &EndpointSamples| samples.last().map(|sample| sample.at);
     let rows: Vec<BreakerRow> = statement(LOCK)
-        .bind::<Array<Text>, _>(Vec::from_iter(news.keys().cloned()))
-        .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(news.values().map(latest)))
-        .bind::<Array<Bool>, _>(Vec::from_iter(news.values().map(changes)))
+        .bind::<Array<Text>, _>(Vec::from_iter(samples.keys().cloned()))
+        .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(samples.values().map(latest)))
+        .bind::<Array<Bool>, _>(Vec::from_iter(samples.values().map(changes)))
         .load(conn)
         .await?;
     let breaker = |row: BreakerRow| {
@@ -221,50 +228,52 @@ struct WrittenRow {
     endpoint_id: String,
     #[diesel(sql_type = Text)]
     business_id: String,
-    /// Of an endpoint that was disabled by this very news.
+    /// Set if these attempts disabled the endpoint.
     #[diesel(sql_type = Nullable<Text>)]
     disabled_reason: Option<String>,
 }
 
 impl WrittenRow {
-    fn trouble(self) -> Option<Result<Trouble, StoreError>> {
-        let what = What::Disabled { reason: self.disabled_reason? };
+    fn announcement(self) -> Option<Result<EndpointAnnouncement, StoreError>> {
+        let subject = AnnouncementSubject::Disabled { reason: self.disabled_reason? };
         let parsed = self.endpoint_id.parse().map_err(corrupt).and_then(|endpoint_id| {
             let business_id = self.business_id.parse().map_err(corrupt)?;
-            Ok(Trouble { endpoint_id, business_id, what })
+            Ok(EndpointAnnouncement { endpoint_id, business_id, subject })
         });
         Some(parsed)
     }
 }
 
-async fn write(conn: &mut AsyncPgConnection, changes: &[Change]) -> Result<Vec<Trouble>, StoreError> {
+async fn write(
+    conn: &mut AsyncPgConnection,
+    changes: &[Change],
+) -> Result<Vec<EndpointAnnouncement>, StoreError> {
     let all = || changes.iter();
-    let last = |change: &Change| change.news.last().map(|sample| sample.at);
-    let succeeded = |change: &Change| change.news.last().map(|sample| sample.succeeded);
+    let last = |change: &Change| change.samples.last().map(|sample| sample.at);
+    let succeeded = |change: &Change| change.samples.last().map(|sample| sample.succeeded);
     let rows: Vec<WrittenRow> = statement(WRITE)
         .bind::<Array<Text>, _>(Vec::from_iter(all().map(|change| change.endpoint.as_str())))
         .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(all().map(last)))
         .bind::<Array<Nullable<Bool>>, _>(Vec::from_iter(all().map(succeeded)))
         .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(
-            all().map(|change| change.news.last_success()),
+            all().map(|change| change.samples.last_success()),
         ))
         .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(
-            all().map(|change| change.news.failing_from()),
+            all().map(|change| change.samples.failing_from()),
         ))
         .bind::<Array<Integer>, _>(Vec::from_iter(all().map(|change| change.breaker.failures_in_a_row)))
         .bind::<Array<Integer>, _>(Vec::from_iter(all().map(|change| change.breaker.trips)))
         .bind::<Array<Nullable<Timestamptz>>, _>(Vec::from_iter(
             all().map(|change| change.breaker.tripped_until),
         ))
-        .bind::<Array<Nullable<Bool>>, _>(Vec::from_iter(all().map(|change| change.news.test)))
-        .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(all().map(|change| change.news.disables)))
+        .bind::<Array<Nullable<Bool>>, _>(Vec::from_iter(all().map(|change| change.samples.test)))
+        .bind::<Array<Nullable<Text>>, _>(Vec::from_iter(all().map(|change| change.samples.disable_reason)))
         .load(conn)
         .await?;
-    rows.into_iter().filter_map(WrittenRow::trouble).collect()
+    rows.into_iter().filter_map(WrittenRow::announcement).collect()
 }
 
-/// What failed only because of an outage is tried as soon as it is over, so that each order goes on from its head. Rows
-/// that somebody holds are passed over: they are in hand.
+/// Deliveries that failed because of an outage are tried as soon as it ends. Skips locked rows: they are in flight.
 const BRING_FORWARD: &str = r#"
 UPDATE deliveries SET due_at = $2
 FROM (
@@ -277,8 +286,8 @@ FROM (
 WHERE deliveries.id = waiting.id AND deliveries.business_id = waiting.business_id
 "#;
 
-/// Makes due what waits for its next attempt to this endpoint; tells how many.
-pub(crate) async fn bring_forward_all(
+/// Makes deliveries due that wait for their next attempt to this endpoint. Returns their number.
+pub(crate) async fn bring_forward_endpoint(
     conn: &mut AsyncPgConnection,
     endpoint: &str,
     now: DateTime<Utc>,

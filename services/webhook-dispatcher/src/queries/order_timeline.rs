@@ -1,0 +1,31 @@
+//! The deliveries of one order's events, for the order's timeline.
+
+use domain::{BusinessId, OrderId, WebhookDeliveryId};
+use postgres::StoreError;
+
+use super::one_more_than;
+use crate::domain::{OrderDelivery, TimelineCursor};
+use crate::state::State;
+use crate::store;
+
+/// One more than `limit`, after the cursor. An unknown order has none.
+pub(crate) async fn deliveries_of_order(
+    state: &State,
+    business: BusinessId,
+    order: OrderId,
+    after: Option<TimelineCursor>,
+    limit: usize,
+) -> Result<Vec<OrderDelivery>, StoreError> {
+    let limit = one_more_than(limit);
+    let list = async |conn: &mut _| store::deliveries_of_order(conn, business, order, after, limit).await;
+    state.unit.database.read(list).await
+}
+
+pub(crate) async fn delivery_of_order(
+    state: &State,
+    business: BusinessId,
+    order: OrderId,
+    id: WebhookDeliveryId,
+) -> Result<Option<OrderDelivery>, StoreError> {
+    state.unit.database.read(async |conn| store::delivery_of_order(conn, business, order, id).await).await
+}

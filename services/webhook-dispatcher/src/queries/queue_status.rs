@@ -1,0 +1,28 @@
+//! The state of all queues, for the operator's metrics.
+
+use chrono::{DateTime, Utc};
+use postgres::StoreError;
+
+use crate::state::State;
+use crate::store::{self, Breakers};
+
+pub(crate) struct QueueStatus {
+    /// Events that wait for their predecessors.
+    pub held_back: i64,
+    pub oldest_held_back: Option<DateTime<Utc>>,
+    pub breakers: Breakers,
+    /// Since when the oldest sendable delivery has been due.
+    pub oldest_due: Option<DateTime<Utc>>,
+}
+
+pub(crate) async fn queue_status(state: &State, now: DateTime<Utc>) -> Result<QueueStatus, StoreError> {
+    let database = &state.unit.database;
+    database
+        .read(async |conn| {
+            let (held_back, oldest_held_back) = store::held_back_overview(conn).await?;
+            let breakers = store::breakers(conn, now).await?;
+            let oldest_due = store::oldest_due(conn, now).await?;
+            Ok(QueueStatus { held_back, oldest_held_back, breakers, oldest_due })
+        })
+        .await
+}

@@ -1,0 +1,362 @@
+//! The deliveries that this process is sending.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use domain::{BusinessId, EndpointId, Mode, WebhookDeliveryId};
+use tokio::sync::Notify;
+
+use crate::domain::{Shares, Slots};
+use crate::store::Lease;
+
+/// How long a lease is valid. It is renewed four times as often while the attempt lasts: other processes take over from
+/// a dead one within seconds, and a slow endpoint is not called twice.
+pub(crate) const LEASE: Duration = Duration::from_secs(4);
+/// Deliveries that were received but whose outcome is not written yet: they are repeated if the process dies.
+const UNWRITTEN_MAX: usize = 64;
+/// When one part in this many of all slots has been freed, businesses at their share may get more.
+const FREED_PART: i64 = 16;
+
+/// All deliveries in flight, with their leases. Clones share the set.
+#[derive(Clone)]
+pub(crate) struct InFlightSet {
+    all: Arc<Mutex<All>>,
+    /// Notified when an endpoint, a business, or test mode that had no free slot has one.
+    wake: Arc<Notify>,
+}
+
+#[derive(Default)]
+struct All {
+    held: HashMap<WebhookDeliveryId, Held>,
+    by_endpoint: HashMap<EndpointId, i64>,
+    shares: Shares,
+    /// Those that were received and are not written yet.
+    unwritten: usize,
+    /// Without a free slot at the latest claim.
+    full: HashSet<EndpointId>,
+    full_businesses: HashSet<(BusinessId, Mode)>,
+    test_is_full: bool,
+    /// Slots of any business to be freed until businesses at their share may get more. None if there is no such
+    /// business, or the loop was woken for it.
+    frees_awaited: Option<i64>,
+    /// When all leases were last renewed.
+    renewed_at: Option<Instant>,
+}
+
+#[derive(Clone, Copy)]
+struct Held {
+    endpoint: EndpointId,
+    mode: Mode,
+    lease: Lease,
+    /// Its endpoint has not responded yet.
+    is_unanswered: bool,
+}
+
+/// Keeps a delivery in the set until dropped, unless the delivery was claimed again meanwhile.
+pub(crate) struct InFlight {
+    in_flight: InFlightSet,
+    lease: Lease,
+}
+
+impl InFlight {
+    pub(crate) fn lease(&self) -> Lease {
+        self.lease
+    }
+}
+
+impl InFlightSet {
+    pub(crate) fn new(wake: Arc<Notify>) -> Self {
+        Self { all: Arc::default(), wake }
+    }
+
+    pub(crate) fn insert(&self, lease: Lease, endpoint: EndpointId, mode: Mode) -> InFlight {
+        self.lock().insert(lease, endpoint, mode);
+        InFlight { in_flight: self.clone(), lease }
+    }
+
+    /// As [`Self::insert`], for a new delivery. None if the endpoint has no slot left, or its business has used its
+    /// share.
+    pub(crate) fn try_insert(
+        &self,
+        (of_endpoint, slots): (i64, Slots),
+        lease: Lease,
+        endpoint: EndpointId,
+        mode: Mode,
+    ) -> Option<InFlight> {
+        let mut all = self.lock();
+        let busy = all.by_endpoint.get(&endpoint).copied().unwrap_or_default();
+        if busy >= of_endpoint || !all.shares.may_take_new(lease.business, mode, (slots, all.held.len())) {
+            return None;
+        }
+        all.insert(lease, endpoint, mode);
+        Some(InFlight { in_flight: self.clone(), lease })
+    }
+
+    pub(crate) fn leases(&self) -> Vec<Lease> {
+        self.lock().held.values().map(|held| held.lease).collect()
+    }
+
+    /// All leases held at that time have been renewed.
+    pub(crate) fn mark_renewed(&self, at: Instant) {
+        self.lock().renewed_at = Some(at);
+    }
+
+    /// All deliveries in flight if their leases may have expired because the database was unreachable. Otherwise none:
+    /// their leases already keep every process from claiming them again.
+    pub(crate) fn with_expired_leases(&self) -> Vec<WebhookDeliveryId> {
+        let all = self.lock();
+        let is_renewed = all.renewed_at.is_some_and(|at| at.elapsed() < LEASE);
+        if is_renewed { Vec::new() } else { all.held.keys().copied().collect() }
+    }
+
+    /// The attempts in flight per endpoint.
+    pub(crate) fn by_endpoint(&self) -> Vec<(EndpointId, i64)> {
+        self.lock().by_endpoint.iter().map(|(endpoint, count)| (*endpoint, *count)).collect()
+    }
+
+    /// Wakes the loop as soon as one of these endpoints has fewer attempts in flight than the given number.
+    pub(crate) fn wake_when_free(&self, full: impl Iterator<Item = (EndpointId, i64)>) {
+        let mut all = self.lock();
+        all.full.clear();
+        for (endpoint, in_flight) in full {
+            if all.by_endpoint.get(&endpoint).copied().unwrap_or_default() < in_flight {
+                self.wake.notify_one();
+            } else {
+                all.full.insert(endpoint);
+            }
+        }
+    }
+
+    /// The slots of each business, and the free ones. From then on, the loop is woken when a business at its share
+    /// frees a slot, and once when other businesses have freed enough.
+    pub(crate) fn shares(&self, slots: Slots) -> (Vec<(BusinessId, Slots)>, Slots) {
+        let mut all = self.lock();
+        let free = all.shares.free(slots, all.held.len());
+        let held: Vec<_> = all.shares.held().collect();
+        let full = |(business, _): &(BusinessId, Slots)| {
+            let full = |mode: &Mode| !all.shares.may_take(*business, *mode, free);
+            [Mode::Live, Mode::Test]
+                .into_iter()
+                .filter(full)
+                .map(|mode| (*business, mode))
+                .collect::<Vec<_>>()
+        };
+        let full_businesses = held.iter().flat_map(full).collect();
+        all.full_businesses = full_businesses;
+        all.frees_awaited = (!all.full_businesses.is_empty()).then(|| (slots.all / FREED_PART).max(1));
+        all.test_is_full = free.test <= 0;
+        (held, free)
+    }
+
+    /// Whether the endpoint, the business, or test mode as a whole has no free slot.
+    pub(crate) fn is_full(&self, endpoint: EndpointId, business: BusinessId, mode: Mode) -> bool {
+        let all = self.lock();
+        all.full.contains(&endpoint)
+            || all.full_businesses.contains(&(business, mode))
+            || (mode == Mode::Test && all.test_is_full)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.lock().held.len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, All> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl All {
+    fn insert(&mut self, lease: Lease, endpoint: EndpointId, mode: Mode) {
+        // Claimed again with another token while in flight: it counts once.
+        if let Some(Held { lease: before, .. }) = self.held.get(&lease.delivery).copied() {
+            self.remove(before);
+        }
+        self.held.insert(lease.delivery, Held { endpoint, mode, lease, is_unanswered: true });
+        self.shares.add(lease.business, mode);
+        *self.by_endpoint.entry(endpoint).or_default() += 1;
+    }
+
+    /// As [`All::free_slot`].
+    fn remove(&mut self, lease: Lease) -> bool {
+        if !self.is_held(lease) {
+            return false;
+        }
+        let awaited = self.free_slot(lease);
+        if self.held.remove(&lease.delivery).is_some() {
+            self.unwritten -= 1;
+        }
+        awaited
+    }
+
+    fn received(&mut self, lease: Lease) -> bool {
+        self.unwritten < UNWRITTEN_MAX && self.is_held(lease) && self.free_slot(lease)
+    }
+
+    /// False once the delivery was claimed again: an earlier guard does not speak for the later claim.
+    fn is_held(&self, lease: Lease) -> bool {
+        self.held.get(&lease.delivery).is_some_and(|held| held.lease.token == lease.token)
+    }
+
+    /// From now on the delivery is unwritten. True if the loop waits for its slot.
+    fn free_slot(&mut self, lease: Lease) -> bool {
+        let Some(held) = self.held.get_mut(&lease.delivery) else { return false };
+        if !std::mem::take(&mut held.is_unanswered) {
+            return false;
+        }
+        self.unwritten += 1;
+        if let Some(count) = self.by_endpoint.get_mut(&held.endpoint) {
+            *count -= 1;
+            if *count == 0 {
+                self.by_endpoint.remove(&held.endpoint);
+            }
+        }
+        let (business, mode) = (held.lease.business, held.mode);
+        self.shares.remove(business, mode);
+        let of_business = [Mode::Live, Mode::Test].map(|mode| self.full_businesses.remove(&(business, mode)));
+        let of_test = mode == Mode::Test && std::mem::take(&mut self.test_is_full);
+        let awaited = self.full.remove(&held.endpoint) || of_business.contains(&true) || of_test;
+        self.count_freed() || awaited
+    }
+
+    /// True when the last awaited slot is free.
+    fn count_freed(&mut self) -> bool {
+        self.frees_awaited = self.frees_awaited.map(|left| left - 1);
+        self.frees_awaited.take_if(|left| *left <= 0).is_some()
+    }
+}
+
+impl InFlight {
+    /// The endpoint has received the webhook: its slot is free. The delivery stays in flight until its outcome is
+    /// written.
+    pub(crate) fn received(&self) {
+        if self.in_flight.lock().received(self.lease) {
+            self.in_flight.wake.notify_one();
+        }
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        if self.in_flight.lock().remove(self.lease) {
+            self.in_flight.wake.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{BusinessId, Clock, Entropy};
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    fn lease(clock: &Clock, entropy: &Entropy) -> Lease {
+        let (delivery, business) =
+            (WebhookDeliveryId::generate(clock, entropy), BusinessId::generate(clock, entropy));
+        Lease { delivery, business, token: 1 }
+    }
+
+    #[test]
+    fn a_freed_slot_wakes_the_loop_if_it_waits_for_it() {
+        let (clock, entropy, wake) = (Clock::system(), Entropy::seeded(1), Arc::new(Notify::new()));
+        let in_flight = InFlightSet::new(wake.clone());
+        let endpoint = EndpointId::generate(&clock, &entropy);
+        let insert = || in_flight.insert(lease(&clock, &entropy), endpoint, Mode::Live);
+        let woken = || wake.notified().now_or_never().is_some();
+        let (one, other, third) = (insert(), insert(), insert());
+        assert_eq!(in_flight.by_endpoint(), [(endpoint, 3)]);
+
+        one.received();
+        assert_eq!((in_flight.by_endpoint(), in_flight.len(), woken()), (vec![(endpoint, 2)], 3, false));
+        in_flight.wake_when_free([(endpoint, 3)].into_iter());
+        assert!(woken(), "it was free before the loop waited");
+
+        in_flight.wake_when_free([(endpoint, 2)].into_iter());
+        assert!(!woken());
+        other.received();
+        assert!(woken());
+        drop((one, other));
+        assert_eq!((in_flight.by_endpoint(), in_flight.len(), woken()), (vec![(endpoint, 1)], 1, false));
+
+        in_flight.wake_when_free([(endpoint, 1)].into_iter());
+        drop(third);
+        assert!(woken(), "a failure frees its slot, too");
+        assert_eq!((in_flight.by_endpoint(), in_flight.len()), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn an_earlier_guard_does_not_end_a_later_claim() {
+        let (clock, entropy, in_flight) =
+            (Clock::system(), Entropy::seeded(1), InFlightSet::new(Arc::default()));
+        let endpoint = EndpointId::generate(&clock, &entropy);
+        let first_lease = lease(&clock, &entropy);
+        let second_lease = Lease { token: 2, ..first_lease };
+        let first = in_flight.insert(first_lease, endpoint, Mode::Live);
+        let second = in_flight.insert(second_lease, endpoint, Mode::Live);
+        first.received();
+        drop(first);
+        let tokens = || in_flight.leases().iter().map(|lease| lease.token).collect::<Vec<_>>();
+        assert_eq!((tokens(), in_flight.by_endpoint(), in_flight.len()), (vec![2], vec![(endpoint, 1)], 1));
+        drop(second);
+        assert_eq!((tokens(), in_flight.by_endpoint(), in_flight.len()), (Vec::new(), Vec::new(), 0));
+        assert_eq!(in_flight.lock().unwritten, 0);
+    }
+
+    #[test]
+    fn unwritten_deliveries_are_bounded() {
+        let (clock, entropy, in_flight) =
+            (Clock::system(), Entropy::seeded(1), InFlightSet::new(Arc::default()));
+        let endpoint = EndpointId::generate(&clock, &entropy);
+        let insert = |_| in_flight.insert(lease(&clock, &entropy), endpoint, Mode::Live);
+        let mut guards: Vec<InFlight> = (0..UNWRITTEN_MAX + 2).map(insert).collect();
+        guards.iter().for_each(InFlight::received);
+        assert_eq!(in_flight.by_endpoint(), [(endpoint, 2)], "the last two keep their slots");
+        guards.remove(0);
+        guards.iter().for_each(InFlight::received);
+        assert_eq!((in_flight.by_endpoint(), in_flight.len()), (vec![(endpoint, 1)], UNWRITTEN_MAX + 1));
+    }
+
+    #[test]
+    fn a_business_at_its_share_wakes_the_loop_when_it_frees_a_slot() {
+        let (clock, entropy, wake) = (Clock::system(), Entropy::seeded(1), Arc::new(Notify::new()));
+        let in_flight = InFlightSet::new(wake.clone());
+        let endpoint = EndpointId::generate(&clock, &entropy);
+        let first = lease(&clock, &entropy);
+        let business = first.business;
+        let insert = |mode| in_flight.insert(Lease { business, ..lease(&clock, &entropy) }, endpoint, mode);
+        let woken = || wake.notified().now_or_never().is_some();
+        let guards = [insert(Mode::Test), insert(Mode::Live)];
+        let (held, free) = in_flight.shares(Slots { all: 8, test: 2 });
+        assert_eq!((held, free), (vec![(business, Slots { all: 2, test: 1 })], Slots { all: 6, test: 1 }));
+        assert!(in_flight.is_full(endpoint, business, Mode::Test));
+        assert!(!in_flight.is_full(endpoint, business, Mode::Live));
+        drop(guards);
+        assert!(woken());
+        assert!(!in_flight.is_full(endpoint, business, Mode::Test));
+    }
+
+    #[test]
+    fn a_business_at_its_share_wakes_the_loop_once_when_others_free_slots() {
+        let (clock, entropy, wake) = (Clock::system(), Entropy::seeded(1), Arc::new(Notify::new()));
+        let in_flight = InFlightSet::new(wake.clone());
+        let endpoint = EndpointId::generate(&clock, &entropy);
+        let insert =
+            |business| in_flight.insert(Lease { business, ..lease(&clock, &entropy) }, endpoint, Mode::Live);
+        let [busy, other] = [(); 2].map(|()| BusinessId::generate(&clock, &entropy));
+        let woken = || wake.notified().now_or_never().is_some();
+        let _held = [(); 20].map(|()| insert(busy));
+        let mut others: Vec<InFlight> = (0..4).map(|_| insert(other)).collect();
+        in_flight.shares(Slots { all: 32, test: 16 });
+        assert!(
+            in_flight.is_full(endpoint, busy, Mode::Live) && !in_flight.is_full(endpoint, other, Mode::Live)
+        );
+        let wakes: Vec<bool> = (0..4)
+            .map(|_| {
+                others.pop();
+                woken()
+            })
+            .collect();
+        assert_eq!(wakes, [false, true, false, false]);
+    }
+}

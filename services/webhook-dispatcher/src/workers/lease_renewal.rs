@@ -1,0 +1,11 @@
+//! Renews the leases of deliveries in flight, so that no other process sends them meanwhile.
+
+use std::sync::Arc;
+
+use postgres::StoreError;
+
+use crate::state::State;
+
+pub(crate) async fn renew_leases(state: Arc<State>) -> Result<(), StoreError> {
+    state.sender.renew_leases().await
+}
