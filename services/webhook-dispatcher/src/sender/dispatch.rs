@@ -140,7 +140,8 @@ impl Sender {
         let loads = self.loads.snapshot(&self.in_flight.by_endpoint(), Instant::now());
         let full = loads.iter().filter(|(_, load)| load.in_flight > 0 && load.allowed == 0);
         self.in_flight.wake_when_free(full.map(|(endpoint, load)| (*endpoint, load.in_flight)));
-        let (held, free) = self.in_flight.shares(Slots::of(self.concurrency));
+        let slots = Slots::of(self.concurrency);
+        let (held, free, seen) = self.in_flight.shares(slots);
         let in_flight = self.in_flight.with_expired_leases();
         let request = ClaimRequest {
             now,
@@ -159,12 +160,19 @@ impl Sender {
             .count_sent(claimed.iter().map(|one| (one.endpoint_id, one.max_per_second)), Instant::now());
         let taken_over = claimed.iter().filter(|one| one.taken_over).count();
         metrics::counter!("webhook_taken_over_total").increment(taken_over as u64);
-        let track = |claimed: ClaimedDelivery| {
-            let lease = Lease { delivery: claimed.id, business: claimed.business_id, token: claimed.token };
-            let guard = self.in_flight.insert(lease, claimed.endpoint_id, claimed.mode);
-            (claimed, guard)
-        };
-        Ok(claimed.into_iter().map(track).collect())
+        let lease_of =
+            |one: &ClaimedDelivery| Lease { delivery: one.id, business: one.business_id, token: one.token };
+        let wanted = claimed.iter().map(|one| (lease_of(one), one.endpoint_id, one.mode));
+        let guards = self.in_flight.insert_claimed(wanted, (slots, seen));
+        let (mut ready, mut excess) = (Vec::with_capacity(claimed.len()), Vec::new());
+        for (claimed, guard) in claimed.into_iter().zip(guards) {
+            match guard {
+                Some(guard) => ready.push((claimed, guard)),
+                None => excess.push(lease_of(&claimed)),
+            }
+        }
+        self.release(&excess).await;
+        Ok(ready)
     }
 
     async fn deliver(self: Arc<Self>, claimed: ClaimedDelivery, guard: InFlight) {

@@ -42,6 +42,8 @@ struct All {
     frees_awaited: Option<i64>,
     /// When all leases were last renewed.
     renewed_at: Option<Instant>,
+    /// How often a new delivery has taken a slot.
+    new_deliveries: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -90,7 +92,29 @@ impl InFlightSet {
             return None;
         }
         all.insert(lease, endpoint, mode);
+        all.new_deliveries += 1;
         Some(InFlight { in_flight: self.clone(), lease })
+    }
+
+    /// As [`Self::insert`], for claimed deliveries. If new deliveries took slots since [`Self::shares`] returned
+    /// `seen`, a claimed one gets a slot only if its business still may take one: together, both could use up the last
+    /// slots of test mode.
+    pub(crate) fn insert_claimed(
+        &self,
+        claimed: impl Iterator<Item = (Lease, EndpointId, Mode)>,
+        (slots, seen): (Slots, u64),
+    ) -> Vec<Option<InFlight>> {
+        let mut all = self.lock();
+        let is_current = all.new_deliveries == seen;
+        let mut insert = |(lease, endpoint, mode): (Lease, EndpointId, Mode)| {
+            let free = all.shares.free(slots, all.held.len());
+            let is_admitted = is_current || all.shares.may_take(lease.business, mode, free);
+            is_admitted.then(|| {
+                all.insert(lease, endpoint, mode);
+                InFlight { in_flight: self.clone(), lease }
+            })
+        };
+        claimed.map(&mut insert).collect()
     }
 
     pub(crate) fn leases(&self) -> Vec<Lease> {
@@ -128,9 +152,9 @@ impl InFlightSet {
         }
     }
 
-    /// The slots of each business, and the free ones. From then on, the loop is woken when a business at its share
+    /// The slots of each business, the free ones, and how often a new delivery has taken one. From then on, the loop is woken when a business at its share
     /// frees a slot, and once when other businesses have freed enough.
-    pub(crate) fn shares(&self, slots: Slots) -> (Vec<(BusinessId, Slots)>, Slots) {
+    pub(crate) fn shares(&self, slots: Slots) -> (Vec<(BusinessId, Slots)>, Slots, u64) {
         let mut all = self.lock();
         let free = all.shares.free(slots, all.held.len());
         let held: Vec<_> = all.shares.held().collect();
@@ -146,7 +170,7 @@ impl InFlightSet {
         all.full_businesses = full_businesses;
         all.frees_awaited = (!all.full_businesses.is_empty()).then(|| (slots.all / FREED_PART).max(1));
         all.test_is_full = free.test <= 0;
-        (held, free)
+        (held, free, all.new_deliveries)
     }
 
     /// Whether the endpoint, the business, or test mode as a whole has no free slot.
@@ -327,7 +351,7 @@ mod tests {
         let insert = |mode| in_flight.insert(Lease { business, ..lease(&clock, &entropy) }, endpoint, mode);
         let woken = || wake.notified().now_or_never().is_some();
         let guards = [insert(Mode::Test), insert(Mode::Live)];
-        let (held, free) = in_flight.shares(Slots { all: 8, test: 2 });
+        let (held, free, _) = in_flight.shares(Slots { all: 8, test: 2 });
         assert_eq!((held, free), (vec![(business, Slots { all: 2, test: 1 })], Slots { all: 6, test: 1 }));
         assert!(in_flight.is_full(endpoint, business, Mode::Test));
         assert!(!in_flight.is_full(endpoint, business, Mode::Live));
@@ -358,5 +382,28 @@ mod tests {
             })
             .collect();
         assert_eq!(wakes, [false, true, false, false]);
+    }
+
+    #[test]
+    fn a_claim_gives_way_to_new_deliveries_that_came_meanwhile() {
+        let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
+        let endpoint = EndpointId::generate(&clock, &entropy);
+        let (in_flight, slots) = (InFlightSet::new(Arc::default()), Slots { all: 16, test: 8 });
+        let [one, other] = [(); 2].map(|()| BusinessId::generate(&clock, &entropy));
+        let lease_of = |business| Lease { business, ..lease(&clock, &entropy) };
+        let claim = |seen| {
+            let wanted: Vec<_> = (0..4).map(|_| (lease_of(one), endpoint, Mode::Test)).collect();
+            in_flight.insert_claimed(wanted.into_iter(), (slots, seen))
+        };
+        let admitted = |guards: &[Option<InFlight>]| guards.iter().flatten().count();
+        let (_, _, seen) = in_flight.shares(slots);
+        let undisturbed = claim(seen);
+        assert_eq!(admitted(&undisturbed), 4, "its own arithmetic holds");
+        drop(undisturbed);
+
+        let new: Vec<_> =
+            (0..4).map(|_| in_flight.try_insert((8, slots), lease_of(other), endpoint, Mode::Test)).collect();
+        assert!(new.iter().all(Option::is_some));
+        assert_eq!(admitted(&claim(seen)), 2, "half of what is left");
     }
 }
