@@ -1,9 +1,8 @@
-//! What order-api says when it says no: each error body as it is told, in a snapshot beside this file. Those of a business's
-//! own faults with an order (422, 402, 403, two of the 409) are in `idempotency.rs`, those of the limits (429) in order-api's
-//! own tests.
+//! The error bodies of order-api, in snapshots next to this file. Those of a business's own errors with an order (422,
+//! 402, 403, two of the 409) are in `idempotency.rs`, those of the limits (429) in order-api's own tests.
 //!
-//! A change here is a change for every integrator. `INSTA_UPDATE=always cargo test -p waybill-tests --test stories error_bodies`
-//! writes the snapshots anew.
+//! A change here affects every integrator. `INSTA_UPDATE=always cargo test -p waybill-tests --test stories
+//! error_bodies` updates the snapshots.
 
 use std::fmt::Write as _;
 
@@ -35,7 +34,7 @@ impl Told {
         writeln!(self.0, "### {case}\n{}", reply.status.as_u16())?;
         for name in TOLD {
             if let Some(value) = reply.header(name).filter(|value| *value != "application/json") {
-                // How long exactly to wait is a matter of milliseconds.
+                // The exact wait depends on milliseconds.
                 let value = if name == "retry-after" { "…" } else { value };
                 writeln!(self.0, "{name}: {value}")?;
             }
@@ -57,7 +56,7 @@ async fn errors_read_as_they_did() -> anyhow::Result<()> {
     stack.shut_down().await
 }
 
-/// Faults of a request, before it is about any order.
+/// Errors of a request before it is about an order.
 async fn requests(stack: &Stack, business: &Business) -> anyhow::Result<Told> {
     let api = Api::new(stack.order_api())?;
     let mut told = Told::default();
@@ -97,7 +96,7 @@ async fn requests(stack: &Stack, business: &Business) -> anyhow::Result<Told> {
     Ok(told)
 }
 
-/// Faults of a body as such, of a list's parameters, and the forms of an error.
+/// Errors of a body, of a list's parameters, and the formats of an error.
 async fn bodies(stack: &Stack, business: &Business, told: &mut Told) -> anyhow::Result<()> {
     let api = Api::new(stack.order_api())?;
     let bare = |method: Method, path: &str| api.request(method, path);
@@ -145,7 +144,7 @@ async fn bodies(stack: &Stack, business: &Business, told: &mut Told) -> anyhow::
     Ok(())
 }
 
-/// Sends less than it announced, and waits.
+/// Sends less than announced, and waits.
 async fn slow_body(stack: &Stack, key: &str) -> anyhow::Result<Reply> {
     let origin = stack.order_api_origin();
     let mut stream = TcpStream::connect(origin.trim_start_matches("http://")).await?;
@@ -259,7 +258,7 @@ async fn fleet_and_tracking(stack: &Stack, business: &Business) -> anyhow::Resul
     Ok(told)
 }
 
-/// The wallet hangs, then key-management is gone.
+/// The wallet hangs, then key-management is unreachable.
 async fn outages(stack: &Stack, business: &Business) -> anyhow::Result<Told> {
     let mut told = Told::default();
     let live = business.live()?;

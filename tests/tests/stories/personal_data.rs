@@ -1,5 +1,5 @@
-//! Orders are erased of what they tell of people, by age, by command and on a business's wish; in every database, and from
-//! what is sent again. Money, status and times stay to the paisa and the microsecond, and everything goes on.
+//! The personal data of orders is erased, by age, by command and on a business's request; in every database, and from
+//! later redeliveries. Money, status and times stay exactly the same, and everything continues to work.
 
 use demo::eventually;
 use local_stack::{Servers, Service, Stack, StackOptions};
@@ -9,7 +9,7 @@ use waybill_tests::{Business, Gate, PATIENCE, smallest_order, text, wait_until_q
 
 const FEE: i64 = 4_900;
 const CASH: i64 = 94_900;
-/// Each tells of somebody, and stands nowhere but in these orders.
+/// Personal words that occur only in these orders.
 const TELLING: [&str; 12] = [
     "Quentina",
     "+919811122233",
@@ -49,7 +49,7 @@ async fn stack() -> anyhow::Result<Stack> {
     Stack::start_for_test(options).await
 }
 
-/// Places a telling live order; gives its receipt.
+/// Places a live order with personal data. Returns its response.
 async fn place(business: &Business, reference: &str) -> anyhow::Result<Value> {
     business.live()?.create(reference, &telling_order(reference)).await?.expect(201)
 }
@@ -76,7 +76,7 @@ async fn read(business: &Business, order: &str) -> anyhow::Result<Value> {
     business.portal.get(&format!("/orders/{order}")).await
 }
 
-/// How many rows of all databases hold one of the words, in whatever column and whether as text or as bytes.
+/// The number of rows in all databases that contain one of the words, in any column, as text or bytes.
 async fn told(stack: &Stack, services: &[Service]) -> anyhow::Result<Vec<String>> {
     let hex = |word: &str| word.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
     let like = |word: &str| format!("row::text LIKE '%{word}%' OR row::text LIKE '%{}%'", hex(word));
@@ -197,7 +197,7 @@ fn what_is_left_is_what_it_was(before: &Value, erased: &Value) {
     }
 }
 
-/// Replayed, tracked, found, moved on, sent again.
+/// Replays, tracks, finds, moves and redelivers.
 async fn it_is_still_an_order(stack: &Stack, business: &Business, receipt: &Value) -> anyhow::Result<()> {
     let id = text(receipt, "id")?;
     let live = business.live()?;
@@ -227,7 +227,7 @@ async fn it_is_still_an_order(stack: &Stack, business: &Business, receipt: &Valu
     let fleet = business.fleet.orders("?status=delivered").await?.expect(200)?;
     assert!(fleet["data"][0]["personalDataErasedAt"].is_string(), "{fleet}");
 
-    // A repeated report is one, though nobody knows any more what it said; and the cash goes on, with nobody named.
+    // A repeated report is recognised although its content is erased; the cash continues without names.
     business.fleet.send(&id, &report(&id, "order.delivered")).await?.expect(200)?;
     for event in ["cod.collected", "cod.handed_over", "cod.settled"] {
         let moved = business.fleet.send(&id, &report(&id, event)).await?.expect(200)?;
@@ -301,9 +301,12 @@ async fn what_is_old_goes_by_itself_and_what_is_young_or_under_way_stays() -> an
         metrics.lines().any(|line| line.starts_with("personal_data_erased_total") && line.ends_with(" 3")),
         "{metrics}"
     );
-    assert!(metrics.contains("\npersonal_data_erasure_overdue_seconds{service=\"order-api\"} 0\n"), "{metrics}");
+    assert!(
+        metrics.contains("\npersonal_data_erasure_overdue_seconds{service=\"order-api\"} 0\n"),
+        "{metrics}"
+    );
 
-    // What was never placed is taken over as if nothing had been there.
+    // A released order's row is reused as if it had not existed.
     business.top_up(100_000).await?;
     let taken_over = live.create("refused", &telling_order("refused")).await?.expect(201)?;
     let id = text(&taken_over, "id")?;

@@ -1,4 +1,4 @@
-//! Keeps the house as `design.md` §2 draws it. Each test is one rule and names what to do about a breach.
+//! Checks the structure of the repository. Each test is one rule and says how to fix a violation.
 #![expect(clippy::expect_used, reason = "where the tree cannot be read, the test has failed")]
 
 mod imports;
@@ -11,14 +11,14 @@ use std::process::Command;
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId};
 
-/// Who imports whom among the crates, in code that ships; exactly this. Services may import every crate but those of
-/// [`NOT_FOR_SERVICES`], and nobody imports a service.
+/// The allowed imports between crates, in code that ships; the list must be exact. Services may import every crate
+/// except [`NOT_FOR_SERVICES`], and no crate imports a service.
 const ARROWS: &[(&str, &[&str])] = &[
     ("domain", &[]),
     ("events", &["domain"]),
     ("settings", &[]),
     ("telemetry", &["settings"]),
-    // Beyond design.md §2: what the two below would otherwise both hold of whom to trust on the network.
+    // TLS trust, shared by the two crates that connect to servers.
     ("tls", &[]),
     ("messaging", &["domain", "events", "settings", "telemetry", "tls"]),
     ("postgres", &["settings", "tls"]),
@@ -26,27 +26,27 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("web", &["domain", "postgres", "settings", "telemetry"]),
     ("internal-api", &["domain", "settings", "telemetry", "web"]),
     ("reconciliation", &[]),
-    // Beyond design.md §2: what the five services would otherwise repeat of being a service.
+    // What all services share.
     ("chassis", &["domain", "messaging", "outbox", "postgres", "settings", "telemetry", "web"]),
     ("webhook-signature", &[]),
     ("local-stack", &["domain", "settings"]),
-    // Beyond design.md §2: the integrator that the demo and the stories use, which knows Waybill by its public API and
-    // its webhooks alone; and the main job played through the public APIs, for `make run` and the stories.
+    // The reference integrator knows only the public API and webhooks. The demo runs the main job through the public
+    // APIs, for `make run` and the tests.
     ("reference-shop", &["domain", "postgres", "settings", "telemetry", "webhook-signature"]),
     ("demo", &["domain", "local-stack", "reference-shop", "settings"]),
-    // Beyond design.md §2: helpers of tests, which no program ships.
+    // Helpers of tests; no program contains them.
     ("test-kit", &["domain", "internal-api", "local-stack", "settings", "telemetry"]),
 ];
 const NOT_FOR_SERVICES: &[&str] = &["demo", "local-stack", "reference-shop", "test-kit"];
 
-/// Crates without I/O, and what none of them may reach, however many steps away.
+/// Crates without I/O, and the crates that they must not depend on, even indirectly.
 const PURE: &[&str] = &["domain", "events", "webhook-signature"];
 const IMPURE: &[&str] = &["actix-web", "diesel", "diesel-async", "lapin", "reqwest", "tokio"];
 
-/// What one crate of ours wraps, so that nobody else meets it. Tests may look behind.
+/// Libraries that only one of our crates may use. Tests may use them everywhere.
 const WRAPPED: &[(&str, &[&str])] = &[("lapin", &["messaging"]), ("config", &["settings"])];
 
-/// All that the top level holds besides dotfiles.
+/// The entries of the top level, without dotfiles.
 const TOP_LEVEL: &[&str] = &[
     "Cargo.toml",
     "Cargo.lock",
@@ -58,18 +58,18 @@ const TOP_LEVEL: &[&str] = &[
     "proto-docs",
     "tests",
 ];
-/// What programs make there, which git ignores.
+/// Generated entries of the top level, which git ignores.
 const TOP_LEVEL_MADE: &[&str] = &["target"];
 
 const FILE_LINES_MAX: usize = 450;
-/// Files that may be longer, and why.
+/// Files that may be longer, with the reasons.
 const LONG_FILES: &[(&str, &str)] = &[];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
 }
 
-/// The workspace with everything that is compiled for this machine; what other systems need is never downloaded.
+/// The workspace with the dependencies for this machine; those of other systems are never downloaded.
 fn metadata() -> Metadata {
     let rustc = Command::new("rustc").arg("-vV").output().expect("rustc runs");
     let version = String::from_utf8(rustc.stdout).expect("rustc speaks UTF-8");
@@ -85,7 +85,7 @@ fn is_service(package: &Package) -> bool {
     package.manifest_path.strip_prefix(root()).is_ok_and(|path| path.starts_with("services"))
 }
 
-/// What `package` imports of this workspace: in code that ships, and in tests.
+/// The workspace crates that `package` imports: in code that ships, and in tests.
 fn imports<'a>(package: &'a Package, members: &BTreeSet<&str>) -> (BTreeSet<&'a str>, BTreeSet<&'a str>) {
     let ours = package.dependencies.iter().filter(|dependency| members.contains(dependency.name.as_str()));
     let (for_tests, shipped): (Vec<_>, Vec<_>) =
@@ -95,7 +95,7 @@ fn imports<'a>(package: &'a Package, members: &BTreeSet<&str>) -> (BTreeSet<&'a 
     (names(shipped), names(for_tests))
 }
 
-/// Every file of ours with one of these extensions, by its path from the root.
+/// Every file of the repository with one of these extensions, by its path.
 fn sources(extensions: &[&str]) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut folders = vec![root().to_owned()];
@@ -150,7 +150,7 @@ fn arrows_point_one_way() {
             None if is_service(package) => !NOT_FOR_SERVICES.contains(&import),
             None => package.name.as_str() == "waybill-tests",
         };
-        // Tests may use whatever crate serves them.
+        // Tests may use any crate.
         let strange = for_tests.into_iter().filter(|import| services.contains(import));
         let strange = strange.chain(shipped.iter().copied().filter(|import| !allowed(import)));
         breaches.extend(strange.map(|import| format!("{} → {import}", package.name)));
@@ -282,7 +282,7 @@ fn every_module_says_what_it_is_for() {
 
 #[test]
 fn nothing_is_left_for_later() {
-    // Written in two halves, so that this file does not accuse itself.
+    // Split in two, so that this file does not match itself.
     let marks =
         [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("unimplemented", "!("), concat!("todo", "!(")];
     let mut breaches = Vec::new();

@@ -1,16 +1,16 @@
-//! Each key and each reference of a table with a business holds the business, so that PostgreSQL could partition it by
-//! business and Citus spread it; but for those listed here.
+//! Every key and reference of a table with a business contains the business, so that PostgreSQL could partition the
+//! table by business and Citus distribute it. The exceptions are listed here.
 
 use std::collections::BTreeSet;
 
 use local_stack::{Service, Stack};
 
-/// A rule that is not of a business, and what keeps it where rows are spread by business.
+/// A rule without the business, and what ensures it when rows are partitioned by business.
 struct Exception {
     service: Service,
-    /// Of the constraint or the index.
+    /// The name of the constraint or index.
     name: &'static str,
-    /// Why, for who reads this.
+    /// The reason, for readers.
     _reason: &'static str,
 }
 
@@ -87,23 +87,23 @@ const EXCEPTIONS: &[Exception] = &[
     but(Service::PortalApi, "mails_pkey", "A queue, which is drained; a number of its own."),
 ];
 
-/// Tables of no business: they stay on one server, or whole on each.
+/// Tables without a business: they stay on one server, or complete on each.
 const OF_NO_BUSINESS: &[(Service, &str)] = &[
     (Service::PortalApi, "businesses"),
-    // Log-ins that failed, counted by account and by address; and the operator's own.
+    // Failed log-ins by account and by address, and the operator's own.
     (Service::PortalApi, "attempts"),
     (Service::PortalApi, "operator_sessions"),
-    // How far the books of all businesses were looked through, and what was found.
+    // The progress and findings of the reconciliation.
     (Service::Wallet, "reconciliation_cursors"),
     (Service::Wallet, "reconciliation_findings"),
     (Service::Wallet, "reconciliation_runs"),
 ];
 
-/// In every database: what is under way to the broker, what came from it, and which migrations were run.
+/// In every database: the outbox, the inbox, and the migrations.
 const OF_EVERY_SERVICE: [&str; 3] = ["__diesel_schema_migrations", "inbox", "outbox_messages"];
 
-/// `kind|table|name|definition` of each rule of a table that has a business, and does not hold it: in a key wherever it
-/// stands, in a reference as the business of what is referred to.
+/// `kind|table|name|definition` of each rule that does not contain the table's business: anywhere in a key, or as the
+/// business of the referenced row.
 const FAULTS: &str = "
     WITH tenants AS (
         SELECT pg_class.oid, pg_class.relname, pg_attribute.attnum AS business
@@ -151,13 +151,13 @@ async fn every_key_and_every_reference_holds_the_business() -> anyhow::Result<()
     stack.shut_down().await
 }
 
-/// The rules that do not hold the business.
+/// The rules without the business.
 pub(super) fn exceptions(service: Service) -> BTreeSet<&'static str> {
     let of_service = EXCEPTIONS.iter().filter(|exception| exception.service == service);
     of_service.map(|exception| exception.name).collect()
 }
 
-/// What was found and is not excepted, and what is excepted and was not found.
+/// The rules that are found but not listed, and those that are listed but not found.
 fn errors_of(service: Service, found: &str) -> Vec<String> {
     let mut excepted = exceptions(service);
     let mut field_errors = Vec::new();

@@ -1,13 +1,13 @@
-//! What is partitioned, and what is known of the statements that run on it.
+//! The partitioned tables, and the expected statements on them.
 
 use local_stack::Service;
 
 pub(super) struct Spread {
     pub(super) service: Service,
     pub(super) tables: &'static [&'static str],
-    /// Inserts that allow for a row that is there already: `table: what then`. Each runs.
+    /// Upserts: `table: conflict action`. Each runs.
     pub(super) upserts: &'static [&'static str],
-    /// Statements that look into others' partitions too, by a part of their text, and why. Each runs.
+    /// Statements that also search other partitions, by a part of their text, and why. Each runs.
     pub(super) everywhere: &'static [(&'static str, &'static str)],
 }
 
