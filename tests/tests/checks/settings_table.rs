@@ -64,7 +64,7 @@ fn field_errors<'a>(program: &str, known: &'a [Setting], values: &[(&'a str, &'a
     variables.extend(values);
     let output = run(program, &["settings", "--check"], &variables);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && said.contains("the settings are not usable:"), "{program}: {said}");
+    assert!(!output.status.success() && said.contains("the settings are invalid:"), "{program}: {said}");
     said
 }
 

@@ -172,7 +172,7 @@ fn log_lines_are_joined_with_traces(stack: &Stack, request_id: &str) -> anyhow::
     let log = fs::read_to_string(stack.directory().join("logs/order-api.log"))?;
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let answered = lines.into_iter().find(|line| {
-        line["message"] == "answered"
+        line["message"] == "request answered"
             && line["spans"].as_array().into_iter().flatten().any(|span| span["request_id"] == request_id)
     });
     let answered = answered.context("the request's line is not in the log")?;
