@@ -10,7 +10,7 @@ use local_stack::{Part, Service, Stack};
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// The bench's own processes: callers, tools and receivers.
-const BESIDE: [&str; 3] = ["receiver", "caller", "tools"];
+const OWN_PROCESSES: [&str; 3] = ["receiver", "caller", "tools"];
 
 /// Processor seconds, by part.
 pub(crate) struct Cpu {
@@ -77,7 +77,7 @@ impl Cpu {
 
     /// Of all parts of Waybill.
     pub(crate) fn of_stack(&self) -> f64 {
-        let parts = self.parts.iter().filter(|(part, _)| !BESIDE.contains(part));
+        let parts = self.parts.iter().filter(|(part, _)| !OWN_PROCESSES.contains(part));
         parts.map(|(_, seconds)| seconds).sum()
     }
 

@@ -83,7 +83,7 @@ impl Campaign {
     pub async fn round(&self, number: u64) -> anyhow::Result<RoundReport> {
         let chance = Entropy::seeded(self.seed.wrapping_mul(1_000_003).wrapping_add(number));
         let faults = self.draw(number, &chance);
-        let told = |what: &str| format!("{what}; seed {}, round {number}, {faults:#?}", self.seed);
+        let describe = |what: &str| format!("{what}; seed {}, round {number}, {faults:#?}", self.seed);
         let scene =
             Scene { stack: Arc::clone(&self.stack), round: format!("r{number}"), chance: chance.clone() };
         let stop = CancellationToken::new();
@@ -94,13 +94,13 @@ impl Campaign {
             done
         };
         let (stories, done) = tokio::join!(workload::run(&scene, &self.tenants, &stop), harming);
-        let done = done.with_context(|| told("injecting a fault failed"))?;
-        let mut stories = stories.with_context(|| told("the workload failed"))?;
-        self.stack.wait_ready().await.with_context(|| told("the stack did not recover"))?;
+        let done = done.with_context(|| describe("injecting a fault failed"))?;
+        let mut stories = stories.with_context(|| describe("the workload failed"))?;
+        self.stack.wait_ready().await.with_context(|| describe("the stack did not recover"))?;
         let healed = Instant::now();
         verify(&self.stack, &self.broker, &self.tenants, &mut stories)
             .await
-            .with_context(|| told(&format!("{} ms after the recovery", healed.elapsed().as_millis())))?;
+            .with_context(|| describe(&format!("{} ms after the recovery", healed.elapsed().as_millis())))?;
         Ok(RoundReport::of(&faults, &done, &stories))
     }
 

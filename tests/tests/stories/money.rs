@@ -38,14 +38,14 @@ async fn a_low_balance_is_told(business: &Business, fee: i64) -> anyhow::Result<
     assert_eq!(business.portal.get("/status").await?["indicators"]["wallet"]["label"], "Funded");
     let cancelled = business.place(NewOrder::sample("cancelled")).await?;
     assert_eq!(business.portal.get("/status").await?["indicators"]["wallet"]["label"], "Low balance");
-    let told = eventually("the webhook of a low balance", PATIENCE, || async {
+    let low_balance = eventually("the webhook of a low balance", PATIENCE, || async {
         let all = business.shop.received(0, 1_000).await?;
         let low: Vec<_> = all.into_iter().filter(|hook| hook.kind == "wallet.low_balance").collect();
         Ok((!low.is_empty()).then_some(low))
     })
     .await?;
-    let body: Value = serde_json::from_slice(&told[0].body)?;
-    assert_eq!((told.len(), &body["order"]), (1, &Value::Null));
+    let body: Value = serde_json::from_slice(&low_balance[0].body)?;
+    assert_eq!((low_balance.len(), &body["order"]), (1, &Value::Null));
     assert_eq!((&body["data"]["balancePaise"], &body["mode"]), (&json!(fee), &json!("live")));
     Ok((kept, cancelled))
 }
@@ -108,7 +108,7 @@ async fn cash_that_does_not_add_up_is_seen_by_both(business: &Business, order: &
     let expected = NewOrder::sample("any").payment.cod_amount_paise;
     business.fleet.drive(order, &COD_DELIVERY[..4], 0).await?;
     business.fleet.report(order, "cod.collected", expected - 100).await?.expect(200)?;
-    let cash = eventually("the cash to be in the books", PATIENCE, || async {
+    let cash = eventually("the cash to be in the ledger", PATIENCE, || async {
         let cash = business.portal.get("/cod").await?;
         Ok((cash["data"][0]["status"] == "collected").then_some(cash))
     })

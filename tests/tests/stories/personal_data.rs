@@ -10,7 +10,7 @@ use waybill_tests::{Business, Gate, PATIENCE, smallest_order, text, wait_until_q
 const FEE: i64 = 4_900;
 const CASH: i64 = 94_900;
 /// Personal words that occur only in these orders.
-const TELLING: [&str; 12] = [
+const PERSONAL_WORDS: [&str; 12] = [
     "Quentina",
     "+919811122233",
     "quentina@example.com",
@@ -77,10 +77,10 @@ async fn read(business: &Business, order: &str) -> anyhow::Result<Value> {
 }
 
 /// The number of rows in all databases that contain one of the words, in any column, as text or bytes.
-async fn told(stack: &Stack, services: &[Service]) -> anyhow::Result<Vec<String>> {
+async fn rows_with_personal_data(stack: &Stack, services: &[Service]) -> anyhow::Result<Vec<String>> {
     let hex = |word: &str| word.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
     let like = |word: &str| format!("row::text LIKE '%{word}%' OR row::text LIKE '%{}%'", hex(word));
-    let condition = TELLING.map(like).join(" OR ");
+    let condition = PERSONAL_WORDS.map(like).join(" OR ");
     let mut found = Vec::new();
     for service in services {
         let tables =
@@ -106,11 +106,13 @@ const ALL: [Service; 5] = [
 
 async fn until_nobody_is_told_of(stack: &Stack) -> anyhow::Result<()> {
     let nobody = eventually("every copy to be erased", PATIENCE, || async {
-        Ok(told(stack, &ALL).await?.is_empty().then_some(()))
+        Ok(rows_with_personal_data(stack, &ALL).await?.is_empty().then_some(()))
     });
     match nobody.await {
         Ok(()) => Ok(()),
-        Err(error) => Err(error.context(format!("left in {:?}", told(stack, &ALL).await?))),
+        Err(error) => {
+            Err(error.context(format!("left in {:?}", rows_with_personal_data(stack, &ALL).await?)))
+        }
     }
 }
 
@@ -131,7 +133,7 @@ async fn a_completed_order_is_erased_everywhere_and_goes_on_to_be_one() -> anyho
     deliver(&business, &id).await?;
     business.webhooks_of("telling", 5).await?;
     wait_until_quiet(&stack).await?;
-    let before = told(&stack, &ALL).await?;
+    let before = rows_with_personal_data(&stack, &ALL).await?;
     assert!(before.iter().any(|place| place.starts_with("OrderApi.orders:")), "{before:?}");
     assert!(before.iter().any(|place| place.starts_with("OrderApi.order_events:")), "{before:?}");
     assert!(before.iter().any(|place| place.starts_with("WebhookDispatcher.events:")), "{before:?}");
@@ -161,7 +163,10 @@ async fn a_completed_order_is_erased_everywhere_and_goes_on_to_be_one() -> anyho
     until_nobody_is_told_of(&stack).await?;
     for service in ALL {
         let log = std::fs::read_to_string(stack.log(service))?;
-        assert!(TELLING.iter().all(|word| !log.contains(word)), "{service:?}'s log tells of somebody");
+        assert!(
+            PERSONAL_WORDS.iter().all(|word| !log.contains(word)),
+            "{service:?}'s log contains personal data"
+        );
     }
     stack.shut_down().await
 }

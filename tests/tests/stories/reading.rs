@@ -119,10 +119,10 @@ async fn filters_find_one_and_wrong_values_are_refused(
         assert_eq!(refused.body["errors"][0]["field"], field, "{query}");
     }
     let all = get(&test, "?limit=0&status=lost&orderReference=&page=2&startingAfter=x").await?;
-    let told: Vec<_> =
+    let found: Vec<_> =
         all.body["errors"].as_array().into_iter().flatten().map(|error| error["field"].clone()).collect();
     // The cursor is checked only after all other parameters are valid.
-    assert_eq!(told, ["limit", "orderReference", "status", "page"], "every fault at once: {}", all.text);
+    assert_eq!(found, ["limit", "orderReference", "status", "page"], "every fault at once: {}", all.text);
     for query in ["limit=101", "since=1"] {
         let refused = get(&test, &format!("/{id}/events?{query}")).await?;
         assert_eq!((refused.status.as_u16(), refused.code()), (400, "invalid_request"), "{query}");
@@ -143,9 +143,9 @@ async fn a_timeline_tells_moves_money_and_webhooks(business: &Business) -> anyho
     live.call(Method::POST, &format!("/{order}/cancel"), None).await?.expect(200)?;
     let page = eventually("the whole timeline", PATIENCE, || async {
         let page = get(&live, &format!("/{order}/events")).await?.expect(200)?;
-        let told = entries(&page).iter().filter(|entry| entry["status"] == "succeeded").count();
+        let found = entries(&page).iter().filter(|entry| entry["status"] == "succeeded").count();
         let refunded = entries(&page).iter().any(|entry| entry["kind"] == "refund");
-        Ok((told == 3 && refunded).then_some(page))
+        Ok((found == 3 && refunded).then_some(page))
     })
     .await?;
     assert!(page.get("incomplete").is_none() && page["hasMore"] == false);

@@ -100,7 +100,7 @@ async fn wait_for(
 
 async fn a_suffix_picks_the_outcome(business: &Business) -> anyhow::Result<()> {
     let key = business.integration(&business.test_key)?;
-    for (reference, status, told) in [
+    for (reference, status, expected) in [
         ("s-FAILED", "failed", &["order.created", "driver.assigned", "order.picked_up", "order.failed"][..]),
         ("s-CANCELLED", "cancelled", &["order.created", "order.cancelled"]),
         // `driver.unassigned` is opt-in.
@@ -123,12 +123,12 @@ async fn a_suffix_picks_the_outcome(business: &Business) -> anyhow::Result<()> {
             Ok((moves.last() == Some(&json!(last))).then_some(moves))
         })
         .await?;
-        let with_unassigned = told.len() + usize::from(status == "created");
+        let with_unassigned = expected.len() + usize::from(status == "created");
         assert_eq!(moves.len(), with_unassigned, "{moves:?}");
         let view = key.call(Method::GET, &format!("/{order}"), None).await?.expect(200)?;
         assert_eq!(view["status"], status);
-        let hooks = business.webhooks_of(reference, told.len()).await?;
-        assert_eq!(kinds(&hooks), told);
+        let hooks = business.webhooks_of(reference, expected.len()).await?;
+        assert_eq!(kinds(&hooks), expected);
         assert!(hooks.iter().all(|hook| hook.mode.as_deref() == Some("test")));
     }
     Ok(())

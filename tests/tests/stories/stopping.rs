@@ -124,9 +124,9 @@ async fn half_a_request(origin: &str) -> anyhow::Result<TcpStream> {
 /// Asserts that it ended on its own and was not killed.
 async fn ends_in_time(stack: &Stack, service: Service) -> anyhow::Result<()> {
     let before = stops_told(stack, service, "stopped")?;
-    let told = Instant::now();
+    let signalled = Instant::now();
     stack.stop(service).await?;
-    let took = told.elapsed();
+    let took = signalled.elapsed();
     ensure!(took < STOP_MAX, "{} took {took:?}", service.name());
     let stopped = stops_told(stack, service, "stopped")?;
     ensure!(stopped > before, "{} did not end in good order", service.name());

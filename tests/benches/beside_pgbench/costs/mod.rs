@@ -23,7 +23,7 @@ const CLIENTS: usize = 16;
 const TIME: Duration = Duration::from_secs(5);
 const IDLE: Duration = Duration::from_secs(20);
 /// PostgreSQL's processes report their commits and rows within ten seconds of being idle.
-const TOLD: Duration = Duration::from_secs(12);
+const COUNTERS_DELAY: Duration = Duration::from_secs(12);
 
 pub(crate) async fn run() -> anyhow::Result<Section> {
     let bench = Bench::start().await?;
@@ -94,7 +94,7 @@ impl Book<'_> {
     /// Measures the idle stack.
     async fn rest(&mut self) -> anyhow::Result<()> {
         say("Measuring the idle stack");
-        sleep(TOLD).await;
+        sleep(COUNTERS_DELAY).await;
         let before = Ledger::of(self.stack).await?;
         sleep(IDLE).await;
         let used = Ledger::of(self.stack).await?.since(&before);
@@ -127,11 +127,11 @@ impl Book<'_> {
         work: impl AsyncFn() -> anyhow::Result<usize>,
     ) -> anyhow::Result<()> {
         say(&format!("Measuring the cost of a {unit}"));
-        sleep(TOLD).await;
+        sleep(COUNTERS_DELAY).await;
         let (before, begun) = (Ledger::of(self.stack).await?, Instant::now());
         let done = work().await? as f64;
         compare::drained(self.stack).await?;
-        sleep(TOLD).await;
+        sleep(COUNTERS_DELAY).await;
         let passed = begun.elapsed().as_secs_f64();
         let used = Ledger::of(self.stack).await?.since(&before);
         let counts = used.counts.with(&self.idle, |count, idle| (count - idle * passed) / done);

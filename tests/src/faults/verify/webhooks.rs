@@ -33,8 +33,8 @@ pub(super) async fn all_arrived(
     let committed: BTreeSet<String> = committed.into_iter().map(|row| row.event_id).collect();
     let received = eventually("the webhook of every event", PENDING_MAX, || async {
         let received = received(tenant, &placed).await?;
-        let told: BTreeSet<&str> = received.iter().map(|hook| hook.event_id.as_str()).collect();
-        Ok(committed.iter().all(|event| told.contains(event.as_str())).then_some(received))
+        let received_ids: BTreeSet<&str> = received.iter().map(|hook| hook.event_id.as_str()).collect();
+        Ok(committed.iter().all(|event| received_ids.contains(event.as_str())).then_some(received))
     })
     .await?;
     let invented = received.iter().find(|hook| !committed.contains(&hook.event_id));

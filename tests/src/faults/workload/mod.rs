@@ -58,8 +58,8 @@ pub(crate) async fn run(
     }
     let mut stories = vec![Vec::new(); tenants.len()];
     while let Some(shop) = shops.join_next().await {
-        let (tenant, told) = shop??;
-        stories[tenant].extend(told);
+        let (tenant, placed) = shop??;
+        stories[tenant].extend(placed);
     }
     while let Some(other) = others.join_next().await {
         other??;

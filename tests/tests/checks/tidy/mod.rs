@@ -160,7 +160,7 @@ fn arrows_point_one_way() {
     }
     none(
         breaches,
-        "The imports are not those of design.md §2. Move the code, or argue for the change in ARROWS:",
+        "These imports between crates are not allowed. Move the code, or add the arrow to ARROWS with its reason:",
     );
 }
 
@@ -236,7 +236,7 @@ fn every_service_has_the_same_rooms() {
         .filter(|room| !room.exists())
         .map(|room| room.to_string())
         .collect();
-    none(missing, "A service is laid out as in design.md §2; these are missing:");
+    none(missing, "Every service has the same files and folders. Add the missing ones:");
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn the_top_level_holds_nothing_else() {
         .filter(|name| !name.starts_with('.'))
         .filter(|name| !TOP_LEVEL.contains(&&**name) && !TOP_LEVEL_MADE.contains(&&**name))
         .collect();
-    none(strange, "The top level is that of design.md §2 and dotfiles. Find another place for:");
+    none(strange, "The top level contains only the listed entries and dotfiles. Move these elsewhere:");
 }
 
 #[test]

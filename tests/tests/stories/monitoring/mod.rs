@@ -64,16 +64,16 @@ async fn the_metrics_are_those_of_the_document(stack: &Stack) -> anyhow::Result<
         let waited_for = Cell::new(String::new());
         let found = eventually("all that is there from the start", PATIENCE, || async {
             let page = api.send(api.request(Method::GET, "/metrics")).await?;
-            let told = exposition::read(&page.text)?;
+            let exposed = exposition::read(&page.text)?;
             let of_service = documented.iter().filter(|(_, line)| line.is_of(service.name()));
             let from_the_start = of_service.filter(|(_, line)| line.from_the_start);
             let missing: Vec<_> =
-                from_the_start.map(|(name, _)| name).filter(|name| !told.contains_key(*name)).collect();
+                from_the_start.map(|(name, _)| name).filter(|name| !exposed.contains_key(*name)).collect();
             if !missing.is_empty() {
                 waited_for.set(format!("{service:?} has no {missing:?}"));
                 return Ok(None);
             }
-            for (name, metric) in &told {
+            for (name, metric) in &exposed {
                 let line = documented.get(name).filter(|line| line.is_of(service.name()));
                 let expected = line.map(|line| &line.metric);
                 ensure!(

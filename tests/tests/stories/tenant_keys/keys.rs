@@ -22,44 +22,44 @@ const EXCEPTIONS: &[Exception] = &[
     but(
         Service::OrderApi,
         "orders_tracking_code_key",
-        "Whoever has the code sees the order, whichever the business. Spread, a code is random enough to be one order's, \
-         and a table of (code, business) leads to it.",
+        "A tracking code gives access to an order of any business. In a partitioned table, codes are unique because they are \
+         random, and a table of (code, business) leads to the partition.",
     ),
     but(
         Service::OrderApi,
         "fleet_reports_event_id",
-        "The fleet's own ids, of which each is used once. Spread, they are unique within an order, by the primary key.",
+        "The fleet uses each of its ids once. In a partitioned table, the primary key makes them unique within an order.",
     ),
     but(
         Service::OrderApi,
         "simulations_order_id",
-        "For the release before, which says ON CONFLICT (order_id); goes with the next one.",
+        "Required by the previous release's ON CONFLICT (order_id); removed with the next release.",
     ),
     but(
         Service::Wallet,
         "debits_one_posted_per_order",
-        "Whether an order has paid is asked of the order alone. Spread, order-api's one row of it says whose it is, and \
-         reconciliation finds what another business would have paid for it.",
+        "Only the order identifies its payment. In a partitioned table, order-api's row of the order names the business, \
+         and the reconciliation finds a payment by another business.",
     ),
     but(Service::Wallet, "transfers_one_of_each_cash_step", "As debits_one_posted_per_order."),
     but(Service::Wallet, "cash_order_id", "As debits_one_posted_per_order."),
     but(
         Service::Wallet,
         "top_ups_provider_reference",
-        "A payment provider's names are its own. Top-ups are few beside orders: they stay in one place.",
+        "The payment provider's ids have no business. Top-ups are few compared with orders, so their table is not partitioned.",
     ),
     but(Service::Wallet, "top_ups_payment_reference", "As top_ups_provider_reference."),
     but(Service::Wallet, "payment_notices_pkey", "As top_ups_provider_reference."),
     but(
         Service::WebhookDispatcher,
         "order_streams_order_id",
-        "An event that names another business's order is told from one of a new order. Spread, order-api's one row of the \
-         order says whose it is.",
+        "Distinguishes an event with another business's order from one of a new order. In a partitioned table, order-api's row \
+         of the order names the business.",
     ),
     but(
         Service::WebhookDispatcher,
         "recoveries_running",
-        "For the release before, which says ON CONFLICT (endpoint_id); goes with the next one.",
+        "Required by the previous release's ON CONFLICT (endpoint_id); removed with the next release.",
     ),
     but(
         Service::KeyManagement,

@@ -123,8 +123,8 @@ async fn the_way_of_a_live_order(collector: &Collector, business: &Business) -> 
     let log = business.portal.get(&path).await?;
     let id = waybill_tests::text(&log["data"][0], "id")?;
     let details = business.portal.get(&format!("/webhook-deliveries/{id}")).await?;
-    let told = &details["attemptLog"][0]["requestHeaders"]["traceparent"];
-    assert_eq!(told.as_str(), Some(format!("00-{TRACE}-{}-01", found[6].id).as_str()));
+    let traceparent = &details["attemptLog"][0]["requestHeaders"]["traceparent"];
+    assert_eq!(traceparent.as_str(), Some(format!("00-{TRACE}-{}-01", found[6].id).as_str()));
     Ok(())
 }
 
