@@ -202,15 +202,8 @@ async fn orders(business: &Business) -> anyhow::Result<Recorded> {
         Some(simulate("auto")),
     )
     .await?;
-    call(
-        &mut log,
-        "an unknown event",
-        &test,
-        &post,
-        &format!("/{order}/simulate"),
-        Some(simulate("lost")),
-    )
-    .await?;
+    call(&mut log, "an unknown event", &test, &post, &format!("/{order}/simulate"), Some(simulate("lost")))
+        .await?;
     call(
         &mut log,
         "an event too early",
@@ -246,8 +239,7 @@ async fn fleet_and_tracking(stack: &Stack, business: &Business) -> anyhow::Resul
     let api = Api::new(stack.order_api())?;
     let stranger = api.request(Method::GET, "/fleet/orders").bearer_auth("nonsense");
     log.add("a bad fleet token", &api.send(stranger).await?)?;
-    log
-        .add("a question with faults", &business.fleet.orders("?updatedAfter=x&limit=101&since=1").await?)?;
+    log.add("a question with faults", &business.fleet.orders("?updatedAfter=x&limit=101&since=1").await?)?;
     log.add(
         "a report of no order",
         &business.fleet.send("ord_01ARZ3NDEKTSV4RRFFQ69G5FAV", &report("1", "driver.assigned")).await?,
@@ -256,15 +248,13 @@ async fn fleet_and_tracking(stack: &Stack, business: &Business) -> anyhow::Resul
         "a report with faults",
         &business.fleet.send(&order, &json!({ "eventId": "a\u{200b}b", "event": "cod.settled" })).await?,
     )?;
-    log
-        .add("a report too early", &business.fleet.send(&order, &report("1", "order.delivered")).await?)?;
+    log.add("a report too early", &business.fleet.send(&order, &report("1", "order.delivered")).await?)?;
     business.fleet.send(&order, &report("1", "driver.assigned")).await?.expect(200)?;
     log.add(
         "an eventId for another report",
         &business.fleet.send(&order, &report("1", "order.picked_up")).await?,
     )?;
-    log
-        .add("an unknown tracking code", &api.send(api.request(Method::GET, "/tracking/TEST-1234")).await?)?;
+    log.add("an unknown tracking code", &api.send(api.request(Method::GET, "/tracking/TEST-1234")).await?)?;
     Ok(log)
 }
 
@@ -283,10 +273,8 @@ async fn outages(stack: &Stack, business: &Business) -> anyhow::Result<Recorded>
         Ok((stack.query(Service::OrderApi, sql).await?.trim() == "1").then_some(()))
     })
     .await?;
-    log
-        .add("a reference that is being paid", &live.create("second", &smallest_order("contended")).await?)?;
-    log
-        .add("a key that is being worked on", &live.create("first", &smallest_order("contended")).await?)?;
+    log.add("a reference that is being paid", &live.create("second", &smallest_order("contended")).await?)?;
+    log.add("a key that is being worked on", &live.create("first", &smallest_order("contended")).await?)?;
     log.add("a wallet that does not answer", &first.await??)?;
     stack.resume(Service::Wallet)?;
     let other =
