@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the Rust tests and then the portal's browser tests, on one pair of servers. Whatever fails, the rest is run, and one summary
-# ends the run. Each keeps two cores busy: next to each other they only make the browser wait.
+# Runs the Rust tests and then the portal's browser tests, on one pair of servers. Continues after a failure and ends with one
+# summary. Not concurrently, because each keeps two cores busy and the browser would only wait.
 # `make test` calls it within `local-stack with-servers`: run.sh <programs> <nextest> [<package>]
 set -u
 programs=$1 nextest=$2 package=${3:-}
@@ -9,7 +9,7 @@ results=$target/test-results
 rm -rf "$results" "$target/nextest/default/junit.xml"
 mkdir -p "$results"
 begun=$(date +%s)
-# A failed test prints its error, not the fifty frames that led to it.
+# A failed test prints its error without a backtrace.
 export RUST_LIB_BACKTRACE=0
 
 run_pages() {
@@ -20,7 +20,7 @@ run_pages() {
     } 2>&1 | sed -u 's/^/pages: /'
 }
 
-# A change in a package can break what depends on it, and the stories, which run the programs.
+# A change in a package can break its dependants, and the stories, which run the programs.
 run_rust() {
     set -- --workspace
     [ -z "$package" ] || set -- "$@" --filterset "rdeps($package) + package(waybill-tests)"

@@ -45,7 +45,7 @@ def faults(program: Path, given: dict, serves: bool):
     command = ["settings", "--check"] if serves else ["schema", "--patience", "0"]
     done = subprocess.run([program, *command], env=given, capture_output=True, text=True)
     said = done.stdout + done.stderr
-    if "settings are not usable" in said or "settings cannot be read" in said or (done.returncode == 0) != serves:
+    if "settings are invalid" in said or "settings cannot be read" in said or (done.returncode == 0) != serves:
         yield " ".join(said.split("Stack backtrace")[0].split())
     all_known = known(program)
     for name in given:

@@ -9,19 +9,19 @@ import unicodedata
 import schemathesis
 from hypothesis import strategies as st
 
-# Orders that are there from the start: id, tracking code, id of an event.
+# Orders that exist from the start: id, tracking code, id of an event.
 KNOWN = [order.split(":") for order in os.environ["KNOWN_ORDERS"].split(",")]
-# Stands for an event of the order that is asked about; no timeline has it.
+# A placeholder for an event of the requested order; no timeline contains it.
 SOME_EVENT = "some-event"
 
-# Numbers that somebody could have: Indian mobile ones, as people write them.
+# Plausible phone numbers: Indian mobile numbers, as people write them.
 PHONES = st.builds(
     lambda first, rest, form: form.format(f"{first}{rest:09d}"),
     st.integers(6, 9),
     st.integers(0, 999_999_999),
     st.sampled_from(["+91{}", "+91 {}", "+91-{}", "+91 ({})"]),
 )
-# Times that have been. What is still to come did not happen, and no document can say which time it is.
+# Times in the past. The service rejects future times, and the document cannot express that.
 TIMES = st.datetimes(
     min_value=datetime.datetime(1970, 1, 2), max_value=datetime.datetime(2026, 1, 1)
 ).map(lambda time: time.isoformat() + "Z")
@@ -53,7 +53,7 @@ def whole(value):
     return int(value) if is_whole else value
 
 
-# Chance draws "0" again and again; what is remembered by such a name would only be told to be there already.
+# "0" is drawn repeatedly. A resource with such a name would already exist.
 COUNTER = itertools.count()
 PLAIN_NAME = re.compile("[!-~]{1,100}")
 

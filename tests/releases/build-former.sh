@@ -1,9 +1,9 @@
 #!/bin/sh
 # Builds the five services' programs of the latest recorded release, for tests/rolling_upgrade: target/former/<commit>/wallet and
-# so on. Compiled crates of other people are shared with the rest of the target folder where cargo knows `build-dir` (1.91); an
-# older cargo compiles them once more. Ends with an error, and never silently, when the release cannot be built.
+# so on. Compiled third-party crates are shared with the target folder if cargo supports `build-dir` (1.91); an older cargo
+# compiles them again. Fails with an error when the release cannot be built.
 set -eu
-# Clippy need not check a former release.
+# Clippy need not check a previous release.
 unset RUSTC_WORKSPACE_WRAPPER
 
 here=$(dirname "$0")
@@ -35,8 +35,8 @@ echo "Building the services of release $release ($commit)."
 rm -rf "$folder"
 mkdir -p "$folder/source"
 git -C "$here/../.." archive "$commit" | tar --extract --directory "$folder/source"
-# All packages are selected, so that other people's crates have the features that they have in the whole workspace, and five
-# programs are built. They go next to the source: nothing of this release replaces a program of the current one.
+# Selects all packages, so that third-party crates have the features of the whole workspace, and builds five programs. They
+# are kept next to the source, so that they do not replace the current programs.
 # shellcheck disable=SC2086 # a list of options
 CARGO_BUILD_BUILD_DIR=$target CARGO_TARGET_DIR=$folder/target \
     nice -n 10 cargo build --quiet --locked --manifest-path "$folder/source/Cargo.toml" --workspace $selected

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Records the present commit as the next release, in a folder of its own: sh tests/releases/record.sh. Commit that folder.
+# Records the current commit as the next release, in a new folder: sh tests/releases/record.sh. Commit that folder.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -9,7 +9,7 @@ if [ -n "$(git status --porcelain)" ]; then
 fi
 latest=$(find tests/releases -mindepth 1 -maxdepth 1 -type d -name '[0-9]*' -printf '%f\n' | sort -n | tail -1)
 folder=tests/releases/$((latest + 1))
-# The folder appears whole or not at all.
+# Creates the folder atomically.
 new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT
 chmod 755 "$new"

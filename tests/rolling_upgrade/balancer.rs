@@ -1,5 +1,5 @@
-//! Stands before the instances of one service. It sends each call to an instance that is ready, in turn, as a platform's Service
-//! and ingress do. An instance that leaves gets no new calls; it answers those that it has.
+//! A load balancer in front of a service's instances. It sends calls to ready instances in turn, like a platform's
+//! Service and ingress. A leaving instance gets no new calls and finishes its current ones.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -20,16 +20,16 @@ use waybill_tests::PATIENCE;
 use crate::calls;
 use crate::failures::Failures;
 
-/// How often instances are asked whether they are ready.
+/// The interval of readiness checks.
 const ASK_EVERY: Duration = Duration::from_millis(100);
-/// Longer than any caller keeps a connection that it does not use, so that none is closed as a call is sent on it.
+/// Longer than callers keep idle connections, so that no connection is closed while a call is sent.
 const KEEP_ALIVE: Duration = Duration::from_secs(120);
-/// Calls of each kind, and pieces of other work, that a state of the roll-out must outlast.
+/// The number of calls of each kind, and pieces of other work, before the rollout continues.
 const ENOUGH: u32 = 5;
-/// What concerns one connection and not the call.
+/// Headers of the connection, which are not forwarded.
 const OF_A_CONNECTION: [&str; 4] = ["connection", "content-length", "host", "transfer-encoding"];
 
-/// Where an instance listens.
+/// The addresses of an instance.
 #[derive(Clone, Debug)]
 pub(crate) struct Origins {
     pub(crate) public: String,
@@ -56,7 +56,7 @@ impl Origins {
     }
 }
 
-/// An instance as the balancer knows it.
+/// An instance in the balancer's list.
 struct Member {
     origins: Origins,
     takes_calls: bool,
@@ -67,10 +67,10 @@ struct Member {
 #[derive(Default)]
 struct State {
     members: BTreeMap<&'static str, Member>,
-    /// Of each kind of call, so that each instance gets its share of each.
+    /// Per kind of call, so that each instance gets its share of each kind.
     turns: BTreeMap<Option<&'static str>, usize>,
     in_hand: BTreeMap<&'static str, usize>,
-    /// Since an instance was ready for the first time; before, the other services of a stack call in vain.
+    /// Since an instance was first ready. Earlier calls of other services in the stack fail.
     has_begun: bool,
 }
 
@@ -115,20 +115,20 @@ impl Balancer {
         self.internal.port()
     }
 
-    /// From now on the instance gets calls whenever it is ready.
+    /// Adds the instance. It gets calls while it is ready.
     pub(crate) fn join(&self, name: &'static str, origins: Origins) {
         let member = Member { origins, takes_calls: true, is_ready: false, answered: BTreeMap::new() };
         self.shared.state().members.insert(name, member);
     }
 
-    /// Its calls of before are still counted.
+    /// Earlier calls of a returning instance still count.
     pub(crate) fn join_again(&self, name: &'static str) {
         if let Some(member) = self.shared.state().members.get_mut(name) {
             (member.takes_calls, member.is_ready) = (true, false);
         }
     }
 
-    /// Answers when the instance has answered all that was sent to it; it gets no new calls from the beginning of this.
+    /// Removes the instance at once, and returns when it has answered all its calls.
     pub(crate) async fn leave(&self, name: &'static str) -> anyhow::Result<()> {
         if let Some(member) = self.shared.state().members.get_mut(name) {
             member.takes_calls = false;
@@ -140,7 +140,7 @@ impl Balancer {
         .await
     }
 
-    /// How many calls of the traffic it has answered.
+    /// The number of traffic calls that it has answered.
     pub(crate) fn answered(&self, name: &'static str) -> u64 {
         self.counts(name).values().sum()
     }
@@ -153,7 +153,7 @@ impl Balancer {
         .await
     }
 
-    /// Waits until the instance has answered enough more calls of each kind, and has done enough more of the other work.
+    /// Waits until the instance has answered enough more calls of each kind and done enough other work.
     pub(crate) async fn has_served(&self, name: &'static str) -> anyhow::Result<()> {
         let service = self.shared.service;
         let management = self.management(name)?;
@@ -173,7 +173,7 @@ impl Balancer {
         .await
     }
 
-    /// The kinds of calls of which it has not answered enough since then.
+    /// The kinds of calls of which it has answered too few since then.
     fn lacking(&self, name: &'static str, before: &BTreeMap<&'static str, u64>) -> Vec<&'static str> {
         let now = self.counts(name);
         let of = |counts: &BTreeMap<&str, u64>, kind: &str| counts.get(kind).copied().unwrap_or_default();
@@ -196,7 +196,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next in turn of those that are ready; it has one more call in hand from now on.
+    /// The next ready instance. Its number of current calls is incremented.
     fn choose(&self, side: Side, kind: Option<&'static str>) -> Option<(&'static str, String)> {
         let mut state = self.state();
         let turn = state.turns.entry(kind).or_default();
@@ -232,7 +232,7 @@ impl Shared {
     }
 }
 
-/// A call on its way.
+/// A forwarded call.
 struct Call {
     line: String,
     kind: Option<&'static str>,
@@ -292,7 +292,7 @@ async fn pass_on(request: HttpRequest, body: Bytes, data: Data<(Shared, Side)>) 
     }
 }
 
-/// The two sides know HTTP by different versions of one crate, so methods, names and values go over as bytes.
+/// The two sides use different versions of the `http` crate, so methods, names and values are converted through bytes.
 async fn ask(http: &Api, origin: &str, request: &HttpRequest, body: Bytes) -> anyhow::Result<Reply> {
     let method = Method::from_bytes(request.method().as_str().as_bytes())?;
     let mut onward = http.request(method, &format!("{origin}{}", request.uri()));

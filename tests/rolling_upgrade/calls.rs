@@ -1,5 +1,5 @@
-//! What an instance must have done before the roll-out goes on: calls that the traffic makes of its service, directly or
-//! through another service, and work that reaches it through the broker.
+//! The work that an instance must do before the rollout continues: calls of the traffic, direct or through another
+//! service, and work from the broker.
 
 use anyhow::Context;
 use demo::clients::Api;
@@ -59,7 +59,7 @@ pub(crate) const fn of(service: Service) -> &'static [&'static str] {
     }
 }
 
-/// The kind of a call, where the traffic has that kind.
+/// The kind of a call; `None` if the traffic has no such kind.
 pub(crate) fn kind(service: Service, method: &str, path: &str) -> Option<&'static str> {
     let is_alike = |kind: &&str| {
         let Some((its_method, its_path)) = kind.split_once(' ') else { return false };
@@ -71,7 +71,7 @@ pub(crate) fn kind(service: Service, method: &str, path: &str) -> Option<&'stati
     of(service).iter().copied().find(is_alike)
 }
 
-/// A counter on an instance's metrics page, and a label value that its series must have.
+/// A counter on an instance's metrics page, and a required label value.
 type Counter = (&'static str, &'static str);
 
 const fn work_of(service: Service) -> &'static [Counter] {
@@ -88,7 +88,7 @@ const fn work_of(service: Service) -> &'static [Counter] {
     }
 }
 
-/// How far each of the service's counters of such work is.
+/// The current values of the service's counters.
 pub(crate) async fn work(service: Service, management: &str) -> anyhow::Result<Vec<f64>> {
     if work_of(service).is_empty() {
         return Ok(Vec::new());

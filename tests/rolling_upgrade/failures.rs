@@ -1,10 +1,10 @@
-//! What went wrong under way. Nothing may.
+//! Failures during a rollout. There must be none.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::ensure;
 
-/// Calls that no instance answered or that were answered by a 5xx, and clients that gave up.
+/// Unanswered calls, 5xx responses, and failed clients.
 #[derive(Clone, Default)]
 pub(crate) struct Failures(Arc<Mutex<Vec<String>>>);
 

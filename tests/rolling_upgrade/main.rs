@@ -1,6 +1,6 @@
-//! A roll-out and a roll-back of all five services while orders, webhooks and the portal are in use, with no failed call: the
-//! programs of the former release on the new tables, the new programs on the old tables, and both side by side, each service
-//! against the former and the new program of every other. `make test-upgrade` builds the former programs and runs this.
+//! A rollout and a rollback of all five services under traffic, without a failed call: the previous release's programs
+//! on the new tables, the new programs on the old tables, and both together, each service with the previous and the new
+//! program of every other one. `make test-upgrade` builds the previous programs and runs this.
 
 mod balancer;
 mod calls;
@@ -26,9 +26,9 @@ use release::Release;
 use rollout::{FORMER, Rollout, says};
 use traffic::Traffic;
 
-/// What the business pays in before it goes live.
+/// The business's first top-up.
 const FUNDS: i64 = 1_000_000_000;
-/// The order that order-api is still placing when it gets the stop signal.
+/// The order that order-api is still placing when it receives the stop signal.
 const HELD: &str = "held-1";
 
 type Balancers = BTreeMap<Service, Balancer>;
@@ -65,9 +65,9 @@ async fn roll_out_and_back(
     let rollouts = begin(stack, balancers, release).await?;
     out(stack, &business, &rollouts).await?;
     back(&rollouts).await?;
-    let told = traffic.end().await;
+    let record = traffic.end().await;
     failures.are_none()?;
-    verify::all(stack, &business, &rollouts, &told).await?;
+    verify::all(stack, &business, &rollouts, &record).await?;
     failures.are_none()
 }
 
@@ -75,7 +75,7 @@ fn balancers(failures: &Failures) -> anyhow::Result<Balancers> {
     Service::ALL.into_iter().map(|service| Ok((service, Balancer::start(service, failures)?))).collect()
 }
 
-/// Services find each other where the balancers are.
+/// Services call each other through the balancers.
 async fn stack_of_former_programs(release: &Release, balancers: &Balancers) -> anyhow::Result<Stack> {
     let directory = Stack::test_directory()?;
     let ports: BTreeMap<Part, u16> =
@@ -88,7 +88,7 @@ async fn stack_of_former_programs(release: &Release, balancers: &Balancers) -> a
     Stack::start_for_test(options).await
 }
 
-/// The new programs start next to the former ones, and all tables change under the former ones.
+/// Starts the new programs next to the previous ones, and migrates all tables under the previous ones.
 async fn begin<'a>(
     stack: &'a Stack,
     balancers: &'a Balancers,
@@ -96,7 +96,7 @@ async fn begin<'a>(
 ) -> anyhow::Result<Vec<Rollout<'a>>> {
     let alone = try_join_all(balancers.values().map(|balancer| balancer.has_served(FORMER))).await;
     alone.context("the former programs alone")?;
-    eprintln!("the former programs serve");
+    eprintln!("the previous programs serve");
     let rollouts =
         balancers.iter().map(|(service, balancer)| Rollout::begin(stack, balancer, *service, release));
     let rollouts = try_join_all(rollouts).await.context("old tables")?;
@@ -105,7 +105,7 @@ async fn begin<'a>(
         rollout.migrate().await.with_context(|| format!("migrating {}", rollout.service.name()))?;
     }
     try_join_all(rollouts.iter().map(Rollout::former_goes_on)).await.context("new tables")?;
-    eprintln!("the former programs serve on the new tables");
+    eprintln!("the previous programs serve on the new tables");
     Ok(rollouts)
 }
 
@@ -125,8 +125,8 @@ async fn out(stack: &Stack, business: &Business, rollouts: &[Rollout<'_>]) -> an
     Ok(())
 }
 
-/// In the same order, so that each pair of services has also met the other way round: the former one of the first with the new one
-/// of the second.
+/// In the same order, so that each pair of services also runs in the opposite combination: the previous program of the
+/// first with the new program of the second.
 async fn back(rollouts: &[Rollout<'_>]) -> anyhow::Result<()> {
     for rollout in rollouts {
         let began = Instant::now();
@@ -138,13 +138,13 @@ async fn back(rollouts: &[Rollout<'_>]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// It answers the call that is under way when it gets the stop signal.
+/// It answers the call in progress when it receives the stop signal.
 async fn former_order_api_leaves(
     stack: &Stack,
     business: &Business,
     rollout: &Rollout<'_>,
 ) -> anyhow::Result<()> {
-    // Otherwise other calls would wait behind the held order, and the balancer would wait for those calls.
+    // Otherwise other calls would wait for the held order, and the balancer would wait for those calls.
     rollout.former_gets_no_calls().await?;
     let held = format!("NEW.order_reference = '{HELD}'");
     let gate = Gate::close(stack.database_url(Service::OrderApi), "orders", "INSERT", &held).await;

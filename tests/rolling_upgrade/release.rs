@@ -1,4 +1,4 @@
-//! The latest recorded release: its programs, and the migrations that were added after it.
+//! The latest recorded release: its programs, and the migrations added after it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,9 @@ use anyhow::{Context, ensure};
 use local_stack::{Service, built_program};
 
 pub(crate) struct Release {
-    /// Where `tests/releases/build-former.sh` puts its programs.
+    /// The directory of the programs that `tests/releases/build-former.sh` builds.
     programs: PathBuf,
-    /// Those that it has, as paths in the repository.
+    /// Its migrations, as paths in the repository.
     migrations: Vec<String>,
 }
 
@@ -33,11 +33,11 @@ impl Release {
 
     pub(crate) fn program(&self, service: Service) -> anyhow::Result<PathBuf> {
         let program = self.programs.join(service.name());
-        ensure!(program.is_file(), "{} is not built; `make test-upgrade` does it", program.display());
+        ensure!(program.is_file(), "{} is not built; run `make test-upgrade`", program.display());
         Ok(program)
     }
 
-    /// Whether the service's new program has migrations that the release does not have.
+    /// Whether the service's new program has migrations that the release lacks.
     pub(crate) fn lacks_migrations_of(&self, service: Service) -> anyhow::Result<bool> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("tests/ lies in the repository")?;
         let own = format!("services/{}/migrations", service.name());

@@ -1,4 +1,4 @@
-//! The roll-out of one service, and its roll-back, step by step, as a platform does them.
+//! The rollout and the rollback of one service, step by step, as platforms do it.
 
 use std::fs;
 use std::path::Path;
@@ -12,9 +12,9 @@ use waybill_tests::PATIENCE;
 use crate::balancer::{Balancer, Origins};
 use crate::release::Release;
 
-/// Told to stop, a program must have ended by then.
+/// The time limit for a program to end after the stop signal.
 const DRAIN_MAX: Duration = Duration::from_secs(25);
-/// The program of the former release, which the stack runs, and that of now.
+/// The previous release's program, which the stack runs, and the current program.
 pub(crate) const FORMER: &str = "former";
 pub(crate) const NEW: &str = "new";
 
@@ -26,7 +26,7 @@ pub(crate) struct Rollout<'a> {
 }
 
 impl<'a> Rollout<'a> {
-    /// Starts the new program next to the former one, on the former one's tables. Where it lacks migrations, it takes no calls
+    /// Starts the new program next to the previous one, on its tables. If migrations are missing, it accepts no calls
     /// and touches no table.
     pub(crate) async fn begin(
         stack: &'a Stack,
@@ -52,7 +52,7 @@ impl<'a> Rollout<'a> {
         says(self.new.log(), "these migrations have not been run").await?;
         self.balancer.has_served(FORMER).await?;
         assert_eq!(self.balancer.answered(NEW), 0, "it is not ready");
-        // Each query is the last one of a connection that the program still has.
+        // The last query of each of the program's connections.
         let asked = format!("SELECT DISTINCT query FROM pg_stat_activity WHERE application_name = '{NEW}'");
         let asked = self.stack.query(self.service, &asked).await?;
         let tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename !~ '^__'";
@@ -64,11 +64,11 @@ impl<'a> Rollout<'a> {
         self.balancer.leave(NEW).await
     }
 
-    /// Runs the new migrations under the former program, which goes on; the new one becomes ready by itself.
+    /// Runs the new migrations while the previous program works. The new program becomes ready automatically.
     pub(crate) async fn migrate(&self) -> anyhow::Result<()> {
         let migrated = self.new.run(&["migrate"]).await?;
         ensure!(migrated.status.success(), "{}", String::from_utf8_lossy(&migrated.stdout));
-        self.new.ready().await.context("the new program becomes ready by itself")
+        self.new.ready().await.context("the new program becomes ready")
     }
 
     pub(crate) async fn former_goes_on(&self) -> anyhow::Result<()> {
@@ -87,12 +87,12 @@ impl<'a> Rollout<'a> {
         self.balancer.leave(FORMER).await
     }
 
-    /// No new calls, then the signal. Afterwards the new program serves alone.
+    /// Stops new calls, then sends the signal. Afterwards the new program serves alone.
     pub(crate) async fn former_leaves(&self) -> anyhow::Result<()> {
         self.former_gets_no_calls().await?;
-        let told = Instant::now();
+        let stopped_at = Instant::now();
         self.stack.stop(self.service).await?;
-        self.ended_well(FORMER, told, &self.stack.log(self.service))?;
+        self.ended_well(FORMER, stopped_at, &self.stack.log(self.service))?;
         self.balancer.has_served(NEW).await
     }
 
@@ -102,16 +102,16 @@ impl<'a> Rollout<'a> {
         self.both_serve(FORMER).await
     }
 
-    /// As [`Rollout::former_leaves`]. Afterwards the former program serves alone, on the new tables.
+    /// As [`Rollout::former_leaves`]. Afterwards the previous program serves alone, on the new tables.
     pub(crate) async fn new_leaves(&self) -> anyhow::Result<()> {
         self.balancer.leave(NEW).await?;
-        let told = Instant::now();
+        let stopped_at = Instant::now();
         self.new.stop().await?;
-        self.ended_well(NEW, told, self.new.log())?;
+        self.ended_well(NEW, stopped_at, self.new.log())?;
         self.balancer.has_served(FORMER).await
     }
 
-    /// Runs the new program to its end with these arguments.
+    /// Runs the new program with these arguments until it ends.
     pub(crate) async fn run_new(&self, arguments: &[&str]) -> anyhow::Result<std::process::Output> {
         self.new.run(arguments).await
     }
@@ -122,21 +122,21 @@ impl<'a> Rollout<'a> {
         Ok(())
     }
 
-    /// By itself, that is, and not by force.
-    fn ended_well(&self, name: &str, told: Instant, log: &Path) -> anyhow::Result<()> {
-        let (service, took) = (self.service.name(), told.elapsed());
+    /// Asserts that it ended on its own and was not killed.
+    fn ended_well(&self, name: &str, stopped_at: Instant, log: &Path) -> anyhow::Result<()> {
+        let (service, took) = (self.service.name(), stopped_at.elapsed());
         ensure!(took < DRAIN_MAX, "{name} {service} took {took:?} to end");
         let in_order = fs::read_to_string(log)?.contains(r#""message":"stopped""#);
-        ensure!(in_order, "{name} {service} did not end in good order");
+        ensure!(in_order, "{name} {service} did not stop gracefully");
         eprintln!("{name} {service} ended {:.1} s after the signal", took.as_secs_f64());
         Ok(())
     }
 }
 
-/// Waits until the log has this text.
+/// Waits until the log contains this text.
 pub(crate) async fn says(log: &Path, what: &str) -> anyhow::Result<()> {
     eventually(&format!("{what} in {}", log.display()), PATIENCE, || async {
-        // The file is there with its first line.
+        // The log appears with its first line.
         Ok(fs::read_to_string(log).unwrap_or_default().contains(what).then_some(()))
     })
     .await

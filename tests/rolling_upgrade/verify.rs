@@ -1,5 +1,5 @@
-//! In the end: each order, debit, refund, payment, key and endpoint that was answered with a 2xx is there once, and each webhook
-//! arrived in its order.
+//! Final checks: each order, debit, refund, payment, key and endpoint with a 2xx response exists once, and each webhook
+//! arrived in order.
 
 use std::collections::BTreeMap;
 
@@ -11,30 +11,30 @@ use messaging::Broker;
 use reference_shop::ReceivedWebhook;
 use reqwest::Method;
 use settings::Secret;
-use waybill_tests::field_errors::{ledger_is_sound, no_dead_letters};
+use waybill_tests::faults::{ledger_is_sound, no_dead_letters};
 use waybill_tests::{Business, PASSWORD, PATIENCE, assert_in_order, kinds, wait_until_quiet};
 
 use crate::rollout::Rollout;
-use crate::traffic::{COD_PAISE, End, Placed, Told};
+use crate::traffic::{COD_PAISE, End, Placed, TrafficRecord};
 use crate::{FUNDS, HELD};
 
 pub(crate) async fn all(
     stack: &Stack,
     business: &Business,
     rollouts: &[Rollout<'_>],
-    told: &Told,
+    record: &TrafficRecord,
 ) -> anyhow::Result<()> {
     wait_until_quiet(stack).await?;
-    orders_are_there_once(stack, business, &told.placed).await?;
-    webhooks_came_in_order(business, &told.placed).await?;
+    orders_are_there_once(stack, business, &record.placed).await?;
+    webhooks_came_in_order(business, &record.placed).await?;
     no_dead_letters(&Broker::start(&settings::Broker::new(Secret::new(stack.broker_url())), "test")).await?;
-    money_is_right(stack, business, told).await?;
+    money_is_right(stack, business, record).await?;
     both_programs_reconcile(stack, rollouts).await?;
-    keys_are_revoked(stack, business, told).await?;
-    endpoints_are_as_they_were_set(stack, business, told).await
+    keys_are_revoked(stack, business, record).await?;
+    endpoints_are_as_they_were_set(stack, business, record).await
 }
 
-/// The lines of a query's answer.
+/// The lines of a query's result.
 async fn lines(stack: &Stack, service: Service, sql: &str) -> anyhow::Result<Vec<String>> {
     Ok(stack.query(service, sql).await?.lines().map(str::to_owned).collect())
 }
@@ -46,11 +46,11 @@ fn ids<'a>(placed: impl Iterator<Item = &'a Placed>) -> Vec<String> {
     ids
 }
 
-/// Every order that was accepted, exactly once, and each live one paid once.
+/// Every accepted order exactly once, and each live one paid once.
 async fn orders_are_there_once(stack: &Stack, business: &Business, placed: &[Placed]) -> anyhow::Result<()> {
     let rows = "SELECT id FROM orders WHERE placement = 'placed' ORDER BY id";
     let rows = lines(stack, Service::OrderApi, rows).await?;
-    // Besides those of the traffic: the first test order, and the one that was held.
+    // In addition to the traffic: the first test order, and the held one.
     let others = format!(
         "SELECT id FROM orders WHERE order_reference IN ('first-test-order', '{HELD}') AND business_id = '{}'",
         business.portal.business_id
@@ -68,7 +68,7 @@ async fn orders_are_there_once(stack: &Stack, business: &Business, placed: &[Pla
     Ok(())
 }
 
-/// Every event of every order, in its order.
+/// Every event of every order, in order.
 async fn webhooks_came_in_order(business: &Business, placed: &[Placed]) -> anyhow::Result<()> {
     let expected: usize = placed.iter().map(|order| order.events.len()).sum();
     let mut of_order: BTreeMap<String, Vec<ReceivedWebhook>> = BTreeMap::new();
@@ -97,16 +97,16 @@ async fn webhooks_came_in_order(business: &Business, placed: &[Placed]) -> anyho
 }
 
 /// Refunds, cash and payments.
-async fn money_is_right(stack: &Stack, business: &Business, told: &Told) -> anyhow::Result<()> {
+async fn money_is_right(stack: &Stack, business: &Business, record: &TrafficRecord) -> anyhow::Result<()> {
     let of_live = |ends: &'static [End]| {
-        ids(told.placed.iter().filter(move |order| order.is_live && ends.contains(&order.end)))
+        ids(record.placed.iter().filter(move |order| order.is_live && ends.contains(&order.end)))
     };
     let refunds = "SELECT order_id FROM transfers WHERE kind = 'refund' ORDER BY order_id";
     has_lines(stack, refunds, &of_live(&[End::Cancelled, End::Failed])).await.context("refunds")?;
     let settled = format!("SELECT order_id FROM cash WHERE settled_paise = {COD_PAISE} ORDER BY order_id");
     has_lines(stack, &settled, &of_live(&[End::PaidInCash])).await.context("cash")?;
 
-    let paid_in = FUNDS + told.books.iter().map(|books| books.paid_in).sum::<i64>();
+    let paid_in = FUNDS + record.offices.iter().map(|office| office.paid_in).sum::<i64>();
     let sql = format!(
         "SELECT sum(amount_paise) FROM entries JOIN transfers ON transfer_id = transfers.id
          WHERE entries.business_id = '{}' AND account = 'business_wallet' AND kind IN ('top_up', 'operator_credit')",
@@ -116,7 +116,7 @@ async fn money_is_right(stack: &Stack, business: &Business, told: &Told) -> anyh
     Ok(())
 }
 
-/// Events that lead there may still be under way.
+/// Events may still be on their way.
 async fn has_lines(stack: &Stack, sql: &str, expected: &[String]) -> anyhow::Result<()> {
     let found = eventually("the wallet to have them all", PATIENCE, || async {
         let found = lines(stack, Service::Wallet, sql).await?;
@@ -134,37 +134,39 @@ async fn both_programs_reconcile(stack: &Stack, rollouts: &[Rollout<'_>]) -> any
     Ok(())
 }
 
-/// Each key is there once, and none of an office's works.
-async fn keys_are_revoked(stack: &Stack, business: &Business, told: &Told) -> anyhow::Result<()> {
+/// Each key exists once, and none of an office's keys works.
+async fn keys_are_revoked(stack: &Stack, business: &Business, record: &TrafficRecord) -> anyhow::Result<()> {
     let sql = format!(
         "SELECT id FROM api_keys WHERE business_id = '{}' AND name NOT IN ('test', 'live') ORDER BY id",
         business.portal.business_id
     );
-    let mut keys: Vec<&String> = told.books.iter().flat_map(|books| &books.keys).collect();
+    let mut keys: Vec<&String> = record.offices.iter().flat_map(|office| &office.keys).collect();
     keys.sort_unstable();
     let rows = lines(stack, Service::KeyManagement, &sql).await?;
     assert_eq!(rows.iter().collect::<Vec<_>>(), keys);
-    for (_, key) in told.books.iter().flat_map(|books| &books.revoked) {
+    for (_, key) in record.offices.iter().flat_map(|office| &office.revoked) {
         key.call(Method::GET, "?limit=1", None).await?.expect(401)?;
     }
     eprintln!("{} keys", keys.len());
     Ok(())
 }
 
-/// The shop's own, and one of each office.
+/// The shop's endpoint, and one of each office.
 async fn endpoints_are_as_they_were_set(
     stack: &Stack,
     business: &Business,
-    told: &Told,
+    record: &TrafficRecord,
 ) -> anyhow::Result<()> {
-    // The offices logged in more than a hundred times, which ended the first session of the user.
+    // The offices logged in more than a hundred times, which ended the user's first session.
     let portal = Portal::log_in(&stack.portal_api(), &business.email, PASSWORD).await?;
     let listed = portal.get("/webhook-endpoints?limit=100").await?;
     let listed = listed["data"].as_array().context("no endpoints")?;
     let found: BTreeMap<_, _> =
         listed.iter().map(|line| (line["id"].as_str(), line["maxPerSecond"].as_i64())).collect();
     let mut expected = BTreeMap::from([(Some(business.endpoint_id.as_str()), None)]);
-    expected.extend(told.books.iter().map(|books| (Some(books.endpoint.0.as_str()), Some(books.endpoint.1))));
+    expected.extend(
+        record.offices.iter().map(|office| (Some(office.endpoint.0.as_str()), Some(office.endpoint.1))),
+    );
     assert_eq!(found, expected);
     Ok(())
 }

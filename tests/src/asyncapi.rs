@@ -1,4 +1,4 @@
-//! What goes over the broker, as AsyncAPI 3: `proto-docs/asyncapi/events.json`, from the types of the `events` crate and the
+//! The AsyncAPI 3 document `proto-docs/asyncapi/events.json`, generated from the types of the `events` crate and the
 //! queues of `messaging`.
 
 mod samples;
@@ -16,19 +16,20 @@ use utoipa::openapi::{RefOr, Schema};
 
 pub use samples::samples;
 
-const ABOUT: &str = "Events between Waybill's services. Each is published at least once, persistent and confirmed, to one topic \
-exchange, with its id as the AMQP message id and the W3C trace context in the headers `traceparent` and `tracestate`. Consumers \
-remember the ids that they have handled, ignore fields that they do not know, and dead-letter what they cannot read. A field may \
-be added; none is renamed, retyped or dropped. A new kind of event reaches nobody before its consumers are there: it has a queue, \
-or at least a binding, of its own.";
+const ABOUT: &str = "Events between Waybill's services. Each event is published at least once, persistent and confirmed, to one topic \
+exchange. The event's id is the AMQP message id; the headers `traceparent` and `tracestate` carry the W3C trace context. Consumers \
+deduplicate events by id, ignore unknown fields, and dead-letter messages that they cannot parse. A release may add a field, but does \
+not rename, retype or remove one. A new kind of event has its own queue or binding, so that it reaches no consumer of an older \
+release.";
+const LICENSE_URL: &str = "https://www.apache.org/licenses/LICENSE-2.0";
 
-/// One kind of event, as `type` names it.
+/// A kind of event. `name` is its `type` on the wire.
 pub struct Kind {
     pub name: &'static str,
-    /// Who publishes it.
+    /// The publishing service.
     from: &'static str,
     summary: &'static str,
-    /// Of its payload; without it the payload is an empty object.
+    /// The schema of its payload; `None` for an empty object.
     payload: Option<&'static str>,
 }
 
@@ -46,27 +47,12 @@ pub const KINDS: [Kind; 10] = [
     kind(
         "api_key.revoked",
         "key-management",
-        "A key stopped working. Verdicts kept elsewhere are dropped.",
+        "A key stopped working. Other services drop it from their caches.",
         Some("ApiKeyRevoked"),
     ),
-    kind(
-        "business.changed",
-        "portal-api",
-        "Something that decides whether a business may order for real changed.",
-        None,
-    ),
-    kind(
-        "portal.changed",
-        "portal-api",
-        "Something that the portal's pages show of a business changed.",
-        None,
-    ),
-    kind(
-        "test_order.first",
-        "order-api",
-        "A business placed a test order for the first time. A go-live fact.",
-        None,
-    ),
+    kind("business.changed", "portal-api", "A fact that decides about live orders changed.", None),
+    kind("portal.changed", "portal-api", "A business's data on the portal's pages changed.", None),
+    kind("test_order.first", "order-api", "A business placed its first test order. A go-live fact.", None),
     kind("wallet.funded", "wallet", "A wallet was topped up for the first time. A go-live fact.", None),
     kind(
         "wallet.low_balance",
@@ -77,30 +63,30 @@ pub const KINDS: [Kind; 10] = [
     kind(
         "webhook_endpoint.failing",
         "webhook-dispatcher",
-        "A webhook endpoint only fails, and part of its time is over. Its business is mailed.",
+        "A webhook endpoint keeps failing and will be disabled. The business gets a mail.",
         Some("EndpointFailing"),
     ),
     kind(
         "webhook_endpoint.disabled",
         "webhook-dispatcher",
-        "A webhook endpoint is not sent to any more. Its business is mailed.",
+        "A webhook endpoint was disabled. The business gets a mail.",
         Some("EndpointDisabled"),
     ),
     kind(
         "order.personal_data_erased",
         "order-api",
-        "What an order held about people was erased. Copies of it are erased elsewhere.",
+        "The personal data of an order was erased. Other services erase their copies.",
         Some("PersonalDataErased"),
     ),
 ];
 
 impl Kind {
-    /// Order events travel under their mode and what happened, all others under their own name.
+    /// Order events use their mode and kind, others use their own name.
     fn address(&self) -> &'static str {
         if self.name == "order" { "{mode}.{event}" } else { self.name }
     }
 
-    /// Whether a queue with this binding gets some of them.
+    /// Whether a queue with this binding receives some of these events.
     fn goes_to(&self, binding: &str) -> bool {
         let is_mode = Mode::VARIANTS.iter().any(|mode| binding.starts_with(&format!("{mode}.")));
         if self.name == "order" { is_mode } else { binding == self.name }
@@ -119,7 +105,7 @@ pub fn document() -> serde_json::Result<Value> {
             "title": "Waybill's events",
             "version": env!("CARGO_PKG_VERSION"),
             "description": ABOUT,
-            "license": { "name": env!("CARGO_PKG_LICENSE") },
+            "license": { "name": env!("CARGO_PKG_LICENSE"), "url": LICENSE_URL },
         },
         "defaultContentType": "application/json",
         "servers": {
@@ -146,8 +132,8 @@ fn channels(queues: &[Queue]) -> Value {
             let events: Vec<&str> = EventKind::VARIANTS.iter().map(|event| event.as_str()).collect();
             let modes: Vec<&str> = Mode::VARIANTS.iter().map(|mode| mode.as_str()).collect();
             channel["parameters"] = json!({
-                "mode": { "enum": modes, "description": "For trying out, or for real." },
-                "event": { "enum": events, "description": "What happened." },
+                "mode": { "enum": modes, "description": "Test or live." },
+                "event": { "enum": events, "description": "The kind of the event." },
             });
         }
         channels.insert(kind.name.to_owned(), channel);
@@ -166,7 +152,7 @@ fn channels(queues: &[Queue]) -> Value {
         });
         let channel = json!({
             "address": queue.name(),
-            "summary": format!("A quorum queue, bound to `{bound}`; what cannot be handled goes to `{}`.", queue.dead_letters()),
+            "summary": format!("A quorum queue, bound to `{bound}`. Messages that cannot be handled go to `{}`.", queue.dead_letters()),
             "messages": refs,
             "bindings": { "amqp": amqp },
         });
@@ -195,7 +181,7 @@ fn operations(queues: &[Queue]) -> Value {
         let operation = json!({
             "action": "receive",
             "channel": { "$ref": format!("#/channels/{}", queue.name()) },
-            "summary": format!("{service} handles each once, however often it is delivered."),
+            "summary": format!("{service} handles each event once, even if it is redelivered."),
             "bindings": { "amqp": { "ack": true, "bindingVersion": "0.3.0" } },
         });
         operations.insert(format!("receive.{}", queue.name()), operation);
@@ -239,8 +225,28 @@ fn schemas() -> serde_json::Result<Value> {
     add::<PersonalDataErased>(&mut found);
     add::<domain::EventId>(&mut found);
     add::<domain::BusinessId>(&mut found);
-    let written = found.into_iter().map(|(name, schema)| Ok((name, serde_json::to_value(schema)?)));
+    let written = found
+        .into_iter()
+        .map(|(name, schema)| Ok((name, without_ref_siblings(serde_json::to_value(schema)?))));
     written.collect::<serde_json::Result<Map<_, _>>>().map(Value::Object)
+}
+
+/// Wraps each `$ref` with siblings in `allOf`: AsyncAPI's schemas (JSON Schema draft 7) ignore the siblings of a `$ref`.
+fn without_ref_siblings(schema: Value) -> Value {
+    match schema {
+        Value::Object(mut fields) => {
+            if fields.len() > 1
+                && let Some(reference) = fields.remove("$ref")
+            {
+                fields.insert("allOf".into(), json!([{ "$ref": reference }]));
+            }
+            Value::Object(
+                fields.into_iter().map(|(name, value)| (name, without_ref_siblings(value))).collect(),
+            )
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(without_ref_siblings).collect()),
+        value => value,
+    }
 }
 
 fn add<T: ToSchema>(found: &mut Vec<(String, RefOr<Schema>)>) {

@@ -1,4 +1,4 @@
-//! What the end-to-end stories share: a whole stack, a business on it, and its shop.
+//! Helpers of the end-to-end tests: a whole stack, a business, and its shop.
 
 pub mod asyncapi;
 pub mod faults;
@@ -31,7 +31,7 @@ pub struct Business {
     pub operator: Operator,
     pub fleet: Fleet,
     pub shop: Shop,
-    /// Its owner's, for further log-ins.
+    /// The owner's address, for further log-ins.
     pub email: String,
     pub test_key: String,
     pub live_key: Option<String>,
@@ -42,13 +42,12 @@ pub struct Business {
 }
 
 impl Business {
-    /// Signs up, takes a Test key and registers the shop's webhook receiver.
+    /// Signs up, creates a Test key and registers the shop's webhook receiver.
     pub async fn sign_up(stack: &Stack) -> anyhow::Result<Self> {
         Self::sign_up_at(stack, stack.order_api(), &stack.portal_api()).await
     }
 
-    /// As [`Business::sign_up`], with the integration and fleet API at this base URL and the portal at this origin, where
-    /// balancers stand perhaps.
+    /// As [`Business::sign_up`], with other addresses of order-api and portal-api, such as a load balancer's.
     pub async fn sign_up_at(stack: &Stack, order_api: String, portal_api: &str) -> anyhow::Result<Self> {
         let unique = OrderId::generate(&Clock::system(), &Entropy::from_system()?).to_string().to_lowercase();
         let email = format!("{unique}@example.com");
@@ -79,7 +78,7 @@ impl Business {
         })
     }
 
-    /// Does what is open on the go-live list and takes a Live key, which the shop uses from then on.
+    /// Completes the go-live list and creates a Live key, which the shop uses from then on.
     pub async fn go_live(&mut self, top_up_paise: i64) -> anyhow::Result<()> {
         self.place(NewOrder::sample("first-test-order")).await?;
         self.portal.put("/pickup-profile", &pickup_profile()).await?;
@@ -99,22 +98,22 @@ impl Business {
         self.portal.get("/wallet").await?["balancePaise"].as_i64().context("no balancePaise")
     }
 
-    /// Base URL of the integration and fleet API, ending in `/v1`.
+    /// The base URL of the integration and fleet API, ending in `/v1`.
     pub fn order_api(&self) -> &str {
         &self.order_api
     }
 
-    /// Bare calls with a key of this business.
+    /// A client with a key of this business.
     pub fn integration(&self, key: &str) -> anyhow::Result<Integration> {
         Integration::new(&self.order_api, key)
     }
 
-    /// Bare calls with the Live key.
+    /// A client with the Live key.
     pub fn live(&self) -> anyhow::Result<Integration> {
         self.integration(self.live_key.as_deref().context("not live yet")?)
     }
 
-    /// The shop's way: the customer confirms, then one delivery is created. Gives the service's order id.
+    /// Places an order like the shop: confirms it and creates one delivery. Returns the service's order id.
     pub async fn place(&self, order: NewOrder) -> anyhow::Result<String> {
         let local = self.shop.confirm_order(order).await?;
         let outcome = self.shop.sync_order(&local).await?;
@@ -122,8 +121,8 @@ impl Business {
         Ok(details.service_order_id.clone())
     }
 
-    /// As [`Business::place`], while services come and go: retried as the specification's §3.3 allows, with the same
-    /// reference and key, until there is a delivery.
+    /// As [`Business::place`], while services restart: retries with the same reference and key until there is a
+    /// delivery (SPECIFICATION §3.3).
     pub async fn place_through_faults(&self, order: NewOrder) -> anyhow::Result<String> {
         let local: LocalOrderId = self.shop.confirm_order(order).await?;
         eventually("the delivery to be created", PATIENCE, || async {
@@ -138,7 +137,7 @@ impl Business {
         .await
     }
 
-    /// Reports events, again and again while services come and go, each until it is accepted.
+    /// Reports events while services restart: retries each until it is accepted.
     pub async fn drive_through_faults(&self, order: &str, events: &[&str], cod: i64) -> anyhow::Result<()> {
         for event in events {
             let report = Fleet::progress(order, event, cod);
@@ -154,7 +153,7 @@ impl Business {
         Ok(())
     }
 
-    /// The verified webhooks of an order, once `count` different events have arrived, in the order of arrival.
+    /// Waits for `count` different verified webhooks of an order. Returns them in order of arrival.
     pub async fn webhooks_of(&self, reference: &str, count: usize) -> anyhow::Result<Vec<ReceivedWebhook>> {
         let found = eventually("an order's webhooks", PATIENCE, || async {
             let all = self.shop.received(0, 10_000).await?;
@@ -167,7 +166,7 @@ impl Business {
         Ok(found)
     }
 
-    /// What the wallet's statement says of an order: kind and amount of each entry.
+    /// Kind and amount of each entry of an order in the wallet's statement.
     pub async fn entries_of(&self, order: &str) -> anyhow::Result<Vec<(String, i64)>> {
         let page = self.portal.get("/wallet/entries?limit=100").await?;
         let entries = page["data"].as_array().context("no entries")?;
@@ -182,19 +181,19 @@ impl Business {
     }
 }
 
-/// Kinds of the webhooks, in the order of their arrival.
+/// The kinds of the webhooks, in order of arrival.
 pub fn kinds(webhooks: &[ReceivedWebhook]) -> Vec<&str> {
     webhooks.iter().map(|webhook| webhook.kind.as_str()).collect()
 }
 
-/// That the webhooks of one order came in the order of their sequence, without a gap.
+/// Asserts that the webhooks of one order arrived in order of their sequence, without a gap.
 pub fn assert_in_order(webhooks: &[ReceivedWebhook]) {
     let sequences: Vec<i64> = webhooks.iter().filter_map(|webhook| webhook.sequence).collect();
     let expected: Vec<i64> = (1..).take(webhooks.len()).collect();
     assert_eq!(sequences, expected, "{:?}", kinds(webhooks));
 }
 
-/// Tables in which nothing may be left once all is quiet.
+/// Waits until the outboxes and the pending orders are empty.
 pub async fn wait_until_quiet(stack: &Stack) -> anyhow::Result<()> {
     for service in [Service::OrderApi, Service::Wallet, Service::KeyManagement, Service::PortalApi] {
         eventually("the outbox to be empty", PATIENCE, || async {

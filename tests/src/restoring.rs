@@ -1,4 +1,4 @@
-//! Databases that go back to earlier moments, by real dumps, and what the services' `reconcile` says of them.
+//! Restores databases from dumps to earlier moments, and runs the services' `reconcile`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub const ALL: [Service; 5] = [
     Service::WebhookDispatcher,
 ];
 
-/// A dump of each database, while nothing is under way.
+/// Dumps each database while nothing is in progress.
 pub fn dump(stack: &Stack, name: &str) -> anyhow::Result<PathBuf> {
     let folder = stack.directory().join(name);
     std::fs::create_dir_all(&folder)?;
@@ -36,7 +36,7 @@ fn file_of(folder: &Path, service: Service) -> PathBuf {
     folder.join(format!("{service:?}.dump"))
 }
 
-/// Stops the services, gives their databases what the dumps hold, and starts them again.
+/// Stops the services, restores their databases from the dumps, and starts them again.
 pub async fn restore(stack: &Stack, from: &Path, services: &[Service]) -> anyhow::Result<()> {
     for service in services {
         stack.stop(*service).await?;
@@ -63,7 +63,7 @@ fn run(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the service's `reconcile` finds, as `check subject`; it must end with this code.
+/// The findings of the service's `reconcile`, as `check subject`. Asserts its exit code.
 pub async fn differences(stack: &Stack, service: Service, code: i32) -> anyhow::Result<BTreeSet<String>> {
     let output = stack.run(service, &["reconcile", "--json", "--patience", "0"]).await?;
     let printed = String::from_utf8(output.stdout)?;

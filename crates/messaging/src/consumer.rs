@@ -119,7 +119,7 @@ impl<H: Handler> ConsumerState<H> {
         stop: &CancellationToken,
     ) -> Option<Subscription> {
         let mut pause = Duration::ZERO;
-        let mut told = false;
+        let mut is_failing = false;
         loop {
             tokio::select! {
                 () = sleep(pause) => {}
@@ -133,7 +133,7 @@ impl<H: Handler> ConsumerState<H> {
             match subscribed {
                 Ok(subscription) => {
                     pause = PAUSE_MIN;
-                    if std::mem::take(&mut told) {
+                    if std::mem::take(&mut is_failing) {
                         tracing::info!(queue = self.queue.name, "resubscribed");
                     }
                     let subscribed = subscribed_gauge(self.queue.name);
@@ -145,7 +145,7 @@ impl<H: Handler> ConsumerState<H> {
                         return last;
                     }
                 }
-                Err(error) if !std::mem::replace(&mut told, true) => {
+                Err(error) if !std::mem::replace(&mut is_failing, true) => {
                     tracing::warn!(queue = self.queue.name, %error, "subscribing failed; retrying");
                 }
                 Err(error) => tracing::debug!(queue = self.queue.name, %error, "subscribing failed"),

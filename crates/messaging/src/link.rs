@@ -108,7 +108,7 @@ impl Keeper {
         gauge!("broker_connected", "purpose" => self.purpose).set(0);
         counter!("broker_connections_lost_total", "purpose" => self.purpose).increment(0);
         let mut pause = PAUSE_MIN;
-        let mut told = false;
+        let mut is_failing = false;
         loop {
             let connecting = Live::connect(&self.url, self.authorities.as_ref(), &self.name);
             let connected = tokio::select! {
@@ -120,17 +120,17 @@ impl Keeper {
             match connected {
                 Ok(live) => {
                     pause = PAUSE_MIN;
-                    if std::mem::take(&mut told) {
+                    if std::mem::take(&mut is_failing) {
                         tracing::info!(purpose = self.purpose, "reconnected to the broker");
                     }
                     if self.watch(Arc::new(live)).await.is_break() {
                         return;
                     }
-                    told = true;
+                    is_failing = true;
                     counter!("broker_connections_lost_total", "purpose" => self.purpose).increment(1);
                     tracing::warn!(purpose = self.purpose, "broker connection lost; reconnecting");
                 }
-                Err(error) if !std::mem::replace(&mut told, true) => {
+                Err(error) if !std::mem::replace(&mut is_failing, true) => {
                     tracing::warn!(purpose = self.purpose, %error, "broker unreachable; retrying");
                 }
                 Err(error) => tracing::debug!(purpose = self.purpose, %error, "broker unreachable"),

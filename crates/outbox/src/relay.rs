@@ -59,7 +59,7 @@ impl Relay {
 
     async fn publish_all(&self, stop: &CancellationToken) {
         let mut pause = PAUSE_MIN;
-        let mut told = false;
+        let mut is_failing = false;
         let mut stuck = Stuck::default();
         while !stop.is_cancelled() {
             // Waits outside of any transaction.
@@ -70,7 +70,7 @@ impl Relay {
             match self.publish_batches(&mut stuck).await {
                 Ok(has_more) => {
                     pause = PAUSE_MIN;
-                    if std::mem::take(&mut told) {
+                    if std::mem::take(&mut is_failing) {
                         tracing::info!("outbox publishing resumed");
                     }
                     if !has_more {
@@ -78,7 +78,7 @@ impl Relay {
                     }
                 }
                 Err(error) => {
-                    if std::mem::replace(&mut told, true) {
+                    if std::mem::replace(&mut is_failing, true) {
                         tracing::debug!(%error, "outbox publishing still fails");
                     } else {
                         tracing::warn!(%error, "outbox publishing failed; retrying");

@@ -186,12 +186,12 @@ impl Schema {
 
     /// Polls until they have run. Logs the problem when it changes.
     pub async fn wait(&self) {
-        let mut told = String::new();
+        let mut reported = String::new();
         while let Err(missing) = self.check().await {
             let missing = format!("{missing:#}");
-            if missing != told {
+            if missing != reported {
                 tracing::warn!(missing, "database not ready");
-                told = missing;
+                reported = missing;
             }
             sleep(CHECK_AGAIN).await;
         }

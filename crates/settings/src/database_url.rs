@@ -174,8 +174,8 @@ mod tests {
             ("postgres://h/d?sslrootcert=/ca.crt", "sslrootcert requires sslmode=verify-full"),
             ("postgres://h/d?sslmode=%ff", "sslmode and sslrootcert must be UTF-8"),
         ] {
-            let told = parse(url).unwrap_err();
-            assert!(told.starts_with(error), "{url}: {told}");
+            let reported = parse(url).unwrap_err();
+            assert!(reported.starts_with(error), "{url}: {reported}");
         }
     }
 }

@@ -170,7 +170,7 @@ mod tests {
         for bad in ["ftp://x", "https://u:p@h/", "https://h/?a=b", "https://h/#a", "https://"] {
             assert!(!is_taken(&web, bad), "{bad}");
         }
-        assert!(is_taken(&web, "http://collector:4318/v1/traces"), "nobody is told to send there");
+        assert!(is_taken(&web, "http://collector:4318/v1/traces"), "nobody outside sends there");
         let published = UrlRule { is_published: true, ..web };
         assert!(is_taken(&published, "https://h/v1") && is_taken(&published, "http://127.0.0.1:8081/v1"));
         let api = |is_production| Rule::Url(published.clone()).error("http://h/v1", is_production);

@@ -160,6 +160,6 @@ mod tests {
         there.store(true, Ordering::Relaxed);
         assert_eq!(look().await, (true, true));
         there.store(false, Ordering::Relaxed);
-        assert_eq!(look().await, (false, true), "gone, and told");
+        assert_eq!(look().await, (false, true), "gone, and reported");
     }
 }

@@ -224,10 +224,10 @@ mod tests {
             assert_eq!((error.status_code().as_u16(), error.code()), (400, "invalid_request"), "{query}");
             let body = error.body("");
             let field_errors = body["errors"].as_array().unwrap().iter();
-            let told = field_errors.map(|error| {
+            let reported = field_errors.map(|error| {
                 format!("{} {}", error["field"].as_str().unwrap(), error["code"].as_str().unwrap())
             });
-            told.collect::<Vec<_>>().join(", ")
+            reported.collect::<Vec<_>>().join(", ")
         })
     }
 

@@ -1,4 +1,4 @@
-//! One comparison: pgbench and Waybill in turns, so that what else the machine does meets both.
+//! One comparison: pgbench and Waybill in turns, so that other load on the machine affects both.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,27 +12,27 @@ use crate::load::{self, Measured, Target};
 use crate::pgbench::Baseline;
 use crate::report::Row;
 
-/// Of each side.
+/// Rounds of each side.
 const ROUNDS: u32 = 2;
-/// How long each side is measured in a round.
+/// The duration of each side's measurement in a round.
 const MEASURED: Duration = Duration::from_secs(5);
 const WARM_UP: Duration = Duration::from_secs(3);
 const WARM_UP_CLIENTS: usize = 16;
-/// How long an outbox may take to be empty again.
+/// The time limit for emptying an outbox.
 const DRAIN: Duration = Duration::from_secs(300);
 
-/// Who is compared with whom.
+/// The two sides of a comparison.
 pub(crate) struct Comparison<'a> {
     pub(crate) stack: &'a Stack,
     pub(crate) baseline: &'a Baseline,
     pub(crate) target: &'a Arc<Target>,
-    /// What the table calls it; different from every other on the same stack.
+    /// The label in the table; unique on the same stack.
     pub(crate) name: String,
     pub(crate) clients: usize,
 }
 
 impl Comparison<'_> {
-    /// `check` is told after each round how many calls were answered, and fails when that is not what the databases say.
+    /// `check` gets the number of answered calls after each round, and fails when the databases disagree.
     pub(crate) async fn run(&self, check: impl AsyncFn(usize) -> anyhow::Result<()>) -> anyhow::Result<Row> {
         let Self { stack, baseline, target, name, clients } = self;
         say(&format!("{name}, {clients} clients: pgbench and Waybill in turns"));
@@ -56,7 +56,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Calls until everything has been called often enough to be quick.
+/// Warms everything up.
 pub(crate) async fn warm_up(stack: &Stack, target: &Arc<Target>) -> anyhow::Result<Measured> {
     say("Warming up");
     let measured = load::run(target, "warm", WARM_UP_CLIENTS, WARM_UP).await?;
@@ -64,7 +64,7 @@ pub(crate) async fn warm_up(stack: &Stack, target: &Arc<Target>) -> anyhow::Resu
     Ok(measured)
 }
 
-/// How long the outboxes that orders go through take to be empty again.
+/// The time until the outboxes of orders are empty.
 pub(crate) async fn drained(stack: &Stack) -> anyhow::Result<Duration> {
     let begun = Instant::now();
     for service in [Service::OrderApi, Service::Wallet] {

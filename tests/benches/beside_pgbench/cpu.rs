@@ -1,4 +1,4 @@
-//! What each process of the stack costs: the processor time of its whole tree, as the kernel counts it.
+//! The processor time of each part of the stack, with all its child processes, as the kernel counts it.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,25 +9,25 @@ use local_stack::{Part, Service, Stack};
 /// The kernel counts in hundredths of a second.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Callers, what they run, and receivers.
-const BESIDE: [&str; 3] = ["receiver", "caller", "tools"];
+/// The bench's own processes: callers, tools and receivers.
+const OWN_PROCESSES: [&str; 3] = ["receiver", "caller", "tools"];
 
 /// Processor seconds, by part.
 pub(crate) struct Cpu {
     parts: Vec<(&'static str, f64)>,
     /// Of all processes of the machine.
     busy: f64,
-    /// Of all its processors, busy or not.
+    /// Of all processors, busy or idle.
     passed: f64,
 }
 
 impl Cpu {
-    /// Since each process began.
+    /// Since the start of each process.
     pub(crate) fn of(stack: &Stack) -> Self {
         Self::with_child(stack, None)
     }
 
-    /// With a child of this process beside it, by its name and id.
+    /// Includes a child of this process, by its name and id.
     pub(crate) fn with_child(stack: &Stack, child: Option<(&'static str, u32)>) -> Self {
         let processes = processes();
         let services = Service::ALL.into_iter().map(Part::from);
@@ -35,7 +35,7 @@ impl Cpu {
         let seconds = |part: Part| stack.pid(part).map_or(0.0, |pid| tree(&processes, pid));
         let mut parts: Vec<_> = parts.map(|part| (part.name(), seconds(part))).collect();
         let ourselves = processes.get(&std::process::id());
-        // Tools: what this process ran and waited for, pgbench and psql.
+        // Tools that this process ran and waited for: pgbench and psql.
         parts.push(("caller", ourselves.map_or(0.0, |process| process.own)));
         parts.push(("tools", ourselves.map_or(0.0, |process| process.ended)));
         parts.extend(child.map(|(name, pid)| (name, tree(&processes, pid))));
@@ -43,7 +43,7 @@ impl Cpu {
         Self { parts, busy, passed }
     }
 
-    /// As [`Cpu::since`], where this part has been another process since.
+    /// As [`Cpu::since`], if this part was restarted in between.
     pub(crate) fn since_restart(&self, before: &Self, restarted: impl Into<Part>) -> Self {
         let restarted = restarted.into().name();
         let then =
@@ -75,20 +75,20 @@ impl Cpu {
         &self.parts
     }
 
-    /// Of all parts but those that do nothing for Waybill.
+    /// Of all parts of Waybill.
     pub(crate) fn of_stack(&self) -> f64 {
-        let parts = self.parts.iter().filter(|(part, _)| !BESIDE.contains(part));
+        let parts = self.parts.iter().filter(|(part, _)| !OWN_PROCESSES.contains(part));
         parts.map(|(_, seconds)| seconds).sum()
     }
 
-    /// Seconds for 1,000 of `done`, by part; what is next to nothing is left out.
+    /// Seconds per 1,000 of `done`, by part. Omits negligible parts.
     pub(crate) fn text(&self, done: f64) -> String {
         let each = self.parts.iter().map(|(part, seconds)| (part, seconds * 1_000.0 / done.max(1.0)));
         let shown = each.filter(|(_, each)| *each >= 0.000_5).map(|(part, each)| format!("{part} {each:.3}"));
         shown.collect::<Vec<_>>().join(" + ")
     }
 
-    /// The part of the machine that others used: neither the stack, nor its callers.
+    /// The share of the machine that other processes used.
     pub(crate) fn others_text(&self) -> String {
         let known: f64 = self.parts.iter().map(|(_, seconds)| seconds).sum();
         format!("others used {:.0} % of the machine", ((self.busy - known) / self.passed).max(0.0) * 100.0)
@@ -110,7 +110,7 @@ pub(crate) fn own() -> f64 {
 pub(crate) fn resident(pid: u32) -> anyhow::Result<f64> {
     let children = processes().into_iter().filter(|(_, process)| process.parent == pid);
     let own = resident_alone(pid)?;
-    // One that ended since has none.
+    // An ended process has none.
     Ok(own + children.filter_map(|(child, _)| resident(child).ok()).sum::<f64>())
 }
 
@@ -125,7 +125,7 @@ struct Process {
     parent: u32,
     /// Without its children.
     own: f64,
-    /// Children that ended.
+    /// Ended children.
     ended: f64,
 }
 
@@ -146,7 +146,7 @@ fn processes() -> HashMap<u32, Process> {
         .collect()
 }
 
-/// The name, which stands in brackets, may hold blanks; what follows it does not.
+/// The name, in parentheses, may contain spaces; later fields do not.
 fn process(stat: &str) -> Option<Process> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |index: usize| fields.get(index)?.parse::<f64>().ok();
@@ -154,14 +154,14 @@ fn process(stat: &str) -> Option<Process> {
     Some(Process { parent: fields.get(1)?.parse().ok()?, own: seconds(11, 12)?, ended: seconds(13, 14)? })
 }
 
-/// Busy seconds and all seconds of the processors together.
+/// Busy seconds and all seconds of all processors.
 fn machine() -> (f64, f64) {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
     let line = stat.lines().next().unwrap_or_default();
     let ticks: Vec<f64> =
         line.split_whitespace().skip(1).take(8).filter_map(|word| word.parse().ok()).collect();
     let all: f64 = ticks.iter().sum();
-    // The fourth and the fifth are idle, and idle while waiting for a disk.
+    // The fourth and fifth fields are idle time and idle time while waiting for a disk.
     let idle: f64 = ticks.iter().skip(3).take(2).sum();
     ((all - idle) / TICKS_PER_SECOND, all / TICKS_PER_SECOND)
 }

@@ -1,13 +1,13 @@
-//! What a bench found: one figure, what stands beside it in the same run, and what was aimed at. Every bench tells of its work
-//! in these, and `table.rs` shows them all alike.
+//! A result: one figure, the comparison from the same run, and the target. All benches report these, and `table.rs`
+//! prints them.
 
-/// What a figure counts.
+/// The unit of a figure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     PerSecond,
     Millis,
     Seconds,
-    /// Of processor time, for 1,000 pieces of work.
+    /// Processor time per 1,000 pieces of work.
     CpuSecondsPer1000,
     Megabytes,
     Bytes,
@@ -22,7 +22,7 @@ pub(crate) enum Target {
     RatioAtMost(f64),
 }
 
-/// What a figure is compared with: what it is, and how much that was.
+/// The comparison: its name and its value.
 struct Baseline {
     what: String,
     value: f64,
@@ -34,11 +34,11 @@ pub(crate) struct Figure {
     unit: Unit,
     baseline: Option<Baseline>,
     target: Option<Target>,
-    /// Besides: percentiles, parts of a sum, what was checked.
+    /// Additional text: percentiles, parts of a sum, checks.
     notes: Vec<String>,
 }
 
-/// What one bench found.
+/// The results of one bench.
 pub(crate) struct Section {
     pub(crate) title: &'static str,
     pub(crate) figures: Vec<Figure>,
@@ -49,7 +49,7 @@ impl Figure {
         Self { what: what.into(), value, unit, baseline: None, target: None, notes: Vec::new() }
     }
 
-    pub(crate) fn beside(mut self, what: impl Into<String>, value: f64) -> Self {
+    pub(crate) fn compared_with(mut self, what: impl Into<String>, value: f64) -> Self {
         self.baseline = Some(Baseline { what: what.into(), value });
         self
     }
@@ -112,7 +112,7 @@ impl Figure {
 }
 
 /// The table's head, for [`Figure::line`].
-pub(crate) const HEAD: &str = "| figure | Waybill | beside it | ratio | target | besides |
+pub(crate) const HEAD: &str = "| figure | Waybill | comparison | ratio | target | notes |
 | --- | ---: | --- | ---: | --- | --- |";
 
 impl Unit {
@@ -129,7 +129,7 @@ impl Unit {
     }
 }
 
-/// With thousands set apart; what is small, with two places.
+/// With thousands separators; small values with two decimals.
 fn number(value: f64) -> String {
     if value.abs() < 100.0 && value.fract() != 0.0 {
         return format!("{value:.2}");
@@ -145,7 +145,7 @@ fn number(value: f64) -> String {
     if value < 0.0 { format!("-{text}") } else { text }
 }
 
-/// The value below which this part of them lies.
+/// The percentile of the values.
 pub(crate) fn percentile(sorted: &[f64], part: f64) -> f64 {
     sorted.get((sorted.len() as f64 * part) as usize).copied().unwrap_or_default()
 }

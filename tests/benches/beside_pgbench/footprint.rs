@@ -1,4 +1,4 @@
-//! What the services need before they do anything: memory while nothing happens, and the time until they are ready.
+//! The services without load: memory when idle, and the time until they are ready.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use crate::cpu;
 use crate::figure::{Figure, Section, Target, Unit};
 
-/// What a fresh process does at its start is over by then.
+/// The initial work of a fresh process is over by then.
 const REST: Duration = Duration::from_secs(10);
 const STARTS: u32 = 3;
 const READY_MOST: f64 = 1.0;
@@ -29,8 +29,8 @@ pub(crate) async fn run() -> anyhow::Result<Section> {
     Ok(Section { title: "Footprint", figures })
 }
 
-/// From the start of the process to its readiness, the slowest of a few. Beside it: the same program telling of its settings,
-/// which needs no more than to be loaded.
+/// From the start of the process to its readiness, the slowest of a few. Compared with the same program printing its
+/// settings, which only loads it.
 async fn ready(stack: &Stack, service: Service) -> anyhow::Result<Figure> {
     let (mut slowest, mut bare) = (Duration::ZERO, Duration::ZERO);
     for _ in 0..STARTS {
@@ -47,12 +47,12 @@ async fn ready(stack: &Stack, service: Service) -> anyhow::Result<Figure> {
         slowest.as_secs_f64(),
         Unit::Seconds,
     )
-    .beside("the program loaded, and ended", bare.as_secs_f64())
+    .compared_with("the program loaded, and ended", bare.as_secs_f64())
     .target(Target::AtMost(READY_MOST))
     .note(format!("the slowest of {STARTS}, looked at every 40 ms")))
 }
 
-/// Each service's resident memory, and their sum.
+/// Each service's resident memory, and the sum.
 pub(crate) fn memory(when: &str, stack: &Stack) -> anyhow::Result<Figure> {
     let resident =
         |part: Part| cpu::resident(stack.pid(part).with_context(|| format!("{} does not run", part.name()))?);
@@ -63,7 +63,7 @@ pub(crate) fn memory(when: &str, stack: &Stack) -> anyhow::Result<Figure> {
     let sum = services.iter().map(|(_, megabytes)| megabytes).sum();
     let parts: Vec<_> = services.iter().map(|(name, megabytes)| format!("{name} {megabytes:.1}")).collect();
     let figure = Figure::new(format!("resident memory of the five services, {when}"), sum, Unit::Megabytes)
-        .beside("RabbitMQ alone", resident(Part::RabbitMq)?)
+        .compared_with("RabbitMQ alone", resident(Part::RabbitMq)?)
         .note(parts.join(" + "));
     Ok(figure)
 }

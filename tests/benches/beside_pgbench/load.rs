@@ -1,5 +1,5 @@
-//! A closed loop of callers over plain HTTP/1.1: so small that the caller costs little of the machine it shares with what
-//! it measures.
+//! A closed loop of callers over plain HTTP/1.1, small so that the caller uses little of the machine that it shares
+//! with the measured programs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// What is called.
+/// The called service.
 pub(crate) struct Target {
     /// Host and port.
     address: String,
@@ -18,7 +18,7 @@ pub(crate) struct Target {
     request: Box<dyn Fn(&str) -> Request + Send + Sync>,
 }
 
-/// What every answer must be; any other ends the measurement.
+/// The expected response; any other ends the measurement.
 #[derive(Clone, Copy)]
 pub(crate) struct Expected {
     pub(crate) status: u16,
@@ -26,16 +26,16 @@ pub(crate) struct Expected {
     pub(crate) text: &'static str,
 }
 
-/// One request, but for its host and the length of its body.
+/// A request without its host and content length.
 pub(crate) struct Request {
     /// The method and the path.
     pub(crate) call: String,
-    /// Whole lines, each with its end.
+    /// Complete lines with their ends.
     pub(crate) headers: String,
     pub(crate) body: String,
 }
 
-/// What was measured.
+/// The measured result.
 #[derive(Default)]
 pub(crate) struct Measured {
     /// Of each answered call, sorted.
@@ -52,7 +52,7 @@ impl Measured {
         self.calls() as f64 / self.elapsed.as_secs_f64()
     }
 
-    /// The time within which this part of the calls was answered.
+    /// The percentile of the latencies.
     pub(crate) fn percentile(&self, part: f64) -> Duration {
         self.latencies.get((self.calls() as f64 * part) as usize).copied().unwrap_or_default()
     }
@@ -65,7 +65,7 @@ impl Measured {
 }
 
 impl Target {
-    /// `request` is asked for each request of a run, with a name that no other has.
+    /// `request` is called for each request of a run, with a unique name.
     pub(crate) fn new(
         origin: &str,
         expected: Expected,
@@ -85,7 +85,7 @@ impl Target {
     }
 }
 
-/// Calls over `clients` connections, on each one call after the other, for `time`. The calls under way at the end are
+/// Calls over `clients` connections, one call after the other on each, for `time`. Calls in flight at the end are
 /// awaited and counted.
 pub(crate) async fn run(
     target: &Arc<Target>,
@@ -125,7 +125,7 @@ async fn call_until(target: Arc<Target>, name: String, end: Instant) -> anyhow::
     Ok(latencies)
 }
 
-/// Reads one answer whole.
+/// Reads one complete response.
 async fn read_answer(stream: &mut TcpStream, expected: Expected, answer: &mut Vec<u8>) -> anyhow::Result<()> {
     answer.clear();
     loop {

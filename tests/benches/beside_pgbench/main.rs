@@ -1,5 +1,5 @@
-//! `make bench`: Waybill beside pgbench doing the same commits, on the same server in the same run. Machines differ and are
-//! noisy; the ratio is what is compared over time, and the processor time of one piece of work.
+//! `make bench`: Waybill compared with pgbench making the same commits on the same server in the same run. Machines
+//! differ and are noisy; compare the ratio over time, and the processor time per piece of work.
 
 mod compare;
 mod costs;
@@ -20,14 +20,14 @@ mod webhooks;
 use anyhow::{Context, ensure};
 use local_stack::{Service, Stack, StackOptions, say};
 
-/// What can be measured, each on a stack of its own.
+/// The benches, each on its own stack.
 const BENCHES: [&str; 6] = ["footprint", "costs", "orders", "debits", "live-orders", "webhooks"];
 
-/// A group of webhooks that takes an hour, and so is only run by its name.
+/// A group of webhooks that takes an hour, and so runs only by its name.
 const GROWN: &str = "grown";
 
 fn main() -> anyhow::Result<()> {
-    // The receiver of the webhooks is this program once more, so that it is counted apart.
+    // This program is also the receiver of webhooks, as a separate process, so that its cost is counted separately.
     if std::env::args().any(|argument| argument == "--receiver") {
         return webhooks::serve_receiver();
     }
@@ -64,7 +64,7 @@ async fn run() -> anyhow::Result<()> {
             _ => costs::run().await,
         };
         let section = section.with_context(|| bench.to_owned())?;
-        // A group alone is no section.
+        // A single group is not a section.
         if of_group { table::show(&section) } else { table::write(&section)? }
     }
     Ok(())
@@ -75,7 +75,7 @@ fn argument(name: &str) -> Option<String> {
     std::env::args().skip_while(|argument| argument != name).nth(1)
 }
 
-/// A stack of release builds. fsync is on: a benchmark of commits that are none would show nothing.
+/// A stack of release builds. fsync is on: a benchmark without durable commits would show nothing.
 async fn start_stack() -> anyhow::Result<Stack> {
     say("Starting a stack of release builds");
     let directory = Stack::test_directory()?;

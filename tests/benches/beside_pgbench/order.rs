@@ -1,4 +1,4 @@
-//! The order that is placed again and again, by us and by pgbench.
+//! The sample order that the service and pgbench place repeatedly.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use local_stack::{Service, Stack};
 use crate::load::{Expected, Request, Target};
 use crate::pgbench;
 
-/// Orders with a key; each reference is an order of its own.
+/// Orders with a key; each has its own reference.
 pub(crate) fn target(origin: &str, key: &str) -> anyhow::Result<Arc<Target>> {
     let mut body = serde_json::to_value(reference_shop::NewOrder::sample("")).context("the sample order")?;
     body.as_object_mut().context("an object")?.remove("orderReference");
@@ -21,8 +21,8 @@ pub(crate) fn target(origin: &str, key: &str) -> anyhow::Result<Arc<Target>> {
     })
 }
 
-/// Puts into a script what order-api wrote for an order: its details, its receipt, and as the event the beginning of the
-/// details, which is as long.
+/// Inserts the values that order-api wrote for an order into a script: its details, its receipt, and, as the event, a
+/// prefix of the details with the same length.
 pub(crate) async fn fill_in(stack: &Stack, script: &str) -> anyhow::Result<String> {
     let mut filled = script.to_owned();
     for (name, value) in [

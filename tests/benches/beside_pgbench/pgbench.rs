@@ -1,4 +1,4 @@
-//! The other side: pgbench, making the same commits in tables of the same shape.
+//! The comparison: pgbench makes the same commits in tables of the same shape.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,26 +9,26 @@ use domain::Paise;
 use local_stack::{Service, Stack};
 use tokio::process::Command;
 
-/// The services' own connections are told the same (`crates/postgres`, `connect.rs`).
+/// The services' own connections have the same settings (`crates/postgres`, `connect.rs`).
 const PLANNER: &str = "-c enable_seqscan=off -c jit=off";
 
-/// A script in a database. In it `:run` differs from run to run, and `:n` is a client's own counter, from 0.
+/// A script in a database. `:run` differs from run to run, and `:n` is a client's counter, from 0.
 pub(crate) struct Baseline {
     url: String,
     script: PathBuf,
     variables: Vec<String>,
 }
 
-/// Of all scripts, since several may write into the same tables.
+/// Shared by all scripts, because several may write to the same tables.
 static RUNS: AtomicU64 = AtomicU64::new(0);
 
-/// What pgbench reports.
+/// Pgbench's result.
 pub(crate) struct Pgbench {
     pub(crate) per_second: f64,
     pub(crate) average: Duration,
 }
 
-/// What [`Baseline::new`] is to run.
+/// The options of [`Baseline::new`].
 pub(crate) struct Script<'a> {
     pub(crate) name: &'a str,
     pub(crate) sql: &'a str,
@@ -73,20 +73,20 @@ impl Baseline {
     }
 }
 
-/// Makes a service's tables, with their constraints and indexes, in another database.
+/// Creates a service's tables, with their constraints and indexes, in another database.
 pub(crate) async fn copy_tables(stack: &Stack, service: Service, url: &str) -> anyhow::Result<()> {
     let dump = Command::new(local_stack::postgres_program("pg_dump")?)
         .args(["--schema-only", "--no-owner", "--no-privileges", stack.database_url(service)])
         .output()
         .await?;
     ensure!(dump.status.success(), "pg_dump: {}", String::from_utf8_lossy(&dump.stderr));
-    // `\restrict` and its like are for psql, not for the server.
+    // Meta-commands such as `\restrict` are for psql, not for the server.
     let lines = std::str::from_utf8(&dump.stdout)?.lines().filter(|line| !line.starts_with('\\'));
     local_stack::query(url, &lines.collect::<Vec<_>>().join("\n")).await?;
     Ok(())
 }
 
-/// Takes all triggers but those of foreign keys away: a plain table has constraints and indexes.
+/// Drops all triggers except those of foreign keys: a plain table has constraints and indexes.
 pub(crate) async fn drop_triggers(url: &str) -> anyhow::Result<()> {
     let sql = "SELECT format('DROP TRIGGER %I ON %s;', tgname, tgrelid::regclass) FROM pg_trigger WHERE NOT tgisinternal";
     let drops = local_stack::query(url, sql).await?;
@@ -94,7 +94,7 @@ pub(crate) async fn drop_triggers(url: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Wallets with the ids `biz_00…01` and up, which hold enough for all that is taken from them.
+/// Wallets with the ids `biz_00…01` and up, which contain enough for all debits.
 pub(crate) async fn fill_wallets(url: &str, table: &str, wallets: u32) -> anyhow::Result<()> {
     let fill = format!(
         "INSERT INTO {table} (business_id, balance_paise, entry_count, created_at)
@@ -106,7 +106,7 @@ pub(crate) async fn fill_wallets(url: &str, table: &str, wallets: u32) -> anyhow
     Ok(())
 }
 
-/// A value that a service wrote, as SQL writes it: what pgbench inserts then compresses like ours.
+/// A value that a service wrote, as an SQL literal: pgbench's rows then compress like ours.
 pub(crate) async fn literal(stack: &Stack, service: Service, value: &str) -> anyhow::Result<String> {
     let text = stack.query(service, &format!("SELECT quote_literal(({value}))")).await?;
     ensure!(text.starts_with(['\'', 'E', ' ']), "no row to take the value from: {value}");

@@ -1,4 +1,4 @@
-//! From a comparison with pgbench to figures.
+//! Converts a comparison with pgbench to figures.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ pub(crate) struct Row {
     pub(crate) theirs: Vec<Pgbench>,
     pub(crate) theirs_cost: Cost,
     pub(crate) ours: Measured,
-    /// How long the outboxes took to be empty, after each round.
+    /// The time until the outboxes were empty, after each round.
     pub(crate) drains: Vec<Duration>,
     pub(crate) ours_cost: Cost,
 }
 
-/// Processor time, and what was done in it.
+/// Processor time, and the work done in it.
 #[derive(Default)]
 pub(crate) struct Cost {
     pub(crate) cpu: Cpu,
@@ -33,7 +33,7 @@ impl Cost {
         self.done += done;
     }
 
-    /// Seconds for 1,000, of all parts.
+    /// Seconds per 1,000, of all parts.
     fn whole(&self) -> f64 {
         self.cpu.parts().iter().map(|(_, seconds)| seconds).sum::<f64>() * 1_000.0 / self.done
     }
@@ -52,7 +52,7 @@ impl Row {
         }
     }
 
-    /// How many a second, and what one costs. `unit` is one piece of work.
+    /// The rate and the cost. `unit` is one piece of work.
     pub(crate) fn figures(&self, unit: &str, target: Option<Target>) -> [Figure; 2] {
         let rounds = self.theirs.len() as f64;
         let pgbench = self.theirs.iter().map(|round| round.per_second).sum::<f64>() / rounds;
@@ -63,7 +63,7 @@ impl Row {
             if self.clients == 1 { "1 client".to_owned() } else { format!("{} clients", self.clients) };
         let what = format!("{unit}s, {}, {clients}", self.name);
         let rate = Figure::new(what.clone(), self.ours.per_second(), Unit::PerSecond)
-            .beside("pgbench, the same commits", pgbench)
+            .compared_with("pgbench, the same commits", pgbench)
             .note(format!(
                 "p50 {:.1} ms, p99 {:.1} ms; pgbench's average {:.1} ms",
                 millis(0.5),
@@ -74,7 +74,7 @@ impl Row {
             .note(self.ours_cost.cpu.others_text());
         let cost =
             Figure::new(format!("{what}: processor time"), self.ours_cost.whole(), Unit::CpuSecondsPer1000)
-                .beside("pgbench and its PostgreSQL", self.theirs_cost.whole())
+                .compared_with("pgbench and its PostgreSQL", self.theirs_cost.whole())
                 .note(self.ours_cost.cpu.text(self.ours_cost.done));
         [target.into_iter().fold(rate, Figure::target), cost]
     }

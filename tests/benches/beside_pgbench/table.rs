@@ -1,5 +1,5 @@
-//! `proto-docs/BENCHMARKS.md`: what `make bench` found, on which machine, and how to repeat it. A section for each bench; one that is
-//! run alone renews its own.
+//! `proto-docs/BENCHMARKS.md`: the results of `make bench`, the machine, and how to repeat it. Each bench has a
+//! section; a bench that runs alone replaces its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use local_stack::{Service, say};
 
 use crate::figure::{HEAD, Section};
 
-/// Shows a section, and puts it into the page in the place of what was found of it before.
+/// Prints a section, and replaces the page's earlier section of the bench.
 pub(crate) fn write(section: &Section) -> anyhow::Result<()> {
     let path = repository().join("proto-docs/BENCHMARKS.md");
-    // Without a page there is nothing to keep of it.
+    // Without a page there is nothing to keep.
     let page = fs::read_to_string(&path).unwrap_or_default();
     let mut kept: Vec<&str> = page.split("\n## ").skip(1).map(str::trim_end).collect();
     let found = text(section)?;
@@ -31,13 +31,13 @@ pub(crate) fn show(section: &Section) {
     section.figures.iter().for_each(|figure| say(&figure.line()));
 }
 
-/// Without the sign of a heading.
+/// Without the heading's `#`.
 fn text(section: &Section) -> anyhow::Result<String> {
     let rows: Vec<_> = section.figures.iter().map(|figure| figure.line()).collect();
     Ok(format!("{}\n\n{}\n\n{HEAD}\n{}", section.title, run()?, rows.join("\n")))
 }
 
-/// When, of what and where.
+/// The date, the version and the machine.
 fn run() -> anyhow::Result<String> {
     let cpu = fs::read_to_string("/proc/cpuinfo")?;
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or(": unknown");
@@ -57,7 +57,7 @@ fn run() -> anyhow::Result<String> {
     ))
 }
 
-/// The first line that a program prints.
+/// The first line of a program's output.
 fn said(program: &str, arguments: &[&str]) -> anyhow::Result<String> {
     let output = Command::new(program).args(arguments).current_dir(repository()).output()?;
     let text = String::from_utf8(output.stdout)?;

@@ -1,11 +1,11 @@
-//! Whether what was answered is what the databases hold.
+//! Checks that the databases contain everything that was answered.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::ensure;
 use local_stack::{Service, Stack};
 
-/// A count that grows with each answered call.
+/// A query whose count increases with each answered call.
 pub(crate) struct Tally<'a> {
     stack: &'a Stack,
     service: Service,

@@ -1,5 +1,5 @@
-//! Calls without pause while services are rolled out: orders, and a business's work in the portal. Each call is made once, or
-//! twice where that must change nothing, and is answered as on a quiet day.
+//! Continuous traffic during the rollout: orders, and a business's work in the portal. Calls are made once, or twice
+//! where the repetition must change nothing, and must be answered normally.
 
 mod office;
 mod orders;
@@ -11,12 +11,12 @@ use tokio::task::JoinSet;
 use waybill_tests::Business;
 
 use crate::failures::Failures;
-pub(crate) use office::Books;
 use office::Office;
+pub(crate) use office::OfficeRecord;
 use orders::Client;
 pub(crate) use orders::{COD_PAISE, End, Placed};
 
-/// Clients that order with the Live key, and with the Test key; users of the portal.
+/// Clients that order with the Live key and with the Test key; users of the portal.
 const LIVE: usize = 3;
 const TEST: usize = 2;
 const OFFICES: usize = 2;
@@ -25,13 +25,13 @@ pub(crate) struct Traffic {
     enough: Arc<AtomicBool>,
     failures: Failures,
     clients: JoinSet<anyhow::Result<Vec<Placed>>>,
-    offices: JoinSet<anyhow::Result<Books>>,
+    offices: JoinSet<anyhow::Result<OfficeRecord>>,
 }
 
-/// What was answered with a 2xx.
-pub(crate) struct Told {
+/// Everything that was answered with a 2xx.
+pub(crate) struct TrafficRecord {
     pub(crate) placed: Vec<Placed>,
-    pub(crate) books: Vec<Books>,
+    pub(crate) offices: Vec<OfficeRecord>,
 }
 
 impl Traffic {
@@ -74,15 +74,15 @@ impl Traffic {
         });
     }
 
-    /// Ends it. A client that failed is among the failures.
-    pub(crate) async fn end(self) -> Told {
+    /// Stops it. A failed client counts as a failure.
+    pub(crate) async fn end(self) -> TrafficRecord {
         self.enough.store(true, Ordering::Relaxed);
         let placed = self.clients.join_all().await.into_iter().flatten().flatten();
-        let mut told = Told { placed: placed.collect(), books: Vec::new() };
-        for mut books in self.offices.join_all().await.into_iter().flatten() {
-            told.placed.append(&mut books.placed);
-            told.books.push(books);
+        let mut record = TrafficRecord { placed: placed.collect(), offices: Vec::new() };
+        for mut office in self.offices.join_all().await.into_iter().flatten() {
+            record.placed.append(&mut office.placed);
+            record.offices.push(office);
         }
-        told
+        record
     }
 }

@@ -1,4 +1,4 @@
-//! A business's work in the portal: log-ins, looks at status and orders, money in, keys that come and go, endpoints that change.
+//! A business's work in the portal: log-ins, status and orders, payments, key and endpoint changes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,11 +12,11 @@ use waybill_tests::{Business, PASSWORD, pickup_profile, smallest_order, text};
 
 use super::orders::{End, Placed};
 
-/// Of each top-up and each credit.
+/// The amount of each top-up and each credit.
 const AMOUNT: i64 = 1_000;
-/// A revoked key may be accepted for so long.
+/// How long a revoked key may still be accepted.
 const REVOKED_AFTER: Duration = Duration::from_secs(5);
-/// The balance of the business never falls so low, so an endpoint for this event gets no webhooks.
+/// The balance never falls this low, so an endpoint for this event gets no webhooks.
 const RARE_EVENT: &str = "wallet.low_balance";
 
 pub(super) struct Office {
@@ -27,21 +27,21 @@ pub(super) struct Office {
     operator: Operator,
     shop_endpoint: String,
     hook_url: String,
-    /// An endpoint that is changed all the time.
+    /// An endpoint that changes continuously.
     endpoint: String,
-    books: Books,
+    record: OfficeRecord,
 }
 
-/// What one office was told.
+/// The responses that one office got.
 #[derive(Default)]
-pub(crate) struct Books {
+pub(crate) struct OfficeRecord {
     pub(crate) placed: Vec<Placed>,
     pub(crate) paid_in: i64,
-    /// The ids of keys that were made; none of them works any more.
+    /// The ids of created keys; none of them works any more.
     pub(crate) keys: Vec<String>,
-    /// Since when they do not work.
+    /// When they were revoked.
     pub(crate) revoked: Vec<(Instant, Integration)>,
-    /// The endpoint, and what its `maxPerSecond` was set to last.
+    /// The endpoint and the last value of its `maxPerSecond`.
     pub(crate) endpoint: (String, i64),
 }
 
@@ -58,11 +58,11 @@ impl Office {
             shop_endpoint: business.endpoint_id.clone(),
             hook_url: business.hook_url.clone(),
             endpoint: text(&endpoint, "id")?,
-            books: Books::default(),
+            record: OfficeRecord::default(),
         })
     }
 
-    pub(super) async fn work_steadily(mut self, enough: &AtomicBool) -> anyhow::Result<Books> {
+    pub(super) async fn work_steadily(mut self, enough: &AtomicBool) -> anyhow::Result<OfficeRecord> {
         for number in 0.. {
             if enough.load(Ordering::Relaxed) {
                 break;
@@ -70,7 +70,7 @@ impl Office {
             let name = format!("{}-{number}", self.name);
             self.works(&name, number).await.with_context(|| name.clone())?;
         }
-        Ok(self.books)
+        Ok(self.record)
     }
 
     async fn works(&mut self, name: &str, number: i64) -> anyhow::Result<()> {
@@ -85,7 +85,7 @@ impl Office {
         Ok(())
     }
 
-    /// Everything is asked for twice and happens once.
+    /// Every payment is requested twice and happens once.
     async fn pays_in(&mut self, portal: &Portal, name: &str) -> anyhow::Result<()> {
         let wanted = json!({ "amountPaise": AMOUNT });
         let top_up = portal.post_once("/wallet/top-ups", name, &wanted).await?.expect(201)?;
@@ -96,13 +96,13 @@ impl Office {
         let credit = self.operator.call(Method::POST, &path, &wanted).await?.expect(201)?;
         let again = self.operator.call(Method::POST, &path, &wanted).await?.expect(201)?;
         ensure!(again["transferId"] == credit["transferId"], "{again} after {credit}");
-        self.books.paid_in += 2 * AMOUNT;
+        self.record.paid_in += 2 * AMOUNT;
         let statement = portal.get("/wallet/entries?limit=50").await?;
         ensure!(statement["data"].as_array().is_some_and(|lines| lines.len() >= 3), "{statement}");
         Ok(())
     }
 
-    /// A key is made and places an order; another takes its place, and is revoked.
+    /// Creates a key that places an order; another key replaces it and is revoked.
     async fn changes_keys(&mut self, portal: &Portal, name: &str) -> anyhow::Result<()> {
         let made = portal.post("/api-keys", &json!({ "mode": "test", "name": name })).await?.expect(201)?;
         let (id, first) = self.key(&made)?;
@@ -110,7 +110,7 @@ impl Office {
         let order = text(&order, "id")?;
         let (reference, events) = (name.to_owned(), vec!["order.created"]);
         let placed = Placed { id: order.clone(), reference, is_live: false, end: End::LeftAlone, events };
-        self.books.placed.push(placed);
+        self.record.placed.push(placed);
 
         let rotate = format!("/api-keys/{id}/rotate");
         let rotated = portal.post(&rotate, &json!({ "graceSeconds": 0 })).await?.expect(200)?;
@@ -130,7 +130,7 @@ impl Office {
 
     fn key(&mut self, made: &Value) -> anyhow::Result<(String, Integration)> {
         let id = text(made, "id")?;
-        self.books.keys.push(id.clone());
+        self.record.keys.push(id.clone());
         Ok((id, Integration::new(&self.order_api, text(made, "key")?)?))
     }
 
@@ -141,13 +141,13 @@ impl Office {
             if reply.status == 401 { Ok(Some(())) } else { reply.expect(200).map(|_| None) }
         })
         .await?;
-        self.books.revoked.push((since, key));
+        self.record.revoked.push((since, key));
         Ok(())
     }
 
-    /// By every instance: the latest key that was revoked long enough ago.
+    /// Every instance rejects the latest key that was revoked long enough ago.
     async fn stay_refused(&self) -> anyhow::Result<()> {
-        let mut latest = self.books.revoked.iter().rev();
+        let mut latest = self.record.revoked.iter().rev();
         let Some((_, key)) = latest.find(|(since, _)| since.elapsed() > REVOKED_AFTER) else { return Ok(()) };
         key.call(Method::GET, "?limit=1", None).await?.expect(401)?;
         Ok(())
@@ -158,7 +158,7 @@ impl Office {
         let limit = 1 + number % 50;
         let change = json!({ "maxPerSecond": limit });
         portal.call(Method::PATCH, &own, Some(&change)).await?.expect(200)?;
-        self.books.endpoint = (self.endpoint.clone(), limit);
+        self.record.endpoint = (self.endpoint.clone(), limit);
         portal.post(&format!("{own}/secret/rotate"), &json!({ "graceSeconds": 3_600 })).await?.expect(200)?;
         portal.post(&format!("{own}/secret/activate"), &json!({})).await?.expect(200)?;
 

@@ -1,4 +1,4 @@
-//! Orders, test and live: created, read, cancelled, brought to their end.
+//! Orders, test and live: created, read, cancelled and completed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -9,12 +9,12 @@ use reqwest::Method;
 use serde_json::json;
 use waybill_tests::{smallest_order, text};
 
-/// What a driver collects for an order that is paid in cash.
+/// The cash that a driver collects.
 pub(crate) const COD_PAISE: i64 = 12_300;
-/// Between two orders of one client: the story is about changes, not about load.
+/// The pause between two orders of a client: the test is about changes, not load.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// What becomes of an order.
+/// How an order ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Delivered,
@@ -28,7 +28,7 @@ impl End {
     const ALL: [Self; 5] =
         [Self::Delivered, Self::Cancelled, Self::Failed, Self::PaidInCash, Self::LeftAlone];
 
-    /// What its business hears of it after `order.created`.
+    /// The events of its business after `order.created`.
     fn events(self) -> &'static [&'static str] {
         match self {
             Self::Delivered => &PREPAID_DELIVERY,
@@ -40,13 +40,13 @@ impl End {
     }
 }
 
-/// An order that was answered 201.
+/// An order with a 201 response.
 pub(crate) struct Placed {
     pub(crate) id: String,
     pub(crate) reference: String,
     pub(crate) is_live: bool,
     pub(crate) end: End,
-    /// The kinds of its events, in their order.
+    /// The kinds of its events, in order.
     pub(crate) events: Vec<&'static str>,
 }
 
@@ -96,8 +96,8 @@ impl Client {
         anyhow::ensure!(read["orderReference"] == reference, "{read}");
         let timeline =
             self.integration.call(Method::GET, &format!("/{id}/events"), None).await?.expect(200)?;
-        let told = timeline["data"].as_array().context("no timeline")?.len();
-        anyhow::ensure!(told >= events.len(), "{told} events of {events:?}");
+        let count = timeline["data"].as_array().context("no timeline")?.len();
+        anyhow::ensure!(count >= events.len(), "{count} events of {events:?}");
         let (reference, is_live) = (reference.to_owned(), self.fleet.is_some());
         Ok(Placed { id, reference, is_live, end, events })
     }

@@ -1,4 +1,4 @@
-//! One message of each kind, with all that it may carry, and order events with as little as they can.
+//! A message of each kind with all optional fields, and order events with as few fields as possible.
 
 use chrono::DateTime;
 use domain::{
@@ -11,7 +11,7 @@ use events::{
 };
 use strum::VariantArray;
 
-/// The same ones at each call.
+/// The same samples at each call.
 pub fn samples() -> Vec<Envelope> {
     let (clock, entropy) = (Clock::manual(DateTime::UNIX_EPOCH), Entropy::seeded(7));
     let endpoint_id = EndpointId::generate(&clock, &entropy);

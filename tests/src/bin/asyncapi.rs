@@ -1,4 +1,4 @@
-//! Prints `proto-docs/asyncapi/events.json`, or the sample messages that are recorded with each release.
+//! Prints `proto-docs/asyncapi/events.json`, or the sample messages that each release records.
 
 use std::io::Write as _;
 

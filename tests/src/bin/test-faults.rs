@@ -11,13 +11,14 @@ use domain::Entropy;
 use local_stack::{local_stack_directory, say};
 use serde::{Deserialize, Serialize};
 use tokio::signal::unix::{SignalKind, signal};
-use waybill_tests::faults::{Campaign, Tally};
+use waybill_tests::faults::{Campaign, RoundReport};
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Progress {
     seed: u64,
     next_round: u64,
-    tally: Tally,
+    #[serde(alias = "tally")]
+    report: RoundReport,
     /// Rounds whose final check failed.
     failed: Vec<u64>,
 }
@@ -38,15 +39,15 @@ async fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     let file = progress_file()?;
     let mut progress = Progress::load(&file, arguments.seed)?;
-    say(&format!("Seed {}, from round {}: {}", progress.seed, progress.next_round, progress.tally));
-    if progress.tally.kills >= arguments.kills {
+    say(&format!("Seed {}, from round {}: {}", progress.seed, progress.next_round, progress.report));
+    if progress.report.kills >= arguments.kills {
         say("Previous runs killed that many. Use --kills for more, or --seed for a new campaign.");
         return Ok(ExitCode::SUCCESS);
     }
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let campaign = Campaign::start(progress.seed).await?;
-    while progress.tally.kills < arguments.kills {
+    while progress.report.kills < arguments.kills {
         let round = tokio::select! {
             round = campaign.round(progress.next_round) => round,
             _ = interrupt.recv() => return Ok(ExitCode::SUCCESS),
@@ -55,7 +56,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         let number = progress.next_round;
         progress.next_round += 1;
         match round {
-            Ok(tally) => progress.tally.add(&tally),
+            Ok(report) => progress.report.add(&report),
             Err(error) => {
                 progress.failed.push(number);
                 progress.save(&file)?;
@@ -63,15 +64,15 @@ async fn main() -> anyhow::Result<ExitCode> {
             }
         }
         progress.save(&file)?;
-        say(&format!("Round {number}: {}", progress.tally));
+        say(&format!("Round {number}: {}", progress.report));
     }
     campaign.end().await?;
-    say(&format!("Steps met: {:?}; failed rounds: {:?}", progress.tally.steps, progress.failed));
+    say(&format!("Steps met: {:?}; failed rounds: {:?}", progress.report.steps, progress.failed));
     Ok(if progress.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 impl Progress {
-    /// Where the last run stopped; a new campaign where there was none, or another seed is arguments.
+    /// The progress of the last run. A new campaign if there is none, or if the arguments name another seed.
     fn load(file: &Path, seed: Option<u64>) -> anyhow::Result<Self> {
         let kept = match fs::read(file) {
             Ok(bytes) => Some(serde_json::from_slice::<Self>(&bytes).context("reading the progress file")?),
@@ -83,7 +84,7 @@ impl Progress {
         }
         let seed =
             seed.map_or_else(|| Entropy::from_system().map(|chance| u64::from(chance.below(u32::MAX))), Ok)?;
-        Ok(Self { seed, next_round: 0, tally: Tally::default(), failed: Vec::new() })
+        Ok(Self { seed, next_round: 0, report: RoundReport::default(), failed: Vec::new() })
     }
 
     fn save(&self, file: &Path) -> anyhow::Result<()> {

@@ -1,5 +1,5 @@
-//! `with-business -- <command…>`: starts a stack with a business that may place live orders, and runs the command with the
-//! addresses and keys in its environment. `make test-api` runs Schemathesis this way, `make test-pages` a browser.
+//! `with-business -- <command…>`: starts a stack with a business that may place live orders, and runs the command with
+//! its addresses and keys as environment variables. `make test-api` and `make test-pages` use it.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use tokio::process::Command;
 use tokio::signal::unix::{SignalKind, signal};
 use waybill_tests::{Business, smallest_order, text};
 
-/// Far more than the runs can order for.
+/// More than the runs can spend.
 const TOP_UP_PAISE: i64 = 100_000_000;
 const TOP_UPS: usize = 3;
 /// Orders that exist from the start.
@@ -60,7 +60,7 @@ async fn main() -> anyhow::Result<ExitCode> {
     let status = loop {
         tokio::select! {
             status = child.wait() => break status?,
-            // The terminal sends the signal to the command as well.
+            // The terminal sends the signal to the command too.
             _ = interrupt.recv() => {}
             _ = terminate.recv() => child.start_kill()?,
         }
@@ -76,7 +76,7 @@ async fn start() -> anyhow::Result<Stack> {
     Stack::start_for_test(StackOptions::on_test_servers(&directory, servers)).await
 }
 
-/// Places some orders; returns each as `id:trackingCode:event`.
+/// Places some orders. Returns each as `id:trackingCode:event`.
 async fn orders(business: &Business, key: &str) -> anyhow::Result<String> {
     let integration = business.integration(key)?;
     let mut known = Vec::new();

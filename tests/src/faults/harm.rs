@@ -1,4 +1,4 @@
-//! What is done to a running stack, and when.
+//! Faults of a running stack, and their moments.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use super::steps::Step;
 use super::wire::{Go, Wires};
 
-/// How long a step is waited for; a workload that does not come to it has ended.
+/// The time limit for a step. A workload that does not reach it has ended.
 const STEP_MAX: Duration = Duration::from_secs(5);
 const RESTART_MAX: Duration = Duration::from_secs(30);
 
@@ -18,29 +18,29 @@ const RESTART_MAX: Duration = Duration::from_secs(30);
 pub(crate) enum Harm {
     /// SIGKILL.
     Kill(Part),
-    /// As an operator in a hurry does it: PostgreSQL stopped with `immediate`.
+    /// PostgreSQL's `immediate` shutdown.
     StopAtOnce(Part),
-    /// SIGSTOP, and SIGCONT after so long.
+    /// SIGSTOP, and SIGCONT after this time.
     Pause(Part, Duration),
-    /// The connections of the link are closed, this one where it stands.
+    /// Closes the connections of the link, one of them at the current message.
     Cut(Link),
-    /// The other end is gone without a word, for so long.
+    /// Drops all data for this time without closing connections, as if the other end lost its power.
     Silence(Link, Duration),
     Slow(Link, Duration),
 }
 
-/// A harm, and the moment for it: a step, or some time after the start.
+/// A fault and its moment: a step, or a time after the start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
     At(Step, Harm),
     After(Duration, Harm),
 }
 
-/// What came of a fault.
+/// The outcome of a fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Done {
     pub(crate) kills: u64,
-    /// Whether its step was met.
+    /// Whether the workload reached its step.
     pub(crate) met: bool,
 }
 
@@ -69,7 +69,7 @@ const LINKS: [Link; 10] = [
 ];
 
 impl Harm {
-    /// One that fits a step: to either end of its link, or to the link. Mostly deaths.
+    /// A fault that fits a step: of either end of its link, or of the link. Mostly kills.
     pub(crate) fn at(step: &Step, chance: &Entropy) -> Self {
         let Link { from, to } = step.link;
         match chance.below(20) {
@@ -111,7 +111,7 @@ fn some_seconds(chance: &Entropy) -> Duration {
     Duration::from_millis(u64::from(500 + chance.below(2_500)))
 }
 
-/// Does a fault at its moment. One whose step does not come is not done.
+/// Injects a fault at its moment, or not at all if its step is not reached.
 pub(crate) async fn inflict(
     stack: &Stack,
     wires: &Wires,
@@ -127,9 +127,9 @@ pub(crate) async fn inflict(
             let arm = wires.on(step.link)?.arm(step.moment, step.instant);
             let Some(go) = arm.met(STEP_MAX).await else { return Ok(Done::default()) };
             let kills = apply(stack, wires, harm).await?;
-            // What was held may still arrive after the end of its sender, or be lost with it.
+            // A held message may still arrive after its sender has ended, or be lost.
             let word = if chance.below(2) == 0 { Go::On } else { Go::Cut };
-            // Nobody waits for the word where the connection has ended.
+            // Nobody waits for the decision if the connection has ended.
             let _ended = go.send(word);
             Ok(Done { kills, met: true })
         }
@@ -165,7 +165,7 @@ async fn apply(stack: &Stack, wires: &Wires, harm: Harm) -> anyhow::Result<u64> 
     Ok(0)
 }
 
-/// A part that an earlier harm ended is started again in a moment.
+/// A part that an earlier fault ended restarts soon.
 async fn is_up(stack: &Stack, part: Part) -> anyhow::Result<()> {
     eventually("a part to be started again", RESTART_MAX, || async { Ok(stack.pid(part).map(drop)) }).await
 }

@@ -1,10 +1,10 @@
-//! Money under faults: a seeded workload against the real processes, while they are killed, paused, slowed down and cut off
-//! at every named step of a live order and at random; then a model of what the callers were told is held against the
-//! databases (SPECIFICATION §14).
+//! Fault tests: a seeded workload runs against real processes that are killed, paused, slowed down and disconnected, at
+//! every named step of a live order and at random. Afterwards the callers' knowledge is compared with the databases
+//! (SPECIFICATION §14).
 //!
-//! [`wire`] sits on every link of the stack and sees what passes; [`steps`] names the moments; [`harm`] is what is done
-//! then; [`workload`] are the callers; [`verify`] compares; [`rounds`] puts them together. `make test` runs a few rounds,
-//! `make test-faults` goes on from where it stopped, towards a thousand kills.
+//! [`wire`] proxies every link of the stack; [`steps`] names the moments; [`harm`] injects faults; [`workload`]
+//! contains the callers; [`verify`] compares; [`rounds`] combines them. `make test` runs a few rounds; `make
+//! test-faults` continues where it stopped, towards a thousand kills.
 
 mod harm;
 mod rounds;
@@ -13,5 +13,5 @@ mod verify;
 mod wire;
 mod workload;
 
-pub use rounds::{Campaign, Tally};
+pub use rounds::{Campaign, RoundReport};
 pub use verify::{ledger_is_sound, no_dead_letters};

@@ -1,5 +1,5 @@
-//! A campaign: rounds of work under faults on one stack, each healed and verified. Everything that is drawn comes from the
-//! campaign's seed and the number of the round, so that a round can be run again.
+//! A campaign: rounds of work under faults on one stack, each followed by recovery and verification. All randomness
+//! derives from the campaign's seed and the number of the round, so that a round can be repeated.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,12 +21,12 @@ use super::verify::verify;
 use super::wire::Wires;
 use super::workload::{self, Kind, OrderStory, Scene, Tenant};
 
-/// Steps at which something is done in one round.
+/// The number of steps with a fault per round.
 const STEPS_PER_ROUND: u64 = 6;
-/// What is under way when the first harm comes.
+/// The time from the start of the work to the first fault.
 const HEAD_START: Duration = Duration::from_millis(200);
 
-/// A stack under faults, and those who use it.
+/// A stack under faults, and its users.
 pub struct Campaign {
     seed: u64,
     stack: Arc<Stack>,
@@ -36,25 +36,25 @@ pub struct Campaign {
     steps: Vec<Step>,
 }
 
-/// What was done, and to what.
+/// The faults that were injected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct RoundReport {
     pub rounds: u64,
-    /// Processes that were killed or stopped at once.
+    /// The number of processes that were killed or stopped at once.
     pub kills: u64,
     pub harms: u64,
-    /// Steps that the workload did not come to while they were waited for.
+    /// Steps that the workload did not reach in time.
     pub missed: u64,
     pub orders: u64,
     pub placed: u64,
     pub refused: u64,
     pub refunded: u64,
-    /// How often each step was met.
+    /// How often each step was reached.
     pub steps: BTreeMap<String, u64>,
 }
 
 impl Campaign {
-    /// Starts a stack whose every link leads through a proxy, and businesses on it that may order live.
+    /// Starts a stack with a proxy on every link, and businesses that may place live orders.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -71,19 +71,19 @@ impl Campaign {
         Ok(Self { seed, stack, broker, wires, tenants, steps: steps::all() })
     }
 
-    /// The number of rounds after which each step was met at least once.
+    /// The number of rounds after which each step was reached at least once.
     pub fn rounds_for_all_steps(&self) -> u64 {
         (self.steps.len() as u64).div_ceil(STEPS_PER_ROUND)
     }
 
-    /// One round: work and faults, healing, verification.
+    /// One round: work under faults, recovery, verification.
     ///
     /// # Errors
-    /// When anything does not agree; with all that is needed to run the round again.
-    pub async fn round(&self, number: u64) -> anyhow::Result<Tally> {
+    /// When anything is inconsistent. The error contains what is needed to repeat the round.
+    pub async fn round(&self, number: u64) -> anyhow::Result<RoundReport> {
         let chance = Entropy::seeded(self.seed.wrapping_mul(1_000_003).wrapping_add(number));
         let faults = self.draw(number, &chance);
-        let told = |what: &str| format!("{what}; seed {}, round {number}, {faults:#?}", self.seed);
+        let describe = |what: &str| format!("{what}; seed {}, round {number}, {faults:#?}", self.seed);
         let scene =
             Scene { stack: Arc::clone(&self.stack), round: format!("r{number}"), chance: chance.clone() };
         let stop = CancellationToken::new();
@@ -94,27 +94,27 @@ impl Campaign {
             done
         };
         let (stories, done) = tokio::join!(workload::run(&scene, &self.tenants, &stop), harming);
-        let done = done.with_context(|| told("a fault could not be done"))?;
-        let mut stories = stories.with_context(|| told("the workload failed"))?;
-        self.stack.wait_ready().await.with_context(|| told("the stack did not heal"))?;
+        let done = done.with_context(|| describe("injecting a fault failed"))?;
+        let mut stories = stories.with_context(|| describe("the workload failed"))?;
+        self.stack.wait_ready().await.with_context(|| describe("the stack did not recover"))?;
         let healed = Instant::now();
         verify(&self.stack, &self.broker, &self.tenants, &mut stories)
             .await
-            .with_context(|| told(&format!("{} ms after healing", healed.elapsed().as_millis())))?;
-        Ok(Tally::of(&faults, &done, &stories))
+            .with_context(|| describe(&format!("{} ms after the recovery", healed.elapsed().as_millis())))?;
+        Ok(RoundReport::of(&faults, &done, &stories))
     }
 
-    /// Ends the stack in good order.
+    /// Stops the stack gracefully.
     ///
     /// # Errors
-    /// When something does not end.
+    /// When something does not stop.
     pub async fn end(self) -> anyhow::Result<()> {
         drop(self.tenants);
         self.broker.close().await;
         Arc::into_inner(self.stack).context("the stack is still in use")?.shut_down().await
     }
 
-    /// Steps go round in their order; what is done there, and what else happens, is drawn.
+    /// The steps take turns; their faults are random.
     fn draw(&self, number: u64, chance: &Entropy) -> Vec<Fault> {
         let mut faults = Vec::new();
         for next in number * STEPS_PER_ROUND..(number + 1) * STEPS_PER_ROUND {
@@ -140,24 +140,24 @@ impl Campaign {
     }
 }
 
-impl Tally {
+impl RoundReport {
     fn of(faults: &[Fault], done: &[Done], stories: &[Vec<OrderStory>]) -> Self {
-        let mut tally = Self { rounds: 1, ..Self::default() };
+        let mut report = Self { rounds: 1, ..Self::default() };
         for (fault, done) in faults.iter().zip(done) {
-            tally.kills += done.kills;
-            tally.harms += u64::from(done.met);
-            tally.missed += u64::from(!done.met);
+            report.kills += done.kills;
+            report.harms += u64::from(done.met);
+            report.missed += u64::from(!done.met);
             if let (Fault::At(step, _), true) = (fault, done.met) {
-                *tally.steps.entry(step.name.to_owned()).or_default() += 1;
+                *report.steps.entry(step.name.to_owned()).or_default() += 1;
             }
         }
         for story in stories.iter().flatten() {
-            tally.orders += 1;
-            tally.placed += u64::from(story.receipt.is_some());
-            tally.refused += u64::from(story.refused.is_some());
-            tally.refunded += u64::from(story.fate.gives_the_fee_back());
+            report.orders += 1;
+            report.placed += u64::from(story.receipt.is_some());
+            report.refused += u64::from(story.refused.is_some());
+            report.refunded += u64::from(story.fate.gives_the_fee_back());
         }
-        tally
+        report
     }
 
     pub fn add(&mut self, other: &Self) {
@@ -175,7 +175,7 @@ impl Tally {
     }
 }
 
-impl fmt::Display for Tally {
+impl fmt::Display for RoundReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

@@ -1,10 +1,10 @@
-//! The named steps of a live order and of what follows it: on which link each is seen, and by what.
+//! The named steps of a live order and its consequences: the link of each, and the message that marks it.
 
 use local_stack::{Link, Part, Service};
 
 use super::wire::{Instant, Mark, Moment};
 
-/// A step, and whether harm comes just before it takes effect or just after.
+/// A step. A fault is injected just before or just after it takes effect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub(crate) name: &'static str,
@@ -13,7 +13,7 @@ pub(crate) struct Step {
     pub(crate) instant: Instant,
 }
 
-/// All of them, in the order in which an order takes them.
+/// All steps, in the order of an order's life.
 pub(crate) fn all() -> Vec<Step> {
     let order_api = Service::OrderApi;
     let dispatcher = Service::WebhookDispatcher;
@@ -39,7 +39,7 @@ pub(crate) fn all() -> Vec<Step> {
     steps
 }
 
-/// A commit: not sent; sent, done, and the answer lost; done and answered.
+/// A commit: not sent; done with the response lost; done.
 fn commit(name: &'static str, service: Service, mark: Mark) -> [Step; 3] {
     let link = Link { from: service, to: Part::Postgres };
     let (commit, committed) = (Moment::Commit(mark.into()), Moment::Committed(mark.into()));

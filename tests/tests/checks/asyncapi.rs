@@ -1,4 +1,4 @@
-//! The description of the events is what the code publishes, and consumers of another version read them.
+//! Checks that the AsyncAPI document matches the code, and that other releases can read the events.
 #![expect(clippy::expect_used, reason = "where a file cannot be read, the test has failed")]
 
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ fn read(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What was released: the description, and the samples of its version.
+/// A release's document and samples.
 fn releases() -> Vec<(Value, Value)> {
     let folder = root().join("tests/releases");
     let entries = fs::read_dir(&folder).expect("the releases").map(|entry| entry.expect("a release").path());
@@ -32,7 +32,7 @@ fn releases() -> Vec<(Value, Value)> {
         .collect()
 }
 
-/// A validator of the messages of one kind, as a description has them.
+/// A validator of the messages of one kind in a document.
 fn validator(description: &Value, kind: &str) -> Option<jsonschema::Validator> {
     let message = description["components"]["messages"].get(kind)?;
     let mut schema = message["payload"].clone();
@@ -70,7 +70,7 @@ fn a_consumer_of_a_released_version_reads_what_is_published_now() {
         for sample in samples() {
             let written = serde_json::to_value(&sample).expect("JSON");
             let kind = written["type"].as_str().expect("a type");
-            // A kind that the release did not have reaches none of its consumers.
+            // The release has no consumer for a newer kind.
             let Some(validator) = validator(&description, kind) else { continue };
             assert!(validator.is_valid(&written), "{written}: {:?}", validator.validate(&written).err());
         }

@@ -1,5 +1,5 @@
-//! What operators are given beside the programs: `proto-docs/METRICS.md` lists the metrics that the code has, alerts and
-//! dashboards ask only for those, every alert has a test, and every alert has a runbook that says what to do.
+//! Checks the operators' files: `proto-docs/METRICS.md` lists the metrics of the code, alerts and dashboards query only
+//! listed metrics, every alert has a test, and every alert has a runbook.
 #![expect(
     clippy::expect_used,
     clippy::unwrap_used,
@@ -13,23 +13,23 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// What the kernel says of a process, and what has its name from elsewhere: no macro records them by name.
+/// Metrics that no macro records by name: those of the kernel, and those with names from other systems.
 const NOT_BY_NAME: &[&str] = &["process_", "portal_order_streams", "portal_status_streams"];
-/// What every runbook has.
+/// The sections of every runbook.
 const SECTIONS: &[&str] =
     &["## Meaning", "## Impact", "## First steps", "## Causes", "## Fix", "## Escalation"];
-/// Words of its language that stand where a metric could.
+/// PromQL keywords and functions.
 const WORDS: &[&str] = &["and", "or", "unless", "by", "without", "on", "ignoring", "bool", "offset"];
-/// Those that labels follow in parentheses.
+/// PromQL keywords with labels in parentheses.
 const GROUPING: &[&str] = &["by", "without", "on", "ignoring"];
-/// What a histogram is exported as.
+/// The suffixes of a histogram.
 const PARTS: [&str; 3] = ["_bucket", "_sum", "_count"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository").to_owned()
 }
 
-/// The files of a folder with that ending, by name.
+/// The files of a folder with this extension, by name.
 fn files(folder: &str, ending: &str) -> BTreeMap<String, String> {
     let folder = root().join(folder);
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -46,7 +46,7 @@ fn files(folder: &str, ending: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// Every metric that a macro of the `metrics` crate records, anywhere in crates and services.
+/// All metrics that macros of the `metrics` crate record in crates and services.
 fn recorded() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut folders = vec![root().join("crates"), root().join("services")];
@@ -71,7 +71,7 @@ fn recorded_in(source: &str) -> Vec<String> {
     first.map(str::to_owned).collect()
 }
 
-/// The metrics that an expression asks for.
+/// The metrics in an expression.
 fn asked(expression: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut rest = without_labels(expression);
@@ -81,7 +81,7 @@ fn asked(expression: &str) -> BTreeSet<String> {
         let (word, after) = word_on.split_at(end.unwrap_or(word_on.len()));
         let before = rest[..start].chars().next_back();
         let is_function = after.trim_start().starts_with('(');
-        // `5m` and `1e6` are numbers.
+        // Skip numbers such as `5m` and `1e6`.
         let is_number = before.is_some_and(|letter| letter.is_ascii_digit() || letter == '$');
         if !is_function && !is_number && !WORDS.contains(&word) {
             names.insert(word.to_owned());
@@ -91,7 +91,7 @@ fn asked(expression: &str) -> BTreeSet<String> {
     names
 }
 
-/// Without what stands in braces, brackets and quotes, and without the labels that results are grouped by.
+/// Removes text in braces, brackets and quotes, and the labels of groupings.
 fn without_labels(expression: &str) -> String {
     let mut text = expression.to_owned();
     for (open, close) in [('"', '"'), ('{', '}'), ('[', ']')] {
@@ -110,7 +110,7 @@ fn without_labels(expression: &str) -> String {
     text
 }
 
-/// The metrics that the document lists, those of others among them.
+/// The metrics in the document, including those of other systems.
 fn documented() -> BTreeSet<String> {
     let text = fs::read_to_string(root().join("proto-docs/METRICS.md")).unwrap();
     let names: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
@@ -119,7 +119,7 @@ fn documented() -> BTreeSet<String> {
     unique
 }
 
-/// Of what is around Waybill, and not of it.
+/// The metrics of other systems.
 fn of_others() -> BTreeSet<String> {
     let text = fs::read_to_string(root().join("proto-docs/METRICS.md")).unwrap();
     let (_, others) = text.split_once("## Other systems").expect("METRICS.md lists what is of others");
@@ -131,7 +131,7 @@ fn is_known(name: &str, documented: &BTreeSet<String>) -> bool {
     documented.contains(name) || of_histogram.into_iter().any(|base| documented.contains(base))
 }
 
-/// The values under a key in a YAML file of rules, on one line or folded over several.
+/// The values of a key in a YAML file of rules, on one line or folded.
 fn values(yaml: &str, key: &str) -> Vec<String> {
     let lines: Vec<&str> = yaml.lines().collect();
     let mut found = Vec::new();
@@ -147,7 +147,7 @@ fn values(yaml: &str, key: &str) -> Vec<String> {
     found
 }
 
-/// What the queries of a dashboard say.
+/// The queries of a dashboard.
 fn queries(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => fields.iter().for_each(|(name, value)| match value {
@@ -206,7 +206,7 @@ fn every_alert_has_its_runbook_and_every_runbook_its_alert() {
         let runbooks = values(&text, "runbook_url");
         assert_eq!(runbooks.len(), names.len(), "{file}: an alert without runbook_url");
         for (name, runbook) in names.iter().zip(&runbooks) {
-            // Whoever reads it on a phone at night has no repository before him.
+            // The on-call engineer may have no access to the repository.
             let leads = runbook.starts_with("https://") && runbook.ends_with(&format!("/{name}.md"));
             assert!(leads, "{file}: {name} leads to {runbook}");
         }
@@ -218,7 +218,7 @@ fn every_alert_has_its_runbook_and_every_runbook_its_alert() {
         }
     }
     let mut runbooks = files("proto-docs/runbooks", "md");
-    // The others are of what people set about by themselves.
+    // The other runbooks are for planned work.
     runbooks.retain(|file, _| file.starts_with("Waybill"));
     let of_runbooks: BTreeSet<_> =
         runbooks.keys().map(|file| file.trim_end_matches(".md").to_owned()).collect();
@@ -278,7 +278,7 @@ fn the_tests_of_alerts_pass() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
 }
 
-/// Whoever is called by an alert sees on a panel what it is about.
+/// Every alert has a panel with its metric.
 #[test]
 fn each_metric_of_an_alert_is_on_a_dashboard() {
     let mut shown = BTreeSet::new();
@@ -296,7 +296,7 @@ fn each_metric_of_an_alert_is_on_a_dashboard() {
     assert!(missing.is_empty(), "no panel shows {missing:?}");
 }
 
-/// Each figure that an operator needs of webhooks has a panel.
+/// Every webhook metric that operators need has a panel.
 #[test]
 fn webhooks_are_on_a_panel_each() {
     let dashboard: Value =

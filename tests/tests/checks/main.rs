@@ -1,4 +1,4 @@
-//! Checks of the repository itself: they read files, run promtool, and need no servers.
+//! Checks of the repository. They read files and run promtool; they need no servers.
 
 mod asyncapi;
 mod deployment;

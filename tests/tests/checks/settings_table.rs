@@ -1,4 +1,4 @@
-//! The table of settings in the documents is what the programs read, and what `deploy/` sets is in it.
+//! Checks that the settings table matches the programs, and that it contains every setting in `deploy/`.
 #![expect(
     clippy::expect_used,
     clippy::unwrap_used,
@@ -34,7 +34,7 @@ fn deploy_names_no_variable_that_nobody_reads() {
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                // The checks of deploy/ are tried with names that nobody reads.
+                // The checks of deploy/ use unknown names on purpose.
                 if !path.ends_with("deploy/tools") {
                     folders.push(path);
                 }
@@ -55,7 +55,7 @@ fn run(program: &str, words: &[&str], variables: &[(&str, &str)]) -> Output {
     Command::new(program).args(words).env_clear().envs(variables.iter().copied()).output().unwrap()
 }
 
-/// What the program finds wrong in production, with these values and otherwise what it needs at least.
+/// The program's errors in production with these values, and otherwise minimal valid settings.
 fn field_errors<'a>(program: &str, known: &'a [Setting], values: &[(&'a str, &'a str)]) -> String {
     let examples = known.iter().filter(|setting| setting.required);
     let mut variables: Vec<(&str, &str)> = vec![("WAYBILL_ENVIRONMENT", "production")];
@@ -64,7 +64,7 @@ fn field_errors<'a>(program: &str, known: &'a [Setting], values: &[(&'a str, &'a
     variables.extend(values);
     let output = run(program, &["settings", "--check"], &variables);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && said.contains("the settings are not usable:"), "{program}: {said}");
+    assert!(!output.status.success() && said.contains("the settings are invalid:"), "{program}: {said}");
     said
 }
 
@@ -116,7 +116,7 @@ fn every_url_and_every_number_of_any_program_is_judged_at_once() {
         for bad in ["ftp://w", "garbage=,", "nan", "postgres://u:TOLD@[bad/x"] {
             let values: Vec<_> = judged.iter().map(|setting| (setting.variable.as_str(), bad)).collect();
             let said = field_errors(program, &known, &values);
-            // Of these only one is no filter: a target may have nearly any name.
+            // Only one of these is an invalid filter: a target may have nearly any name.
             let is_bad =
                 |setting: &&Setting| bad.starts_with("postgres") || !setting.variable.ends_with("__FILTER");
             let bad_ones: Vec<&Setting> = judged.iter().copied().filter(is_bad).collect();
@@ -148,7 +148,7 @@ fn commands_ask_for_no_more_than_they_need() {
     }
 }
 
-/// What looks like one of our variables, with a section and a name.
+/// Texts that look like one of our variables, with a section and a name.
 fn variables(text: &str) -> impl Iterator<Item = &str> {
     let is_part =
         |character: char| character.is_ascii_uppercase() || character.is_ascii_digit() || character == '_';

@@ -1,9 +1,8 @@
-//! What order-api says when it says no: each error body as it is told, in a snapshot beside this file. Those of a business's
-//! own faults with an order (422, 402, 403, two of the 409) are in `idempotency.rs`, those of the limits (429) in order-api's
-//! own tests.
+//! The error bodies of order-api, in snapshots next to this file. Those of a business's own errors with an order (422,
+//! 402, 403, two of the 409) are in `idempotency.rs`, those of the limits (429) in order-api's own tests.
 //!
-//! A change here is a change for every integrator. `INSTA_UPDATE=always cargo test -p waybill-tests --test stories error_bodies`
-//! writes the snapshots anew.
+//! A change here affects every integrator. `INSTA_UPDATE=always cargo test -p waybill-tests --test stories
+//! error_bodies` updates the snapshots.
 
 use std::fmt::Write as _;
 
@@ -19,23 +18,23 @@ use tokio::net::TcpStream;
 use waybill_tests::{Business, PATIENCE, smallest_order, text};
 
 /// Headers that belong to an error.
-const TOLD: [&str; 6] =
+const RECORDED_HEADERS: [&str; 6] =
     ["allow", "www-authenticate", "retry-after", "accept-encoding", "ratelimit-policy", "content-type"];
 
 /// Answers, one after the other.
 #[derive(Default)]
-struct Told(String);
+struct Recorded(String);
 
-impl Told {
+impl Recorded {
     fn add(&mut self, case: &str, reply: &Reply) -> anyhow::Result<()> {
         let mut body = reply.body.clone();
         assert!(body["message"].is_string(), "{case}: {}", reply.text);
         assert_eq!(reply.header("Request-Id"), body["requestId"].as_str(), "{case}: {}", reply.text);
         body["requestId"] = json!("req_…");
         writeln!(self.0, "### {case}\n{}", reply.status.as_u16())?;
-        for name in TOLD {
+        for name in RECORDED_HEADERS {
             if let Some(value) = reply.header(name).filter(|value| *value != "application/json") {
-                // How long exactly to wait is a matter of milliseconds.
+                // The exact wait depends on milliseconds.
                 let value = if name == "retry-after" { "…" } else { value };
                 writeln!(self.0, "{name}: {value}")?;
             }
@@ -57,10 +56,10 @@ async fn errors_read_as_they_did() -> anyhow::Result<()> {
     stack.shut_down().await
 }
 
-/// Faults of a request, before it is about any order.
-async fn requests(stack: &Stack, business: &Business) -> anyhow::Result<Told> {
+/// Errors of a request before it is about an order.
+async fn requests(stack: &Stack, business: &Business) -> anyhow::Result<Recorded> {
     let api = Api::new(stack.order_api())?;
-    let mut told = Told::default();
+    let mut log = Recorded::default();
     let bare = |method: Method, path: &str| api.request(method, path);
     let with_key = |method: Method, path: &str| api.request(method, path).bearer_auth(&business.test_key);
     let twice = |name: &'static str, one: &str, other: &str| {
@@ -91,14 +90,14 @@ async fn requests(stack: &Stack, business: &Business) -> anyhow::Result<Told> {
                 .json(&json!({})),
         ),
     ] {
-        told.add(case, &api.send(request).await?)?;
+        log.add(case, &api.send(request).await?)?;
     }
-    bodies(stack, business, &mut told).await?;
-    Ok(told)
+    bodies(stack, business, &mut log).await?;
+    Ok(log)
 }
 
-/// Faults of a body as such, of a list's parameters, and the forms of an error.
-async fn bodies(stack: &Stack, business: &Business, told: &mut Told) -> anyhow::Result<()> {
+/// Errors of a body, of a list's parameters, and the formats of an error.
+async fn bodies(stack: &Stack, business: &Business, log: &mut Recorded) -> anyhow::Result<()> {
     let api = Api::new(stack.order_api())?;
     let bare = |method: Method, path: &str| api.request(method, path);
     let with_key = |method: Method, path: &str| api.request(method, path).bearer_auth(&business.test_key);
@@ -136,16 +135,16 @@ async fn bodies(stack: &Stack, business: &Business, told: &mut Told) -> anyhow::
             bare(Method::GET, "/integration/orders").header("Accept", "application/problem+json"),
         ),
     ] {
-        told.add(case, &api.send(request).await?)?;
+        log.add(case, &api.send(request).await?)?;
     }
-    told.add("a body that stays away", &slow_body(stack, &business.test_key).await?)?;
+    log.add("a body that stays away", &slow_body(stack, &business.test_key).await?)?;
     let charset =
         api.send(create().header(CONTENT_TYPE, "application/json; charset=utf-8").body(body)).await?;
     assert_eq!(charset.status, 201, "{}", charset.text);
     Ok(())
 }
 
-/// Sends less than it announced, and waits.
+/// Sends less than announced, and waits.
 async fn slow_body(stack: &Stack, key: &str) -> anyhow::Result<Reply> {
     let origin = stack.order_api_origin();
     let mut stream = TcpStream::connect(origin.trim_start_matches("http://")).await?;
@@ -166,27 +165,27 @@ async fn slow_body(stack: &Stack, key: &str) -> anyhow::Result<Reply> {
     Ok(Reply { status: status.parse()?, headers, text: body.to_owned(), body: serde_json::from_str(body)? })
 }
 
-async fn orders(business: &Business) -> anyhow::Result<Told> {
-    let mut told = Told::default();
+async fn orders(business: &Business) -> anyhow::Result<Recorded> {
+    let mut log = Recorded::default();
     let (test, live) = (business.integration(&business.test_key)?, business.live()?);
     let order = text(&test.create("e", &smallest_order("e")).await?.expect(201)?, "id")?;
     let (get, post) = (Method::GET, Method::POST);
     let simulate = |event: &str| json!({ "event": event });
     let unknown = "/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV";
-    let call = async |told: &mut Told,
+    let call = async |log: &mut Recorded,
                       case: &str,
                       key: &Integration,
                       method: &Method,
                       path: &str,
                       body: Option<Value>| {
-        told.add(case, &key.call(method.clone(), path, body.as_ref()).await?)
+        log.add(case, &key.call(method.clone(), path, body.as_ref()).await?)
     };
-    call(&mut told, "no such order", &test, &get, unknown, None).await?;
-    call(&mut told, "an order of the other mode", &live, &get, &format!("/{order}"), None).await?;
-    call(&mut told, "events of no order", &test, &get, &format!("{unknown}/events"), None).await?;
-    call(&mut told, "a cancel of no order", &test, &post, &format!("{unknown}/cancel"), None).await?;
+    call(&mut log, "no such order", &test, &get, unknown, None).await?;
+    call(&mut log, "an order of the other mode", &live, &get, &format!("/{order}"), None).await?;
+    call(&mut log, "events of no order", &test, &get, &format!("{unknown}/events"), None).await?;
+    call(&mut log, "a cancel of no order", &test, &post, &format!("{unknown}/cancel"), None).await?;
     call(
-        &mut told,
+        &mut log,
         "a reason that is no text",
         &test,
         &post,
@@ -195,7 +194,7 @@ async fn orders(business: &Business) -> anyhow::Result<Told> {
     )
     .await?;
     call(
-        &mut told,
+        &mut log,
         "a live order simulated",
         &live,
         &post,
@@ -203,10 +202,10 @@ async fn orders(business: &Business) -> anyhow::Result<Told> {
         Some(simulate("auto")),
     )
     .await?;
-    call(&mut told, "an unknown event", &test, &post, &format!("/{order}/simulate"), Some(simulate("lost")))
+    call(&mut log, "an unknown event", &test, &post, &format!("/{order}/simulate"), Some(simulate("lost")))
         .await?;
     call(
-        &mut told,
+        &mut log,
         "an event too early",
         &test,
         &post,
@@ -217,12 +216,12 @@ async fn orders(business: &Business) -> anyhow::Result<Told> {
     for event in ["driver.assigned", "order.picked_up"] {
         test.call(Method::POST, &format!("/{order}/simulate"), Some(&simulate(event))).await?.expect(200)?;
     }
-    call(&mut told, "a cancel after the pickup", &test, &post, &format!("/{order}/cancel"), None).await?;
+    call(&mut log, "a cancel after the pickup", &test, &post, &format!("/{order}/cancel"), None).await?;
     test.call(Method::POST, &format!("/{order}/simulate"), Some(&simulate("order.failed")))
         .await?
         .expect(200)?;
     call(
-        &mut told,
+        &mut log,
         "nothing left to simulate",
         &test,
         &post,
@@ -230,38 +229,38 @@ async fn orders(business: &Business) -> anyhow::Result<Told> {
         Some(simulate("auto")),
     )
     .await?;
-    Ok(told)
+    Ok(log)
 }
 
-async fn fleet_and_tracking(stack: &Stack, business: &Business) -> anyhow::Result<Told> {
-    let mut told = Told::default();
+async fn fleet_and_tracking(stack: &Stack, business: &Business) -> anyhow::Result<Recorded> {
+    let mut log = Recorded::default();
     let order = text(&business.live()?.create("f", &smallest_order("f")).await?.expect(201)?, "id")?;
     let report = |id: &str, event: &str| json!({ "eventId": id, "event": event, "occurredAt": "2026-01-31T09:30:00Z" });
     let api = Api::new(stack.order_api())?;
     let stranger = api.request(Method::GET, "/fleet/orders").bearer_auth("nonsense");
-    told.add("a bad fleet token", &api.send(stranger).await?)?;
-    told.add("a question with faults", &business.fleet.orders("?updatedAfter=x&limit=101&since=1").await?)?;
-    told.add(
+    log.add("a bad fleet token", &api.send(stranger).await?)?;
+    log.add("a question with faults", &business.fleet.orders("?updatedAfter=x&limit=101&since=1").await?)?;
+    log.add(
         "a report of no order",
         &business.fleet.send("ord_01ARZ3NDEKTSV4RRFFQ69G5FAV", &report("1", "driver.assigned")).await?,
     )?;
-    told.add(
+    log.add(
         "a report with faults",
         &business.fleet.send(&order, &json!({ "eventId": "a\u{200b}b", "event": "cod.settled" })).await?,
     )?;
-    told.add("a report too early", &business.fleet.send(&order, &report("1", "order.delivered")).await?)?;
+    log.add("a report too early", &business.fleet.send(&order, &report("1", "order.delivered")).await?)?;
     business.fleet.send(&order, &report("1", "driver.assigned")).await?.expect(200)?;
-    told.add(
+    log.add(
         "an eventId for another report",
         &business.fleet.send(&order, &report("1", "order.picked_up")).await?,
     )?;
-    told.add("an unknown tracking code", &api.send(api.request(Method::GET, "/tracking/TEST-1234")).await?)?;
-    Ok(told)
+    log.add("an unknown tracking code", &api.send(api.request(Method::GET, "/tracking/TEST-1234")).await?)?;
+    Ok(log)
 }
 
-/// The wallet hangs, then key-management is gone.
-async fn outages(stack: &Stack, business: &Business) -> anyhow::Result<Told> {
-    let mut told = Told::default();
+/// The wallet hangs, then key-management is unreachable.
+async fn outages(stack: &Stack, business: &Business) -> anyhow::Result<Recorded> {
+    let mut log = Recorded::default();
     let live = business.live()?;
     live.create("warm", &smallest_order("warm")).await?.expect(201)?;
     stack.pause(Service::Wallet)?;
@@ -274,15 +273,15 @@ async fn outages(stack: &Stack, business: &Business) -> anyhow::Result<Told> {
         Ok((stack.query(Service::OrderApi, sql).await?.trim() == "1").then_some(()))
     })
     .await?;
-    told.add("a reference that is being paid", &live.create("second", &smallest_order("contended")).await?)?;
-    told.add("a key that is being worked on", &live.create("first", &smallest_order("contended")).await?)?;
-    told.add("a wallet that does not answer", &first.await??)?;
+    log.add("a reference that is being paid", &live.create("second", &smallest_order("contended")).await?)?;
+    log.add("a key that is being worked on", &live.create("first", &smallest_order("contended")).await?)?;
+    log.add("a wallet that does not answer", &first.await??)?;
     stack.resume(Service::Wallet)?;
     let other =
         business.portal.post("/api-keys", &json!({ "mode": "test", "name": "other" })).await?.expect(201)?;
     stack.stop(Service::KeyManagement).await?;
     let other = business.integration(&text(&other, "key")?)?;
-    told.add("a key that nobody can judge", &other.call(Method::GET, "", None).await?)?;
+    log.add("a key that nobody can judge", &other.call(Method::GET, "", None).await?)?;
     stack.bring_up(Service::KeyManagement).await?;
-    Ok(told)
+    Ok(log)
 }

@@ -1,10 +1,10 @@
-//! Money under faults, in the short form: two rounds, drawn anew for each commit. `make test-faults` is the long form.
+//! A short fault test: two rounds, different for each commit. `make test-faults` is the long form.
 
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::Context;
-use waybill_tests::faults::{Campaign, Tally};
+use waybill_tests::faults::{Campaign, RoundReport};
 
 const ROUNDS: u64 = 2;
 
@@ -13,7 +13,7 @@ async fn every_paisa_is_accounted_for_whatever_dies_at_whichever_step() -> anyho
     let seed = seed()?;
     println!("seed {seed}: `test-faults --seed {seed}` repeats these rounds");
     let campaign = Campaign::start(seed).await?;
-    let mut total = Tally::default();
+    let mut total = RoundReport::default();
     for number in 0..ROUNDS {
         total.add(&campaign.round(number).await?);
     }
@@ -21,8 +21,8 @@ async fn every_paisa_is_accounted_for_whatever_dies_at_whichever_step() -> anyho
     campaign.end().await
 }
 
-/// The beginning of the commit's id, so that each commit meets other faults and a failure can be repeated. A tree without
-/// history, such as a source archive, always draws the same.
+/// The seed is the start of the commit's id: each commit gets other faults, and a failure can be repeated. Without a
+/// git history, as in a source archive, the seed is constant.
 fn seed() -> anyhow::Result<u64> {
     const WITHOUT_HISTORY: u64 = 20_261_121;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));

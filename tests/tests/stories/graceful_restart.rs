@@ -1,5 +1,4 @@
-//! A service that gets the stop signal answers the calls it holds and loses nothing: rolling restarts under a steady stream of
-//! orders.
+//! A stopping service answers its current calls and loses nothing: rolling restarts under a steady stream of orders.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,7 +48,7 @@ async fn restarts_lose_nothing_that_was_answered() -> anyhow::Result<()> {
     stack.shut_down().await
 }
 
-/// Places one order after another, each tried until it is answered 201, and gives the references.
+/// Places orders one after another, each retried until its 201. Returns the references.
 async fn order_steadily(
     live: demo::clients::Integration,
     client: usize,
@@ -67,7 +66,7 @@ async fn order_steadily(
                 Ok(reply) if reply.status == 201 => Ok(Some(())),
                 Ok(reply) if reply.status == 503 => Ok(None),
                 Ok(reply) => anyhow::bail!("{}: {}", reply.status, reply.text),
-                // The listener is closed for a moment; no answer was promised.
+                // The listener is closed for a moment, so a connection may fail.
                 Err(_) => Ok(None),
             }
         })

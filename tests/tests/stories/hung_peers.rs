@@ -1,12 +1,12 @@
-//! A service that hangs, which is worse than one that is gone: what was decided a moment ago serves, and nobody waits for
-//! it order by order (SPECIFICATION §10).
+//! A hanging service, which is worse than an unreachable one: cached answers are used, and orders do not each wait for
+//! a timeout (SPECIFICATION §10).
 
 use demo::eventually;
 use local_stack::{Service, Stack};
 use serde_json::json;
 use waybill_tests::{Business, PATIENCE, smallest_order, text};
 
-/// With the time-out of a call for each, they would outlast the minute in which the last verdict serves.
+/// If each call waited for its timeout, they would outlast the minute in which a cached answer is valid.
 const ORDERS: usize = 25;
 
 #[tokio::test(flavor = "multi_thread")]

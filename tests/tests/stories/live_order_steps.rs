@@ -1,5 +1,5 @@
-//! A crash between any two steps of a live order (SPECIFICATION §10: intent, debit, finalise) is recovered within seconds
-//! of the return, with one debit or none, and the client's retry finds the end of it.
+//! A crash between any two steps of a live order (SPECIFICATION §10: intent, debit, finalise) is recovered within
+//! seconds of the restart, with one debit or none, and the client's retry gets the outcome.
 
 use demo::clients::Reply;
 use demo::eventually;
@@ -24,7 +24,7 @@ async fn a_crash_between_any_two_steps_is_recovered() -> anyhow::Result<()> {
     stack.shut_down().await
 }
 
-/// Sends the order in the background, as a client would that knows nothing of what is to come.
+/// Sends the order in the background, like an unsuspecting client.
 fn send(
     business: &Business,
     reference: &str,
@@ -34,7 +34,7 @@ fn send(
     Ok(tokio::spawn(async move { live.create(&key, &body).await }))
 }
 
-/// Sends the same again until it is answered, as the specification's §3.3 has it.
+/// Retries the same request until it is answered, as SPECIFICATION §3.3 describes.
 async fn retry(business: &Business, reference: &str) -> anyhow::Result<Value> {
     eventually("the retry to be answered", PATIENCE, || async {
         match send(business, reference)?.await? {
@@ -95,7 +95,7 @@ async fn the_wallet_dies_during_the_debit(stack: &Stack, business: &Business) ->
     stack.kill(Service::Wallet).await?;
     gate.open().await;
     stack.wait_ready().await?;
-    // Either the first request outlived the crash, or it was told to come again.
+    // Either the first request outlived the crash, or its response asked for a retry.
     let reply = asking.await??;
     assert!(reply.status == 201 || reply.status == 503, "{}", reply.text);
     retry(business, "step-2").await?;

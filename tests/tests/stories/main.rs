@@ -1,4 +1,4 @@
-//! Stories: whole stacks on real servers, seen from outside. One program, so that it is linked once.
+//! End-to-end tests with whole stacks on real servers. One program, so that it is linked once.
 
 mod error_bodies;
 mod faults;

@@ -1,5 +1,5 @@
-//! The story of SPECIFICATION §1: from sign-up to delivered, settled, cancelled and failed orders, through the public APIs
-//! of a whole stack.
+//! The story of SPECIFICATION §1 through the public APIs: from sign-up to delivered, settled, cancelled and failed
+//! orders.
 
 use demo::clients::{COD_DELIVERY, Fleet};
 use demo::eventually;
@@ -35,7 +35,7 @@ async fn a_business_signs_up_goes_live_and_ships() -> anyhow::Result<()> {
 async fn a_new_business_sees_the_first_labels(business: &Business) -> anyhow::Result<()> {
     let status = business.portal.get("/status").await?;
     let label = |name: &str| status["indicators"][name]["label"].as_str().unwrap_or_default().to_owned();
-    // The Test key and the endpoint exist already; SPECIFICATION §3.1 has the labels before that, which portal-api tests.
+    // The Test key and the endpoint exist; the tests of portal-api check the earlier labels of SPECIFICATION §3.1.
     assert_eq!(label("testApi"), "Active");
     assert_eq!(label("liveApi"), "Locked");
     assert_eq!(label("connectionTest"), "No test orders yet");
@@ -117,7 +117,7 @@ async fn a_cod_order_is_delivered_and_settled(business: &Business) -> anyhow::Re
     let delivered = Fleet::progress(&order, "order.delivered", cod);
     business.fleet.send(&order, &delivered).await?.expect(200)?;
     business.fleet.drive(&order, &COD_DELIVERY[4..], cod).await?;
-    // A report that is sent again changes nothing; one that makes no sense is refused with what would.
+    // A repeated report changes nothing; an illegal one is refused with the legal events.
     business.fleet.send(&order, &delivered).await?.expect(200)?;
     let again =
         json!({ "eventId": "other", "event": "order.delivered", "occurredAt": "2026-01-31T10:00:00Z" });

@@ -1,5 +1,5 @@
-//! Money as a business sees it: a retried top-up, a low balance told by webhook, the statement with its orders, a fee
-//! that comes back, cash that does not add up.
+//! Money as a business sees it: a retried top-up, a low-balance webhook, the statement with its orders, a refund, and a
+//! cash discrepancy.
 
 use anyhow::Context;
 use demo::clients::COD_DELIVERY;
@@ -10,7 +10,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use waybill_tests::{Business, PATIENCE};
 
-/// How far the threshold lies below what the first order leaves: that is not low yet, and what the second leaves is.
+/// The threshold is this far below the balance after the first order, and above the balance after the second.
 const THRESHOLD_MARGIN: i64 = 1;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -25,7 +25,7 @@ async fn a_business_follows_its_money() -> anyhow::Result<()> {
     stack.shut_down().await
 }
 
-/// Gives the ids of the two orders that it places.
+/// Returns the ids of the two orders that it places.
 async fn a_low_balance_is_told(business: &Business, fee: i64) -> anyhow::Result<(String, String)> {
     let mut events: Vec<Value> = DEFAULT.iter().map(|kind| json!(kind)).collect();
     events.push(json!("wallet.low_balance"));
@@ -38,14 +38,14 @@ async fn a_low_balance_is_told(business: &Business, fee: i64) -> anyhow::Result<
     assert_eq!(business.portal.get("/status").await?["indicators"]["wallet"]["label"], "Funded");
     let cancelled = business.place(NewOrder::sample("cancelled")).await?;
     assert_eq!(business.portal.get("/status").await?["indicators"]["wallet"]["label"], "Low balance");
-    let told = eventually("the webhook of a low balance", PATIENCE, || async {
+    let low_balance = eventually("the webhook of a low balance", PATIENCE, || async {
         let all = business.shop.received(0, 1_000).await?;
         let low: Vec<_> = all.into_iter().filter(|hook| hook.kind == "wallet.low_balance").collect();
         Ok((!low.is_empty()).then_some(low))
     })
     .await?;
-    let body: Value = serde_json::from_slice(&told[0].body)?;
-    assert_eq!((told.len(), &body["order"]), (1, &Value::Null));
+    let body: Value = serde_json::from_slice(&low_balance[0].body)?;
+    assert_eq!((low_balance.len(), &body["order"]), (1, &Value::Null));
     assert_eq!((&body["data"]["balancePaise"], &body["mode"]), (&json!(fee), &json!("live")));
     Ok((kept, cancelled))
 }
@@ -108,7 +108,7 @@ async fn cash_that_does_not_add_up_is_seen_by_both(business: &Business, order: &
     let expected = NewOrder::sample("any").payment.cod_amount_paise;
     business.fleet.drive(order, &COD_DELIVERY[..4], 0).await?;
     business.fleet.report(order, "cod.collected", expected - 100).await?.expect(200)?;
-    let cash = eventually("the cash to be in the books", PATIENCE, || async {
+    let cash = eventually("the cash to be in the ledger", PATIENCE, || async {
         let cash = business.portal.get("/cod").await?;
         Ok((cash["data"][0]["status"] == "collected").then_some(cash))
     })
@@ -118,7 +118,7 @@ async fn cash_that_does_not_add_up_is_seen_by_both(business: &Business, order: &
     assert_eq!((&line["expectedPaise"], &line["collectedPaise"]), (&json!(expected), &json!(expected - 100)));
     assert_eq!((&line["discrepant"], &cash["totals"]["discrepancies"]), (&json!(true), &json!(1)));
     assert_eq!(cash["totals"]["withDriversPaise"], json!(expected - 100));
-    // It ages from when it was recorded, whatever the fleet's clock says.
+    // The age counts from the recording, whatever the fleet's clock says.
     assert_eq!(
         cash["totals"]["ages"][0],
         json!({ "days": "0-1", "orders": 1, "amountPaise": expected - 100 })

@@ -1,5 +1,5 @@
-//! Orders are erased of what they tell of people, by age, by command and on a business's wish; in every database, and from
-//! what is sent again. Money, status and times stay to the paisa and the microsecond, and everything goes on.
+//! The personal data of orders is erased, by age, by command and on a business's request; in every database, and from
+//! later redeliveries. Money, status and times stay exactly the same, and everything continues to work.
 
 use demo::eventually;
 use local_stack::{Servers, Service, Stack, StackOptions};
@@ -9,8 +9,8 @@ use waybill_tests::{Business, Gate, PATIENCE, smallest_order, text, wait_until_q
 
 const FEE: i64 = 4_900;
 const CASH: i64 = 94_900;
-/// Each tells of somebody, and stands nowhere but in these orders.
-const TELLING: [&str; 12] = [
+/// Personal words that occur only in these orders.
+const PERSONAL_WORDS: [&str; 12] = [
     "Quentina",
     "+919811122233",
     "quentina@example.com",
@@ -49,7 +49,7 @@ async fn stack() -> anyhow::Result<Stack> {
     Stack::start_for_test(options).await
 }
 
-/// Places a telling live order; gives its receipt.
+/// Places a live order with personal data. Returns its response.
 async fn place(business: &Business, reference: &str) -> anyhow::Result<Value> {
     business.live()?.create(reference, &telling_order(reference)).await?.expect(201)
 }
@@ -76,11 +76,11 @@ async fn read(business: &Business, order: &str) -> anyhow::Result<Value> {
     business.portal.get(&format!("/orders/{order}")).await
 }
 
-/// How many rows of all databases hold one of the words, in whatever column and whether as text or as bytes.
-async fn told(stack: &Stack, services: &[Service]) -> anyhow::Result<Vec<String>> {
+/// The number of rows in all databases that contain one of the words, in any column, as text or bytes.
+async fn rows_with_personal_data(stack: &Stack, services: &[Service]) -> anyhow::Result<Vec<String>> {
     let hex = |word: &str| word.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
     let like = |word: &str| format!("row::text LIKE '%{word}%' OR row::text LIKE '%{}%'", hex(word));
-    let condition = TELLING.map(like).join(" OR ");
+    let condition = PERSONAL_WORDS.map(like).join(" OR ");
     let mut found = Vec::new();
     for service in services {
         let tables =
@@ -106,11 +106,13 @@ const ALL: [Service; 5] = [
 
 async fn until_nobody_is_told_of(stack: &Stack) -> anyhow::Result<()> {
     let nobody = eventually("every copy to be erased", PATIENCE, || async {
-        Ok(told(stack, &ALL).await?.is_empty().then_some(()))
+        Ok(rows_with_personal_data(stack, &ALL).await?.is_empty().then_some(()))
     });
     match nobody.await {
         Ok(()) => Ok(()),
-        Err(error) => Err(error.context(format!("left in {:?}", told(stack, &ALL).await?))),
+        Err(error) => {
+            Err(error.context(format!("left in {:?}", rows_with_personal_data(stack, &ALL).await?)))
+        }
     }
 }
 
@@ -131,7 +133,7 @@ async fn a_completed_order_is_erased_everywhere_and_goes_on_to_be_one() -> anyho
     deliver(&business, &id).await?;
     business.webhooks_of("telling", 5).await?;
     wait_until_quiet(&stack).await?;
-    let before = told(&stack, &ALL).await?;
+    let before = rows_with_personal_data(&stack, &ALL).await?;
     assert!(before.iter().any(|place| place.starts_with("OrderApi.orders:")), "{before:?}");
     assert!(before.iter().any(|place| place.starts_with("OrderApi.order_events:")), "{before:?}");
     assert!(before.iter().any(|place| place.starts_with("WebhookDispatcher.events:")), "{before:?}");
@@ -161,7 +163,10 @@ async fn a_completed_order_is_erased_everywhere_and_goes_on_to_be_one() -> anyho
     until_nobody_is_told_of(&stack).await?;
     for service in ALL {
         let log = std::fs::read_to_string(stack.log(service))?;
-        assert!(TELLING.iter().all(|word| !log.contains(word)), "{service:?}'s log tells of somebody");
+        assert!(
+            PERSONAL_WORDS.iter().all(|word| !log.contains(word)),
+            "{service:?}'s log contains personal data"
+        );
     }
     stack.shut_down().await
 }
@@ -197,7 +202,7 @@ fn what_is_left_is_what_it_was(before: &Value, erased: &Value) {
     }
 }
 
-/// Replayed, tracked, found, moved on, sent again.
+/// Replays, tracks, finds, moves and redelivers.
 async fn it_is_still_an_order(stack: &Stack, business: &Business, receipt: &Value) -> anyhow::Result<()> {
     let id = text(receipt, "id")?;
     let live = business.live()?;
@@ -227,7 +232,7 @@ async fn it_is_still_an_order(stack: &Stack, business: &Business, receipt: &Valu
     let fleet = business.fleet.orders("?status=delivered").await?.expect(200)?;
     assert!(fleet["data"][0]["personalDataErasedAt"].is_string(), "{fleet}");
 
-    // A repeated report is one, though nobody knows any more what it said; and the cash goes on, with nobody named.
+    // A repeated report is recognised although its content is erased; the cash continues without names.
     business.fleet.send(&id, &report(&id, "order.delivered")).await?.expect(200)?;
     for event in ["cod.collected", "cod.handed_over", "cod.settled"] {
         let moved = business.fleet.send(&id, &report(&id, event)).await?.expect(200)?;
@@ -306,7 +311,7 @@ async fn what_is_old_goes_by_itself_and_what_is_young_or_under_way_stays() -> an
         "{metrics}"
     );
 
-    // What was never placed is taken over as if nothing had been there.
+    // A released order's row is reused as if it had not existed.
     business.top_up(100_000).await?;
     let taken_over = live.create("refused", &telling_order("refused")).await?.expect(201)?;
     let id = text(&taken_over, "id")?;

@@ -1,5 +1,5 @@
-//! What the portal does with orders beside listing them: finds one by any of its names, shows the request that it was
-//! accepted from, calls it off; and proves the retries that a business is advised to try.
+//! The portal's functions for single orders: search by any identifier, the original request, cancelling, and evidence
+//! of the recommended retries.
 
 use anyhow::Context;
 use demo::eventually;
@@ -148,7 +148,7 @@ async fn advice(business: &Business) -> anyhow::Result<Vec<Value>> {
     Ok(status["advice"].as_array().context("advice")?.clone())
 }
 
-/// Waits for one item to be done; the requests that prove it.
+/// Waits until an item is done. Returns the requests that prove it.
 async fn proved(business: &Business, item: usize) -> anyhow::Result<Vec<String>> {
     let found = eventually("the advice to be proved", PATIENCE, || async {
         let item = advice(business).await?.swap_remove(item);
@@ -170,7 +170,7 @@ async fn retries_are_proved_by_what_happened(stack: &Stack, business: &Business)
     let failed = key.create("retried", &faulty).await?;
     assert_eq!(failed.status.as_u16(), 400);
     key.create("never-retried", &faulty).await?;
-    // It is written down a moment later, by a worker of its own.
+    // A separate worker records it a moment later.
     let remembered = "SELECT count(*) FROM failed_test_requests";
     eventually("the failures to be remembered", PATIENCE, || async {
         Ok((stack.query(Service::OrderApi, remembered).await?.trim() == "2").then_some(()))

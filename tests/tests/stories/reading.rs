@@ -1,5 +1,5 @@
-//! Reading orders: lists that stay put while orders come in, filters, and the timeline with money and webhooks in it. No
-//! read crosses tenants or modes.
+//! Reading orders: lists that are stable while orders arrive, filters, and the timeline with money and webhooks. Reads
+//! never cross tenants or modes.
 
 use std::collections::BTreeSet;
 
@@ -61,7 +61,7 @@ async fn pages_stay_put_while_orders_come_in(business: &Business) -> anyhow::Res
         }
         query = format!("?limit=2&startingAfter={}", seen.last().context("no page is empty")?);
     }
-    // The last is the first order that the business ever placed, to go live.
+    // The last is the business's first order, placed to go live.
     assert_eq!(seen.len(), placed.len() + 1);
     assert_eq!(seen[..placed.len()], placed);
     Ok(())
@@ -79,7 +79,7 @@ async fn filters_find_one_and_wrong_values_are_refused(
     for query in [
         "?orderReference=a%20b%26c%3D%C3%BC".to_owned(),
         format!("?trackingCode={code}"),
-        // As people type it, and as the tracking page takes it.
+        // As people type it, and as the tracking page accepts it.
         format!("?trackingCode=%20{}", code.to_lowercase()),
         format!("?trackingCode={code}&status=created"),
     ] {
@@ -119,10 +119,10 @@ async fn filters_find_one_and_wrong_values_are_refused(
         assert_eq!(refused.body["errors"][0]["field"], field, "{query}");
     }
     let all = get(&test, "?limit=0&status=lost&orderReference=&page=2&startingAfter=x").await?;
-    let told: Vec<_> =
+    let found: Vec<_> =
         all.body["errors"].as_array().into_iter().flatten().map(|error| error["field"].clone()).collect();
-    // Whether a cursor is one of this list is asked only of a question that is right otherwise.
-    assert_eq!(told, ["limit", "orderReference", "status", "page"], "every fault at once: {}", all.text);
+    // The cursor is checked only after all other parameters are valid.
+    assert_eq!(found, ["limit", "orderReference", "status", "page"], "every fault at once: {}", all.text);
     for query in ["limit=101", "since=1"] {
         let refused = get(&test, &format!("/{id}/events?{query}")).await?;
         assert_eq!((refused.status.as_u16(), refused.code()), (400, "invalid_request"), "{query}");
@@ -135,7 +135,7 @@ async fn filters_find_one_and_wrong_values_are_refused(
     Ok(())
 }
 
-/// A live order that is cancelled: its fee, three moves, their webhooks, and the refund.
+/// A cancelled live order: its fee, three moves, their webhooks, and the refund.
 async fn a_timeline_tells_moves_money_and_webhooks(business: &Business) -> anyhow::Result<String> {
     let order = business.place(NewOrder::sample_prepaid("timeline-1")).await?;
     business.fleet.report(&order, "driver.assigned", 0).await?.expect(200)?;
@@ -143,9 +143,9 @@ async fn a_timeline_tells_moves_money_and_webhooks(business: &Business) -> anyho
     live.call(Method::POST, &format!("/{order}/cancel"), None).await?.expect(200)?;
     let page = eventually("the whole timeline", PATIENCE, || async {
         let page = get(&live, &format!("/{order}/events")).await?.expect(200)?;
-        let told = entries(&page).iter().filter(|entry| entry["status"] == "succeeded").count();
+        let found = entries(&page).iter().filter(|entry| entry["status"] == "succeeded").count();
         let refunded = entries(&page).iter().any(|entry| entry["kind"] == "refund");
-        Ok((told == 3 && refunded).then_some(page))
+        Ok((found == 3 && refunded).then_some(page))
     })
     .await?;
     assert!(page.get("incomplete").is_none() && page["hasMore"] == false);
@@ -209,7 +209,7 @@ async fn nobody_else_reads_it(business: &Business, stranger: &Business, order: &
     let portal = stranger.portal.call(Method::GET, &format!("/orders{path}"), None).await?;
     assert_eq!((portal.status.as_u16(), portal.code()), (404, "order_not_found"));
 
-    // What belongs to another order is no place in this one's timeline, nor is what belongs to none.
+    // The id of another order's entry is not a valid position in this timeline.
     let live = business.live()?;
     let another = business.place(NewOrder::sample_prepaid("timeline-2")).await?;
     let others = eventually("the other order's entries", PATIENCE, || async {
@@ -246,7 +246,7 @@ async fn an_outage_is_told_and_hides_no_move(
         .find(|entry| entry["type"] == "webhook")
         .context("a webhook")?;
     stack.stop(Service::WebhookDispatcher).await?;
-    // One that does not answer at all is the harder case.
+    // A hanging service is the harder case.
     stack.pause(Service::Wallet)?;
     let page = get(&live, &path).await?.expect(200)?;
     assert_eq!(page["incomplete"], json!(["wallet", "webhook-dispatcher"]));

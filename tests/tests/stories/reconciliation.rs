@@ -1,5 +1,5 @@
-//! Reconciliation over a whole stack: after orders of every kind the books are clean; what is broken in either service's
-//! database is found by the command and shown by the running wallet; and without order-api nothing is called clean.
+//! Reconciliation with a whole stack: it is clean after orders of every kind; the command and the running wallet find
+//! damage in either service's database; and without order-api the result is never clean.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ async fn orders_and_books_agree_and_are_told_when_they_do_not() -> anyhow::Resul
     stack.shut_down().await
 }
 
-/// Runs the command, which must end with this code, and gives what it printed.
+/// Runs the command, asserts its exit code, and returns its output.
 async fn reconcile(stack: &Stack, arguments: &[&str], code: i32) -> anyhow::Result<String> {
     let arguments = [&["reconcile"], arguments].concat();
     let output = stack.run(Service::Wallet, &arguments).await?;
@@ -57,8 +57,8 @@ async fn reconcile(stack: &Stack, arguments: &[&str], code: i32) -> anyhow::Resu
     Ok(text)
 }
 
-/// Delivered against cash, cancelled, under way, test, and refused for a low balance before it is taken on; gives the
-/// cancelled one's id.
+/// Places orders of every kind: delivered for cash, cancelled, in delivery, test, and refused for a low balance before
+/// it is placed. Returns the cancelled one's id.
 async fn orders_of_every_kind(business: &Business) -> anyhow::Result<String> {
     let delivered = NewOrder::sample("delivered");
     let cash = delivered.payment.cod_amount_paise;
@@ -127,7 +127,7 @@ async fn what_is_broken_is_found(stack: &Stack, cancelled: &str) -> anyhow::Resu
     Ok(())
 }
 
-/// Waits until the running wallet's metrics are so.
+/// Waits until the running wallet's metrics have these values.
 async fn until_shown(stack: &Stack, what: &str, shown: impl Fn(&str) -> bool) -> anyhow::Result<()> {
     let url = format!("{}/metrics", stack.management_url(Service::Wallet));
     eventually(what, PATIENCE, || async {
@@ -137,13 +137,13 @@ async fn until_shown(stack: &Stack, what: &str, shown: impl Fn(&str) -> bool) ->
     .await
 }
 
-/// Of the first metric whose line begins so.
+/// The value of the first metric whose line starts so.
 fn value_of(metrics: &str, name: &str) -> Option<f64> {
     let line = metrics.lines().find(|line| line.starts_with(name))?;
     line.rsplit_once(' ')?.1.parse().ok()
 }
 
-/// The endpoints that the wallet asks: for services only, and strict about what they are asked.
+/// The endpoints that the wallet calls: internal, and strict about their input.
 async fn only_services_may_ask(stack: &Stack) -> anyhow::Result<()> {
     let http = reqwest::Client::builder().timeout(Duration::from_secs(20)).build()?;
     let url = format!("{}/internal/orders/payments", stack.internal_url(Service::OrderApi));

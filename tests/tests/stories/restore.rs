@@ -1,5 +1,5 @@
-//! Databases that are restored from backups: one alone to an earlier moment, and what differs is named, order by order; all
-//! five to one moment, and nothing differs and everything goes on. Real dumps of real databases.
+//! Databases restored from real dumps: if one alone goes back, the differences are named order by order; if all five go
+//! back to the same moment, there are none and everything continues.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ async fn what_differs_after_a_restore_is_named_and_after_a_consistent_one_nothin
     live.call(Method::POST, &format!("/{cancelled}/cancel"), Some(&json!({}))).await?.expect(200)?;
     wait_for_the_money(&business, &cancelled).await?;
     wait_until_quiet(&stack).await?;
-    // What changed just now might be under way; so it changed a while ago.
+    // Recent changes might be in progress, so these are made older.
     stack
         .query(Service::OrderApi, "UPDATE orders SET updated_at = updated_at - interval '2 minutes'")
         .await?;
@@ -87,7 +87,7 @@ async fn wait_for_the_money(business: &Business, cancelled: &str) -> anyhow::Res
     .await
 }
 
-/// The shop tries again what it knows and the service forgot; what both know goes on; and the webhooks come.
+/// The shop retries an order that it knows and the service forgot; common orders continue; and the webhooks arrive.
 async fn it_goes_on(business: &Business, known: &str, forgotten: &str) -> anyhow::Result<()> {
     let live = business.live()?;
     let again = live.create("later-1", &smallest_order("later-1")).await?;

@@ -1,5 +1,5 @@
-//! One of the databases beside the books goes back to an earlier moment, and portal-api names whose key, endpoint or wallet
-//! is not what it was.
+//! One database other than order-api's and wallet's goes back to an earlier moment, and portal-api names the businesses
+//! whose key, endpoint or wallet differs.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use waybill_tests::restoring::{ALL, differences, dump, restore};
 use waybill_tests::{Business, text, wait_until_quiet};
 
-/// What was done between the two moments.
+/// The changes between the two moments.
 struct Later {
     made_key: String,
     revoked_key: String,
@@ -17,7 +17,7 @@ struct Later {
     replacing_key: String,
     made_endpoint: String,
     deleted_endpoint: String,
-    /// A business that signed up, and went live.
+    /// A business that signed up and went live.
     newcomer: Business,
     newcomers_keys: Vec<String>,
 }
@@ -46,7 +46,7 @@ async fn portal_api_names_what_others_forgot_and_what_it_forgot_itself() -> anyh
                 ("key_unexplained", &later.made_key),
                 ("key_unexplained", &later.replacing_key),
                 ("endpoint_unexplained", &later.made_endpoint),
-                // It has forgotten that this was deleted.
+                // It has forgotten the deletion.
                 ("endpoint_forgotten", &later.deleted_endpoint),
             ],
         ),

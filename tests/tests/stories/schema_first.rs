@@ -1,5 +1,5 @@
-//! A program never works on tables that lack its migrations: it is alive and not ready, touches nothing, and goes on by
-//! itself once they are there. Migrations that it does not know are no fault: that is the former release on newer tables.
+//! A program never works on tables that lack its migrations: it is alive but not ready, touches nothing, and continues
+//! automatically once they exist. Unknown migrations are allowed: they belong to a newer release.
 
 use std::fs;
 
@@ -40,7 +40,7 @@ async fn begins_on_tables_of_another_release(stack: &Stack, service: Service) ->
     let database = Servers::for_tests().await?.create_database().await?;
     let mut instance = instance(stack, service, "other", &database)?;
     assert!(instance.run(&["migrate"]).await?.status.success());
-    // As on tables of the release before.
+    // As on the tables of the previous release.
     let latest = "DELETE FROM __diesel_schema_migrations
                   WHERE version = (SELECT max(version) FROM __diesel_schema_migrations) RETURNING version";
     let latest = query(&database, latest).await?.lines().next().context("a version")?.trim().to_owned();
@@ -50,7 +50,7 @@ async fn begins_on_tables_of_another_release(stack: &Stack, service: Service) ->
     instance.stop().await?;
     says(&instance, "stopped while waiting for the tables").await?;
 
-    // As on tables of the release after.
+    // As on the tables of the next release.
     let newer =
         format!("INSERT INTO __diesel_schema_migrations (version) VALUES ('{latest}'), ('99991231000000')");
     query(&database, &newer).await?;
@@ -64,7 +64,7 @@ fn instance(stack: &Stack, service: Service, name: &str, database: &str) -> anyh
     Ok(instance.variable("WAYBILL_DATABASE__URL", database))
 }
 
-/// Alive and not ready, for want of tables alone.
+/// Alive but not ready, only because of the tables.
 async fn waits(instance: &Instance) -> anyhow::Result<()> {
     let management = Api::new(instance.management_url())?;
     let get = async |path: &str| management.send(management.request(Method::GET, path)).await;

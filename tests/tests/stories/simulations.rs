@@ -1,5 +1,5 @@
-//! Test orders driven by hand and by themselves: by the same state machine, with real signed webhooks marked test, also
-//! when the service is killed in the middle of a run.
+//! Test orders moved by hand and automatically: with the same state machine, with real signed webhooks in mode test,
+//! even when the service is killed during a simulation.
 
 use anyhow::Context;
 use demo::clients::{COD_DELIVERY, Integration, PREPAID_DELIVERY};
@@ -74,7 +74,7 @@ async fn only_what_can_be_simulated_is(business: &Business) -> anyhow::Result<()
     Ok(())
 }
 
-/// Until the order stands like this and its run is over.
+/// Waits until the order has this status and its simulation is over.
 async fn wait_for(
     stack: Option<&Stack>,
     key: &Integration,
@@ -83,7 +83,7 @@ async fn wait_for(
     cod: &str,
 ) -> anyhow::Result<()> {
     eventually(&format!("{status} and {cod}"), PATIENCE, || async {
-        // While the service is down there is no answer, which is no answer to this question either.
+        // The service may be down.
         let Ok(reply) = key.call(Method::GET, &format!("/{order}"), None).await else { return Ok(None) };
         let there = reply.body["status"] == status && reply.body["codStatus"] == cod;
         let over = match stack {
@@ -100,7 +100,7 @@ async fn wait_for(
 
 async fn a_suffix_picks_the_outcome(business: &Business) -> anyhow::Result<()> {
     let key = business.integration(&business.test_key)?;
-    for (reference, status, told) in [
+    for (reference, status, expected) in [
         ("s-FAILED", "failed", &["order.created", "driver.assigned", "order.picked_up", "order.failed"][..]),
         ("s-CANCELLED", "cancelled", &["order.created", "order.cancelled"]),
         // `driver.unassigned` is opt-in.
@@ -123,12 +123,12 @@ async fn a_suffix_picks_the_outcome(business: &Business) -> anyhow::Result<()> {
             Ok((moves.last() == Some(&json!(last))).then_some(moves))
         })
         .await?;
-        let with_unassigned = told.len() + usize::from(status == "created");
+        let with_unassigned = expected.len() + usize::from(status == "created");
         assert_eq!(moves.len(), with_unassigned, "{moves:?}");
         let view = key.call(Method::GET, &format!("/{order}"), None).await?.expect(200)?;
         assert_eq!(view["status"], status);
-        let hooks = business.webhooks_of(reference, told.len()).await?;
-        assert_eq!(kinds(&hooks), told);
+        let hooks = business.webhooks_of(reference, expected.len()).await?;
+        assert_eq!(kinds(&hooks), expected);
         assert!(hooks.iter().all(|hook| hook.mode.as_deref() == Some("test")));
     }
     Ok(())
@@ -157,7 +157,7 @@ async fn an_automatic_run_survives_a_crash(stack: &Stack, business: &Business) -
 }
 
 async fn a_run_goes_on_from_where_the_order_is(stack: &Stack, business: &Business) -> anyhow::Result<()> {
-    // Through the portal, and moved by hand while the run is under way.
+    // Through the portal, with a move by hand during the simulation.
     let key = business.integration(&business.test_key)?;
     let order = business.place(NewOrder::sample_prepaid("relayed")).await?;
     let path = format!("/orders/{order}/simulate");
@@ -170,12 +170,12 @@ async fn a_run_goes_on_from_where_the_order_is(stack: &Stack, business: &Busines
     let hooks = business.webhooks_of("relayed", 1 + PREPAID_DELIVERY.len()).await?;
     assert_eq!(kinds(&hooks)[1..], PREPAID_DELIVERY);
 
-    // An end that comes from elsewhere ends the run as well.
+    // Any end of the order ends the simulation.
     let order = business.place(NewOrder::sample_prepaid("called-off")).await?;
     simulate(&key, &order, json!({ "event": "auto" })).await?.expect(200)?;
     key.call(Method::POST, &format!("/{order}/cancel"), None).await?.expect(200)?;
     wait_for(Some(stack), &key, &order, "cancelled", "not_applicable").await?;
-    // One that found no driver can still be sent all the way.
+    // An order without a driver can still be moved to its end.
     let placed = key.create("t-NODRIVER", &smallest_order("t-NODRIVER")).await?.expect(201)?;
     let order = text(&placed, "id")?;
     let sql = format!("SELECT count(*) FROM simulations WHERE order_id = '{order}'");

@@ -1,5 +1,5 @@
-//! SIGTERM, as at every roll-out: each service answers what it holds and ends by itself within 25 s, also when those whom it
-//! talks to hang.
+//! SIGTERM, as in a rollout: each service answers its current calls and ends on its own within 25 s, even when its
+//! peers hang.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use url::Url;
 use waybill_tests::{Business, Gate, PATIENCE, pickup_profile, smallest_order};
 
-/// What the platform gives.
+/// The platform's grace period.
 const STOP_MAX: Duration = Duration::from_secs(25);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -29,7 +29,7 @@ async fn a_request_under_way_is_answered() -> anyhow::Result<()> {
     stack.shut_down().await
 }
 
-/// A request of the service that writes to the table.
+/// A request that makes the service write to the table.
 fn request(service: Service) -> (&'static str, &'static str, Method, &'static str, Value, u16) {
     let hook = json!({ "url": "http://127.0.0.1:9/never" });
     match service {
@@ -85,7 +85,7 @@ async fn who_hangs_holds_no_service() -> anyhow::Result<()> {
     business.portal.post("/webhook-endpoints", &json!({ "url": url })).await?.expect(201)?;
     let test = business.integration(&business.test_key)?;
     test.create("key", &smallest_order("hung")).await?.expect(201)?;
-    // The webhook is under way: it was connected to, and will never be answered.
+    // The webhook is in flight: connected, and never answered.
     let (_webhook, _) = tokio::time::timeout(PATIENCE, receiver.accept()).await.context("the webhook")??;
     let mut unfinished = Vec::new();
     for service in Service::ALL {
@@ -94,7 +94,7 @@ async fn who_hangs_holds_no_service() -> anyhow::Result<()> {
     }
     unfinished.push(half_a_request(&stack.order_api_origin()).await?);
     unfinished.push(half_a_request(&stack.portal_api()).await?);
-    // Neither accepts a connection nor says anything on those that it has.
+    // Neither accepts connections nor responds on open ones.
     stack.pause(Part::RabbitMq)?;
     stack.pause(Part::Postgres)?;
 
@@ -108,32 +108,32 @@ async fn who_hangs_holds_no_service() -> anyhow::Result<()> {
     stack.shut_down().await
 }
 
-/// A caller who sent the head of a request and the beginning of its body, and then nothing.
+/// A caller that sends the head of a request and the start of its body, and then nothing.
 async fn half_a_request(origin: &str) -> anyhow::Result<TcpStream> {
     let url = Url::parse(origin)?;
     let address = (url.host_str().context("a host")?, url.port().context("a port")?);
     let mut caller = TcpStream::connect(address).await?;
     let head = "POST /v1/integration/orders HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{";
     caller.write_all(head.as_bytes()).await?;
-    // It is under way once a later caller was answered: connections are taken in their order.
+    // Connections are accepted in order, so it is in progress once a later caller is answered.
     let api = Api::new(origin)?;
     api.send(api.request(Method::GET, "/")).await?;
     Ok(caller)
 }
 
-/// By itself, that is, and not by force.
+/// Asserts that it ended on its own and was not killed.
 async fn ends_in_time(stack: &Stack, service: Service) -> anyhow::Result<()> {
     let before = stops_told(stack, service, "stopped")?;
-    let told = Instant::now();
+    let signalled = Instant::now();
     stack.stop(service).await?;
-    let took = told.elapsed();
+    let took = signalled.elapsed();
     ensure!(took < STOP_MAX, "{} took {took:?}", service.name());
     let stopped = stops_told(stack, service, "stopped")?;
     ensure!(stopped > before, "{} did not end in good order", service.name());
     Ok(())
 }
 
-/// How often its log has this message.
+/// The number of log lines with this message.
 fn stops_told(stack: &Stack, service: Service, message: &str) -> anyhow::Result<usize> {
     let message = format!(r#""message":"{message}""#);
     Ok(fs::read_to_string(stack.log(service))?.matches(&message).count())

@@ -1,6 +1,6 @@
-//! No call of the portal shows or changes another business's things: every operation of the description, as it is kept, is
-//! called by one business with the ids of another's, and then with its own, which succeeds. An operation whose ids or body
-//! are not known here fails the test, so that a new one cannot be forgotten.
+//! No call of the portal shows or changes another business's data: one business calls every operation of the OpenAPI
+//! document with the ids of another business, and then with its own ids, which succeeds. An operation with unknown ids
+//! or body fails the test, so that a new one cannot be forgotten.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use waybill_tests::{Business, PASSWORD, smallest_order, text};
 
 const DESCRIPTION: &str = include_str!("../../../proto-docs/openapi/portal-api.json");
 const TOP_UP_PAISE: i64 = 1_000_000;
-/// For people who are not logged in.
+/// Operations without a session.
 const OPEN: [&str; 9] = [
     "signUp",
     "logIn",
@@ -25,7 +25,7 @@ const OPEN: [&str; 9] = [
     "lookUpInvitation",
     "acceptInvitation",
 ];
-/// They end or change what others need, so they are called after all others, in this order.
+/// These end or change what other calls need, so they come last, in this order.
 const LAST: [&str; 8] = [
     "cancelOrder",
     "eraseOrderPersonalData",
@@ -36,7 +36,7 @@ const LAST: [&str; 8] = [
     "removeUser",
     "deleteEndpoint",
 ];
-/// Their answers never end, or are no lists of rows.
+/// Their responses never end, or are not lists of rows.
 const STREAMS: &str = "/stream";
 
 struct Operation {
@@ -47,7 +47,7 @@ struct Operation {
 }
 
 impl Operation {
-    /// The ids in its path, as the names of the lists that they come from.
+    /// The ids in its path, as the names of their lists.
     fn owners(&self) -> Vec<&str> {
         let segments: Vec<&str> = self.path.split('/').collect();
         segments.windows(2).filter(|pair| pair[1].starts_with('{')).map(|pair| pair[0]).collect()
@@ -57,7 +57,7 @@ impl Operation {
         self.path.strip_prefix("/v1/portal").filter(|_| !OPEN.contains(&self.id.as_str()))
     }
 
-    /// A body that would do, if the ids were one's own.
+    /// A body that would be valid with one's own ids.
     fn body(&self, since: &Value) -> anyhow::Result<Option<Value>> {
         if !self.takes_body {
             return Ok(None);
@@ -93,10 +93,10 @@ fn operations() -> anyhow::Result<Vec<Operation>> {
     Ok(operations)
 }
 
-/// Ids by the name of the list that they come from.
+/// Ids by the name of their list.
 type Belongings = BTreeMap<&'static str, String>;
 
-/// Something of each kind that has an id.
+/// One object of each kind that has an id.
 async fn belongings(stack: &Stack, business: &Business) -> anyhow::Result<Belongings> {
     let portal = &business.portal;
     let test = business.integration(&business.test_key)?;
@@ -122,7 +122,7 @@ async fn belongings(stack: &Stack, business: &Business) -> anyhow::Result<Belong
     ]))
 }
 
-/// A recovery that has not come to its end, so that it can be cancelled. One of so little is over at once.
+/// A running recovery, so that it can be cancelled. A small one would be over at once.
 async fn running_recovery(stack: &Stack, business: &Business) -> anyhow::Result<String> {
     let path = format!("/webhook-endpoints/{}", business.endpoint_id);
     let since = json!({ "since": business.portal.get(&path).await?["createdAt"] });
@@ -141,7 +141,7 @@ async fn invite(business: &Business, name: &str) -> anyhow::Result<Value> {
     business.portal.post("/invitations", &json!({ "email": email, "role": "viewer" })).await?.expect(201)
 }
 
-/// Somebody who came by invitation: the owner cannot be removed.
+/// An invited user, because the owner cannot be removed.
 async fn invited_user(stack: &Stack, business: &Business) -> anyhow::Result<String> {
     let url = text(&invite(business, "colleague").await?, "url")?;
     let (_, token) = url.split_once("#token=").context("a link with a token")?;
@@ -153,7 +153,7 @@ async fn invited_user(stack: &Stack, business: &Business) -> anyhow::Result<Stri
     text(viewer.context("the invited user")?, "id")
 }
 
-/// The owner is logged in elsewhere too, and logs out there. The session that asks has to go on.
+/// The owner's second session, which can be logged out. The calling session must continue.
 async fn another_session(stack: &Stack, business: &Business) -> anyhow::Result<String> {
     let email = text(&business.portal.get("/users").await?["data"][0], "email")?;
     Portal::log_in(&stack.portal_api(), &email, PASSWORD).await?;
@@ -162,7 +162,7 @@ async fn another_session(stack: &Stack, business: &Business) -> anyhow::Result<S
     text(other.context("another session")?, "id")
 }
 
-/// The path with the innermost of its ids from one's belongings, and those before it from the other's.
+/// The path with the last id from one business and the ids before it from the other.
 fn filled(path: &str, owners: &[&str], outer: &Belongings, inner: &Belongings) -> anyhow::Result<String> {
     let mut path = path.to_owned();
     for (depth, owner) in owners.iter().enumerate() {
@@ -174,7 +174,7 @@ fn filled(path: &str, owners: &[&str], outer: &Belongings, inner: &Belongings) -
     Ok(path)
 }
 
-/// All that a business sees of itself in its lists.
+/// Everything that a business sees of itself in its lists.
 async fn seen_by(business: &Business, operations: &[Operation]) -> anyhow::Result<BTreeMap<String, Value>> {
     let mut seen = BTreeMap::new();
     for operation in operations.iter().filter(|one| one.method == Method::GET && one.owners().is_empty()) {
@@ -208,7 +208,7 @@ async fn a_business_neither_sees_nor_changes_another_s_things() -> anyhow::Resul
             let path = filled(path, &owners, outer, inner)?;
             one.portal.call(operation.method.clone(), &path, body.as_ref()).await
         };
-        // Of two ids in a path the outer may be one's own: it must not open the inner one.
+        // One's own outer id must not give access to another's inner id.
         for outer in [&theirs, &ours].into_iter().take(owners.len()) {
             let reply = call(outer, &theirs).await?;
             assert_eq!(reply.status, StatusCode::NOT_FOUND, "{} of theirs: {}", operation.id, reply.body);
@@ -245,7 +245,7 @@ async fn nobody_calls_without_a_log_in_and_no_business_calls_for_the_operator() 
             assert_eq!(reply.status(), StatusCode::UNAUTHORIZED, "{} without a log-in", operation.id);
         }
         if of_operator {
-            // The portal's client writes `/v1/portal` before what it is given.
+            // The portal's client adds `/v1/portal` to each path.
             let path = format!("/../operator{}", path.trim_start_matches("/v1/operator"));
             let reply = business.portal.call(operation.method.clone(), &path, body.as_ref()).await?;
             assert_eq!(reply.status, StatusCode::UNAUTHORIZED, "{} with a business's log-in", operation.id);

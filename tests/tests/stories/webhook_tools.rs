@@ -1,5 +1,5 @@
-//! What a business does about its webhooks, in the portal: another secret without a webhook lost, why a signature does not
-//! match, what was sent, and what was missed.
+//! The portal's webhook tools: secret rotation without a lost webhook, signature checks, sent webhooks, and recovery of
+//! missed ones.
 
 use demo::eventually;
 use local_stack::Stack;
@@ -36,7 +36,7 @@ async fn another_secret_and_nothing_lost(business: &Business) -> anyhow::Result<
     assert!(rotated["nextSecret"]["activatesAt"].is_string(), "{rotated}");
     let again = business.portal.post(&rotate, &json!({})).await?;
     assert_eq!((again.status.as_u16(), again.code()), (409, "webhook_secret_rotation_under_way"));
-    // The shop takes only what it can verify, and still knows the former secret alone.
+    // The shop accepts only verified webhooks, and knows only the old secret.
     first_webhook(business, "while-rotating").await?;
 
     let activated = business.portal.post(&of_endpoint(business, "/secret/activate"), &json!({})).await?;

@@ -22,7 +22,7 @@ async fn meet_a_lock(database: &Database) -> StoreError {
 }
 
 /// The error of a service that starts with this role.
-async fn told(url: &str) -> String {
+async fn reported(url: &str) -> String {
     let error = Schema::new(&settings(url, 2), &[]).unwrap().check().await.unwrap_err();
     format!("{error:#}")
 }
@@ -36,12 +36,12 @@ async fn a_server_of_another_language_speaks_english_to_our_roles() {
     query(&own.url, "CREATE TABLE words (word TEXT)").await.unwrap();
     let error = meet_a_lock(&own.database(2)).await;
     assert!(error.is_unavailable(), "{error}");
-    assert!(!told(&own.url).await.contains("lc_messages"));
+    assert!(!reported(&own.url).await.contains("lc_messages"));
 
     // A role without the setting.
     query(&admin, "ALTER ROLE tested RESET lc_messages").await.unwrap();
     let error = meet_a_lock(&own.database(2)).await;
     assert!(!error.is_unavailable(), "nobody understands this: {error}");
-    let told = told(&own.url).await;
-    assert!(told.ends_with("ALTER ROLE tested SET lc_messages TO 'C'"), "{told}");
+    let reported = reported(&own.url).await;
+    assert!(reported.ends_with("ALTER ROLE tested SET lc_messages TO 'C'"), "{reported}");
 }

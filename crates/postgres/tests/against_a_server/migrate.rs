@@ -71,7 +71,7 @@ async fn two_sets_with_one_version_are_refused() {
 }
 
 #[tokio::test]
-async fn a_new_instance_waits_for_whoever_migrates() {
+async fn a_new_instance_waits_for_another_migration() {
     let url = test_kit::database_url().await;
     let settings = settings(&url, 2);
     let (former, current) =

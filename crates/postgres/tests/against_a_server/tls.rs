@@ -90,15 +90,15 @@ async fn lines_are_as_safe_as_asked_for() {
             "sslrootcert names /nowhere, which cannot be read",
         ),
     ] {
-        let told = server.cipher(host, options).await.unwrap_err();
-        assert!(told.contains(error), "{host} {options}: {told}");
+        let reported = server.cipher(host, options).await.unwrap_err();
+        assert!(reported.contains(error), "{host} {options}: {reported}");
     }
 
     // Migrations use the same TLS settings.
     let stranger = format!("sslmode=verify-full&sslrootcert={}", server.stranger.display());
     let stranger = settings(&format!("{}?{stranger}", server.own.url), 2);
-    let told = Schema::new(&stranger, &[]).unwrap().check().await.unwrap_err();
-    assert!(format!("{told:#}").contains("UnknownIssuer"), "{told:#}");
+    let reported = Schema::new(&stranger, &[]).unwrap().check().await.unwrap_err();
+    assert!(format!("{reported:#}").contains("UnknownIssuer"), "{reported:#}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -110,8 +110,8 @@ async fn a_server_without_tls_is_used_where_that_is_allowed() {
         let database = Database::new(&settings(&format!("{}?{options}", server.url), 2)).unwrap();
         let answer = database.check().await.map_err(|error| error.to_string());
         assert_eq!(answer.is_ok(), is_allowed, "{options}: {answer:?}");
-        if let Err(told) = answer {
-            assert!(told.contains("server does not support TLS"), "{told}");
+        if let Err(reported) = answer {
+            assert!(reported.contains("server does not support TLS"), "{reported}");
         }
     }
 }

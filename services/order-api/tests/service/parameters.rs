@@ -60,7 +60,7 @@ async fn a_slash_at_the_end_is_told() -> anyhow::Result<()> {
     let missing = api.send(request.json(&smallest_order("slash"))).await?;
     assert_eq!((missing.status.as_u16(), missing.code()), (404, "not_found"));
     let message = text(&missing.body, "message");
-    assert!(message.ends_with("try /v1/integration/orders."), "{message}");
+    assert!(message.ends_with("at the end: /v1/integration/orders."), "{message}");
     Ok(())
 }
 

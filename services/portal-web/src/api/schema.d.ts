@@ -1253,17 +1253,17 @@ export interface components {
             requestIds: string[];
         };
         /**
-         * @description An API key. Names the key; it is not the key.
+         * @description An API key. It identifies the key; it is not the secret.
          * @example key_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         ApiKeyId: string;
-        /** @description A key as it may be listed: never the key itself (`spec.md` §2.4). */
+        /** @description An API key in a list, without its secret (SPECIFICATION §2.4). */
         ApiKeyView: {
             /** Format: date-time */
             createdAt: string;
             /**
              * Format: date-time
-             * @description The end of a rotated key's grace.
+             * @description The end of a rotated key's grace period.
              */
             expiresAt?: string | null;
             id: components["schemas"]["ApiKeyId"];
@@ -1276,11 +1276,11 @@ export interface components {
             /** Format: date-time */
             revokedAt?: string | null;
         };
-        /** @description One HTTP try. */
+        /** @description One HTTP request of a delivery. */
         AttemptView: {
             /** Format: int64 */
             durationMs: number;
-            /** @description Why it failed, in words a developer understands. */
+            /** @description The reason of the failure. */
             error?: string | null;
             /** @description Always `POST`. */
             method: string;
@@ -1295,7 +1295,7 @@ export interface components {
             /** Format: date-time */
             startedAt: string;
             succeeded: boolean;
-            /** @description Where it went, which may be elsewhere than where the endpoint is now. Unknown of the oldest attempts. */
+            /** @description The URL of the request. The endpoint's URL may have changed since. Absent for the oldest attempts. */
             url?: string | null;
         };
         /**
@@ -1308,7 +1308,7 @@ export interface components {
             accentColor: string;
             name: string;
         };
-        /** @description One business with outstanding cash, for the operator. */
+        /** @description A business with outstanding cash, for the operator. */
         BusinessCash: components["schemas"]["CashTotals"] & {
             /** @description Also the cursor of the list. */
             businessId: components["schemas"]["BusinessId"];
@@ -1322,7 +1322,7 @@ export interface components {
              */
             users: number;
         };
-        /** @description The latest erasure of a business's orders, if there was one. */
+        /** @description The latest erasure of a business's orders, if any. */
         BusinessErasureView: {
             erasure?: components["schemas"]["ErasureView"] | null;
         };
@@ -1357,7 +1357,7 @@ export interface components {
         CancelOrder: {
             reason?: string | null;
         };
-        /** @description The outstanding cash of one span of days. */
+        /** @description The outstanding cash of one age group. */
         CashAge: {
             amountPaise: components["schemas"]["Paise"];
             /** @description `0-1`, `1-3`, `3-7` or `7+` days. */
@@ -1365,33 +1365,33 @@ export interface components {
             /** Format: int64 */
             orders: number;
         };
-        /** @description `GET /internal/wallets/{business}/cash`: where it stands, and a page of orders, newest first. */
+        /** @description `GET /internal/wallets/{business}/cash`: the totals, and a page of orders, newest first. */
         CashOverview: {
             data: components["schemas"]["CashView"][];
             hasMore: boolean;
             totals: components["schemas"]["CashTotals"];
         };
-        /** @description What a business is still owed, and where it is. */
+        /** @description The cash that a business is still owed, and its position. */
         CashTotals: {
-            /** @description The outstanding cash by how long the business has been waiting for it. */
+            /** @description The outstanding cash by age. */
             ages: components["schemas"]["CashAge"][];
             /**
              * Format: int64
-             * @description Orders with a discrepancy, settled ones too.
+             * @description Orders with a discrepancy, including settled orders.
              */
             discrepancies: number;
-            /** @description What was collected, or is to be, less what was settled: the three below together. */
+            /** @description The sum of the next three: collected or due, minus settled. */
             outstandingPaise: components["schemas"]["Paise"];
-            /** @description Delivered, and not yet reported as collected. */
+            /** @description Delivered and not yet reported as collected. */
             pendingPaise: components["schemas"]["Paise"];
             /** @description Settled in the last 30 days. */
             settledRecentlyPaise: components["schemas"]["Paise"];
-            /** @description Collected and not handed over. */
+            /** @description Collected and not yet handed over. */
             withDriversPaise: components["schemas"]["Paise"];
-            /** @description Handed over and not settled, also of orders that were settled short. Negative where more was settled. */
+            /** @description Handed over and not yet settled, including the rest of partial settlements. Negative when more was settled. */
             withOperatorPaise: components["schemas"]["Paise"];
         };
-        /** @description The cash of one order that was delivered against cash. Each time is when the service recorded the report. */
+        /** @description The cash of one delivered order. Each time is when order-api recorded the report. */
         CashView: {
             businessId: components["schemas"]["BusinessId"];
             /** Format: date-time */
@@ -1399,11 +1399,11 @@ export interface components {
             collectedPaise?: components["schemas"]["Paise"] | null;
             /** Format: date-time */
             deliveredAt?: string | null;
-            /** @description Whether any step's amount is unlike what was expected, or unlike the step before. */
+            /** @description Whether any step's amount differs from the expected amount or from the previous step. */
             discrepant: boolean;
             /**
              * Format: date-time
-             * @description Since when the business waits for it, or waited.
+             * @description When the business started to wait for the cash.
              */
             dueSince: string;
             expectedPaise?: components["schemas"]["Paise"] | null;
@@ -1443,17 +1443,17 @@ export interface components {
         ChangeRole: {
             role: components["schemas"]["Role"];
         };
-        /** @description For the payment provider's page, which the portal opens in the browser. Nothing of it is secret. */
+        /** @description The data for the payment provider's page, which the portal opens in the browser. It contains no secret. */
         CheckoutView: {
             amountPaise: components["schemas"]["Paise"];
             currency: string;
             /** @description The operator's public key at the provider. */
             keyId: string;
-            /** @description The provider's name for what is to be paid. */
+            /** @description The provider's id of the payment. */
             orderId: string;
         };
         /**
-         * @description Where the cash of a delivery is.
+         * @description The position of a delivery's cash.
          * @enum {string}
          */
         CodStatus: "not_applicable" | "pending" | "collected" | "handed_over" | "settled";
@@ -1489,15 +1489,15 @@ export interface components {
             modes?: components["schemas"]["Mode"][] | null;
             url: string;
         };
-        /** @description The one answer that carries the key. */
+        /** @description The only response that contains the key itself. */
         CreatedApiKey: components["schemas"]["ApiKeyView"] & {
             key: string;
         };
-        /** @description The one answer to create, or to rotate, that carries the signing secret. */
+        /** @description The only responses that contain the signing secret: to creating an endpoint and to rotating its secret. */
         CreatedEndpoint: components["schemas"]["EndpointView"] & {
             secret: string;
         };
-        /** @description A credit that the operator gave. The same reference and amount again: the same answer, money moved once. */
+        /** @description A credit by the operator. A repeated request with the same reference and amount returns the same credit. */
         CreditView: {
             amountPaise: components["schemas"]["Paise"];
             balancePaise: components["schemas"]["Paise"];
@@ -1508,10 +1508,10 @@ export interface components {
             amountPaise: components["schemas"]["Paise"];
             reference: string;
         };
-        /** @description Who receives the parcel. */
+        /** @description The recipient. */
         Customer: {
             email?: string | null;
-            /** @description Null once erased, as all that tells of people. */
+            /** @description Null once the personal data is erased, like every personal field. */
             name?: string | null;
             phone?: string | null;
         };
@@ -1519,10 +1519,13 @@ export interface components {
         DeliveriesPage: {
             continueAfter?: components["schemas"]["WebhookDeliveryId"] | null;
             data: components["schemas"]["DeliveryView"][];
-            /** @description Whether more may follow: a filter that finds little looks through only so much of the log for one page. */
+            /**
+             * @description Whether more entries may follow. A page searches only a bounded part of the log, so a filtered page can be
+             *     short.
+             */
             hasMore: boolean;
         };
-        /** @description Where it goes. */
+        /** @description The delivery address. */
         DeliveryAddress: {
             addressLine1?: string | null;
             addressLine2?: string | null;
@@ -1533,22 +1536,22 @@ export interface components {
             latitude?: number | null;
             /** Format: double */
             longitude?: number | null;
-            /** @description Left when all else is erased: six digits, the area. */
+            /** @description Six digits. Remains when the personal data is erased, because it names only an area. */
             pincode?: string | null;
             state?: string | null;
         };
-        /** @description A delivery with every try and the body that was sent. */
+        /** @description A delivery with all attempts and the request body. */
         DeliveryDetails: components["schemas"]["DeliveryView"] & {
             attemptLog: components["schemas"]["AttemptView"][];
             requestBody: string;
         };
         /**
-         * @description Where a delivery stands.
+         * @description The status of a delivery.
          * @enum {string}
          */
         DeliveryState: "pending" | "succeeded" | "failed" | "discarded" | "parked";
         /**
-         * @description Where a delivery stands.
+         * @description The status of a delivery.
          * @enum {string}
          */
         DeliveryStatus: "created" | "driver_assigned" | "picked_up" | "out_for_delivery" | "delivered" | "failed" | "cancelled" | "returned";
@@ -1564,11 +1567,11 @@ export interface components {
             event: components["schemas"]["EventKind"];
             eventId: components["schemas"]["EventId"];
             id: components["schemas"]["WebhookDeliveryId"];
-            /** @description The latest failure, in words. */
+            /** @description The latest failure. */
             lastError?: string | null;
             /**
              * Format: int32
-             * @description Of the latest attempt; null when no answer came.
+             * @description Of the latest attempt; null without a response.
              */
             lastResponseStatus?: number | null;
             mode: components["schemas"]["Mode"];
@@ -1578,11 +1581,12 @@ export interface components {
             status: components["schemas"]["DeliveryState"];
             /**
              * Format: date-time
-             * @description Since then later events of its order no longer wait for it: its endpoint took others, and not this one.
+             * @description Since then this delivery no longer delays later events of its order, because the endpoint accepts other
+             *     deliveries.
              */
             steppedAsideAt?: string | null;
         };
-        /** @description Who brings it, as far as the fleet said. */
+        /** @description The driver, as reported by the fleet. */
         DriverView: {
             name?: string | null;
             phone?: string | null;
@@ -1601,20 +1605,20 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             events: components["schemas"]["EventKind"][];
-            /** @description Whether the latest test that was passed was followed by a refusal of a wrong signature; null when that is not known. */
+            /** @description Whether the latest passed test was followed by a refusal of a wrong signature; null when unknown. */
             forgedRefused?: boolean | null;
             id: components["schemas"]["EndpointId"];
             lastDelivery: components["schemas"]["LastDelivery"];
             /**
              * Format: int32
-             * @description The most per second that its owner wants; the operator's limit when null.
+             * @description The owner's limit of deliveries per second; null means the operator's limit.
              */
             maxPerSecond?: number | null;
             modes: components["schemas"]["Mode"][];
             nextSecret?: components["schemas"]["NextSecret"] | null;
             /**
              * Format: int64
-             * @description Deliveries that came or waited while it was disabled; 100000 stands for more.
+             * @description Deliveries held while the endpoint is disabled; 100000 means 100,000 or more.
              */
             parkedDeliveries: number;
             status: components["schemas"]["EndpointStatus"];
@@ -1623,42 +1627,42 @@ export interface components {
         };
         /** @description One line of the statement. */
         EntryView: {
-            /** @description Negative for money that leaves the wallet. */
+            /** @description Negative when money leaves the wallet. */
             amountPaise: components["schemas"]["Paise"];
             balanceAfterPaise: components["schemas"]["Paise"];
             /** Format: date-time */
             createdAt: string;
-            /** @description The position in the wallet, from 1 without a gap; also the cursor of the list. */
+            /** @description The position in the wallet, from 1 without a gap. Also the cursor of the list. */
             id: string;
             /** @description `delivery_fee`, `refund`, `top_up` or `operator_credit`. */
             kind: string;
             orderId?: components["schemas"]["OrderId"] | null;
-            /** @description The business's own name for that order; portal-api adds it, wallet does not know it. */
+            /** @description The business's reference of that order. portal-api adds it, because wallet does not know it. */
             orderReference?: string | null;
-            /** @description The operator's reference of a credit, the id of a top-up. */
+            /** @description The operator's reference of a credit, or the id of a top-up. */
             reference?: string | null;
             transferId: components["schemas"]["TransferId"];
         };
-        /** @description How far the erasure of a business's completed orders is. */
+        /** @description The progress of the erasure of a business's completed orders. */
         ErasureView: {
             /**
              * Format: date-time
-             * @description Null while it is under way.
+             * @description Null while the erasure is running.
              */
             completedAt?: string | null;
             /**
              * Format: int64
-             * @description Orders erased by it so far.
+             * @description The number of orders erased so far.
              */
             erased: number;
             /**
              * Format: int64
-             * @description Orders that were under way when it came to them. They are left as they are.
+             * @description The number of orders that were still in delivery and therefore skipped.
              */
             notCompleted: number;
             /**
              * Format: date-time
-             * @description Orders that were placed later are not meant.
+             * @description The erasure covers orders that were placed before this time.
              */
             requestedAt: string;
         };
@@ -1676,12 +1680,12 @@ export interface components {
             requiredRole?: components["schemas"]["Role"] | null;
         };
         /**
-         * @description An event; receivers drop a repeated one by this id.
+         * @description An event. Receivers use this id to drop duplicates.
          * @example evt_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         EventId: string;
         /**
-         * @description What happened.
+         * @description The kind of an event.
          * @enum {string}
          */
         EventKind: "order.created" | "driver.assigned" | "driver.unassigned" | "order.picked_up" | "order.out_for_delivery" | "order.delivered" | "order.failed" | "order.cancelled" | "order.returned" | "cod.collected" | "cod.handed_over" | "cod.settled" | "wallet.low_balance" | "webhook.test";
@@ -1707,7 +1711,7 @@ export interface components {
             role: components["schemas"]["Role"];
         };
         /**
-         * @description What must be so before a business orders for real.
+         * @description A condition for live orders.
          * @enum {string}
          */
         GoLiveItem: "successful_test_order" | "business_active" | "subscription_active" | "live_access_active" | "wallet_funded" | "pickup_profile_complete";
@@ -1742,7 +1746,7 @@ export interface components {
             webhookConnectionTest: components["schemas"]["IndicatorView"];
         };
         /**
-         * @description An invitation to a business. Names it; it is not the secret of its link.
+         * @description An invitation to a business. It identifies the invitation; the secret of its link is separate.
          * @example inv_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         InvitationId: string;
@@ -1780,7 +1784,7 @@ export interface components {
             done: boolean;
             label: string;
         };
-        /** @description The portal's “last delivery” indicator: the label is `Never` until the first (`spec.md` §2.6). */
+        /** @description The portal's “last delivery” indicator. The label is `Never` before the first delivery (SPECIFICATION §2.6). */
         LastDelivery: {
             /** Format: date-time */
             at?: string | null;
@@ -1816,14 +1820,14 @@ export interface components {
             enabled: boolean;
         };
         /**
-         * @description For trying out, or for real.
+         * @description Test or live.
          * @enum {string}
          */
         Mode: "test" | "live";
         ModeActivity: {
             /**
              * Format: int64
-             * @description Placed in the last 24 hours; 100000 stands for more.
+             * @description Orders of the last 24 hours; 100000 means 100,000 or more.
              */
             last24h: number;
             /**
@@ -1833,13 +1837,13 @@ export interface components {
             lastAt?: string | null;
             /**
              * Format: int64
-             * @description Whose payment is not decided yet; 100000 stands for more. Test orders are paid by nobody.
+             * @description Orders whose payment is undecided; 100000 means 100,000 or more. Always 0 for test orders.
              */
             pending: number;
         };
-        /** @description Money that the order took from the wallet, or that came back. */
+        /** @description Money that the order took from the wallet, or that was refunded. */
         MoneyView: {
-            /** @description Negative for money that leaves the wallet. */
+            /** @description Negative when money leaves the wallet. */
             amountPaise: components["schemas"]["Paise"];
             balanceAfterPaise: components["schemas"]["Paise"];
             id: components["schemas"]["TransferId"];
@@ -1848,7 +1852,7 @@ export interface components {
             /** Format: date-time */
             recordedAt: string;
         };
-        /** @description A new signing secret, which signs beside the present one until then. */
+        /** @description A new signing secret, which signs alongside the current one until `activates_at`. */
         NextSecret: {
             /** Format: date-time */
             activatesAt: string;
@@ -1857,7 +1861,7 @@ export interface components {
             customerNote?: string | null;
             internalNote?: string | null;
         };
-        /** @description So much of the time that an endpoint may only fail had passed. */
+        /** @description The owner was warned: a share of the time after which a failing endpoint is disabled had passed. */
         Notice: {
             /** Format: date-time */
             at: string;
@@ -1875,7 +1879,7 @@ export interface components {
             /** Format: date-time */
             expiresAt: string;
         };
-        /** @description A move of an order. */
+        /** @description A change of an order. */
         OrderEventView: {
             codStatus: components["schemas"]["CodStatus"];
             data: Record<string, never>;
@@ -1883,12 +1887,12 @@ export interface components {
             id: components["schemas"]["EventId"];
             /**
              * Format: date-time
-             * @description When the fleet says it happened.
+             * @description When it happened, as reported by the fleet.
              */
             occurredAt: string;
             /**
              * Format: date-time
-             * @description When order-api wrote it down.
+             * @description When order-api recorded it.
              */
             recordedAt: string;
             /** Format: int64 */
@@ -1900,7 +1904,7 @@ export interface components {
          * @example ord_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         OrderId: string;
-        /** @description An order, in the one shape that the integration API and the portal share. The details are those of `spec.md` §2.1. */
+        /** @description An order, as the integration API and the portal show it. SPECIFICATION §2.1 describes the details. */
         OrderView: {
             codCollectedPaise?: components["schemas"]["Paise"] | null;
             codDifferencePaise?: components["schemas"]["Paise"] | null;
@@ -1913,7 +1917,7 @@ export interface components {
             customer: components["schemas"]["Customer"];
             delivery: components["schemas"]["DeliveryAddress"];
             driver?: components["schemas"]["DriverView"] | null;
-            /** @description What the live order took from the wallet; 0 for a test order. */
+            /** @description The fee that the live order took from the wallet; 0 for a test order. */
             feeChargedPaise: components["schemas"]["Paise"];
             id: components["schemas"]["OrderId"];
             mode: components["schemas"]["Mode"];
@@ -1924,16 +1928,16 @@ export interface components {
             payment: components["schemas"]["Payment"];
             /**
              * Format: date-time
-             * @description When what it told of people was erased: texts, contacts, addresses and the driver are null since; PIN codes,
-             *     amounts and measures are not.
+             * @description When the order's personal data was erased. Texts, contacts, addresses and the driver are null since then; PIN
+             *     codes, amounts and measures remain.
              */
             personalDataErasedAt?: string | null;
             pickup?: components["schemas"]["PickupPlace"] | null;
             /** @description Why the delivery failed, was cancelled or returned. */
             reason?: string | null;
-            /** @description What goes back to the wallet: the whole fee of a live order that was cancelled, or failed, before its pickup. */
+            /** @description The refund: the whole fee of a live order that was cancelled or failed before its pickup. */
             refundedPaise?: components["schemas"]["Paise"];
-            /** @description The same value as `id` (`spec.md` §2.2). */
+            /** @description The same value as `id` (SPECIFICATION §2.2). */
             serviceOrderId: components["schemas"]["OrderId"];
             status: components["schemas"]["DeliveryStatus"];
             trackingCode: components["schemas"]["TrackingCode"];
@@ -1959,7 +1963,7 @@ export interface components {
             /** @description As the browser called itself. */
             userAgent?: string | null;
         };
-        /** @description What is in it. */
+        /** @description The parcel. */
         Package: {
             description?: string | null;
             fragile?: boolean | null;
@@ -1977,7 +1981,7 @@ export interface components {
                 createdAt: string;
                 /**
                  * Format: date-time
-                 * @description The end of a rotated key's grace.
+                 * @description The end of a rotated key's grace period.
                  */
                 expiresAt?: string | null;
                 id: components["schemas"]["ApiKeyId"];
@@ -1990,7 +1994,7 @@ export interface components {
                 /** Format: date-time */
                 revokedAt?: string | null;
             }[];
-            /** @description Whether more follow the last one here. */
+            /** @description Whether more entries follow. */
             hasMore: boolean;
         };
         /** @description One page of a list. */
@@ -1999,7 +2003,7 @@ export interface components {
                 /** @description Also the cursor of the list. */
                 businessId: components["schemas"]["BusinessId"];
             })[];
-            /** @description Whether more follow the last one here. */
+            /** @description Whether more entries follow. */
             hasMore: boolean;
         };
         /** @description One page of a list. */
@@ -2022,7 +2026,7 @@ export interface components {
                 subscription: string;
                 unlocked: boolean;
             }[];
-            /** @description Whether more follow the last one here. */
+            /** @description Whether more entries follow. */
             hasMore: boolean;
         };
         /** @description One page of a list. */
@@ -2034,11 +2038,11 @@ export interface components {
                 collectedPaise?: components["schemas"]["Paise"] | null;
                 /** Format: date-time */
                 deliveredAt?: string | null;
-                /** @description Whether any step's amount is unlike what was expected, or unlike the step before. */
+                /** @description Whether any step's amount differs from the expected amount or from the previous step. */
                 discrepant: boolean;
                 /**
                  * Format: date-time
-                 * @description Since when the business waits for it, or waited.
+                 * @description When the business started to wait for the cash.
                  */
                 dueSince: string;
                 expectedPaise?: components["schemas"]["Paise"] | null;
@@ -2053,7 +2057,7 @@ export interface components {
                 /** @description `pending` (delivered, not yet reported as collected), `collected`, `handed_over` or `settled`. */
                 status: string;
             }[];
-            /** @description Whether more follow the last one here. */
+            /** @description Whether more entries follow. */
             hasMore: boolean;
         };
         /** @description One page of a list. */
@@ -2063,49 +2067,49 @@ export interface components {
                 /** Format: date-time */
                 createdAt: string;
                 events: components["schemas"]["EventKind"][];
-                /** @description Whether the latest test that was passed was followed by a refusal of a wrong signature; null when that is not known. */
+                /** @description Whether the latest passed test was followed by a refusal of a wrong signature; null when unknown. */
                 forgedRefused?: boolean | null;
                 id: components["schemas"]["EndpointId"];
                 lastDelivery: components["schemas"]["LastDelivery"];
                 /**
                  * Format: int32
-                 * @description The most per second that its owner wants; the operator's limit when null.
+                 * @description The owner's limit of deliveries per second; null means the operator's limit.
                  */
                 maxPerSecond?: number | null;
                 modes: components["schemas"]["Mode"][];
                 nextSecret?: components["schemas"]["NextSecret"] | null;
                 /**
                  * Format: int64
-                 * @description Deliveries that came or waited while it was disabled; 100000 stands for more.
+                 * @description Deliveries held while the endpoint is disabled; 100000 means 100,000 or more.
                  */
                 parkedDeliveries: number;
                 status: components["schemas"]["EndpointStatus"];
                 trouble?: components["schemas"]["Trouble"] | null;
                 url: string;
             }[];
-            /** @description Whether more follow the last one here. */
+            /** @description Whether more entries follow. */
             hasMore: boolean;
         };
         /** @description One page of a list. */
         Page_EntryView: {
             data: {
-                /** @description Negative for money that leaves the wallet. */
+                /** @description Negative when money leaves the wallet. */
                 amountPaise: components["schemas"]["Paise"];
                 balanceAfterPaise: components["schemas"]["Paise"];
                 /** Format: date-time */
                 createdAt: string;
-                /** @description The position in the wallet, from 1 without a gap; also the cursor of the list. */
+                /** @description The position in the wallet, from 1 without a gap. Also the cursor of the list. */
                 id: string;
                 /** @description `delivery_fee`, `refund`, `top_up` or `operator_credit`. */
                 kind: string;
                 orderId?: components["schemas"]["OrderId"] | null;
-                /** @description The business's own name for that order; portal-api adds it, wallet does not know it. */
+                /** @description The business's reference of that order. portal-api adds it, because wallet does not know it. */
                 orderReference?: string | null;
-                /** @description The operator's reference of a credit, the id of a top-up. */
+                /** @description The operator's reference of a credit, or the id of a top-up. */
                 reference?: string | null;
                 transferId: components["schemas"]["TransferId"];
             }[];
-            /** @description Whether more follow the last one here. */
+            /** @description Whether more entries follow. */
             hasMore: boolean;
         };
         /** @description One page of a list. */
@@ -2123,7 +2127,7 @@ export interface components {
                 /** @description The link, in the answer that made it alone. */
                 url?: string | null;
             }[];
-            /** @description Whether more follow the last one here. */
+            /** @description Whether more entries follow. */
             hasMore: boolean;
         };
         /** @description One page of a list. */
@@ -2140,7 +2144,7 @@ export interface components {
                 requestId?: string | null;
                 target?: components["schemas"]["TargetView"] | null;
             }[];
-            /** @description Whether more follow the last one here. */
+            /** @description Whether more entries follow. */
             hasMore: boolean;
         };
         /** @description One page of a list. */
@@ -2157,7 +2161,7 @@ export interface components {
                 customer: components["schemas"]["Customer"];
                 delivery: components["schemas"]["DeliveryAddress"];
                 driver?: components["schemas"]["DriverView"] | null;
-                /** @description What the live order took from the wallet; 0 for a test order. */
+                /** @description The fee that the live order took from the wallet; 0 for a test order. */
                 feeChargedPaise: components["schemas"]["Paise"];
                 id: components["schemas"]["OrderId"];
                 mode: components["schemas"]["Mode"];
@@ -2168,16 +2172,16 @@ export interface components {
                 payment: components["schemas"]["Payment"];
                 /**
                  * Format: date-time
-                 * @description When what it told of people was erased: texts, contacts, addresses and the driver are null since; PIN codes,
-                 *     amounts and measures are not.
+                 * @description When the order's personal data was erased. Texts, contacts, addresses and the driver are null since then; PIN
+                 *     codes, amounts and measures remain.
                  */
                 personalDataErasedAt?: string | null;
                 pickup?: components["schemas"]["PickupPlace"] | null;
                 /** @description Why the delivery failed, was cancelled or returned. */
                 reason?: string | null;
-                /** @description What goes back to the wallet: the whole fee of a live order that was cancelled, or failed, before its pickup. */
+                /** @description The refund: the whole fee of a live order that was cancelled or failed before its pickup. */
                 refundedPaise?: components["schemas"]["Paise"];
-                /** @description The same value as `id` (`spec.md` §2.2). */
+                /** @description The same value as `id` (SPECIFICATION §2.2). */
                 serviceOrderId: components["schemas"]["OrderId"];
                 status: components["schemas"]["DeliveryStatus"];
                 trackingCode: components["schemas"]["TrackingCode"];
@@ -2185,7 +2189,7 @@ export interface components {
                 /** Format: date-time */
                 updatedAt: string;
             }[];
-            /** @description Whether more follow the last one here. */
+            /** @description Whether more entries follow. */
             hasMore: boolean;
         };
         /** @description One page of a list. */
@@ -2203,7 +2207,7 @@ export interface components {
                 /** @description As the browser called itself. */
                 userAgent?: string | null;
             }[];
-            /** @description Whether more follow the last one here. */
+            /** @description Whether more entries follow. */
             hasMore: boolean;
         };
         /** @description One page of a list. */
@@ -2213,7 +2217,7 @@ export interface components {
                 createdAt: string;
                 /**
                  * Format: int64
-                 * @description How many of them are sent, or about to be.
+                 * @description The number of deliveries that are sent or queued.
                  */
                 done: number;
                 /** Format: date-time */
@@ -2225,13 +2229,13 @@ export interface components {
                 status: components["schemas"]["RecoveryState"];
                 /**
                  * Format: int64
-                 * @description In deliveries. Of very many, as far as they are counted: it grows while the job runs.
+                 * @description The number of deliveries. Of a large recovery, the number counted so far: it grows while the job runs.
                  */
                 total: number;
                 /** Format: date-time */
                 until: string;
             }[];
-            /** @description Whether more follow the last one here. */
+            /** @description Whether more entries follow. */
             hasMore: boolean;
         };
         /** @description One page of a list. */
@@ -2247,15 +2251,15 @@ export interface components {
                 /** @description Whether it is the one who asks. */
                 you: boolean;
             }[];
-            /** @description Whether more follow the last one here. */
+            /** @description Whether more entries follow. */
             hasMore: boolean;
         };
         /**
          * Format: int64
-         * @description An amount in paise: 100 are one rupee.
+         * @description An amount in paise. 100 paise are one rupee.
          */
         Paise: number;
-        /** @description How it is paid. */
+        /** @description The payment. */
         Payment: {
             codAmountPaise?: components["schemas"]["Paise"] | null;
             currency?: string | null;
@@ -2269,7 +2273,7 @@ export interface components {
          * @enum {string}
          */
         PaymentType: "cod" | "prepaid";
-        /** @description Where it is fetched. */
+        /** @description The pickup address. */
         PickupPlace: {
             addressLine1?: string | null;
             addressLine2?: string | null;
@@ -2286,7 +2290,7 @@ export interface components {
             pincode?: string | null;
             state?: string | null;
         };
-        /** @description The pickup fields of `spec.md` §2.1. */
+        /** @description The pickup fields of SPECIFICATION §2.1. */
         PickupProfile: {
             addressLine1: string;
             addressLine2?: string | null;
@@ -2336,22 +2340,22 @@ export interface components {
             until?: string | null;
         };
         /**
-         * @description A job that sends again what an endpoint missed.
+         * @description A job that resends the events that an endpoint missed.
          * @example whr_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         RecoveryId: string;
         /**
-         * @description Where a recovery stands.
+         * @description The status of a recovery.
          * @enum {string}
          */
         RecoveryState: "running" | "completed" | "cancelled";
-        /** @description A job that sends again what an endpoint missed. */
+        /** @description A job that resends the events that an endpoint missed. */
         RecoveryView: {
             /** Format: date-time */
             createdAt: string;
             /**
              * Format: int64
-             * @description How many of them are sent, or about to be.
+             * @description The number of deliveries that are sent or queued.
              */
             done: number;
             /** Format: date-time */
@@ -2363,7 +2367,7 @@ export interface components {
             status: components["schemas"]["RecoveryState"];
             /**
              * Format: int64
-             * @description In deliveries. Of very many, as far as they are counted: it grows while the job runs.
+             * @description The number of deliveries. Of a large recovery, the number counted so far: it grows while the job runs.
              */
             total: number;
             /** Format: date-time */
@@ -2373,7 +2377,7 @@ export interface components {
             redelivery: components["schemas"]["Redelivery"];
         };
         /**
-         * @description What asking to send a delivery again did.
+         * @description The effect of a request to redeliver.
          * @enum {string}
          */
         Redelivery: "queued" | "brought_forward" | "under_way" | "waits_its_turn";
@@ -2435,7 +2439,7 @@ export interface components {
             replaceStaged?: boolean | null;
         };
         /**
-         * @description A log-in of a user. Names the session; it is not the secret that opens it.
+         * @description A user's session. It identifies the session; the session's secret is separate.
          * @example ses_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         SessionId: string;
@@ -2464,7 +2468,7 @@ export interface components {
              */
             password: string;
         };
-        /** @description Whether a signature fits, and why not. */
+        /** @description The result of a signature check. */
         SignatureFindings: {
             expected: string;
             matches: boolean;
@@ -2474,16 +2478,16 @@ export interface components {
         };
         SignatureProblem: {
             code: string;
-            /** @description What to do about it. */
+            /** @description How to fix it. */
             message: string;
         };
         Simulate: {
             /** @description An event kind, or `auto`: to the end by itself. */
             event: string;
         };
-        /** @description A test order after a simulated event, or with a run that has begun. */
+        /** @description A test order after a simulated event, or with a running simulation. */
         SimulatedOrderView: components["schemas"]["OrderView"] & {
-            /** @description What can be simulated next. */
+            /** @description The events that can be simulated next. */
             legal: components["schemas"]["EventKind"][];
             simulation?: components["schemas"]["SimulationView"] | null;
         };
@@ -2491,7 +2495,7 @@ export interface components {
             /** Format: date-time */
             nextAt: string;
             nextEvent?: components["schemas"]["EventKind"] | null;
-            /** @description How it ends: `delivered`, `failed`, `cancelled` or `no_driver`. */
+            /** @description The end of the simulation: `delivered`, `failed`, `cancelled` or `no_driver`. */
             scenario: string;
         };
         SpendDay: {
@@ -2500,15 +2504,15 @@ export interface components {
             feesPaise: components["schemas"]["Paise"];
             /**
              * Format: int64
-             * @description How many orders were paid.
+             * @description The number of orders paid on this day.
              */
             orders: number;
-            /** @description Fees that came back on that day, whenever they were paid. */
+            /** @description Fees refunded on this day, whenever they were paid. */
             refundsPaise: components["schemas"]["Paise"];
         };
-        /** @description What delivery fees cost, day by day in a time zone, oldest first. */
+        /** @description The cost of delivery fees per day in a time zone, oldest first. */
         SpendView: {
-            /** @description Every day there is, with those on which nothing moved. */
+            /** @description Every day of the period, including days without payments. */
             days: components["schemas"]["SpendDay"][];
             timeZone: string;
         };
@@ -2533,18 +2537,18 @@ export interface components {
             label?: string | null;
             type: string;
         };
-        /** @description What a test of an endpoint brought, right away. */
+        /** @description The result of an endpoint's test. */
         TestResult: {
             /** Format: int64 */
             durationMs: number;
             error?: string | null;
             eventId: components["schemas"]["EventId"];
             forgedEventId?: components["schemas"]["EventId"] | null;
-            /** @description What is wrong with the receiver's answer to a wrong signature, in words. */
+            /** @description The problem with the receiver's response to the wrong signature. */
             forgedProblem?: string | null;
             /**
-             * @description Whether the receiver then refused a webhook with a wrong signature. Null when none was sent, because the signed one
-             *     was not taken, or when it could not be told.
+             * @description Whether the receiver refused a webhook with a wrong signature. Null when none was sent, because the signed
+             *     webhook failed, or when the result is unclear.
              */
             forgedRefused?: boolean | null;
             /** Format: int32 */
@@ -2553,7 +2557,7 @@ export interface components {
             responseStatus?: number | null;
             succeeded: boolean;
         };
-        /** @description One entry of an order's timeline, by its `type`. Each has an `id` and a `recordedAt`; the list is ordered by them. */
+        /** @description One entry of an order's timeline, by its `type`. The list is sorted by `recordedAt` and `id`, which every entry has. */
         TimelineEntry: (components["schemas"]["OrderEventView"] & {
             /** @enum {string} */
             type: "status";
@@ -2568,7 +2572,10 @@ export interface components {
         TimelinePage: {
             data: components["schemas"]["TimelineEntry"][];
             hasMore: boolean;
-            /** @description Whose entries are missing because they did not answer: `wallet`, `webhook-dispatcher`. Read the page again later. */
+            /**
+             * @description The services that did not answer, so that their entries are missing: `wallet`, `webhook-dispatcher`. Read the
+             *     page again later.
+             */
             incomplete?: string[];
         };
         TokenAndPassword: {
@@ -2591,7 +2598,7 @@ export interface components {
         /** @description A top-up through the payment provider. */
         TopUpView: {
             amountPaise: components["schemas"]["Paise"];
-            /** @description The wallet's, now. */
+            /** @description The wallet's current balance. */
             balancePaise: components["schemas"]["Paise"];
             checkout?: components["schemas"]["CheckoutView"] | null;
             /** Format: date-time */
@@ -2599,26 +2606,26 @@ export interface components {
             id: components["schemas"]["TopUpId"];
             provider: string;
             /**
-             * @description `pending` until the provider confirms, then `succeeded`; the sandbox succeeds at once. `failed` when nobody paid
-             *     for a week; a payment that comes even later still makes it `succeeded`.
+             * @description `pending` until the provider confirms, then `succeeded`; the sandbox succeeds at once. `failed` after a week
+             *     without a payment; a later payment still makes it `succeeded`.
              */
             status: string;
         };
-        /** @description What a delivery is followed by; it begins with `TEST-` in test mode. */
+        /** @description The code under which a delivery is tracked. It starts with `TEST-` in test mode. */
         TrackingCode: string;
         /**
          * @description A transfer in the ledger.
          * @example trf_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         TransferId: string;
-        /** @description What is wrong with an endpoint, and what will come of it. */
+        /** @description The problem of an endpoint, and its consequences. */
         Trouble: {
             /** Format: date-time */
             disabledAt?: string | null;
             disabledReason?: string | null;
             /**
              * Format: date-time
-             * @description Then it is disabled, if every attempt fails until then.
+             * @description When the endpoint is disabled if every attempt fails until then.
              */
             disablesAt?: string | null;
             /** Format: date-time */
@@ -2627,7 +2634,8 @@ export interface components {
             notices: components["schemas"]["Notice"][];
             /**
              * Format: date-time
-             * @description Nothing is sent to it until then, since it only fails; afterwards one webhook at a time, to see.
+             * @description No delivery is sent until then, because every attempt fails. Afterwards one delivery at a time probes the
+             *     endpoint.
              */
             restingUntil?: string | null;
         };
@@ -2671,16 +2679,16 @@ export interface components {
             signature: string;
             timestamp: string;
         };
-        /** @description `GET /internal/wallets/{business}`. A business that never topped up has an empty wallet, not none. */
+        /** @description `GET /internal/wallets/{business}`. A business without top-ups has an empty wallet. */
         WalletView: {
             balancePaise: components["schemas"]["Paise"];
             currency: string;
             /**
              * Format: date-time
-             * @description The first top-up or credit; from then on the wallet counts as funded (`design.md` §5).
+             * @description The first top-up or credit. The wallet counts as funded from then on (SPECIFICATION §12).
              */
             fundedAt?: string | null;
-            /** @description Below this the wallet shows as low. */
+            /** @description Below this amount, the wallet's status is low. */
             lowBalanceThresholdPaise: components["schemas"]["Paise"];
         };
         /**
@@ -2688,7 +2696,7 @@ export interface components {
          * @example whd_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         WebhookDeliveryId: string;
-        /** @description What became of a webhook. It stands where the webhook came to be; its outcome changes in place. */
+        /** @description The outcome of a webhook. The entry keeps its position in the timeline when the outcome changes. */
         WebhookOutcomeView: {
             /** Format: int32 */
             attempts: number;
@@ -2703,14 +2711,14 @@ export interface components {
             lastError?: string | null;
             /**
              * Format: int32
-             * @description Absent when no answer came.
+             * @description Absent without a response.
              */
             lastResponseStatus?: number | null;
             /** Format: date-time */
             nextAttemptAt?: string | null;
             /** Format: date-time */
             recordedAt: string;
-            /** @description The same as `status`, by its former name. */
+            /** @description The same as `status`, under its former name. */
             state: components["schemas"]["DeliveryState"];
             status?: components["schemas"]["DeliveryState"] | null;
         };

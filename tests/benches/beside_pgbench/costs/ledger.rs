@@ -1,4 +1,4 @@
-//! What has been written, sent and used so far, as PostgreSQL, the services and the kernel count it.
+//! The work so far, as PostgreSQL, the services and the kernel count it.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use reqwest::Method;
 
 use crate::cpu::Cpu;
 
-/// One reading; what lies between two is what something cost.
+/// One reading. The difference of two readings is a cost.
 pub(crate) struct Ledger {
     pub(crate) cpu: Cpu,
     pub(crate) counts: Counts,
@@ -18,14 +18,14 @@ pub(crate) struct Ledger {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Counts {
     pub(crate) commits: f64,
-    /// Inserted, updated or deleted.
+    /// Rows inserted, updated or deleted.
     pub(crate) rows: f64,
     pub(crate) wal_bytes: f64,
-    /// Tables and indexes, as they grow.
+    /// The size of tables and indexes.
     pub(crate) disk_bytes: f64,
     pub(crate) published: f64,
     pub(crate) consumed: f64,
-    /// Between all processes of the machine, which talk over the loopback interface.
+    /// Bytes between all processes of the machine, which use the loopback interface.
     pub(crate) network_bytes: f64,
 }
 
@@ -33,7 +33,7 @@ const COUNTS: &str = "SELECT xact_commit, tup_inserted + tup_updated + tup_delet
     FROM pg_stat_database WHERE datname = current_database()";
 
 impl Ledger {
-    /// Of the five services and their databases.
+    /// The readings of the five services and their databases.
     pub(crate) async fn of(stack: &Stack) -> anyhow::Result<Self> {
         let urls = Service::ALL.map(|service| stack.database_url(service));
         let mut ledger = Self::of_databases(stack, &urls).await?;
@@ -83,7 +83,7 @@ impl Counts {
     }
 }
 
-/// Of a counter's time series that have this label.
+/// The series of a counter with this label.
 fn sum(metrics: &str, name: &str, label: &str) -> f64 {
     let series = metrics.lines().filter(|line| line.starts_with(name) && line.contains(label));
     series.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()

@@ -1,5 +1,5 @@
-//! What one order, one report of the fleet and one webhook cost: processor time, commits, rows, bytes and broker messages of all
-//! parts together. `proto-docs/SCALE.md` reckons with these.
+//! The cost of one order, one fleet report and one webhook: processor time, commits, rows, bytes and broker messages of
+//! all parts. `proto-docs/SCALE.md` uses these figures.
 
 mod ledger;
 
@@ -22,8 +22,8 @@ use ledger::{Counts, Ledger};
 const CLIENTS: usize = 16;
 const TIME: Duration = Duration::from_secs(5);
 const IDLE: Duration = Duration::from_secs(20);
-/// PostgreSQL's processes tell of their commits and rows within ten seconds of having nothing to do.
-const TOLD: Duration = Duration::from_secs(12);
+/// PostgreSQL's processes report their commits and rows within ten seconds of being idle.
+const COUNTERS_DELAY: Duration = Duration::from_secs(12);
 
 pub(crate) async fn run() -> anyhow::Result<Section> {
     let bench = Bench::start().await?;
@@ -54,7 +54,7 @@ async fn calls(target: &Arc<Target>, name: &str) -> anyhow::Result<usize> {
     Ok(load::run(target, name, CLIENTS, TIME).await?.calls())
 }
 
-/// Every placed live order's deliveries, all of them assigned first, then all picked up, and so on.
+/// The deliveries of every placed live order: first all are assigned, then all picked up, and so on.
 async fn reports(stack: &Stack) -> anyhow::Result<Arc<Target>> {
     let sql = "SELECT id FROM orders WHERE mode = 'live' AND placement = 'placed'";
     let ids: Vec<String> = stack.query(Service::OrderApi, sql).await?.lines().map(str::to_owned).collect();
@@ -76,25 +76,25 @@ async fn reports(stack: &Stack) -> anyhow::Result<Arc<Target>> {
     })
 }
 
-/// The figures, and what is taken off each since it would have happened without the work.
+/// The figures, and the idle cost that is subtracted from each.
 struct Book<'a> {
     stack: &'a Stack,
-    /// A second.
+    /// Per second.
     idle: Counts,
     figures: Vec<Figure>,
 }
 
-/// For one piece of work.
+/// Per piece of work.
 struct Cost {
     cpu: f64,
     counts: Counts,
 }
 
 impl Book<'_> {
-    /// Nothing is asked of the stack.
+    /// Measures the idle stack.
     async fn rest(&mut self) -> anyhow::Result<()> {
-        say("The stack rests");
-        sleep(TOLD).await;
+        say("Measuring the idle stack");
+        sleep(COUNTERS_DELAY).await;
         let before = Ledger::of(self.stack).await?;
         sleep(IDLE).await;
         let used = Ledger::of(self.stack).await?.since(&before);
@@ -110,7 +110,7 @@ impl Book<'_> {
         Ok(())
     }
 
-    /// What the same commits cost when nothing else is done.
+    /// The cost of the same commits alone.
     async fn pgbench(&self, baseline: &crate::pgbench::Baseline) -> anyhow::Result<Cost> {
         let before = Ledger::of_databases(self.stack, &[baseline.url()]).await?;
         let done = baseline.run(CLIENTS, TIME).await?.per_second * TIME.as_secs_f64();
@@ -119,19 +119,19 @@ impl Book<'_> {
         Ok(Cost { cpu: used.cpu.of_stack() / done, counts })
     }
 
-    /// `work` tells how many pieces were done.
+    /// `work` returns the number of pieces done.
     async fn work(
         &mut self,
         unit: &str,
-        beside: Option<&Cost>,
+        comparison: Option<&Cost>,
         work: impl AsyncFn() -> anyhow::Result<usize>,
     ) -> anyhow::Result<()> {
-        say(&format!("The cost of a {unit}"));
-        sleep(TOLD).await;
+        say(&format!("Measuring the cost of a {unit}"));
+        sleep(COUNTERS_DELAY).await;
         let (before, begun) = (Ledger::of(self.stack).await?, Instant::now());
         let done = work().await? as f64;
         compare::drained(self.stack).await?;
-        sleep(TOLD).await;
+        sleep(COUNTERS_DELAY).await;
         let passed = begun.elapsed().as_secs_f64();
         let used = Ledger::of(self.stack).await?.since(&before);
         let counts = used.counts.with(&self.idle, |count, idle| (count - idle * passed) / done);
@@ -143,16 +143,16 @@ impl Book<'_> {
         .note(used.cpu.text(done))
         .note(used.cpu.others_text())
         .note(format!("of {done:.0}"));
-        self.figures.push(match beside {
-            Some(theirs) => cpu.beside(PGBENCH, theirs.cpu * 1_000.0),
+        self.figures.push(match comparison {
+            Some(theirs) => cpu.compared_with(PGBENCH, theirs.cpu * 1_000.0),
             None => cpu,
         });
-        let theirs = beside.map(|cost| cost.counts);
+        let theirs = comparison.map(|cost| cost.counts);
         let mut add = |what: &str, unit_of: Unit, of: fn(&Counts) -> f64| {
             let figure = Figure::new(format!("{unit}: {what}"), of(&counts), unit_of);
             let theirs = theirs.as_ref().map(of).filter(|theirs| *theirs > 0.0);
             self.figures.push(match theirs {
-                Some(theirs) => figure.beside(PGBENCH, theirs),
+                Some(theirs) => figure.compared_with(PGBENCH, theirs),
                 None => figure,
             });
         };

@@ -1,7 +1,7 @@
--- What is asked of a wallet, with nothing of a ledger: a balance that never goes below zero, and a row for each debit, in one
--- transaction. The tables are the wallet's own `wallets` and `debits`, with their indexes and constraints and without their
--- triggers; there are no transfers and no entries. The rows are as wide as ours. The ids of one client grow, like ours, so
--- that its rows come at the end of what it wrote before. Nothing is looked up first: a debit that is sent again would fail.
+-- A wallet without a ledger: a balance that never goes below zero, and a row per debit, in one transaction. The tables are
+-- the wallet's own `wallets` and `debits`, with their indexes and constraints and without their triggers; there are no
+-- transfers and no entries. The rows are as wide as ours. The ids of one client increase, like ours, so its rows are
+-- appended. Nothing is looked up first: a repeated debit would fail.
 \set n :n + 1
 \set wallet random(1, :wallets)
 BEGIN;

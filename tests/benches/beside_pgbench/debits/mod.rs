@@ -1,4 +1,5 @@
-//! Debits through wallet's internal endpoint, which keeps a ledger, beside pgbench taking the same fees from plain tables.
+//! Debits through the ledger of wallet's internal endpoint, compared with pgbench taking the same fees from plain
+//! tables.
 
 use std::sync::Arc;
 
@@ -55,7 +56,7 @@ async fn compare(
         .await
 }
 
-/// Businesses whose wallets hold enough for all debits of a run.
+/// Businesses whose wallets suffice for all debits of a run.
 async fn fund(stack: &Stack, wallets: u32) -> anyhow::Result<Vec<BusinessId>> {
     let (clock, entropy) = (Clock::system(), Entropy::from_system()?);
     let wallet = Api::new(stack.internal_url(Service::Wallet))?;
@@ -70,7 +71,7 @@ async fn fund(stack: &Stack, wallets: u32) -> anyhow::Result<Vec<BusinessId>> {
     Ok(businesses)
 }
 
-/// Debits of orders that were never there before, each from any of the wallets.
+/// Debits of new orders, each from a random wallet.
 fn target(stack: &Stack, businesses: Vec<BusinessId>) -> anyhow::Result<Arc<Target>> {
     let (clock, entropy) = (Clock::system(), Entropy::from_system()?);
     let token = stack.internal_token();
@@ -86,7 +87,7 @@ fn target(stack: &Stack, businesses: Vec<BusinessId>) -> anyhow::Result<Arc<Targ
     })
 }
 
-/// A database beside the wallet's, with the same tables and as many wallets.
+/// A database next to the wallet's, with the same tables and as many wallets.
 async fn baseline(stack: &Stack, wallets: u32) -> anyhow::Result<Baseline> {
     let name = format!("bench_debits_{wallets}");
     let url = stack.create_database(&name).await?;

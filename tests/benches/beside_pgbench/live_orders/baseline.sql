@@ -1,8 +1,8 @@
--- The three commits of a live order: the intent; the debit as wallet writes it, with its ledger; the order placed, with its
--- timeline and its event. In one database and one session instead of two services. The tables are order-api's, and in the
--- schema `money` the wallet's, with their indexes, constraints and foreign keys, and without the triggers that check the
--- ledger (ours pays for them). Rows are as wide as ours, and the ids of one client grow. Nothing is looked up, nothing
--- can be sent twice, and nobody empties the outbox.
+-- The three commits of a live order: the intent; the debit as wallet writes it, with its ledger; the placed order, with its
+-- timeline and its event. In one database and one session instead of two services. The tables are order-api's and, in the
+-- schema `money`, the wallet's, with their indexes, constraints and foreign keys, and without the triggers that check the
+-- ledger (Waybill pays for them). Rows are as wide as ours, and the ids of one client increase. Nothing is looked up or
+-- repeated, and the outbox is not emptied.
 \set n :n + 1
 \set wallet random(1, :wallets)
 INSERT INTO orders (id, business_id, mode, placement, attempt, order_reference, idempotency_key, fingerprint,

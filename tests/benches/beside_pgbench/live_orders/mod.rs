@@ -1,5 +1,5 @@
-//! Live orders from end to end, of one business and so from one wallet, beside pgbench making the same three commits: on one
-//! wallet's row too, and once on many, where it waits for no lock.
+//! Live orders of one business, and so of one wallet, end to end, compared with pgbench making the same three commits:
+//! on one wallet's row too, and on many wallets without lock contention.
 
 use anyhow::Context;
 use domain::Paise;
@@ -14,10 +14,10 @@ use crate::pgbench::{self, Baseline, Script};
 use crate::tally::{self, POSTED, Tally};
 
 const CLIENTS_MOST: usize = 64;
-/// Clients, and the wallets that pgbench's orders are paid from.
+/// Clients, and the wallets of pgbench's orders.
 const CASES: [(usize, u32); 4] = [(1, 1), (16, 1), (CLIENTS_MOST, 1), (CLIENTS_MOST, 1_000)];
 const PLACED: &str = "SELECT count(*) FROM orders WHERE mode = 'live' AND placement = 'placed'";
-/// Of the first top-up, which the go-live list asks for.
+/// The first top-up, which the go-live list requires.
 const TOP_UP_PAISE: i64 = 100_000_000;
 
 pub(crate) async fn run() -> anyhow::Result<Section> {
@@ -45,7 +45,7 @@ pub(crate) async fn run() -> anyhow::Result<Section> {
     Ok(Section { title: "Live orders", figures })
 }
 
-/// A business that orders for real, with a wallet for all of it and nobody to send webhooks to; its Live key.
+/// A live business with enough money and without webhooks. Returns its Live key.
 pub(crate) async fn go_live(stack: &Stack) -> anyhow::Result<String> {
     let mut business = Business::sign_up(stack).await?;
     business.go_live(TOP_UP_PAISE).await?;
@@ -57,7 +57,7 @@ pub(crate) async fn go_live(stack: &Stack) -> anyhow::Result<String> {
     business.live_key.clone().context("no live key")
 }
 
-/// A database with the tables of both services, the wallet's in the schema `money`, and wallets; its URL.
+/// The URL of a database with wallets and the tables of both services, the wallet's in the schema `money`.
 pub(crate) async fn baseline_tables(stack: &Stack) -> anyhow::Result<String> {
     let url = stack.create_database("bench_live_orders").await?;
     pgbench::copy_tables(stack, Service::Wallet, &url).await?;

@@ -1,5 +1,5 @@
 \set number random(1, 1000000000000000)
--- The details, the receipt and (cut to its length) the event are the very bytes that order-api wrote for an order, so that
+-- The details, the receipt and (cut to its length) the event are bytes that order-api wrote for an order, so that
 -- both compress alike.
 BEGIN;
 INSERT INTO orders (id, business_id, mode, placement, attempt, order_reference, idempotency_key, fingerprint,

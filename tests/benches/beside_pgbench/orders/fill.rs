@@ -1,14 +1,13 @@
-//! A table that has grown: orders as an old deployment holds them, of a thousand businesses, written straight into the
-//! database.
+//! A large table: orders of a thousand businesses, as in an old deployment, inserted directly into the database.
 
 use std::time::Instant;
 
 use local_stack::{Service, Stack, say};
 
-/// In one statement, so that none takes minutes.
+/// The number of rows per statement, so that none takes minutes.
 const CHUNK: u64 = 100_000;
 
-/// Copies of the first order under keys of their own: ids that grow, as ours do, and codes and keys that do not.
+/// Copies of the first order with new keys: increasing ids, and random codes and keys.
 const FILL: &str = "
     WITH sample AS (SELECT details, receipt FROM orders ORDER BY id LIMIT 1),
     filled AS (
@@ -26,7 +25,7 @@ const FILL: &str = "
     SELECT id, 1, 'evt' || substr(id, 4), business_id, 'order.created', 'created', 'pending', '{}', created_at, created_at
     FROM filled";
 
-/// Adds orders until the table holds `wanted`.
+/// Adds orders until the table contains `wanted`.
 pub(crate) async fn fill(stack: &Stack, wanted: u64) -> anyhow::Result<()> {
     let begun = Instant::now();
     let held: u64 = stack.query(Service::OrderApi, "SELECT count(*) FROM orders").await?.trim().parse()?;

@@ -1,4 +1,4 @@
-//! Test orders through the whole of order-api, beside the same inserts and commit.
+//! Test orders through the whole of order-api, compared with the same inserts and commit.
 
 mod fill;
 
@@ -20,7 +20,7 @@ use crate::tally::Tally;
 const CLIENTS: [usize; 3] = [1, 16, 64];
 const STORED: &str = "SELECT count(*) FROM orders";
 
-/// With `grown`, once more with so many orders in the table.
+/// With `grown`, measures again with that many orders in the table.
 pub(crate) async fn run(grown: Option<u64>) -> anyhow::Result<Section> {
     let stack = crate::start_stack().await?;
     let target = target(&stack.order_api_origin(), &test_key(&stack, "bench").await?)?;
@@ -30,8 +30,8 @@ pub(crate) async fn run(grown: Option<u64>) -> anyhow::Result<Section> {
     for clients in CLIENTS {
         rows.push((compare(&stack, &baseline, &target, "the whole stack", clients).await?, None));
     }
-    // Everything shares this machine's few cores: what remains is order-api, its relay, and those it cannot do without.
-    say("Stopping the services that only listen to what order-api tells");
+    // All parts share the machine's few cores: only order-api, its relay and their dependencies remain.
+    say("Stopping the services that only consume order-api's events");
     for listening in [Service::WebhookDispatcher, Service::PortalApi, Service::Wallet] {
         stack.stop(listening).await?;
     }
@@ -59,7 +59,7 @@ async fn compare(
     comparison.run(async |calls| stored.grew_by(calls).await).await
 }
 
-/// Of a business of its own.
+/// With its own business.
 pub(crate) async fn test_key(stack: &Stack, name: &str) -> anyhow::Result<String> {
     let email = format!("{name}@example.com");
     let portal = Portal::sign_up(&stack.portal_api(), name, &email, "a-long-password").await?;
@@ -67,7 +67,7 @@ pub(crate) async fn test_key(stack: &Stack, name: &str) -> anyhow::Result<String
     text(&key, "key")
 }
 
-/// A database of that name beside order-api's with the same tables.
+/// A database with this name and the same tables, next to order-api's.
 pub(crate) async fn baseline(stack: &Stack, name: &str) -> anyhow::Result<Baseline> {
     let url = stack.create_database(name).await?;
     pgbench::copy_tables(stack, Service::OrderApi, &url).await?;

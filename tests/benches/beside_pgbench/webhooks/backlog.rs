@@ -1,4 +1,4 @@
-//! What a backlog of 100,000 for one endpoint needs of memory, and what it does to those beside it.
+//! The memory that a backlog of 100,000 events for one endpoint needs, and its effect on other endpoints.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::figure::{Figure, Unit};
 
 const BACKLOG: usize = 100_000;
 const PER_SECOND: u32 = 100;
-/// What a fresh process does at its start is over by then.
+/// The initial work of a fresh process is over by then.
 const REST: Duration = Duration::from_secs(3);
 
 pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
@@ -41,7 +41,7 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let waiting = resident(bench)?;
     let asleep = isolation::measure(bench, &healthy, PER_SECOND, &mut received).await?;
 
-    say("The endpoint is resumed");
+    say("Resuming the endpoint");
     bench.set_status(&endpoint, "active").await?;
     let draining = isolation::measure(bench, &healthy, PER_SECOND, &mut received).await?;
     let left = bench.pending(std::slice::from_ref(&endpoint)).await?;
@@ -53,7 +53,7 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         waiting,
         Unit::Megabytes,
     )
-    .beside("idle after its start", idle)
+    .compared_with("idle after its start", idle)
     .note(format!("while it is sent {drained:.1} MB, with {left} left; after the groups before {used:.1} MB"))
     .note(format!("accepted at {accepted:.0}/s"));
     Ok(vec![

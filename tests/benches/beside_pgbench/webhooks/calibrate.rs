@@ -1,4 +1,4 @@
-//! What the machine can do at all: pgbench making the commits of an order, and a bare loop of HTTP calls to the receiver.
+//! The limits of the machine: pgbench making the commits of an order, and a bare loop of HTTP calls to the receiver.
 
 use std::time::Duration;
 
@@ -15,28 +15,28 @@ use crate::{compare, cpu, order, orders};
 
 const TIME: Duration = Duration::from_secs(5);
 const PGBENCH_CLIENTS: usize = 32;
-/// As many as the dispatcher sends at once by default.
+/// The dispatcher's default number of concurrent requests.
 const CONNECTIONS: usize = 32;
 /// As long as a webhook's body.
 const BODY: &str = r#"{"id":"evt_01KAKPXA3M0000000000000000","event":"order.created","sequence":1,"mode":"test","occurredAt":"2026-01-01T00:00:00.000Z","order":{"id":"ord_01KAKPXA3M0000000000000000","serviceOrderId":"ord_01KAKPXA3M0000000000000000","orderReference":"shop-ord_01KAKPXA3M0000000000000000","trackingCode":"TEST-0000-0000-0000-0","trackingUrl":"https://tracking.example/track/0000-0000-0000","status":"created","codStatus":"pending"},"data":{}}"#;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Calibration {
-    /// Orders a second. Not where the stack is kept from run to run.
+    /// Orders per second. Absent if the stack is kept from run to run.
     pub(crate) pgbench: Option<f64>,
-    /// A second.
+    /// Per second.
     pub(crate) posts: f64,
-    /// Processor seconds of the caller, for 1,000.
+    /// Processor seconds of the caller, per 1,000.
     pub(crate) post_cost: f64,
-    /// How soon a POST is answered at the pace at which webhooks are, in milliseconds: the median and the 99th percentile.
+    /// The latency of a POST at the pace of the webhooks, in milliseconds: the median and the 99th percentile.
     pub(crate) answered: (f64, f64),
 }
 
 impl Calibration {
-    /// A rate beside what the same receiver takes of a bare caller.
+    /// A rate, compared with the bare caller's to the same receiver.
     pub(crate) fn rate(&self, what: impl Into<String>, per_second: f64, target: f64) -> Figure {
         let figure = Figure::new(what, per_second, Unit::PerSecond)
-            .beside("bare POSTs to the same receiver", self.posts)
+            .compared_with("bare POSTs to the same receiver", self.posts)
             .target(Target::AtLeast(target));
         let pgbench = self.pgbench.map(|rate| format!("{:.2} of pgbench's orders", per_second / rate));
         pgbench.into_iter().fold(figure, Figure::note)
@@ -60,7 +60,7 @@ impl Calibration {
 }
 
 pub(crate) async fn calibrate(stack: &Stack, hooks: &Hooks) -> anyhow::Result<Calibration> {
-    // pgbench writes what an order of ours looks like, so that there must be one.
+    // pgbench copies one of our orders, so there must be one.
     let target = order::target(&stack.order_api_origin(), &orders::test_key(stack, "calibration").await?)?;
     compare::warm_up(stack, &target).await?;
     say("Calibrating");
@@ -78,7 +78,7 @@ pub(crate) async fn of_posts(hooks: &Hooks) -> anyhow::Result<Calibration> {
     Ok(Calibration { pgbench: None, posts, post_cost, answered })
 }
 
-/// The client that the dispatcher uses, without anything around it: how many a second, and what 1,000 cost the caller.
+/// The dispatcher's HTTP client alone: its rate, and the cost of 1,000 calls.
 async fn bare_posts(url: &str) -> anyhow::Result<(f64, f64)> {
     let http = client()?;
     let (begun, before) = (Instant::now(), cpu::own());
@@ -102,7 +102,7 @@ async fn bare_posts(url: &str) -> anyhow::Result<(f64, f64)> {
     Ok((calls / begun.elapsed().as_secs_f64(), (cpu::own() - before) * 1_000.0 / calls))
 }
 
-/// The same calls, begun at the pace of the events whose latency is measured.
+/// The same calls, started at the pace of the events whose latency is measured.
 async fn paced_posts(url: &str) -> anyhow::Result<(f64, f64)> {
     let http = client()?;
     let mut pace = Pace::new(latency::PER_SECOND);

@@ -1,5 +1,5 @@
-//! How fast what waits is sent: events that wait in the broker while the dispatcher is away, and deliveries that were accepted
-//! for endpoints that were paused.
+//! The rate of sending queued work: events that queued in the broker while the dispatcher was down, and accepted
+//! deliveries of paused endpoints.
 
 use anyhow::ensure;
 use domain::Mode;
@@ -12,7 +12,7 @@ use super::{Bench, Endpoint, Row, now_micros, seconds};
 const EVENTS: usize = 20_000;
 const ENDPOINTS_MANY: usize = 50;
 
-/// At least so many a second, at no more than so many processor seconds for 1,000.
+/// The target: at least this rate, at no more than this cost per 1,000.
 #[derive(Clone, Copy)]
 pub(super) struct Aim {
     pub(super) per_second: f64,
@@ -63,7 +63,7 @@ fn orders(bench: &Bench, endpoints: &[Endpoint], events: usize) -> (Vec<Order>, 
     })
 }
 
-/// Once through, so that connections stand and statements are prepared.
+/// Warms up connections and prepared statements.
 pub(super) async fn warm_up(bench: &Bench, endpoints: &[Endpoint]) -> anyhow::Result<()> {
     let (orders, lengths) = orders(bench, endpoints, EVENTS / 20);
     let events = by_sequence(&orders, &lengths);
@@ -72,7 +72,7 @@ pub(super) async fn warm_up(bench: &Bench, endpoints: &[Endpoint]) -> anyhow::Re
     bench.settled(endpoints).await
 }
 
-/// Events that are published while the dispatcher runs, to one endpoint; how many came.
+/// Publishes events to one endpoint while the dispatcher runs. Returns the number that arrived.
 pub(super) async fn deliver(bench: &Bench) -> anyhow::Result<usize> {
     let endpoints = endpoints(bench, 1).await?;
     let (orders, lengths) = orders(bench, &endpoints, EVENTS);
@@ -85,13 +85,13 @@ pub(super) async fn deliver(bench: &Bench) -> anyhow::Result<usize> {
     Ok(events.len())
 }
 
-/// What one of them found.
+/// The result of a drain.
 pub(super) struct Drained {
     pub(super) row: Row,
     pub(super) per_second: f64,
-    /// Processor seconds for 1,000.
+    /// Processor seconds per 1,000.
     pub(super) cost: f64,
-    /// Where acceptance was measured apart.
+    /// If acceptance was measured separately.
     pub(super) accepted_per_second: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Events as order-api's relay publishes them, of orders that nobody placed.
+//! Events as order-api's relay publishes them, of orders that do not exist.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -16,21 +16,21 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::received::Place;
 
-/// Confirmed together, as the relay does.
+/// Confirmed together, like the relay's batches.
 const CHUNK: usize = 256;
-/// How long the broker may be away.
+/// The time limit for reconnecting to the broker.
 const AWAY_MAX: Duration = Duration::from_secs(60);
-/// None that wallet listens to: these orders have no money.
+/// No kind that wallet consumes: these orders have no money.
 const KINDS: [EventKind; 4] = [
     EventKind::OrderCreated,
     EventKind::DriverAssigned,
     EventKind::OrderPickedUp,
     EventKind::OrderOutForDelivery,
 ];
-/// As many events as an order may have here.
+/// The most events of an order here.
 pub(crate) const EVENTS_MAX: i64 = KINDS.len() as i64;
 
-/// Publishes. Clones share a channel.
+/// A publisher. Clones share a channel.
 #[derive(Clone)]
 pub(crate) struct Source {
     publisher: Publisher,
@@ -39,7 +39,7 @@ pub(crate) struct Source {
     pub(crate) entropy: Entropy,
 }
 
-/// An order, and the path of the endpoint that is told of it.
+/// An order, and the path of its endpoint.
 #[derive(Clone)]
 pub(crate) struct Order {
     business: BusinessId,
@@ -49,7 +49,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Its id, as the receiver notes it.
+    /// Its id in the receiver's notes.
     pub(crate) fn bare_id(&self) -> String {
         bare(&self.id.to_string())
     }
@@ -59,7 +59,7 @@ impl Order {
     }
 }
 
-/// One event of it.
+/// One of its events.
 pub(crate) type Event<'a> = (&'a Order, i64);
 
 impl Source {
@@ -77,7 +77,7 @@ impl Source {
         Order { business, mode, id: OrderId::generate(&self.clock, &self.entropy), path: path.to_owned() }
     }
 
-    /// In this order, each chunk confirmed before the next.
+    /// In this order; each chunk is confirmed before the next.
     pub(crate) async fn publish(&self, events: &[Event<'_>]) -> anyhow::Result<()> {
         for chunk in events.chunks(CHUNK) {
             let messages: Vec<_> = chunk
@@ -87,7 +87,7 @@ impl Source {
             let give_up = Instant::now() + AWAY_MAX;
             while timeout_at(give_up, self.publisher.publish(&messages))
                 .await
-                .context("the broker is away")?
+                .context("the broker is unreachable")?
                 .is_err()
             {
                 sleep(Duration::from_millis(50)).await;
@@ -103,7 +103,7 @@ impl Source {
             business_id: order.business,
             occurred_at: self.clock.now(),
             body: Body::Order(Box::new(OrderEvent {
-                event: *kind.context("an event too many")?,
+                event: *kind.context("an order has too many events")?,
                 sequence,
                 mode: order.mode,
                 order: OrderSnapshot {
@@ -134,18 +134,18 @@ impl Source {
     }
 }
 
-/// Where each of the events is to arrive.
+/// The endpoint of each event.
 pub(crate) fn places(events: &[Event<'_>]) -> HashSet<Place> {
     events.iter().map(|(order, sequence)| (order.path.clone(), order.bare_id(), *sequence)).collect()
 }
 
-/// An id without its prefix, as the receiver notes it.
+/// An id without its prefix, as in the receiver's notes.
 pub(crate) fn bare(id: &str) -> String {
     id.rsplit('_').next().unwrap_or_default().to_owned()
 }
 
-/// About `count` events: half of them of orders that have one, half of orders that have four. As in life, the events of one
-/// order are far from each other.
+/// About `count` events: half of them of orders with one event, half of orders with four. The events of one order are
+/// far apart, as in production.
 pub(crate) fn mixed(count: usize, order: impl Fn(usize) -> Order) -> (Vec<Order>, Vec<i64>) {
     let long = count / 2 / KINDS.len();
     let short = count - long * KINDS.len();
@@ -154,7 +154,7 @@ pub(crate) fn mixed(count: usize, order: impl Fn(usize) -> Order) -> (Vec<Order>
     (orders, lengths)
 }
 
-/// All events of the orders, first the first of each, then the second, …
+/// All events of the orders: first the first of each, then the second, …
 pub(crate) fn by_sequence<'a>(orders: &'a [Order], lengths: &[i64]) -> Vec<Event<'a>> {
     let round = |sequence| {
         let with_length = orders.iter().zip(lengths);

@@ -1,4 +1,4 @@
-//! The receiver as the bench sees it: a child process that is asked what has come.
+//! The receiver, a child process that is queried for the received webhooks.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -10,19 +10,19 @@ use reqwest::Method;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-/// A running receiver; it ends with this.
+/// A running receiver. Dropping this ends it.
 pub(crate) struct Hooks {
     process: Child,
     api: Api,
 }
 
-/// One webhook as it came.
+/// A received webhook.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {
     pub(crate) path: String,
     /// Microseconds since 1970.
     pub(crate) at: i64,
-    /// Without its prefix, as is the order.
+    /// Without its prefix, like the order.
     pub(crate) event: String,
     pub(crate) order: String,
     pub(crate) sequence: i64,
@@ -37,7 +37,8 @@ impl Hooks {
             .kill_on_drop(true)
             .spawn()?;
         let output = process.stdout.take().context("the receiver's output")?;
-        let port = BufReader::new(output).lines().next_line().await?.context("the receiver told no port")?;
+        let port =
+            BufReader::new(output).lines().next_line().await?.context("the receiver printed no port")?;
         let api = Api::new(format!("http://127.0.0.1:{}", port.trim()))?;
         Ok(Self { process, api })
     }
@@ -58,12 +59,12 @@ impl Hooks {
         self.ask("/forget").await.map(drop)
     }
 
-    /// All that came since it last forgot, in the order of arrival.
+    /// All webhooks since the last reset, in order of arrival.
     pub(crate) async fn arrivals(&self) -> anyhow::Result<Vec<Arrival>> {
         self.ask("/lines").await?.lines().map(parse).collect()
     }
 
-    /// Waits until so many have come; tells whether they have within `patience`.
+    /// Waits for this many webhooks. Returns whether they arrived within `patience`.
     pub(crate) async fn reaches(&self, count: usize, patience: Duration) -> anyhow::Result<bool> {
         let reached = eventually("the webhooks to arrive", patience, || async {
             Ok((self.count().await? >= count).then_some(()))

@@ -1,4 +1,4 @@
-//! What endpoints that hang do to those beside them.
+//! The effect of hanging endpoints on others.
 
 use std::time::Duration;
 
@@ -14,15 +14,15 @@ use crate::figure::{Figure, Target, Unit, percentile};
 const ENDPOINTS: usize = 10;
 const PER_SECOND: u32 = 100;
 const TIME: Duration = Duration::from_secs(10);
-/// Without and with, in turns, so that what else the machine does meets both.
+/// Without and with them, in turns, so that other load on the machine affects both.
 const ROUNDS: usize = 2;
 const HEALTHY: &str = "/healthy/";
 
 pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let healthy = endpoints(bench, HEALTHY).await?;
-    // A second, so that connections stand.
+    // A second, so that connections are open.
     steady::run(bench, &healthy, (PER_SECOND, Duration::from_secs(1)), HEALTHY).await?;
-    let (mut alone, mut beside) = (Vec::new(), Vec::new());
+    let (mut alone, mut with_others) = (Vec::new(), Vec::new());
     let mut received = Received::default();
     for round in 0..ROUNDS {
         bench.hooks.forget().await?;
@@ -31,31 +31,36 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         say(&format!("{PER_SECOND} a second to {ENDPOINTS} endpoints that answer after 15 s"));
         let both: Vec<_> =
             healthy.iter().zip(&hung).flat_map(|(one, other)| [one.clone(), other.clone()]).collect();
-        beside.extend(measure(bench, &both, 2 * PER_SECOND, &mut received).await?);
+        with_others.extend(measure(bench, &both, 2 * PER_SECOND, &mut received).await?);
         bench.delete(&hung).await?;
     }
     bench.delete(&healthy).await?;
     Ok(vec![compared(
         &format!("{PER_SECOND}/s to healthy endpoints beside {PER_SECOND}/s to hung ones"),
         alone,
-        beside,
+        with_others,
         received,
     )])
 }
 
 /// Two sides of latencies as one row.
-pub(super) fn compared(what: &str, mut alone: Vec<f64>, mut beside: Vec<f64>, received: Received) -> Row {
+pub(super) fn compared(
+    what: &str,
+    mut alone: Vec<f64>,
+    mut with_others: Vec<f64>,
+    received: Received,
+) -> Row {
     alone.sort_unstable_by(f64::total_cmp);
-    beside.sort_unstable_by(f64::total_cmp);
-    let [p50, p99] = [0.5, 0.99].map(|part| (percentile(&alone, part), percentile(&beside, part)));
+    with_others.sort_unstable_by(f64::total_cmp);
+    let [p50, p99] = [0.5, 0.99].map(|part| (percentile(&alone, part), percentile(&with_others, part)));
     let figure = Figure::new(format!("{what}: 99th percentile"), p99.1, Unit::Millis)
-        .beside("healthy ones alone", p99.0)
+        .compared_with("healthy ones alone", p99.0)
         .target(Target::RatioAtMost(1.2))
         .note(format!("medians {:.1} ms and alone {:.1} ms", p50.1, p50.0));
     Row::of([figure]).received(received)
 }
 
-/// Latencies of the healthy ones among them, whose webhooks must all have come.
+/// The latencies of the healthy endpoints, whose webhooks must all have arrived.
 pub(super) async fn measure(
     bench: &Bench,
     endpoints: &[Endpoint],

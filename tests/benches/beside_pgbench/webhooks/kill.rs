@@ -1,5 +1,5 @@
-//! SIGKILL of the dispatcher, the database and the broker in the middle of 5,000 events: what is lost, what comes twice, and
-//! how soon it all goes on.
+//! SIGKILL of the dispatcher, the database and the broker in the middle of 5,000 events: losses, duplicates, and the
+//! time of recovery.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::{Bench, Endpoint, Row, now_micros, seconds};
 use crate::figure::{Figure, Target, Unit};
 
 const EVENTS: usize = 5_000;
-/// When so many have arrived, the part is killed.
+/// The number of arrivals before the kill.
 const BEFORE: usize = 2_000;
 const RESTART_MAX: Duration = Duration::from_secs(30);
 
@@ -36,7 +36,10 @@ async fn kill(bench: &Bench, part: Part, endpoint: &Endpoint) -> anyhow::Result<
     let (orders, lengths) = mixed(EVENTS, order);
     let events = by_sequence(&orders, &lengths);
     let killing = async {
-        ensure!(bench.hooks.reaches(BEFORE, super::PATIENCE).await?, "too few arrive to begin with");
+        ensure!(
+            bench.hooks.reaches(BEFORE, super::PATIENCE).await?,
+            "too few webhooks arrive before the kill"
+        );
         let before = bench.hooks.count().await?;
         bench.stack.kill(part).await?;
         eventually("it to be started again", RESTART_MAX, || async { Ok(bench.stack.pid(part).map(drop)) })
@@ -49,7 +52,7 @@ async fn kill(bench: &Bench, part: Part, endpoint: &Endpoint) -> anyhow::Result<
     published?;
     let (before, restarted, ready) = killed?;
     bench.hooks.reaches(events.len(), super::PATIENCE).await?;
-    // What was sent twice may come after the last that was missing.
+    // A duplicate may arrive after the last missing one.
     bench.settled(std::slice::from_ref(endpoint)).await?;
     let arrivals = bench.hooks.arrivals().await?;
     let after: Vec<i64> = arrivals.iter().map(|arrival| arrival.at).filter(|at| *at > restarted).collect();
@@ -60,7 +63,7 @@ async fn kill(bench: &Bench, part: Part, endpoint: &Endpoint) -> anyhow::Result<
     let lost = Figure::new(format!("{what}: lost"), received.missing as f64, Unit::Count)
         .target(Target::AtMost(0.0));
     let resumed = Figure::new(format!("{what}: from its restart to the last webhook"), last, Unit::Seconds)
-        .beside("it is ready itself", seconds(ready - restarted))
+        .compared_with("it is ready itself", seconds(ready - restarted))
         .target(Target::AtMost(5.0))
         .note(format!("killed after {before} webhooks; the first one after {first:.1} s"));
     Ok(Row::of([lost, resumed]).received(received))

@@ -1,5 +1,5 @@
-//! How soon a webhook comes at a steady 200 events a second: orders placed by the API at a fixed pace, whether or not the ones
-//! before have been answered.
+//! The latency of webhooks at a steady 200 events per second: orders are placed at a fixed pace, whether or not earlier
+//! ones have been answered.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let (portal, key) = orders::sign_up(bench, "latency").await?;
     let endpoint = bench.endpoint(portal.business_id.parse()?, Mode::Test, "/latency").await?;
     let shop = Arc::new(Integration::new(&bench.stack.order_api(), key)?);
-    // So that connections stand and statements are prepared.
+    // To open connections and prepare statements.
     place(&shop, "latency-warm", Duration::from_secs(2)).await?;
     bench.settled(std::slice::from_ref(&endpoint)).await?;
     bench.hooks.forget().await?;
@@ -53,7 +53,7 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let (post_p50, post_p99) = bench.calibration.answered;
     let figure = |part: &str, found: f64, post: f64, most: f64| {
         Figure::new(format!("{what}: from event to webhook, {part}"), found, Unit::Millis)
-            .beside(format!("a bare POST at {PER_SECOND}/s"), post)
+            .compared_with(format!("a bare POST at {PER_SECOND}/s"), post)
             .target(Target::AtMost(most))
     };
     let slowest = since_event.last().copied().unwrap_or_default();
@@ -71,7 +71,7 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     Ok(vec![Row::of([median, highest]).cost(&bench.calibration, &what, &spent, Some(1.2)).received(received)])
 }
 
-/// Places orders at the pace; tells when each was answered, by the order's id without its prefix.
+/// Places orders at the pace. Returns when each was answered, by the order's id without its prefix.
 async fn place(shop: &Arc<Integration>, name: &str, time: Duration) -> anyhow::Result<HashMap<String, i64>> {
     let mut calls = JoinSet::new();
     let mut sample = serde_json::to_value(reference_shop::NewOrder::sample(""))?;

@@ -1,6 +1,6 @@
-//! From an event to its webhook: how many, how soon, at what cost, and what one endpoint's trouble does to the others. What a
-//! peer does on a machine of this size stands beside it as the target; what this machine can do at all is measured in the
-//! same run.
+//! From an event to its webhook: rate, latency, cost, and the effect of one endpoint's trouble on others. The target is
+//! the result of a comparable product on a machine of this size; the limits of this machine are measured in the same
+//! run.
 
 mod backlog;
 mod calibrate;
@@ -42,13 +42,13 @@ use report::Row;
 pub(crate) use grown::run as run_grown;
 pub(crate) use receiver::serve as serve_receiver;
 
-/// In the order in which they run: what leaves much behind comes last.
+/// In the order of execution: those that leave much data come last.
 pub(crate) const GROUPS: [&str; 8] =
     ["latency", "orders", "drain", "sequence", "isolation", "tenants", "kill", "backlog"];
-/// How long webhooks that were published may take to arrive, and their outcomes to be written.
+/// The time limit for webhooks to arrive and for their outcomes to be written.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What every group works with.
+/// The state of every group.
 pub(crate) struct Bench {
     pub(crate) stack: Stack,
     hooks: Hooks,
@@ -90,7 +90,7 @@ pub(crate) async fn run(only: Option<&str>) -> anyhow::Result<Section> {
         figures.extend(found.into_iter().flat_map(|row| row.figures).inspect(|figure| say(&figure.line())));
     }
     bench.stack.shut_down().await?;
-    ensure!(wrong == 0, "{wrong} runs show webhooks that were lost, made up or out of order");
+    ensure!(wrong == 0, "{wrong} runs have webhooks that were lost, unexpected or out of order");
     Ok(Section { title: "Webhooks", figures })
 }
 
@@ -134,7 +134,7 @@ impl Bench {
         self.dispatcher.send(request.json(&json!({ "status": status }))).await?.expect(200).map(drop)
     }
 
-    /// Endpoints at which nothing more arrives.
+    /// Endpoints without pending deliveries.
     async fn delete(&self, endpoints: &[Endpoint]) -> anyhow::Result<()> {
         for Endpoint { business, id, .. } in endpoints {
             let call = format!("/internal/businesses/{business}/webhook-endpoints/{id}");
@@ -145,7 +145,7 @@ impl Bench {
         Ok(())
     }
 
-    /// How many deliveries to these endpoints are not over.
+    /// The number of pending deliveries of these endpoints.
     async fn pending(&self, endpoints: &[Endpoint]) -> anyhow::Result<usize> {
         let ids: Vec<_> = endpoints.iter().map(|endpoint| format!("'{}'", endpoint.id)).collect();
         let ids = ids.join(", ");
@@ -154,7 +154,7 @@ impl Bench {
         Ok(self.stack.query(Service::WebhookDispatcher, &sql).await?.parse()?)
     }
 
-    /// Waits until so many deliveries are waiting.
+    /// Waits until this many deliveries are pending.
     async fn accepted(&self, endpoints: &[Endpoint], count: usize) -> anyhow::Result<()> {
         eventually("the events to be accepted", PATIENCE, || async {
             Ok((self.pending(endpoints).await? >= count).then_some(()))
@@ -170,7 +170,8 @@ impl Bench {
         .await
     }
 
-    /// What came of what was to come, once it is all there or `PATIENCE` is over; then the receiver forgets.
+    /// Compares the received with the expected webhooks, once all are there or after `PATIENCE`, and resets the
+    /// receiver.
     async fn received(&self, expected: &HashSet<Place>) -> anyhow::Result<(Received, Span)> {
         self.hooks.reaches(expected.len(), PATIENCE).await?;
         let arrivals = self.hooks.arrivals().await?;

@@ -1,4 +1,4 @@
-//! From the order call to the webhook: all services, the database and the broker, the callers and the receiver on the same
+//! From the order call to the webhook: all services, the database, the broker, the callers and the receiver on the same
 //! processors.
 
 use std::collections::HashSet;
@@ -35,7 +35,7 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let cpu = bench.cpu().since(&before);
     let expected = placed(bench, &portal.business_id, "webhook-").await?;
     let (mut received, span) = bench.received(&expected).await?;
-    // An answer that no order stands behind would be missing here.
+    // A response without an order would be missing here.
     received.missing += measured.calls().abs_diff(expected.len());
     let rate = measured.calls() as f64 / seconds(span.last - begun);
     let calls = format!(
@@ -59,7 +59,7 @@ pub(super) async fn sign_up(bench: &Bench, name: &str) -> anyhow::Result<(Portal
     Ok((portal, text(&key, "key")?))
 }
 
-/// The first events of the orders whose references begin so, but for those of the warm-up.
+/// The first events of the orders with this prefix, without those of the warm-up.
 async fn placed(bench: &Bench, business: &str, prefix: &str) -> anyhow::Result<HashSet<super::Place>> {
     let sql = format!(
         "SELECT id FROM orders WHERE business_id = '{business}' AND order_reference LIKE '{prefix}%'

@@ -1,22 +1,22 @@
-//! Whether what came is what was to come: each event, at its endpoint, once and in its order's sequence.
+//! Compares received with expected webhooks: each event, at its endpoint, once and in its order's sequence.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::hooks::Arrival;
 
-/// Where an event belongs: the endpoint's path, its order without the prefix, its sequence.
+/// The identity of an event: the endpoint's path, its order without the prefix, its sequence.
 pub(crate) type Place = (String, String, i64);
 
-/// What was found.
+/// The result.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Received {
     pub(crate) expected: usize,
     pub(crate) missing: usize,
-    /// Nobody was to get it.
+    /// Unexpected webhooks.
     pub(crate) strange: usize,
-    /// Came again, under the same event id.
+    /// Duplicates with the same event id.
     pub(crate) twice: usize,
-    /// Came before its predecessor.
+    /// Arrived before its predecessor.
     pub(crate) out_of_order: usize,
 }
 
@@ -32,7 +32,7 @@ impl Received {
                 continue;
             }
             if let Some(event) = events.get(&place) {
-                // Another id for the same event could not be told from a second event.
+                // A duplicate with another id would be a second event.
                 if *event == arrival.event {
                     found.twice += 1
                 } else {
@@ -59,7 +59,7 @@ impl Received {
         self.out_of_order += other.out_of_order;
     }
 
-    /// Whether nothing was lost, made up or out of order; what came twice is told of, and allowed after a crash.
+    /// Whether nothing was lost, unexpected or out of order. Duplicates are reported, and allowed after a crash.
     pub(crate) fn is_right(&self) -> bool {
         self.missing == 0 && self.strange == 0 && self.out_of_order == 0
     }

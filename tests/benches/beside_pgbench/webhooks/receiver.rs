@@ -1,6 +1,6 @@
-//! The integrator's side, as a process of its own: it takes every webhook, notes when it came, and answers at once, or after
-//! the milliseconds that its path asks for (`/after/15000/7`). By hand over plain HTTP/1.1, on one thread, so that little of
-//! the machine goes into it.
+//! The integrator's side, as a separate process: it accepts every webhook, notes its arrival, and answers at once, or
+//! after the milliseconds in its path (`/after/15000/7`). Handwritten over plain HTTP/1.1 on one thread, to use little
+//! of the machine.
 
 use std::fmt::Write;
 use std::io::Read;
@@ -12,11 +12,11 @@ use local_stack::say;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A head or a body longer than this is none of ours.
+/// The longest head or body.
 const REQUEST_BYTES_MAX: usize = 1024 * 1024;
 const ANSWER: &str = "{\"received\":true}";
 
-/// What has come.
+/// The received webhooks.
 #[derive(Default)]
 struct Noted {
     count: usize,
@@ -26,10 +26,10 @@ struct Noted {
 
 type Shared = Arc<Mutex<Noted>>;
 
-/// Serves until its standard input ends, which is when whoever started it is gone.
+/// Serves until its standard input closes, which happens when its parent ends.
 pub(crate) fn serve() -> anyhow::Result<()> {
     std::thread::spawn(|| {
-        // Whatever it is that ends the wait, nobody is there any more.
+        // The parent has ended, whatever the reason.
         let _end = std::io::stdin().read(&mut [0]);
         std::process::exit(0);
     });
@@ -45,7 +45,7 @@ pub(crate) fn serve() -> anyhow::Result<()> {
     })
 }
 
-/// One connection, for as long as it lasts. How it ends is its other side's matter.
+/// One connection until its end.
 async fn converse(mut stream: TcpStream, noted: Shared) -> anyhow::Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = Vec::with_capacity(8 * 1024);
@@ -77,7 +77,8 @@ async fn converse(mut stream: TcpStream, noted: Shared) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads until a request is whole; tells where its head ends and how long its body is. None when there is no more.
+/// Reads a complete request. Returns the end of its head and the length of its body; `None` at the end of the
+/// connection.
 async fn read_request(
     stream: &mut TcpStream,
     buffer: &mut Vec<u8>,
@@ -114,7 +115,7 @@ fn note(noted: &Shared, path: &str, arrived: i64, body: &[u8]) -> anyhow::Result
     writeln!(noted.lines, "{path} {arrived} {event} {order} {sequence}").context("noting a webhook")
 }
 
-/// What stands between the first `start` and the next `end`; a dash where there is none.
+/// The text between the first `start` and the next `end`; a dash if there is none.
 fn text_after<'a>(text: &'a str, start: &str, end: char) -> &'a str {
     let rest = text.split_once(start).map(|(_, rest)| rest);
     rest.and_then(|rest| rest.split_once(end)).map_or("-", |(found, _)| found)

@@ -1,14 +1,15 @@
-//! From a run of webhooks to figures.
+//! Converts a run of webhooks to figures.
 
 use super::calibrate::Calibration;
 use super::received::Received;
 use crate::cpu::Cpu;
 use crate::figure::{Figure, Target, Unit};
 
-/// Those whose processor time a webhook costs; what callers, the receiver and the other services use is told besides.
+/// The parts whose processor time counts as a webhook's cost. The cost of callers, the receiver and other services is
+/// shown separately.
 const COUNTED: [&str; 3] = ["webhook-dispatcher", "postgres", "rabbitmq"];
 
-/// What one run found.
+/// The result of one run.
 pub(crate) struct Row {
     pub(crate) figures: Vec<Figure>,
     received: Option<Received>,
@@ -19,7 +20,7 @@ impl Row {
         Self { figures: figures.into_iter().collect(), received: None }
     }
 
-    /// Adds what it cost: the processor time of the dispatcher, the database and the broker.
+    /// Adds the cost: the processor time of the dispatcher, the database and the broker.
     pub(crate) fn cost(
         mut self,
         calibration: &Calibration,
@@ -28,14 +29,14 @@ impl Row {
         target: Option<f64>,
     ) -> Self {
         let figure = Figure::new(format!("{what}: processor time"), cost.counted(), Unit::CpuSecondsPer1000)
-            .beside("the caller of the bare POSTs", calibration.post_cost)
+            .compared_with("the caller of the bare POSTs", calibration.post_cost)
             .note(cost.cpu.text(cost.count as f64))
             .note(cost.cpu.others_text());
         self.figures.push(target.map(Target::AtMost).into_iter().fold(figure, Figure::target));
         self
     }
 
-    /// Adds what came of what was to come.
+    /// Adds the comparison of received with expected webhooks.
     pub(crate) fn received(mut self, received: Received) -> Self {
         if let Some(first) = self.figures.first_mut() {
             first.add_note(received.text());
@@ -49,14 +50,14 @@ impl Row {
     }
 }
 
-/// Processor time, and how many webhooks it was for.
+/// Processor time, and the number of webhooks.
 pub(crate) struct Spent {
     pub(crate) cpu: Cpu,
     pub(crate) count: usize,
 }
 
 impl Spent {
-    /// Seconds for 1,000.
+    /// Seconds per 1,000.
     pub(crate) fn counted(&self) -> f64 {
         let counted = self.cpu.parts().iter().filter(|(part, _)| COUNTED.contains(part));
         counted.map(|(_, seconds)| seconds).sum::<f64>() * 1_000.0 / self.count.max(1) as f64

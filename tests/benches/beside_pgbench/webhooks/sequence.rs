@@ -1,5 +1,5 @@
-//! Whether the events of an order arrive in their sequence when many come close together and not in theirs, as they do when
-//! several relays publish.
+//! Whether the events of an order arrive in their sequence when many are published close together and out of sequence,
+//! as by several relays.
 
 use domain::Mode;
 
@@ -9,7 +9,7 @@ use super::{Bench, Row};
 use crate::figure::{Figure, Target, Unit};
 
 const ORDERS: usize = 2_000;
-/// Orders whose events are mixed with each other.
+/// Orders whose events are mixed.
 const MIXED: usize = 25;
 
 pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {

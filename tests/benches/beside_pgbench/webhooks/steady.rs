@@ -1,4 +1,4 @@
-//! Work at a fixed pace, and events at a fixed pace for endpoints.
+//! Work and events at a fixed pace.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::events::Order;
 use super::hooks::Arrival;
 use super::{Bench, Endpoint};
 
-/// So many a second, whatever the ones before are doing.
+/// The rate, whatever the state of earlier work.
 pub(crate) struct Pace {
     begun: Instant,
     interval: Duration,
@@ -22,28 +22,28 @@ impl Pace {
         Self { begun: Instant::now(), interval: Duration::from_secs(1) / per_second, done: 0 }
     }
 
-    /// How many are done in so long.
+    /// The amount of work in this time.
     pub(crate) fn count(&self, time: Duration) -> u32 {
         u32::try_from(time.as_nanos() / self.interval.as_nanos().max(1)).unwrap_or(u32::MAX)
     }
 
-    /// Waits for the next one's time.
+    /// Waits for the next start time.
     pub(crate) async fn next(&mut self) {
         sleep_until(self.begun + self.interval * self.done).await;
         self.done += 1;
     }
 }
 
-/// Latencies, and what they were measured on.
+/// Latencies, and what was measured.
 pub(crate) struct Steady {
     /// In milliseconds from the publishing of the event, sorted.
     pub(crate) latencies: Vec<f64>,
-    /// All that was published, healthy or not.
+    /// All published events, including those of unhealthy endpoints.
     pub(crate) orders: Vec<Order>,
 }
 
-/// Publishes one event after the other, for the endpoints in turn, `per_second` in all; gives the latencies of those endpoints
-/// whose paths begin with `measured`.
+/// Publishes events one after the other, to the endpoints in turn, `per_second` in all. Returns the latencies of the
+/// endpoints whose paths start with `measured`.
 pub(crate) async fn run(
     bench: &Bench,
     endpoints: &[Endpoint],

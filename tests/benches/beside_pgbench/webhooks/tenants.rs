@@ -1,4 +1,4 @@
-//! What free accounts whose many endpoints answer late do to other businesses, with live orders and with test orders.
+//! The effect of free accounts with many slow endpoints on other businesses, with live orders and with test orders.
 
 use std::time::Duration;
 
@@ -10,25 +10,25 @@ use super::events::{Order, by_sequence};
 use super::received::Received;
 use super::{Bench, Endpoint, PATIENCE, Row, isolation, steady};
 
-/// As many as a business may have.
+/// The most that a business may have.
 const ENDPOINTS: usize = 20;
-/// Of all accounts together; each is told to every endpoint of its account.
+/// Of all accounts together; each event goes to every endpoint of its account.
 const ORDERS: usize = 120;
-/// Late, and in time: a success.
+/// Slow, but within the timeout: a success.
 const LATE: &str = "/after/9000/";
 const ACCOUNTS: [usize; 2] = [1, 4];
 const HEALTHY: usize = 10;
 const PER_SECOND: u32 = 100;
-/// Without and with, in turns, so that what else the machine does meets both.
+/// Without and with them, in turns, so that other load on the machine affects both.
 const ROUNDS: usize = 2;
 
 pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let healthy = healthy(bench).await?;
-    // A second, so that connections stand.
+    // A second, so that connections are open.
     steady::run(bench, &healthy, (PER_SECOND, Duration::from_secs(1)), "/healthy/").await?;
     let mut rows = Vec::new();
     for accounts in ACCOUNTS {
-        let (mut alone, mut beside) = (Vec::new(), Vec::new());
+        let (mut alone, mut with_others) = (Vec::new(), Vec::new());
         let mut received = Received::default();
         for _ in 0..ROUNDS {
             bench.hooks.forget().await?;
@@ -37,9 +37,9 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
                 "{ORDERS} test orders of {accounts} accounts with {ENDPOINTS} endpoints each, answered after 9 s"
             ));
             let late = late(bench, accounts).await?;
-            beside.extend(isolation::measure(bench, &healthy, PER_SECOND, &mut received).await?);
+            with_others.extend(isolation::measure(bench, &healthy, PER_SECOND, &mut received).await?);
             bench.delete(&late).await?;
-            eventually("what waits for deleted endpoints to be called off", PATIENCE, || async {
+            eventually("deliveries of deleted endpoints to be discarded", PATIENCE, || async {
                 Ok((bench.pending(&late).await? == 0).then_some(()))
             })
             .await?;
@@ -48,7 +48,7 @@ pub(crate) async fn run(bench: &Bench) -> anyhow::Result<Vec<Row>> {
             "{PER_SECOND}/s to others beside {} endpoints of free accounts that answer after 9 s (accounts: {accounts})",
             accounts * ENDPOINTS
         );
-        rows.push(isolation::compared(&what, alone, beside, received));
+        rows.push(isolation::compared(&what, alone, with_others, received));
     }
     bench.delete(&healthy).await?;
     Ok(rows)
@@ -65,7 +65,7 @@ async fn healthy(bench: &Bench) -> anyhow::Result<Vec<Endpoint>> {
     Ok(endpoints)
 }
 
-/// The endpoints of so many new accounts, which have more to be sent than a measurement takes.
+/// The endpoints of new accounts, which have more to send than a measurement takes.
 async fn late(bench: &Bench, accounts: usize) -> anyhow::Result<Vec<Endpoint>> {
     let mut endpoints = Vec::new();
     let mut orders: Vec<Order> = Vec::new();

@@ -1,4 +1,4 @@
-//! The whole ledger: sums, and the service's own reconciliation, which must find nothing.
+//! Verifies the whole ledger: its sums, and the service's own reconciliation, which must find nothing.
 
 use anyhow::{bail, ensure};
 use local_stack::{Service, Stack};

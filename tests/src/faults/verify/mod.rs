@@ -1,9 +1,9 @@
-//! After healing: what the callers were told, what the databases hold and what the webhooks said must agree
-//! (SPECIFICATION §14, item 1–4), within the minute that anything may be pending.
+//! After the recovery, the callers' knowledge, the databases and the webhooks must agree (SPECIFICATION §14, item 1–4),
+//! within a minute.
 
-mod books;
+mod dead_letters;
 mod ledger;
-mod letters;
+mod payments;
 mod webhooks;
 
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use serde::de::DeserializeOwned;
 
 use super::workload::{self, Kind, OrderStory, Tenant};
 use crate::wait_until_quiet;
+pub use dead_letters::are_none as no_dead_letters;
 pub use ledger::is_sound as ledger_is_sound;
-pub use letters::are_none as no_dead_letters;
 
-/// Nothing is pending for longer.
+/// The longest time that anything may be pending.
 const PENDING_MAX: Duration = Duration::from_secs(60);
-/// So many receipts of a round are asked for again.
+/// The number of responses per round that are requested again.
 const REPLAYS_MAX: usize = 12;
 
-/// Holds a round's stories against everything else.
+/// Verifies the orders of a round.
 pub(super) async fn verify(
     stack: &Stack,
     broker: &Broker,
@@ -40,7 +40,7 @@ pub(super) async fn verify(
     wait_until_quiet(stack).await?;
     for (tenant, stories) in tenants.iter().zip(stories.iter()) {
         let context = || format!("the business {:?}", tenant.kind);
-        books::agree_with(stack, tenant, stories).await.with_context(context)?;
+        payments::agree_with(stack, tenant, stories).await.with_context(context)?;
         webhooks::all_arrived(stack, tenant, stories).await.with_context(context)?;
         tenant.revoke_strays().await.with_context(context)?;
     }
@@ -48,7 +48,7 @@ pub(super) async fn verify(
     no_dead_letters(broker).await
 }
 
-/// Asks once more about each order whose last word is not known, or was no while another request was still under way.
+/// Repeats the request of each order with an unknown outcome, or refused while another request was in progress.
 async fn settle(tenant: &Tenant, stories: &mut [OrderStory]) -> anyhow::Result<()> {
     for story in stories.iter_mut().filter(|story| story.receipt.is_none() && story.was_left) {
         let reply = workload::send(tenant, story).await?;
@@ -82,7 +82,7 @@ async fn rows<T: DeserializeOwned>(stack: &Stack, service: Service, sql: &str) -
     serde_json::from_str(&text).with_context(|| format!("{sql}: {text}"))
 }
 
-/// One number of a service's database.
+/// A number from a service's database.
 async fn number(stack: &Stack, service: Service, sql: &str) -> anyhow::Result<i64> {
     let text = stack.query(service, sql).await?;
     text.trim().parse().with_context(|| format!("{sql}: {text}"))

@@ -1,4 +1,4 @@
-//! Every event that committed reached the webhook, verified, in its order's order; and nothing else did.
+//! Verifies that every committed event reached the webhook receiver in order, and nothing else did.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::{PENDING_MAX, rows};
 use crate::faults::workload::{OrderStory, Tenant};
 
-/// As many as the shop gives at once.
+/// The largest page of the shop.
 const PAGE: u32 = 1_000;
 
 #[derive(Debug, Deserialize)]
@@ -33,8 +33,8 @@ pub(super) async fn all_arrived(
     let committed: BTreeSet<String> = committed.into_iter().map(|row| row.event_id).collect();
     let received = eventually("the webhook of every event", PENDING_MAX, || async {
         let received = received(tenant, &placed).await?;
-        let told: BTreeSet<&str> = received.iter().map(|hook| hook.event_id.as_str()).collect();
-        Ok(committed.iter().all(|event| told.contains(event.as_str())).then_some(received))
+        let received_ids: BTreeSet<&str> = received.iter().map(|hook| hook.event_id.as_str()).collect();
+        Ok(committed.iter().all(|event| received_ids.contains(event.as_str())).then_some(received))
     })
     .await?;
     let invented = received.iter().find(|hook| !committed.contains(&hook.event_id));
@@ -46,7 +46,7 @@ pub(super) async fn all_arrived(
     Ok(())
 }
 
-/// The webhooks of these orders. What came before the round's first is not asked for again.
+/// The webhooks of these orders, starting with the round's first.
 async fn received(tenant: &Tenant, placed: &BTreeMap<&str, String>) -> anyhow::Result<Vec<ReceivedWebhook>> {
     let mut all = Vec::new();
     let mut after = tenant.webhooks_read();

@@ -1,11 +1,11 @@
-//! AMQP 0-9-1: where an event is published, confirmed, delivered and acknowledged.
+//! AMQP 0-9-1: recognises where an event is published, confirmed, delivered and acknowledged.
 
 use super::moment::Moment;
 
-/// What opens a connection, in place of a frame.
+/// The protocol header that opens a connection.
 const GREETING: &[u8] = b"AMQP";
 const GREETING_BYTES: usize = 8;
-/// Type, channel and size before the payload; an end octet after it.
+/// A frame has type, channel and size before its payload, and an end octet after it.
 const HEAD_BYTES: usize = 7;
 
 const METHOD: u8 = 1;

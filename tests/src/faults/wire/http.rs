@@ -1,5 +1,5 @@
-//! HTTP/1.1 between services: the call of a debit, and the first bytes of its answer. Callers do not pipeline, and send
-//! a request's head in one piece.
+//! HTTP/1.1 between services: recognises the call of a debit and the first bytes of its response. Callers do not
+//! pipeline and send a request's head in one piece.
 
 use super::moment::Moment;
 

@@ -1,5 +1,5 @@
-//! Between each service and what it talks to: proxies that understand just enough of what passes to stop it at a moment,
-//! and that can be slow, silent or cut.
+//! Proxies on every link of a stack. They parse enough of the traffic to stop at a certain message, and can delay, drop
+//! or cut it.
 
 mod amqp;
 mod http;
@@ -23,7 +23,7 @@ pub(crate) use proxy::{Go, Proxy};
 pub(crate) struct Wires(Arc<Mutex<BTreeMap<Link, Arc<Proxy>>>>);
 
 impl Wires {
-    /// Puts a proxy on every link that a stack is about to use.
+    /// Puts a proxy on every link of a stack that is about to start.
     pub(crate) fn detour(&self) -> Detour {
         let wires = self.clone();
         Arc::new(move |link, port| {
@@ -39,8 +39,7 @@ impl Wires {
         wires.get(&link).cloned().with_context(|| format!("no proxy on {link:?}"))
     }
 
-    /// Everything passes again, at once. Connections that were made to swallow are cut, since what they lost would never
-    /// come.
+    /// Restores normal traffic. Cuts connections that dropped data, because the data never arrives.
     pub(crate) fn heal(&self) {
         for proxy in self.0.lock().unwrap_or_else(PoisonError::into_inner).values() {
             proxy.heal();
@@ -48,5 +47,5 @@ impl Wires {
     }
 }
 
-/// Nobody holds a message back for longer, whatever becomes of whoever should let it go.
+/// The longest time for which a message is held.
 const HELD_MAX: Duration = Duration::from_secs(20);

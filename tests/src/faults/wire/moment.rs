@@ -1,31 +1,31 @@
-//! The moments that a proxy can tell.
+//! The moments that a proxy recognises.
 
-/// A message that passes.
+/// A message that passes a proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// `COMMIT`, of a transaction that did this.
+    /// `COMMIT` of a transaction with these effects.
     Commit(Marks),
-    /// The server's word that it is committed.
+    /// The server's confirmation of that commit.
     Committed(Marks),
     /// `PUT /internal/debits/…`.
     DebitCall,
     DebitAnswer,
-    /// An event, from its publisher.
+    /// An event from its publisher.
     Publish,
     Confirm,
-    /// An event, to its consumer.
+    /// An event to its consumer.
     Deliver,
     Ack,
 }
 
-/// Whether a message is met before it is passed on, or after.
+/// Whether to stop before or after forwarding a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Instant {
     Held,
     Passed,
 }
 
-/// What a transaction did, as its SQL tells.
+/// An effect of a transaction, recognised by its SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     OrderStored,
@@ -57,7 +57,7 @@ impl Mark {
 pub(crate) struct Marks(u16);
 
 impl Marks {
-    /// Of a statement, however it is quoted, broken into lines and spelled.
+    /// The effects of a statement, whatever its quoting, line breaks and case.
     pub(crate) fn of(sql: &str) -> Self {
         let words: Vec<String> = sql.replace('"', "").split_whitespace().map(str::to_uppercase).collect();
         let plain = words.join(" ").replace('(', " (");
@@ -81,7 +81,7 @@ impl From<Mark> for Marks {
 }
 
 impl Moment {
-    /// Whether this is the moment that was waited for: a transaction may have done more than what makes it one.
+    /// Whether this is the awaited moment. The transaction may have further effects.
     pub(crate) fn is(self, wanted: Self) -> bool {
         match (self, wanted) {
             (Self::Commit(seen), Self::Commit(wanted)) | (Self::Committed(seen), Self::Committed(wanted)) => {

@@ -1,10 +1,11 @@
-//! PostgreSQL's protocol, version 3: which statement belongs to which name, and what a transaction did before its commit.
+//! PostgreSQL's protocol, version 3: maps prepared statements to SQL, and collects a transaction's effects until its
+//! commit.
 
 use std::collections::HashMap;
 
 use super::moment::{Marks, Moment};
 
-/// What a client sends first that would like TLS, in place of a version; the server answers with a single byte.
+/// A client's request for TLS, sent instead of a version. The server answers with a single byte.
 const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
 #[derive(Default)]
@@ -12,9 +13,9 @@ pub(super) struct Postgres {
     is_asked_for_tls: bool,
     is_begun: bool,
     statements: HashMap<Vec<u8>, Marks>,
-    /// Of the transaction under way.
+    /// The effects of the current transaction.
     done: Marks,
-    /// Of the one whose commit is on its way to the server.
+    /// The effects of the transaction whose commit is in progress.
     committing: Option<Marks>,
 }
 
@@ -24,7 +25,7 @@ impl Postgres {
         if !from_client && self.is_asked_for_tls {
             return (!bytes.is_empty()).then_some(1);
         }
-        // The first message of all has no type.
+        // The first message has no type.
         let head = usize::from(!from_client || self.is_begun);
         let length = u32::from_be_bytes(bytes.get(head..head + 4)?.try_into().ok()?);
         let length = head + usize::try_from(length).ok()?;
@@ -112,7 +113,7 @@ mod tests {
         assert_eq!(tap.see(false, &message(b'C', b"SELECT 1\0")), None);
         assert_eq!(tap.see(false, &message(b'C', b"COMMIT\0")), Some(Moment::Committed(stored)));
         assert_eq!(tap.see(false, &message(b'C', b"COMMIT\0")), None);
-        // The next transaction did nothing of the kind.
+        // The next transaction has no such effects.
         assert_eq!(tap.see(true, &message(b'Q', b"BEGIN\0")), None);
         assert_eq!(tap.see(true, &message(b'Q', b"COMMIT\0")), Some(Moment::Commit(Marks::default())));
     }

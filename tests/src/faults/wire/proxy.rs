@@ -1,4 +1,4 @@
-//! A proxy on one link: where it listens, how it behaves at the moment, and what is to happen at which moment.
+//! A proxy on one link: its address, its current behaviour, and the moment that it waits for.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,17 +17,17 @@ use super::moment::{Instant, Moment};
 use super::postgres::Postgres;
 use super::pump;
 
-/// How a proxy treats what passes.
+/// How a proxy treats traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Conduct {
     pub(super) delay: Duration,
-    /// Nothing arrives any more, and nobody is told: as when the other end lost its power.
+    /// Drops everything without closing connections, as if the other end lost its power.
     pub(super) is_silent: bool,
-    /// Counted up to cut what is open.
+    /// Incremented to cut open connections.
     pub(super) cuts: u64,
 }
 
-/// What becomes of a message that was met.
+/// What happens to a stopped message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Go {
     On,
@@ -35,13 +35,13 @@ pub(crate) enum Go {
     Cut,
 }
 
-/// A moment that is waited for: told once, and then whoever was told decides how it goes on.
+/// An awaited moment. The waiting test decides how the message continues.
 pub(crate) struct Arm {
     met: oneshot::Receiver<oneshot::Sender<Go>>,
 }
 
 impl Arm {
-    /// Waits until the moment has come; `None` when it does not in time.
+    /// Waits for the moment; `None` when it does not come in time.
     pub(crate) async fn met(self, limit: Duration) -> Option<oneshot::Sender<Go>> {
         timeout(limit, self.met).await.ok()?.ok()
     }
@@ -53,7 +53,7 @@ struct Armed {
     tell: oneshot::Sender<oneshot::Sender<Go>>,
 }
 
-/// A proxy. Dropping it closes what passes through it.
+/// A proxy. Dropping it closes its connections.
 pub(crate) struct Proxy {
     port: u16,
     state: Arc<State>,
@@ -66,7 +66,7 @@ pub(super) struct State {
 }
 
 impl Proxy {
-    /// Listens, and leads to the port.
+    /// Listens and forwards to the port.
     pub(super) fn open(link: Link, port: u16) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         listener.set_nonblocking(true)?;
@@ -89,12 +89,12 @@ impl Proxy {
         Arm { met }
     }
 
-    /// Closes every connection, in the middle of whatever it carries. New ones are taken.
+    /// Closes every connection at once. New connections are accepted.
     pub(crate) fn cut(&self) {
         self.state.conduct.send_modify(|conduct| conduct.cuts += 1);
     }
 
-    /// From now on nothing arrives, in either direction.
+    /// Drops all data in both directions from now on.
     pub(crate) fn fall_silent(&self) {
         self.state.conduct.send_modify(|conduct| conduct.is_silent = true);
     }
@@ -103,7 +103,7 @@ impl Proxy {
         self.state.conduct.send_modify(|conduct| conduct.delay = delay);
     }
 
-    /// All passes again. What was swallowed is lost, and the connections that it was lost on are cut.
+    /// Restores normal traffic. Cuts connections that lost data.
     pub(crate) fn heal(&self) {
         *self.state.armed.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.state.conduct.send_modify(|conduct| {
@@ -125,13 +125,13 @@ impl State {
         self.conduct.subscribe()
     }
 
-    /// Whether somebody waits for this one.
+    /// Whether a test waits for this moment.
     pub(super) fn is_awaited(&self, moment: Moment, instant: Instant) -> bool {
         let armed = self.armed.lock().unwrap_or_else(PoisonError::into_inner);
         armed.as_ref().is_some_and(|armed| moment.is(armed.moment) && armed.instant == instant)
     }
 
-    /// Tells whoever waits for this one, and waits for the word how it goes on.
+    /// Reports the moment to the waiting test, and waits for its decision.
     pub(super) async fn meet(&self, moment: Moment, instant: Instant) -> Go {
         let armed = {
             let mut armed = self.armed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -151,7 +151,7 @@ impl State {
     }
 }
 
-/// What understands a link's bytes.
+/// The parser of a link's protocol.
 pub(super) enum Tap {
     Postgres(Postgres),
     Amqp,
@@ -188,7 +188,7 @@ async fn accept(listener: tokio::net::TcpListener, link: Link, port: u16, state:
     while let Ok((client, _)) = listener.accept().await {
         let state = Arc::clone(&state);
         tokio::spawn(async move {
-            // Where nobody listens, the client sees its connection closed.
+            // If nobody listens, the client sees a closed connection.
             if let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await {
                 pump::join(client, server, Tap::on(link), &state).await;
             }

@@ -1,4 +1,4 @@
-//! Carries one connection, message by message, until one side closes it or it is cut.
+//! Forwards one connection message by message until one side closes it or it is cut.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ use tokio::time::sleep;
 use super::moment::{Instant, Moment};
 use super::proxy::{Conduct, Go, State, Tap};
 
-/// Why a connection ends. That the sockets are dropped is all that follows.
+/// Why a connection ends. The caller drops the sockets.
 struct Ended;
 
 impl From<std::io::Error> for Ended {
@@ -20,7 +20,7 @@ impl From<std::io::Error> for Ended {
     }
 }
 
-/// Both directions; when one ends, both do.
+/// Both directions. When one ends, both do.
 pub(super) async fn join(client: TcpStream, server: TcpStream, tap: Tap, state: &State) {
     let cuts = state.conduct().borrow().cuts;
     let (_, _) = (client.set_nodelay(true), server.set_nodelay(true));
@@ -37,7 +37,7 @@ pub(super) async fn join(client: TcpStream, server: TcpStream, tap: Tap, state: 
 }
 
 async fn cut(mut conduct: watch::Receiver<Conduct>, cuts: u64) {
-    // An error says that the proxy is gone, and its connections with it.
+    // An error means that the proxy has been dropped.
     let _gone = conduct.wait_for(|conduct| conduct.cuts != cuts).await;
 }
 
@@ -61,7 +61,7 @@ impl Pump<'_> {
         }
     }
 
-    /// Passes on what is complete, and tells how much that was.
+    /// Forwards complete messages. Returns the number of bytes.
     async fn pass(&mut self, bytes: &[u8]) -> Result<usize, Ended> {
         let (mut done, mut sent) = (0, 0);
         while let Some((length, moment)) = self.next(&bytes[done..]) {

@@ -1,4 +1,4 @@
-//! Asking until there is an answer.
+//! Retries a request until it is answered.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use demo::clients::Reply;
 use demo::eventually;
 
-/// Longer than any harm lasts, and its healing.
+/// Longer than any fault and its recovery.
 const LIMIT: Duration = Duration::from_secs(90);
 
-/// As [`insist`]; tells also whether a request was lost on the way, which may still be at work somewhere.
+/// As [`insist`]. Also returns whether an earlier request was lost, because it may still be running.
 pub(super) async fn insist_and_tell<F>(
     what: &str,
     mut send: impl FnMut() -> F,
@@ -30,14 +30,14 @@ where
     Ok((reply, lost.into_inner()))
 }
 
-/// Sends until the answer is one: neither a failure on the way nor a request to come again.
+/// Retries until the response is neither a failure nor a request to retry.
 pub(super) async fn insist<F>(what: &str, mut send: impl FnMut() -> F) -> anyhow::Result<Reply>
 where
     F: Future<Output = anyhow::Result<Reply>>,
 {
     eventually(what, LIMIT, || {
         let sent = send();
-        // An error is a connection that failed: whether anything was done is unknown, and it is asked again.
+        // A failed connection: the outcome is unknown, so the request is repeated.
         async { Ok(sent.await.ok().filter(is_final)) }
     })
     .await

@@ -1,5 +1,5 @@
-//! The callers: shops that place orders and try again, a treasurer who pays in, an office that suspends and revokes. Each
-//! notes what it was told; what it was not told it asks again, as any careful caller would.
+//! The callers: shops that place and retry orders, a treasurer who pays in, an office that suspends and revokes. Each
+//! records its responses and repeats requests without one, like any careful caller.
 
 mod insist;
 mod office;
@@ -22,21 +22,21 @@ pub(crate) use order::{Fate, OrderStory};
 pub(crate) use ship::send;
 pub(crate) use tenant::{Kind, Tenant};
 
-/// Shops at work for each tenant at once.
+/// Concurrent shops per tenant.
 const SHOPS: u32 = 3;
-/// Between two orders of a shop.
+/// The pause between two orders of a shop.
 const BREATH: Duration = Duration::from_millis(30);
 
-/// What all callers of a round share.
+/// The state that all callers of a round share.
 #[derive(Clone)]
 pub(crate) struct Scene {
     pub(crate) stack: Arc<Stack>,
-    /// Begins every reference of the round.
+    /// The prefix of every reference of the round.
     pub(crate) round: String,
     pub(crate) chance: Entropy,
 }
 
-/// Works until `stop`, and then until everything that was begun has ended; gives each tenant's orders.
+/// Works until `stop`, and then until everything in progress has ended. Returns each tenant's orders.
 pub(crate) async fn run(
     scene: &Scene,
     tenants: &[Arc<Tenant>],
@@ -58,8 +58,8 @@ pub(crate) async fn run(
     }
     let mut stories = vec![Vec::new(); tenants.len()];
     while let Some(shop) = shops.join_next().await {
-        let (tenant, told) = shop??;
-        stories[tenant].extend(told);
+        let (tenant, placed) = shop??;
+        stories[tenant].extend(placed);
     }
     while let Some(other) = others.join_next().await {
         other??;

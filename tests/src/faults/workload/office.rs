@@ -1,5 +1,5 @@
-//! The operator and the owner of a shaky business: it is suspended for a while, or its key is revoked, with orders under
-//! way.
+//! The operator and the owner of an unstable business: it is suspended for a while, or its key is revoked, while orders
+//! are in progress.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::insist::insist;
 use super::tenant::Kind;
 use super::{Scene, Tenant};
 
-/// Interferes once, at some moment of a round.
+/// Intervenes once, at a random moment of a round.
 pub(super) async fn interfere(scene: &Scene, tenant: &Tenant) -> anyhow::Result<()> {
     if tenant.kind != Kind::Shaky {
         return Ok(());

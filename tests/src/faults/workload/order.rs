@@ -1,4 +1,4 @@
-//! What the callers know of one order.
+//! An order as its callers know it.
 
 use anyhow::ensure;
 use demo::clients::Reply;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::smallest_order;
 
-/// How an order's delivery is to end.
+/// How an order's delivery ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Waits,
@@ -28,7 +28,7 @@ impl Fate {
         }
     }
 
-    /// What the fleet reports of it.
+    /// The fleet's reports.
     pub(super) fn reports(self) -> &'static [&'static str] {
         match self {
             Self::Waits | Self::Cancelled => &[],
@@ -44,7 +44,7 @@ impl Fate {
         }
     }
 
-    /// Where the delivery stands then.
+    /// The final status of the delivery.
     pub(crate) fn status(self) -> &'static str {
         match self {
             Self::Waits => "created",
@@ -59,7 +59,7 @@ impl Fate {
     }
 }
 
-/// One order, as its shop tells it.
+/// An order as its shop knows it.
 #[derive(Clone, Debug)]
 pub(crate) struct OrderStory {
     pub(crate) reference: String,
@@ -67,11 +67,11 @@ pub(crate) struct OrderStory {
     pub(crate) body: Value,
     pub(crate) fee: i64,
     pub(crate) cash: i64,
-    /// The body of its 201; every one of them.
+    /// The body of its 201 response; all replays must equal it.
     pub(crate) receipt: Option<String>,
-    /// The last word, where it was no.
+    /// The final response, if it was a refusal.
     pub(crate) refused: Option<u16>,
-    /// A request was sent whose end nobody knows, so that a refusal is not the last word.
+    /// A request has an unknown outcome, so a refusal is not final.
     pub(crate) was_left: bool,
     pub(crate) fate: Fate,
 }
@@ -95,11 +95,11 @@ impl OrderStory {
         }
     }
 
-    /// Notes an answer, and whether a request was lost before it. Whoever was told that it is placed is told so again in
-    /// the same words, and nothing else.
+    /// Records a response, and whether an earlier request was lost. After a success, every further response must be the
+    /// same success.
     pub(crate) fn note(&mut self, reply: Reply, lost: bool) -> anyhow::Result<()> {
         let status = reply.status.as_u16();
-        // A key that does not work says nothing of the order, which an earlier request may have been about to place.
+        // An invalid key says nothing about the order, which an earlier request may still place.
         self.was_left |= lost || status == 401;
         if let Some(receipt) = &self.receipt {
             ensure!(status == 201 && *receipt == reply.text, "a replay says {status} {}", reply.text);
@@ -113,7 +113,7 @@ impl OrderStory {
         Ok(())
     }
 
-    /// The id in its receipt.
+    /// The order id in the response.
     pub(crate) fn id(&self) -> Option<String> {
         let receipt: Value = serde_json::from_str(self.receipt.as_deref()?).ok()?;
         receipt["id"].as_str().map(str::to_owned)

@@ -1,5 +1,5 @@
-//! One order from its confirmation to its fate, as shops really send it: once, several times at once, again after hanging
-//! up, under another key by mistake.
+//! One order from its confirmation to its end, with the requests of real shops: single, concurrent, repeated after a
+//! disconnect, and with a wrong key.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use super::order::{Fate, OrderStory};
 use super::tenant::Kind;
 use super::{Scene, Tenant, treasury};
 
-/// A refusal for a reason that may pass is heard this often.
+/// How often a temporary refusal is accepted.
 const TRIES: u32 = 12;
 const RETRY_PAUSE: Duration = Duration::from_millis(250);
-/// How long a client is looked for that cancels what is being placed.
+/// The time limit for finding an order that is being placed, to cancel it.
 const HASTE: Duration = Duration::from_secs(10);
 
 pub(super) async fn ship(scene: &Scene, tenant: &Tenant, reference: &str) -> anyhow::Result<OrderStory> {
@@ -31,7 +31,7 @@ pub(super) async fn ship(scene: &Scene, tenant: &Tenant, reference: &str) -> any
             place(scene, tenant, &mut story).await?;
         }
         8 => {
-            // And nobody comes again.
+            // No retry follows.
             hang_up(scene, tenant, &mut story).await;
             return Ok(story);
         }
@@ -47,12 +47,12 @@ pub(super) async fn ship(scene: &Scene, tenant: &Tenant, reference: &str) -> any
     Ok(story)
 }
 
-/// The request, once. The key is the one of this moment, as it may have been changed.
+/// Sends the request once, with the current key.
 pub(crate) async fn send(tenant: &Tenant, story: &OrderStory) -> anyhow::Result<Reply> {
     tenant.live().create(&story.key, &story.body).await
 }
 
-/// Sends until it is placed, or refused for a reason that stays.
+/// Retries until the order is placed or refused permanently.
 async fn place(scene: &Scene, tenant: &Tenant, story: &mut OrderStory) -> anyhow::Result<()> {
     for _ in 0..TRIES {
         let asked = &*story;
@@ -78,7 +78,7 @@ async fn several_at_once(tenant: &Tenant, story: &mut OrderStory) -> anyhow::Res
     let asked = &*story;
     let requests = (0..4).map(|_| insist_and_tell("one of several equal orders", || send(tenant, asked)));
     let replies: Vec<(Reply, bool)> = join_all(requests).await.into_iter().collect::<Result<_, _>>()?;
-    // One may be refused, and another be placed after money or access came: that is the last word.
+    // One may be refused while another is placed after money or access arrived. The success counts.
     let (placed, refused): (Vec<_>, Vec<_>) = replies.into_iter().partition(|(reply, _)| reply.status == 201);
     for (reply, lost) in refused.into_iter().chain(placed) {
         story.note(reply, lost)?;
@@ -86,15 +86,15 @@ async fn several_at_once(tenant: &Tenant, story: &mut OrderStory) -> anyhow::Res
     Ok(())
 }
 
-/// The client goes away in the middle, at any moment.
+/// The client disconnects at a random moment.
 async fn hang_up(scene: &Scene, tenant: &Tenant, story: &mut OrderStory) {
     let patience = Duration::from_millis(u64::from(1 + scene.chance.below(120)));
-    // Whether it was answered in time or not, nobody looked.
+    // The response, if any, was not read.
     let _unread = timeout(patience, send(tenant, story)).await;
     story.was_left = true;
 }
 
-/// The key again for something else, and the reference again under another key.
+/// Reuses the key for another order, and the reference with another key.
 async fn mistakes(tenant: &Tenant, story: &OrderStory) -> anyhow::Result<()> {
     let mut other = story.body.clone();
     other["payment"]["deliveryFeePaise"] = (story.fee + 1).into();
@@ -127,7 +127,7 @@ async fn follow_fate(scene: &Scene, tenant: &Tenant, story: &mut OrderStory) -> 
     Ok(())
 }
 
-/// Asks until it is answered by a key that works.
+/// Retries until it is answered with a valid key.
 async fn cancel(tenant: &Tenant, id: &str) -> anyhow::Result<Reply> {
     let path = format!("/{id}/cancel");
     eventually("a cancellation by a key that works", Duration::from_secs(30), || async {
@@ -138,7 +138,7 @@ async fn cancel(tenant: &Tenant, id: &str) -> anyhow::Result<Reply> {
     .await
 }
 
-/// Somebody cancels while the order is still being paid: it is not there yet, or there and cancelled.
+/// Cancels while the order is being paid: it does not exist yet, or it is cancelled.
 async fn cancelled_in_haste(
     scene: &Scene,
     tenant: &Tenant,
@@ -160,14 +160,14 @@ async fn cancelled_in_haste(
     Ok(story)
 }
 
-/// The id that the database already knows, and no caller yet.
+/// The id that is in the database before any caller knows it.
 async fn find(scene: &Scene, tenant: &Tenant, reference: &str) -> anyhow::Result<Option<String>> {
     let business = &tenant.business.portal.business_id;
     let sql = format!(
         "SELECT id FROM orders
          WHERE business_id = '{business}' AND mode = 'live' AND order_reference = '{reference}'"
     );
-    // A database that is away is asked again.
+    // Retry while the database is unreachable.
     let found = scene.stack.query(Service::OrderApi, &sql).await.unwrap_or_default();
     Ok(Some(found.trim().to_owned()).filter(|id| !id.is_empty()))
 }

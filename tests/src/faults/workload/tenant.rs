@@ -1,4 +1,4 @@
-//! A business of the workload: its keys as they change, and what it paid in.
+//! A business of the workload: its changing keys and its payments.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
@@ -11,17 +11,17 @@ use serde_json::json;
 use super::insist::insist;
 use crate::{Business, text};
 
-/// A balance that is called low.
+/// The low-balance threshold.
 const LOW: i64 = 5_000;
 
-/// What becomes of it in each round.
+/// The behaviour of the business.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Has enough.
+    /// Has enough money.
     Rich,
-    /// Runs out of money all the time.
+    /// Keeps running out of money.
     Poor,
-    /// Is suspended, or its key revoked, in the middle.
+    /// Gets suspended, or its key revoked, during a round.
     Shaky,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Tenant {
     pub(crate) business: Business,
     keys: RwLock<Keys>,
     paid_in: Mutex<i64>,
-    /// The arrival of the last webhook before the round.
+    /// The arrival number of the last webhook before the round.
     webhooks_read: AtomicI64,
 }
 
@@ -48,7 +48,7 @@ impl Tenant {
         };
         let mut business = Business::sign_up(stack).await?;
         business.go_live(funds).await?;
-        // Each time that a poor one falls below, the wallet tells.
+        // The wallet announces each time that the balance falls below.
         business.portal.put("/wallet/threshold", &json!({ "thresholdPaise": LOW })).await?;
         let keys = business.portal.get("/api-keys").await?;
         let live = keys["data"].as_array().and_then(|keys| keys.iter().find(|key| key["mode"] == "live"));
@@ -57,17 +57,17 @@ impl Tenant {
         Ok(Self { kind, business, keys, paid_in: Mutex::new(funds), webhooks_read: AtomicI64::new(0) })
     }
 
-    /// The key as it is now.
+    /// The current key.
     pub(crate) fn live(&self) -> Integration {
         self.keys.read().unwrap_or_else(PoisonError::into_inner).current.clone()
     }
 
-    /// The key before that, which no longer works.
+    /// The previous key, which no longer works.
     pub(crate) fn revoked(&self) -> Option<Integration> {
         self.keys.read().unwrap_or_else(PoisonError::into_inner).revoked.clone()
     }
 
-    /// Takes a new key, and revokes the old one.
+    /// Creates a new key and revokes the old one.
     pub(super) async fn change_keys(&self) -> anyhow::Result<()> {
         let wanted = json!({ "mode": "live", "name": "next" });
         let portal = &self.business.portal;
@@ -88,7 +88,7 @@ impl Tenant {
         Ok(())
     }
 
-    /// Revokes what a creation left whose answer was lost, so that the limit on working keys is not reached.
+    /// Revokes keys whose creation response was lost, because the number of working keys is limited.
     pub(crate) async fn revoke_strays(&self) -> anyhow::Result<()> {
         let current = self.keys.read().unwrap_or_else(PoisonError::into_inner).id.clone();
         let listed = self.business.portal.get("/api-keys?limit=100").await?;
@@ -108,7 +108,7 @@ impl Tenant {
         *self.paid_in.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Webhooks up to this arrival belong to rounds that are verified.
+    /// Webhooks up to this arrival belong to verified rounds.
     pub(crate) fn webhooks_read(&self) -> i64 {
         self.webhooks_read.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Money on its way in: top-ups under a key, credits under a reference, each asked for until it is answered.
+//! Payments: top-ups with an idempotency key and credits with a reference. Each is repeated until it is answered.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::{Scene, Tenant};
 
 const PAUSE: Duration = Duration::from_millis(150);
 
-/// Pays in, now and then, until `stop`.
+/// Pays in at intervals until `stop`.
 pub(super) async fn pay_in(scene: &Scene, tenant: &Tenant, stop: &CancellationToken) -> anyhow::Result<()> {
     let most = if tenant.kind == Kind::Poor { 4_000 } else { 100_000 };
     for number in 0.. {
@@ -41,7 +41,7 @@ pub(super) async fn top_up(tenant: &Tenant, key: &str, amount: i64) -> anyhow::R
     Ok(())
 }
 
-/// A credit; and sometimes its reference again, for another amount, which must be refused.
+/// Credits the wallet. Sometimes reuses the reference with another amount, which must be refused.
 async fn credit(scene: &Scene, tenant: &Tenant, reference: &str, amount: i64) -> anyhow::Result<()> {
     let path = format!("/businesses/{}/wallet/credits", tenant.business.portal.business_id);
     let send = async |amount: i64| {

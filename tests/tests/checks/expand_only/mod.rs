@@ -1,7 +1,7 @@
-//! Migrations expand first: nothing that the latest recorded release uses is taken from it, nothing is asked of it that it does
-//! not do, and no table that it has is closed to writes while an index is built. What a release does not use any more goes with a
-//! migration that says so: `-- contract: since release 2`. What only looks as if the release did not bear it says why it does:
-//! `-- borne by release 1: it writes the same.`
+//! Checks that migrations only expand: the latest recorded release must be able to run on the new tables. Migrations
+//! must not remove anything it uses, require anything it does not provide, or lock a table against writes while an
+//! index is built. A migration that removes something unused says `-- contract: since release 2`. A migration that only
+//! looks incompatible says why it is not: `-- borne by release 1: it writes the same.`
 #![expect(clippy::expect_used, reason = "where a file cannot be read, the test has failed")]
 
 mod sql;
@@ -29,7 +29,7 @@ fn releases() -> BTreeSet<u32> {
     folder.filter_map(|entry| entry.expect("a release").file_name().to_str()?.parse().ok()).collect()
 }
 
-/// All migrations that there are, as paths in the repository.
+/// All migrations, as paths in the repository.
 fn migrations() -> BTreeSet<String> {
     let services = fs::read_dir(root().join("services")).expect("the services");
     let services = services.map(|entry| entry.expect("a service").path().join("migrations"));
@@ -43,7 +43,7 @@ fn migrations() -> BTreeSet<String> {
         .collect()
 }
 
-/// Tables and indexes of the release. Each service has its own, whose names are its own.
+/// Tables and indexes of the release, per service.
 #[derive(Default)]
 struct Released(BTreeSet<(String, String)>);
 
@@ -61,20 +61,20 @@ impl Released {
     }
 
     fn has(&self, service: &str, name: &str) -> bool {
-        // Every service has the outbox's.
+        // Every service has the outbox's tables.
         self.0.contains(&(service.to_owned(), name.to_owned()))
             || self.0.contains(&("crates/outbox".to_owned(), name.to_owned()))
     }
 }
 
-/// `services/wallet`, of a migration's path.
+/// `services/wallet` of a migration's path.
 fn service(migration: &str) -> &str {
     migration.split("/migrations/").next().unwrap_or_default()
 }
 
 const NOISE: [&str; 8] = ["if", "not", "exists", "only", "unique", "concurrently", "public", "cascade"];
 
-/// The first word from there on that is a name.
+/// The first name from there on.
 fn name(tokens: &[Token], from: usize) -> Option<&str> {
     tokens.iter().skip(from).filter_map(Token::word).find(|word| !NOISE.contains(word))
 }
@@ -89,40 +89,39 @@ fn created(statement: &[Token]) -> Option<&str> {
     }
 }
 
-/// What of a migration the release would not bear.
-fn field_errors(service: &str, sql: &str, released: &Released) -> Vec<String> {
+/// The parts of a migration that are incompatible with the release.
+fn errors(service: &str, sql: &str, released: &Released) -> Vec<String> {
     let statements = statements(sql);
     let has_it = |name: Option<&str>| name.is_some_and(|name| released.has(service, name));
-    let mut field_errors = Vec::new();
+    let mut errors = Vec::new();
     for statement in &statements {
         if begins(statement, "alter table") && has_it(name(statement, 2)) {
             let table = name(statement, 2).unwrap_or_default();
             let start = statement.iter().position(|token| token.is(table)).map_or(0, |at| at + 1);
             for action in split(&statement[start..], ',') {
-                field_errors.extend(error_of(&action, &statements).map(|error| format!("{table}: {error}")));
+                errors.extend(error_of(&action, &statements).map(|error| format!("{table}: {error}")));
             }
         } else if begins(statement, "alter type") || begins(statement, "alter domain") {
-            field_errors.push("ALTER TYPE".to_owned());
+            errors.push("ALTER TYPE".to_owned());
         } else if begins(statement, "drop")
             && split(&statement[1..], ',').iter().any(|part| has_it(name(part, 0)) || has_it(name(part, 1)))
         {
-            field_errors.push("DROP of what it has".to_owned());
+            errors.push("DROP of what it has".to_owned());
         } else if begins(statement, "create index") || begins(statement, "create unique index") {
             let on = statement.iter().position(|token| token.is("on")).unwrap_or(statement.len());
             let table = name(statement, on + 1).unwrap_or_default();
             if has_it(Some(table)) && has(statement, "create unique") {
-                field_errors.push(format!("{table}: UNIQUE, which it may not keep"));
+                errors.push(format!("{table}: UNIQUE, which it may not keep"));
             }
             if has_it(Some(table)) && !has(statement, "index concurrently") {
-                field_errors
-                    .push(format!("{table}: an index that is not built CONCURRENTLY: writes wait for it"));
+                errors.push(format!("{table}: an index that is not built CONCURRENTLY: writes wait for it"));
             }
         }
     }
-    field_errors
+    errors
 }
 
-/// What is wrong with one part of an `ALTER TABLE`.
+/// The problem of one part of an `ALTER TABLE`, if any.
 fn error_of(action: &[Token], all: &[Vec<Token>]) -> Option<&'static str> {
     let of = |words: &str| begins(action, words);
     let adds_column = of("add")
@@ -140,7 +139,7 @@ fn error_of(action: &[Token], all: &[Vec<Token>]) -> Option<&'static str> {
         () if adds_column && has(action, "not null") && !action.iter().any(|token| token.is("default")) => {
             Some("ADD COLUMN NOT NULL without a default")
         }
-        // One that takes the place of another is taken to allow more.
+        // A replaced constraint is assumed to allow more.
         () if of("add") && !adds_column && !replaces(action, all) => {
             Some("a new constraint, which it may not keep")
         }
@@ -158,12 +157,12 @@ fn replaces(action: &[Token], all: &[Vec<Token>]) -> bool {
     })
 }
 
-/// The release since which nothing uses what the migration takes away, as it says itself.
+/// The release since which nothing uses the removed parts, according to the migration.
 fn contracts_since(sql: &str) -> Option<u32> {
     sql.lines().find_map(|line| line.strip_prefix(CONTRACT)?.trim().parse().ok())
 }
 
-/// Whether the migration says why this release bears it.
+/// Whether the migration explains why this release is compatible.
 fn is_borne(sql: &str, release: u32) -> bool {
     let reason = |line: &str| line.strip_prefix(BORNE)?.strip_prefix(&format!("{release}: ")).map(str::len);
     sql.lines().filter_map(reason).any(|length| length > 0)
@@ -183,24 +182,21 @@ fn the_latest_release_can_work_on_the_tables_of_now() {
     let of_release = Released::of(&released);
     for migration in all.iter().filter(|migration| !released.contains(migration)) {
         let sql = read(&root().join(migration).join("up.sql"));
-        let field_errors = field_errors(service(migration), &sql, &of_release);
+        let errors = errors(service(migration), &sql, &of_release);
         if is_borne(&sql, *latest) {
-            assert!(!field_errors.is_empty(), "{migration}: nothing has to be borne");
+            assert!(!errors.is_empty(), "{migration}: nothing has to be borne");
             continue;
         }
         match contracts_since(&sql) {
             Some(since) => assert!(releases.contains(&since), "{migration}: release {since} is not recorded"),
             None => {
-                assert!(
-                    field_errors.is_empty(),
-                    "{migration}: release {latest} would not bear it: {field_errors:#?}"
-                )
+                assert!(errors.is_empty(), "{migration}: release {latest} would not bear it: {errors:#?}")
             }
         }
     }
 }
 
-/// The server may finish an index whose migration was killed before it could be recorded.
+/// The server may finish an index although its migration was killed before it was recorded.
 #[test]
 fn what_is_built_outside_a_transaction_can_be_repeated() {
     for migration in migrations() {
@@ -216,7 +212,7 @@ fn what_is_built_outside_a_transaction_can_be_repeated() {
 fn what_a_release_would_not_bear_is_seen() {
     let names = ["orders", "orders_pending"].map(|name| ("services/shop".to_owned(), name.to_owned()));
     let released = Released(names.into_iter().collect());
-    let count = |sql: &str| field_errors("services/shop", sql, &released).len();
+    let count = |sql: &str| errors("services/shop", sql, &released).len();
     for bad in [
         "DROP TABLE orders",
         "DROP TABLE IF EXISTS drafts, orders CASCADE",

@@ -1,6 +1,6 @@
-//! As much of SQL as it takes to see what a migration does to tables: words, and where statements and their parts end.
+//! A minimal SQL tokenizer for migrations: words, and the ends of statements and their parts.
 
-/// A word in lower case (a quoted name as it stands), a sign, or a text, whose content says nothing here.
+/// A word in lower case (a quoted name unchanged), a symbol, or a text, whose content is irrelevant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     Word(String),
@@ -26,7 +26,7 @@ pub(crate) fn statements(sql: &str) -> Vec<Vec<Token>> {
     split(&tokens(sql), ';')
 }
 
-/// Splits at signs that are in no brackets; empty parts are left out.
+/// Splits at symbols outside of brackets; omits empty parts.
 pub(crate) fn split(tokens: &[Token], at: char) -> Vec<Vec<Token>> {
     let mut parts = vec![Vec::new()];
     let mut depth = 0_i32;
@@ -46,13 +46,13 @@ pub(crate) fn split(tokens: &[Token], at: char) -> Vec<Vec<Token>> {
     parts
 }
 
-/// Whether these words follow each other.
+/// Whether the words occur in sequence.
 pub(crate) fn has(tokens: &[Token], words: &str) -> bool {
     let words: Vec<&str> = words.split(' ').collect();
     tokens.windows(words.len()).any(|window| window.iter().zip(&words).all(|(token, word)| token.is(word)))
 }
 
-/// Whether it begins with these words.
+/// Whether it starts with these words.
 pub(crate) fn begins(tokens: &[Token], words: &str) -> bool {
     words.split(' ').enumerate().all(|(at, word)| tokens.get(at).is_some_and(|token| token.is(word)))
 }
@@ -90,7 +90,7 @@ fn is_of_word(sign: char) -> bool {
     sign.is_alphanumeric() || sign == '_'
 }
 
-/// `$$` or `$body$`, when the text begins with one.
+/// `$$` or `$body$` at the start of the text.
 fn fence(text: &str) -> Option<&str> {
     let end = text.strip_prefix('$')?.find('$')? + 2;
     text[1..end - 1].chars().all(is_of_word).then(|| &text[..end])

@@ -1,4 +1,4 @@
-//! Reads which file of a crate imports which other file. A name that a module re-exports leads to the file that defines it.
+//! Reads which file of a crate imports which other file. A re-exported name leads to the file that defines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ struct Module {
     file: String,
     /// Absolute paths that the file uses, without `crate`.
     uses: Vec<Path>,
-    /// Names that the file re-exports, and where they come from.
+    /// Re-exported names and their origins.
     reexports: BTreeMap<String, Path>,
 }
 
@@ -67,7 +67,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// The path from the crate's root; none for what another crate defines.
+    /// The path from the crate's root; `None` for names of other crates.
     fn absolute(&self, path: &[String]) -> Option<Path> {
         match path.first()?.as_str() {
             "crate" => Some(path[1..].to_vec()),
@@ -154,7 +154,7 @@ impl Imports {
         Self { of: of.collect() }
     }
 
-    /// Groups of at least two nodes that reach each other, when files count as the node that `of` names.
+    /// Groups of at least two nodes that reach each other. `of` names the node of a file.
     pub(crate) fn circles(&self, node_of: impl Fn(&str) -> String) -> Vec<BTreeSet<String>> {
         let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (file, imports) in &self.of {
@@ -186,7 +186,7 @@ fn reachable<'a>(graph: &'a BTreeMap<String, BTreeSet<String>>, from: &'a String
     seen
 }
 
-/// The file that defines what the path names: the longest module in it, or where that re-exports the next name from.
+/// The file that defines the path's name: the longest module in it, or the origin of a re-export.
 fn target<'a>(modules: &'a BTreeMap<Path, Module>, path: &[String], depth: usize) -> Option<&'a str> {
     let (module, rest) = (0..=path.len())
         .rev()

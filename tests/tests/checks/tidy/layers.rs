@@ -6,8 +6,8 @@ use super::{is_pending, none, sources};
 /// The largest group of files that may import each other.
 const CIRCLE_MAX: usize = 3;
 
-/// Which folders of a service may not import which others. Named subsystems may lie anywhere between commands and store;
-/// circles are forbidden for all folders.
+/// The folders of a service that a folder must not import. Named subsystems are between commands and store; circles are
+/// forbidden for all folders.
 const UPWARDS: &[(&[&str], &[&str])] = &[
     (&["routes", "pages", "consumers", "workers"], &["start", "store"]),
     (&["commands", "queries"], &["start", "routes", "pages", "consumers", "workers"]),
@@ -19,7 +19,7 @@ const UPWARDS: &[(&[&str], &[&str])] = &[
     (&["state"], &["start", "routes", "pages", "consumers", "workers", "commands", "queries"]),
 ];
 
-/// Crates that a folder of a service does not use.
+/// The crates that a folder of a service must not use.
 const FOREIGN: &[(&[&str], &[&str])] = &[
     (&["domain"], &["actix_web", "internal_api", "web"]),
     (&["commands", "queries"], &["actix_web"]),
@@ -99,7 +99,7 @@ fn uses_crate(text: &str, name: &str) -> bool {
     })
 }
 
-/// The settings of a service are read where it is put together; all other code receives values.
+/// Only the start of a service reads its settings; all other code receives values.
 #[test]
 fn settings_stay_above_commands() {
     const READERS: &[&str] = &["start", "settings", "lib", "main", "cli"];

@@ -1,4 +1,4 @@
-//! What a service tells at `/metrics`, beside what `proto-docs/METRICS.md` says of it.
+//! A service's `/metrics`, compared with `proto-docs/METRICS.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use anyhow::Context;
 
-/// Those that every series has, or that belong to its type.
+/// Labels that every series has, or that belong to its type.
 const GIVEN: [&str; 3] = ["service", "le", "quantile"];
 
-/// A metric, as it is told or as it is documented.
+/// A metric, exposed or documented.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Metric {
     pub(crate) kind: String,
@@ -19,9 +19,9 @@ pub(crate) struct Metric {
 /// A line of the document's tables.
 pub(crate) struct Documented {
     pub(crate) metric: Metric,
-    /// The services that have it, by name; `all` of them.
+    /// The services that have it, by name; `all` for all.
     of: BTreeSet<String>,
-    /// Whether it is there from the start.
+    /// Whether it exists from the start.
     pub(crate) from_the_start: bool,
 }
 
@@ -31,7 +31,7 @@ impl Documented {
     }
 }
 
-/// The metrics of Waybill, by name.
+/// Waybill's metrics, by name.
 pub(crate) fn documented() -> anyhow::Result<BTreeMap<String, Documented>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto-docs/METRICS.md");
     let text = fs::read_to_string(file)?;

@@ -1,5 +1,6 @@
-//! A real Prometheus scrapes a running stack: the metrics are those that `proto-docs/METRICS.md` lists, every alert can be
-//! evaluated and is inactive while all is well (two about speed may be pending), every panel's query has an answer, and what goes wrong raises its alert.
+//! A real Prometheus scrapes a running stack: its metrics are those of `proto-docs/METRICS.md`, every alert can be
+//! evaluated and is inactive on a healthy stack (alerts about speed may be pending), every panel's query has data, and
+//! failures raise their alerts.
 
 mod exposition;
 mod prometheus;
@@ -20,11 +21,12 @@ use serde_json::Value;
 use settings::Secret;
 use waybill_tests::{Business, PATIENCE};
 
-/// Panels that have nothing to show while all is well, or where nothing else is scraped.
+/// Panels without data on a healthy stack, or without other scraped systems.
 const MAY_BE_EMPTY: &[&str] = &["Errors by route", "Error ratio", "Reconciliation findings", "Spans"];
-/// Alerts about slow calls. On a machine that is busy with other tests they may be pending: their rates span minutes.
+/// Alerts about slow calls. They may be pending on a machine that is busy with other tests, because their rates span
+/// minutes.
 const OF_SPEED: &[&str] = &["WaybillOrderLatencyHigh", "WaybillWebhookLatencyHigh"];
-/// What Grafana puts in for a scrape interval of a second.
+/// Grafana's value for a scrape interval of a second.
 const RATE_INTERVAL: &str = "10s";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -62,16 +64,16 @@ async fn the_metrics_are_those_of_the_document(stack: &Stack) -> anyhow::Result<
         let waited_for = Cell::new(String::new());
         let found = eventually("all that is there from the start", PATIENCE, || async {
             let page = api.send(api.request(Method::GET, "/metrics")).await?;
-            let told = exposition::read(&page.text)?;
+            let exposed = exposition::read(&page.text)?;
             let of_service = documented.iter().filter(|(_, line)| line.is_of(service.name()));
             let from_the_start = of_service.filter(|(_, line)| line.from_the_start);
             let missing: Vec<_> =
-                from_the_start.map(|(name, _)| name).filter(|name| !told.contains_key(*name)).collect();
+                from_the_start.map(|(name, _)| name).filter(|name| !exposed.contains_key(*name)).collect();
             if !missing.is_empty() {
                 waited_for.set(format!("{service:?} has no {missing:?}"));
                 return Ok(None);
             }
-            for (name, metric) in &told {
+            for (name, metric) in &exposed {
                 let line = documented.get(name).filter(|line| line.is_of(service.name()));
                 let expected = line.map(|line| &line.metric);
                 ensure!(
@@ -94,7 +96,7 @@ async fn every_service_is_up(prometheus: &Prometheus) -> anyhow::Result<()> {
     .await
 }
 
-/// A pending alert fires once its `for:` is over, so it counts as one that fires; see [`OF_SPEED`] for the exception.
+/// A pending alert fires once its `for:` is over, so it counts as firing; [`OF_SPEED`] lists the exceptions.
 async fn every_alert_is_evaluated_and_inactive(prometheus: &Prometheus) -> anyhow::Result<()> {
     let mut written = 0;
     for file in files("deploy/alerts", "yaml")? {
@@ -135,7 +137,7 @@ async fn every_panel_has_an_answer(prometheus: &Prometheus) -> anyhow::Result<()
     shown.await.with_context(|| format!("panels that show nothing: {}", waited_for.take()))
 }
 
-/// An error of Prometheus' is an error here.
+/// An error of Prometheus is an error here.
 async fn empty_panels(prometheus: &Prometheus, dashboard: &Value) -> anyhow::Result<Vec<String>> {
     let mut empty = Vec::new();
     for panel in dashboard["panels"].as_array().into_iter().flatten() {
@@ -152,7 +154,7 @@ async fn empty_panels(prometheus: &Prometheus, dashboard: &Value) -> anyhow::Res
     Ok(empty)
 }
 
-/// What no consumer can read.
+/// A message that no consumer can parse.
 async fn a_dead_letter_raises_its_alert(stack: &Stack, prometheus: &Prometheus) -> anyhow::Result<()> {
     let broker = Broker::start(
         &settings::Broker { url: Secret::new(stack.broker_url()), ca: None, declare: false },

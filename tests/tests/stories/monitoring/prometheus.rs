@@ -1,4 +1,4 @@
-//! A Prometheus of the test's own, from the system's packages: on a port of its own, with its data in the stack's folder.
+//! The test's own Prometheus, from the system's packages: on its own port, with its data in the stack's folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ impl Prometheus {
         let port = local_stack::free_port()?;
         let log = fs::File::create(stack.directory().join("logs/prometheus.log"))?;
         let process = Command::new("setpriv")
-            // It must not outlive the test, however that ends.
+            // It must not outlive the test.
             .args([
                 "--pdeathsig",
                 "KILL",
@@ -68,7 +68,7 @@ impl Prometheus {
         Ok(reply.body["data"].clone())
     }
 
-    /// The series that an expression has at this moment.
+    /// The current series of an expression.
     pub(crate) async fn query(&self, expression: &str) -> anyhow::Result<Vec<Value>> {
         let data = self.get("/api/v1/query", &[("query", expression)]).await?;
         data["result"].as_array().cloned().with_context(|| format!("no list: {expression}"))
@@ -86,7 +86,7 @@ impl Prometheus {
     }
 }
 
-/// The files of a folder of the repository with that ending.
+/// The files of a folder of the repository with this extension.
 pub(crate) fn files(folder: &str, ending: &str) -> anyhow::Result<Vec<PathBuf>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder).canonicalize()?;
     let paths = fs::read_dir(&folder)?.map(|entry| Ok(entry?.path()));
@@ -104,7 +104,7 @@ fn configuration(stack: &Stack) -> anyhow::Result<String> {
     let targets: Vec<&str> =
         management.values().filter_map(|url| url.as_str()?.strip_prefix("http://")).collect();
     let rules = files("deploy/alerts", "yaml")?;
-    // JSON is YAML, too.
+    // JSON is also YAML.
     let configuration = serde_json::json!({
         "global": { "scrape_interval": "1s", "evaluation_interval": "1s" },
         "rule_files": rules,

@@ -1,16 +1,16 @@
-//! Each key and each reference of a table with a business holds the business, so that PostgreSQL could partition it by
-//! business and Citus spread it; but for those listed here.
+//! Every key and reference of a table with a business contains the business, so that PostgreSQL could partition the
+//! table by business and Citus distribute it. The exceptions are listed here.
 
 use std::collections::BTreeSet;
 
 use local_stack::{Service, Stack};
 
-/// A rule that is not of a business, and what keeps it where rows are spread by business.
+/// A rule without the business, and what ensures it when rows are partitioned by business.
 struct Exception {
     service: Service,
-    /// Of the constraint or the index.
+    /// The name of the constraint or index.
     name: &'static str,
-    /// Why, for who reads this.
+    /// The reason, for readers.
     _reason: &'static str,
 }
 
@@ -22,44 +22,44 @@ const EXCEPTIONS: &[Exception] = &[
     but(
         Service::OrderApi,
         "orders_tracking_code_key",
-        "Whoever has the code sees the order, whichever the business. Spread, a code is random enough to be one order's, \
-         and a table of (code, business) leads to it.",
+        "A tracking code gives access to an order of any business. In a partitioned table, codes are unique because they are \
+         random, and a table of (code, business) leads to the partition.",
     ),
     but(
         Service::OrderApi,
         "fleet_reports_event_id",
-        "The fleet's own ids, of which each is used once. Spread, they are unique within an order, by the primary key.",
+        "The fleet uses each of its ids once. In a partitioned table, the primary key makes them unique within an order.",
     ),
     but(
         Service::OrderApi,
         "simulations_order_id",
-        "For the release before, which says ON CONFLICT (order_id); goes with the next one.",
+        "Required by the previous release's ON CONFLICT (order_id); removed with the next release.",
     ),
     but(
         Service::Wallet,
         "debits_one_posted_per_order",
-        "Whether an order has paid is asked of the order alone. Spread, order-api's one row of it says whose it is, and \
-         reconciliation finds what another business would have paid for it.",
+        "Only the order identifies its payment. In a partitioned table, order-api's row of the order names the business, \
+         and the reconciliation finds a payment by another business.",
     ),
     but(Service::Wallet, "transfers_one_of_each_cash_step", "As debits_one_posted_per_order."),
     but(Service::Wallet, "cash_order_id", "As debits_one_posted_per_order."),
     but(
         Service::Wallet,
         "top_ups_provider_reference",
-        "A payment provider's names are its own. Top-ups are few beside orders: they stay in one place.",
+        "The payment provider's ids have no business. Top-ups are few compared with orders, so their table is not partitioned.",
     ),
     but(Service::Wallet, "top_ups_payment_reference", "As top_ups_provider_reference."),
     but(Service::Wallet, "payment_notices_pkey", "As top_ups_provider_reference."),
     but(
         Service::WebhookDispatcher,
         "order_streams_order_id",
-        "An event that names another business's order is told from one of a new order. Spread, order-api's one row of the \
-         order says whose it is.",
+        "Distinguishes an event with another business's order from one of a new order. In a partitioned table, order-api's row \
+         of the order names the business.",
     ),
     but(
         Service::WebhookDispatcher,
         "recoveries_running",
-        "For the release before, which says ON CONFLICT (endpoint_id); goes with the next one.",
+        "Required by the previous release's ON CONFLICT (endpoint_id); removed with the next release.",
     ),
     but(
         Service::KeyManagement,
@@ -87,23 +87,23 @@ const EXCEPTIONS: &[Exception] = &[
     but(Service::PortalApi, "mails_pkey", "A queue, which is drained; a number of its own."),
 ];
 
-/// Tables of no business: they stay on one server, or whole on each.
+/// Tables without a business: they stay on one server, or complete on each.
 const OF_NO_BUSINESS: &[(Service, &str)] = &[
     (Service::PortalApi, "businesses"),
-    // Log-ins that failed, counted by account and by address; and the operator's own.
+    // Failed log-ins by account and by address, and the operator's own.
     (Service::PortalApi, "attempts"),
     (Service::PortalApi, "operator_sessions"),
-    // How far the books of all businesses were looked through, and what was found.
+    // The progress and findings of the reconciliation.
     (Service::Wallet, "reconciliation_cursors"),
     (Service::Wallet, "reconciliation_findings"),
     (Service::Wallet, "reconciliation_runs"),
 ];
 
-/// In every database: what is under way to the broker, what came from it, and which migrations were run.
+/// In every database: the outbox, the inbox, and the migrations.
 const OF_EVERY_SERVICE: [&str; 3] = ["__diesel_schema_migrations", "inbox", "outbox_messages"];
 
-/// `kind|table|name|definition` of each rule of a table that has a business, and does not hold it: in a key wherever it
-/// stands, in a reference as the business of what is referred to.
+/// `kind|table|name|definition` of each rule that does not contain the table's business: anywhere in a key, or as the
+/// business of the referenced row.
 const FAULTS: &str = "
     WITH tenants AS (
         SELECT pg_class.oid, pg_class.relname, pg_attribute.attnum AS business
@@ -151,13 +151,13 @@ async fn every_key_and_every_reference_holds_the_business() -> anyhow::Result<()
     stack.shut_down().await
 }
 
-/// The rules that do not hold the business.
+/// The rules without the business.
 pub(super) fn exceptions(service: Service) -> BTreeSet<&'static str> {
     let of_service = EXCEPTIONS.iter().filter(|exception| exception.service == service);
     of_service.map(|exception| exception.name).collect()
 }
 
-/// What was found and is not excepted, and what is excepted and was not found.
+/// The rules that are found but not listed, and those that are listed but not found.
 fn errors_of(service: Service, found: &str) -> Vec<String> {
     let mut excepted = exceptions(service);
     let mut field_errors = Vec::new();

@@ -1,5 +1,5 @@
-//! The databases are shaped for being spread by business: the real schemas, as the programs' own migrations make them, are
-//! read from the catalogue, and partitioned.
+//! The databases can be partitioned by business: the test reads the real schemas, as the migrations create them, from
+//! the catalogue and partitions them.
 
 mod keys;
 mod spread;

@@ -1,6 +1,6 @@
-//! The services at work on tables that are partitioned by hash of the business, with the keys, indexes, references and triggers
-//! that the migrations made. Their own statements run there, upserts included, and look for rows in the business's partition
-//! alone. The statements that look into others' partitions too are in `listed`, each with its reason.
+//! The services run on tables that are hash-partitioned by business, with the keys, indexes, references and triggers of
+//! the migrations. Their own statements run there, upserts included, and search only the business's partition. The
+//! statements that also search other partitions are in `listed`, each with its reason.
 
 mod listed;
 mod plans;
@@ -47,7 +47,7 @@ async fn the_services_work_on_tables_that_are_spread_by_business() -> anyhow::Re
     stack.shut_down().await
 }
 
-/// With a PostgreSQL of its own, whose log says how statements were run, and with workers that soon come to their next round.
+/// With its own PostgreSQL, whose log shows the plans, and with workers whose next round is soon.
 async fn stack() -> anyhow::Result<Stack> {
     let mut options = StackOptions::with_own_test_servers(&Stack::test_directory()?);
     for (service, variable) in [
@@ -60,7 +60,7 @@ async fn stack() -> anyhow::Result<Stack> {
     Stack::start_for_test(options).await
 }
 
-/// Partitions the tables while the service is down, and has it find them first.
+/// Partitions the tables while the service is down, and makes it the first to use them.
 async fn partition(stack: &Stack, Spread { service, tables, .. }: &Spread) -> anyhow::Result<()> {
     let list = |names: Vec<&str>| Vec::from_iter(names.iter().map(|name| format!("('{name}')"))).join(", ");
     let named = format!(
@@ -77,8 +77,8 @@ async fn partition(stack: &Stack, Spread { service, tables, .. }: &Spread) -> an
     stack.bring_up(*service).await
 }
 
-/// A business, and the partitions of its rows and of those that signed up before it. A partition of nobody's comes before its
-/// own: a look-up that ends at the first row that it finds is then seen to look there.
+/// A business, and the partitions of its rows and of earlier businesses. An empty partition precedes its own: a lookup
+/// that stops at the first row is then seen to search it.
 async fn sign_up(stack: &Stack) -> anyhow::Result<(Business, BTreeSet<u32>)> {
     let mut own = BTreeSet::new();
     loop {
@@ -94,10 +94,10 @@ async fn sign_up(stack: &Stack) -> anyhow::Result<(Business, BTreeSet<u32>)> {
     }
 }
 
-/// What the log says that should not be, and what it does not say that should.
+/// Unexpected log entries, and missing expected ones.
 async fn errors_of(stack: &Stack, spread: &Spread, own: &BTreeSet<u32>) -> anyhow::Result<BTreeSet<String>> {
     let Spread { service, tables, upserts, .. } = spread;
-    // Workers come to it. What they do not come to is a fault, with its name.
+    // Workers reach these statements; otherwise it is an error with the statement's name.
     let _came = eventually("what is listed to run", PATIENCE, || async {
         let seen = Seen::read(stack, spread, own).ok();
         Ok(seen.filter(|seen| seen.unseen.is_empty()).map(drop))
@@ -120,10 +120,10 @@ async fn errors_of(stack: &Stack, spread: &Spread, own: &BTreeSet<u32>) -> anyho
     Ok(field_errors)
 }
 
-/// What the log says so far.
+/// The log so far.
 struct Seen {
     field_errors: BTreeSet<String>,
-    /// What is listed and did not look into others' partitions.
+    /// Listed statements that did not search other partitions.
     unseen: BTreeSet<&'static str>,
     /// The upserts.
     ran: BTreeSet<String>,
@@ -194,7 +194,7 @@ async fn money_and_webhooks_are_looked_up(business: &Business) -> anyhow::Result
     Ok(())
 }
 
-/// A repeated report is known again.
+/// A repeated report is recognised.
 async fn the_fleet_delivers(business: &Business) -> anyhow::Result<()> {
     for (order, events) in [
         (NewOrder::sample_prepaid("spread-prepaid"), &PREPAID_DELIVERY[..]),

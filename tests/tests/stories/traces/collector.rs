@@ -1,4 +1,4 @@
-//! A collector as OTLP over HTTP has it: takes spans, keeps them, and can stop answering.
+//! A collector of OTLP over HTTP: receives and stores spans, and can stop responding.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use prost::Message;
 
 const REQUEST_MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// A span as a test looks at it.
+/// A span in a test's view.
 #[derive(Clone, Debug)]
 pub(crate) struct Span {
     pub(crate) service: String,
@@ -22,11 +22,11 @@ pub(crate) struct Span {
     pub(crate) kind: SpanKind,
     pub(crate) trace: String,
     pub(crate) id: String,
-    /// Empty for the first of a trace.
+    /// Empty for the first span of a trace.
     pub(crate) parent: String,
     pub(crate) attributes: BTreeMap<String, String>,
     pub(crate) failed: bool,
-    /// All of it but its times, as text: a PIN code can stand in the digits of a time by chance.
+    /// The span as text without its times: the digits of a time may contain a PIN code by chance.
     pub(crate) whole: String,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// Listens; its base URL.
+    /// Listens; returns its base URL.
     pub(crate) fn start(&self) -> anyhow::Result<String> {
         let data = web::Data::new(self.clone());
         let server = HttpServer::new(move || {
@@ -52,7 +52,7 @@ impl Collector {
         Ok(format!("http://{address}/"))
     }
 
-    /// From now on requests are taken and never answered.
+    /// From now on, requests are accepted and never answered.
     pub(crate) fn hang(&self) {
         self.is_hanging.store(true, Ordering::Relaxed);
     }

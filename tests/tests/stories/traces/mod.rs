@@ -1,5 +1,5 @@
-//! One trace follows an order from the HTTP request through wallet, outbox, broker and dispatcher to the webhook, as a
-//! collector of OTLP sees it; and a collector that is away costs nobody an order.
+//! One trace follows an order from the HTTP request through wallet, outbox, broker and dispatcher to the webhook, in an
+//! OTLP collector; and an unreachable collector affects no order.
 
 mod collector;
 
@@ -19,7 +19,7 @@ use waybill_tests::{Business, PATIENCE, smallest_order};
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 /// The span of the caller.
 const CALLER: &str = "b7ad6b7169203331";
-/// How long the platform waits between the stop signal and the kill.
+/// The platform's time between the stop signal and the kill.
 const STOP_MAX: Duration = Duration::from_secs(25);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -47,7 +47,7 @@ async fn stack(collector: &str) -> anyhow::Result<Stack> {
     Stack::start_for_test(options).await
 }
 
-/// Places a live order; its request id.
+/// Places a live order. Returns its request id.
 async fn place(business: &Business, reference: &str, trace: Option<&str>) -> anyhow::Result<String> {
     let api = business.live()?.api;
     let mut request = api
@@ -64,7 +64,7 @@ async fn place(business: &Business, reference: &str, trace: Option<&str>) -> any
     Ok(id)
 }
 
-/// The one span of its name and kind below another.
+/// The only span with this name and kind below another.
 fn below(spans: &[Span], parent: &str, service: &str, kind: SpanKind, name: &str) -> Option<Span> {
     let mut found = spans.iter().filter(|span| {
         (span.parent.as_str(), span.service.as_str(), span.kind, span.name.as_str())
@@ -76,7 +76,7 @@ fn below(spans: &[Span], parent: &str, service: &str, kind: SpanKind, name: &str
 }
 
 async fn the_way_of_a_live_order(collector: &Collector, business: &Business) -> anyhow::Result<()> {
-    // Each below whom, by place in this list.
+    // Each with the index of its parent in this list.
     let way: [(&str, SpanKind, &str, &str); 8] = [
         ("caller", SpanKind::Server, "order-api", "POST /v1/integration/orders"),
         ("0", SpanKind::Client, "order-api", "PUT"),
@@ -118,17 +118,17 @@ async fn the_way_of_a_live_order(collector: &Collector, business: &Business) -> 
     assert_eq!(attribute(6, "http.response.status_code"), Some("200"));
     assert!(found.iter().all(|span| !span.failed), "{found:#?}");
 
-    // What the receiver was told is the span of the very attempt.
+    // The receiver got the span of this attempt.
     let path = format!("/webhook-endpoints/{}/deliveries?limit=1", business.endpoint_id);
     let log = business.portal.get(&path).await?;
     let id = waybill_tests::text(&log["data"][0], "id")?;
     let details = business.portal.get(&format!("/webhook-deliveries/{id}")).await?;
-    let told = &details["attemptLog"][0]["requestHeaders"]["traceparent"];
-    assert_eq!(told.as_str(), Some(format!("00-{TRACE}-{}-01", found[6].id).as_str()));
+    let traceparent = &details["attemptLog"][0]["requestHeaders"]["traceparent"];
+    assert_eq!(traceparent.as_str(), Some(format!("00-{TRACE}-{}-01", found[6].id).as_str()));
     Ok(())
 }
 
-/// The go-live fact is announced by a batch of writes, which serves many requests: each in its own trace.
+/// A write batch of many requests announces the go-live fact, in the trace of each request.
 async fn the_first_test_order_reaches_the_portal(collector: &Collector) -> anyhow::Result<()> {
     eventually("the first test order's trace", PATIENCE, || async {
         let spans = collector.spans();
@@ -172,7 +172,7 @@ fn log_lines_are_joined_with_traces(stack: &Stack, request_id: &str) -> anyhow::
     let log = fs::read_to_string(stack.directory().join("logs/order-api.log"))?;
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let answered = lines.into_iter().find(|line| {
-        line["message"] == "answered"
+        line["message"] == "request answered"
             && line["spans"].as_array().into_iter().flatten().any(|span| span["request_id"] == request_id)
     });
     let answered = answered.context("the request's line is not in the log")?;
@@ -223,7 +223,7 @@ async fn a_collector_that_hangs_costs_no_order(
         Ok(lost.is_some_and(|line| !line.ends_with(" 0")).then_some(()))
     })
     .await?;
-    // With spans still waiting, the services are stopped.
+    // The services are stopped with spans in the queue.
     place(business, "untold-5", None).await?;
     Ok(())
 }

@@ -145,7 +145,7 @@ async fn what_could_not_be_asked_is_not_clean() {
     scene.orders.be_away(true);
     let (code, text) = scene.run(&[]).await;
     assert_eq!(code, 2, "{text}");
-    assert!(text.contains("could not check everything: order-api cannot be reached"), "{text}");
+    assert!(text.contains("could not check everything: order-api is unavailable"), "{text}");
     assert!(!text.contains("clean"), "{text}");
 
     // What was found without it is told all the same, and may not be all.

@@ -1,5 +1,5 @@
-//! Deliveries as a month leaves them, written straight into the database: copies of one that the dispatcher made itself, under
-//! ids that grow, of orders with four events each.
+//! A month's deliveries, inserted directly into the database: copies of a real delivery with increasing ids, of orders
+//! with four events each.
 
 use std::time::{Duration, Instant};
 
@@ -12,12 +12,12 @@ use super::super::events::by_sequence;
 use super::super::{Bench, Endpoint};
 use super::ENDPOINTS_EACH;
 
-/// Deliveries in one transaction.
+/// The number of deliveries per transaction.
 const STEP: u64 = 100_000;
-/// No more than this may be filled: this machine is used by others, too.
+/// The size limit, because other processes use this machine's disk.
 const BYTES_MAX: u64 = 20 * 1024 * 1024 * 1024;
 const VACUUM_MAX: Duration = Duration::from_secs(30 * 60);
-/// Spread over so many days, less than what retention keeps.
+/// Spread over this many days, less than the retention time.
 const DAYS: u64 = 28;
 
 const TABLES: &str = "
@@ -28,8 +28,8 @@ const TABLES: &str = "
         delivery_id TEXT NOT NULL
     )";
 
-/// Events `{first}` to `{last}`, and what belongs to them. `jsonb_populate_record` copies a row and changes what is named, so
-/// that columns which come later are copied, too.
+/// Events `{first}` to `{last}` with their rows. `jsonb_populate_record` copies a row and changes the named columns, so
+/// that later columns are copied too.
 const FILL: &str = "
     BEGIN;
     SET LOCAL synchronous_commit = off;
@@ -80,7 +80,7 @@ const FILL: &str = "
     UPDATE bench.filled SET deliveries = ({last} + 1) * {each};
     COMMIT;";
 
-/// Days that have passed, as if the dispatcher had run in them: what was before it keeps is one partition up to now.
+/// Past days, as if the dispatcher had run: everything before its retention time is one partition.
 const DAYS_THAT_PASSED: &str = "
     DO $$
     DECLARE
@@ -101,7 +101,7 @@ const DAYS_THAT_PASSED: &str = "
         DROP TABLE attempts_before;
     END $$";
 
-/// Fills until there are so many deliveries.
+/// Fills until there are this many deliveries.
 pub(super) async fn fill(bench: &Bench, endpoints: &[Endpoint], wanted: u64) -> anyhow::Result<()> {
     prepare(bench, endpoints).await?;
     let begun = Instant::now();
@@ -129,7 +129,7 @@ pub(super) async fn fill(bench: &Bench, endpoints: &[Endpoint], wanted: u64) -> 
     vacuum(bench).await
 }
 
-/// As the server does by and by; what is measured next is not to pay for it.
+/// As the server does in time, so that the next measurement does not include it.
 async fn vacuum(bench: &Bench) -> anyhow::Result<()> {
     let mut command = Command::new(local_stack::postgres_program("vacuumdb")?);
     command.args(["--analyze", "--quiet"]).kill_on_drop(true);
@@ -180,7 +180,7 @@ async fn filled(bench: &Bench) -> anyhow::Result<u64> {
     Ok(query(bench, "SELECT deliveries FROM bench.filled").await?.parse()?)
 }
 
-/// What the tables take, with their indexes.
+/// The size of the tables with their indexes.
 pub(super) async fn sizes(bench: &Bench) -> anyhow::Result<String> {
     let sql = "SELECT string_agg(relname || ' ' || pg_size_pretty(bytes), ', ' ORDER BY bytes DESC) FROM (
         SELECT coalesce(parent.relname, leaf.relname) AS relname, sum(pg_total_relation_size(leaf.oid)) AS bytes

@@ -1,4 +1,4 @@
-//! What owners call, on endpoints with a log as long as the table makes it.
+//! The owners' requests, on endpoints with a long log.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const CALLS: usize = 200;
 const REDELIVERIES: usize = 100;
 const ARRIVAL_MAX: Duration = Duration::from_secs(10);
 
-/// By name, in the order in which they were found.
+/// By name, in order of measurement.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Figures(Vec<(String, f64)>);
 
@@ -38,7 +38,7 @@ pub(super) async fn calls(
     endpoints: &[Endpoint],
     figures: &mut Figures,
 ) -> anyhow::Result<()> {
-    // Once each, so that statements are prepared.
+    // Once each, to prepare statements.
     for calls in [10, CALLS] {
         let mut found = Figures::default();
         let below =
@@ -82,7 +82,7 @@ pub(super) async fn calls(
     Ok(())
 }
 
-/// One after the other: from the call to its answer, and to the webhook.
+/// One after the other: from the call to its response, and to the webhook.
 async fn redeliver(bench: &Bench, deliveries: &[Picked], figures: &mut Figures) -> anyhow::Result<()> {
     let (mut answered, mut arrived) = (Vec::new(), Vec::new());
     for (count, (delivery, _, business, _)) in deliveries.iter().enumerate() {
@@ -110,7 +110,7 @@ fn log(endpoint: &Endpoint, query: &str) -> String {
     format!("/internal/businesses/{business}/webhook-endpoints/{id}/deliveries?{query}")
 }
 
-/// How long the call took, in milliseconds.
+/// The duration of the call, in milliseconds.
 async fn get(bench: &Bench, path: &str) -> anyhow::Result<f64> {
     let request = bench.dispatcher.request(Method::GET, path).bearer_auth(bench.stack.internal_token());
     let begun = Instant::now();
@@ -121,7 +121,7 @@ async fn get(bench: &Bench, path: &str) -> anyhow::Result<f64> {
 /// A delivery, its endpoint, its business and its order.
 type Picked = (String, String, String, String);
 
-/// From anywhere among those that were filled in.
+/// Random ones among the filled rows.
 async fn some_deliveries(bench: &Bench, count: usize) -> anyhow::Result<Vec<Picked>> {
     let sql = format!(
         "SELECT id, endpoint_id, business_id, order_id FROM deliveries WHERE id IN (

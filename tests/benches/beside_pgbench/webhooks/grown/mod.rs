@@ -1,6 +1,5 @@
-//! Ten million deliveries, once: what is done all the time is measured on a small table and on a grown one, on the same stack.
-//! It takes the better part of an hour and up to 20 GB below `target/`, which are given back at the end. What was interrupted
-//! goes on where it was.
+//! Ten million deliveries: frequent operations on a small table and on a large one, on the same stack. It takes almost
+//! an hour and up to 20 GB below `target/`, which are freed at the end. An interrupted run can be continued.
 
 mod fill;
 mod measure;
@@ -19,16 +18,19 @@ use measure::Figures;
 use progress::Progress;
 
 const DELIVERIES: u64 = 10_000_000;
-/// What the small table holds.
+/// The size of the small table.
 const DELIVERIES_SMALL: u64 = 100_000;
 const BUSINESSES: usize = 50;
-/// All of them subscribed to everything, so that each event becomes so many deliveries.
+/// All of them subscribe to everything, so each event causes this many deliveries.
 const ENDPOINTS_EACH: usize = 4;
 
-/// `wanted` is for a try with less.
+/// `wanted` allows a trial with less.
 pub(crate) async fn run(wanted: Option<u64>) -> anyhow::Result<()> {
     let wanted = wanted.unwrap_or(DELIVERIES);
-    ensure!(wanted > DELIVERIES_SMALL, "more than {DELIVERIES_SMALL} deliveries, which is the small table");
+    ensure!(
+        wanted > DELIVERIES_SMALL,
+        "choose more than {DELIVERIES_SMALL} deliveries, the size of the small table"
+    );
     let directory = local_stack::local_stack_directory().with_file_name("bench-grown");
     say(&format!("Starting the stack in {}", directory.display()));
     let stack = Stack::start(StackOptions::new(&directory)).await?;
@@ -57,7 +59,7 @@ pub(crate) async fn run(wanted: Option<u64>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Made at the first run. The receiver's port is another in each run, so that they are all told.
+/// Created at the first run. The receiver's port differs in each run, so their URLs are updated.
 async fn endpoints(bench: &Bench, progress: &mut Progress) -> anyhow::Result<Vec<Endpoint>> {
     if progress.endpoints.is_empty() {
         let mut endpoints = Vec::new();

@@ -1,4 +1,4 @@
-//! What a run of the grown table remembers for the next, beside the data.
+//! The progress of the large-table run, stored with the data for the next run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::webhooks::Endpoint;
 pub(super) struct Progress {
     path: PathBuf,
     pub(super) endpoints: Vec<Endpoint>,
-    /// What was measured on the small table.
+    /// The measurements on the small table.
     pub(super) small: Option<Figures>,
 }
 

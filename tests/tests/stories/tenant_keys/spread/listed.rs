@@ -1,22 +1,22 @@
-//! What is partitioned, and what is known of the statements that run on it.
+//! The partitioned tables, and the expected statements on them.
 
 use local_stack::Service;
 
 pub(super) struct Spread {
     pub(super) service: Service,
     pub(super) tables: &'static [&'static str],
-    /// Inserts that allow for a row that is there already: `table: what then`. Each runs.
+    /// Upserts: `table: conflict action`. Each runs.
     pub(super) upserts: &'static [&'static str],
-    /// Statements that look into others' partitions too, by a part of their text, and why. Each runs.
+    /// Statements that also search other partitions, by a part of their text, and why. Each runs.
     pub(super) everywhere: &'static [(&'static str, &'static str)],
 }
 
-const BOOKS: &str = "Reconciliation reads the books of all businesses, a portion at a time.";
-const ORDER: &str = "The order is looked for in every business: another business's order is no new one.";
+const RECONCILIATION: &str = "Reconciliation reads the ledgers of all businesses, page by page.";
+const ORDER: &str = "The order is searched in all businesses, because another business's order is not new.";
 const ALERTS: &str = "Metrics count the rows of all businesses.";
-const WORKER: &str = "A worker looks for what is due, whichever the business.";
+const WORKER: &str = "A worker finds due rows of all businesses.";
 const BATCH: &str = "A batch for several businesses: PostgreSQL prunes by a value, not by an array.";
-const ENDPOINT: &str = "Senders work for all businesses, and know their queues by endpoint.";
+const ENDPOINT: &str = "Senders serve all businesses and identify queues by endpoint.";
 
 pub(super) const SPREAD: [Spread; 3] = [
     Spread {
@@ -24,22 +24,22 @@ pub(super) const SPREAD: [Spread; 3] = [
         tables: &["orders", "order_events", "fleet_reports", "simulations"],
         upserts: &["fleet_reports: NOTHING", "orders: NOTHING", "simulations: UPDATE"],
         everywhere: &[
-            ("fleet_reports.event_id = $1", "The fleet's ids are its own, and used once."),
+            ("fleet_reports.event_id = $1", "The fleet uses each of its ids once."),
             (
                 "(orders.id = $1) AND orders.mode = 'live') AND orders.placement =",
-                "The fleet names the order alone.",
+                "The fleet names only the order.",
             ),
             (
                 "orders.mode = 'live' AND orders.placement = 'placed') AND (orders.updated_at <",
                 "The fleet lists all orders.",
             ),
-            ("orders.tracking_code = $1", "The tracking page has the code alone."),
+            ("orders.tracking_code = $1", "The tracking page knows only the code."),
             ("min(orders.pending_since)", ALERTS),
             ("(orders.pending_since < $1)", WORKER),
             ("orders.personal_data_erased_at IS NULL AND (orders.status IN", WORKER),
             ("personal_data_erased_at IS NOT NULL AND meaning IS NOT NULL", WORKER),
             ("simulations.next_at <= $1", WORKER),
-            ("FROM orders WHERE (orders.id = ANY($1))", BOOKS),
+            ("FROM orders WHERE (orders.id = ANY($1))", RECONCILIATION),
         ],
     },
     Spread {
@@ -47,13 +47,13 @@ pub(super) const SPREAD: [Spread; 3] = [
         tables: &["wallets", "transfers", "entries", "debits", "cash"],
         upserts: &["cash: NOTHING", "wallets: NOTHING"],
         everywhere: &[
-            ("AS wrong (subject, detail)", BOOKS),
-            ("AS chunk", BOOKS),
-            ("(debits.order_id > $1)", BOOKS),
-            ("(transfers.id > $1)", BOOKS),
-            ("(cash.order_id > $1)", BOOKS),
-            ("(cash.order_id = ANY($1))", BOOKS),
-            ("(transfers.order_id = ANY($1))", BOOKS),
+            ("AS wrong (subject, detail)", RECONCILIATION),
+            ("AS chunk", RECONCILIATION),
+            ("(debits.order_id > $1)", RECONCILIATION),
+            ("(transfers.id > $1)", RECONCILIATION),
+            ("(cash.order_id > $1)", RECONCILIATION),
+            ("(cash.order_id = ANY($1))", RECONCILIATION),
+            ("(transfers.order_id = ANY($1))", RECONCILIATION),
             ("(debits.order_id = ANY($1))", ORDER),
             (
                 "EXISTS ( SELECT FROM new_",

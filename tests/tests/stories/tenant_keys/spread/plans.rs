@@ -1,4 +1,4 @@
-//! The plans of every statement that the services run, with what was done to run it, as PostgreSQL's `auto_explain` logs them.
+//! The plans of the services' statements with their execution, from the log of PostgreSQL's `auto_explain`.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ const SETTINGS: [(&str, &str); 6] = [
     ("auto_explain.log_min_duration", "0"),
     ("auto_explain.log_analyze", "on"),
     ("auto_explain.log_timing", "off"),
-    // Those of triggers and references, too.
+    // Including those of triggers and references.
     ("auto_explain.log_nested_statements", "on"),
     ("auto_explain.log_format", "json"),
 ];
 
-/// A statement that ran.
+/// An executed statement.
 pub(super) struct Plan {
     /// Without quotation marks, and with single spaces.
     pub sql: String,
@@ -25,7 +25,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The partitions of whatever table in which rows were looked for.
+    /// The partitions of any table that were searched.
     pub(super) fn partitions(&self) -> BTreeSet<u32> {
         let scans = self.nodes().filter(|node| {
             let is_scan = node["Node Type"].as_str().is_some_and(|kind| kind.ends_with("Scan"));
@@ -34,7 +34,7 @@ impl Plan {
         scans.filter_map(|scan| partition(scan["Relation Name"].as_str()?)).collect()
     }
 
-    /// Inserts that allow for a row that is there already: the table, and what then.
+    /// Upserts: the table and the conflict action.
     pub(super) fn upserts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.nodes()
             .filter_map(|node| Some((node["Relation Name"].as_str()?, node["Conflict Resolution"].as_str()?)))
@@ -50,26 +50,26 @@ impl Plan {
     }
 }
 
-/// The number of the partition of this name.
+/// The number of the partition with this name.
 pub(super) fn partition(name: &str) -> Option<u32> {
     name.rsplit_once("_p")?.1.parse().ok()
 }
 
-/// From the service's next connection on.
+/// Effective from the service's next connection on.
 pub(super) async fn log_plans(stack: &Stack, service: Service) -> anyhow::Result<()> {
     let role = Url::parse(stack.database_url(service))?.username().to_owned();
     let settings = SETTINGS.map(|(name, value)| format!("ALTER ROLE {role} SET {name} = {value};"));
     query(&stack.admin_url()?, &format!("LOAD 'auto_explain';{}", settings.concat())).await.map(drop)
 }
 
-/// Runs SQL in a service's database without its plan being logged as one of the service's.
+/// Runs SQL in a service's database without logging its plan.
 pub(super) async fn look(stack: &Stack, service: Service, sql: &str) -> anyhow::Result<String> {
     let mut url = Url::parse(&stack.admin_url()?)?;
     url.set_path(Url::parse(stack.database_url(service))?.path());
     query(url.as_str(), sql).await
 }
 
-/// What the service's statements were refused for so far.
+/// The errors of the service's statements so far.
 pub(super) fn errors(stack: &Stack, service: Service) -> anyhow::Result<Vec<String>> {
     let (log, whose) = (log(stack)?, whose(stack, service)?);
     let errors = log.lines().filter(|line| line.contains(&whose) && line.contains(" ERROR:  "));
@@ -86,7 +86,7 @@ pub(super) fn plans(stack: &Stack, service: Service) -> anyhow::Result<Vec<Plan>
             continue;
         }
         let mut json = String::new();
-        // What belongs to a message is indented.
+        // The lines of a message are indented.
         while let Some(line) = lines.next_if(|line| line.starts_with('\t')) {
             json.push_str(line);
         }
@@ -102,7 +102,7 @@ fn log(stack: &Stack) -> anyhow::Result<String> {
     Ok(std::fs::read_to_string(stack.log(Part::Postgres))?)
 }
 
-/// How the server's log names the service.
+/// The service's name in the server's log.
 fn whose(stack: &Stack, service: Service) -> anyhow::Result<String> {
     Ok(format!(" {}@", Url::parse(stack.database_url(service))?.username()))
 }

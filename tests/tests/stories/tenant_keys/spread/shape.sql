@@ -1,7 +1,7 @@
--- The tables named in `spread.tables`, anew and partitioned by hash of the business: the real columns, checks, keys, indexes,
--- references and triggers, as the migrations made them. A table that is partitioned already has its partitions partitioned.
--- The rules named in `spread.exceptions` do not hold the business: there they are indexes that are not unique.
--- So that definitions name their schema.
+-- Recreates the tables in `spread.tables`, hash-partitioned by business: with the columns, checks, keys, indexes, references
+-- and triggers of the migrations. The partitions of an already partitioned table are partitioned too. The rules in
+-- `spread.exceptions` do not contain the business, so they become indexes that are not unique.
+-- Makes definitions include their schema.
 SET search_path = pg_catalog;
 DO $$
 DECLARE
@@ -48,7 +48,7 @@ BEGIN
             END IF;
         END LOOP;
     END LOOP;
-    -- References of these tables, and those of other tables to them.
+    -- References of these tables, and of other tables to them.
     FOR rule IN
         SELECT conrelid::regclass AS owner, relname, conname, conrelid = ANY (tables) AS is_ours,
             CASE WHEN confrelid = ANY (tables)
@@ -64,7 +64,7 @@ BEGIN
         EXECUTE format('ALTER TABLE %I.%I ADD CONSTRAINT %I %s',
             CASE WHEN rule.is_ours THEN 'spread' ELSE 'public' END, rule.relname, rule.conname, rule.definition);
     END LOOP;
-    -- Their functions find the tables by the search path.
+    -- Their functions find the tables through the search path.
     FOR rule IN SELECT pg_get_triggerdef(oid) AS definition FROM pg_trigger WHERE tgrelid = ANY (tables) AND NOT tgisinternal LOOP
         EXECUTE replace(rule.definition, ' ON public.', ' ON spread.');
     END LOOP;

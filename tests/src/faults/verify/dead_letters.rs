@@ -1,4 +1,4 @@
-//! The broker holds nothing any more: no event that waits, and no dead letter.
+//! Verifies that the broker has no waiting events and no dead letters.
 
 use anyhow::ensure;
 use demo::eventually;
@@ -17,7 +17,7 @@ pub async fn are_none(broker: &Broker) -> anyhow::Result<()> {
         Queue::shared(queues::FACTS),
     ] {
         let dead = eventually("a queue to be empty", PENDING_MAX, || async {
-            // A connection that the broker's death took with it comes back by itself.
+            // A connection that was lost with the broker reconnects automatically.
             let backlog = broker.backlog(&queue).await.ok();
             Ok(backlog.filter(|backlog| backlog.ready == 0).map(|backlog| backlog.dead_letters))
         })

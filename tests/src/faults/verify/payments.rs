@@ -1,4 +1,4 @@
-//! One business: its orders against its debits and refunds, and its balance against all that it paid and was charged.
+//! Verifies one business: its orders against its debits and refunds, and its balance against its payments and fees.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,7 +57,7 @@ pub(super) async fn agree_with(stack: &Stack, tenant: &Tenant, stories: &[OrderS
     balance_agrees(stack, tenant).await
 }
 
-/// Each 2xx has one posted debit of its fee; whoever was refused has none.
+/// Each 2xx has one posted debit of its fee; a refused order has none.
 fn judge(story: &OrderStory, order: Option<&OrderRow>, paid: &[i64]) -> anyhow::Result<()> {
     let Some(receipt) = &story.receipt else {
         ensure!(paid.is_empty(), "refused, and debited {paid:?}");
@@ -104,7 +104,7 @@ async fn debits(
     Ok(by_order)
 }
 
-/// Refunds follow by event. In the end there are exactly those that are due.
+/// Refunds arrive by events. In the end there are exactly those that are due.
 async fn refunded(
     stack: &Stack,
     orders: &BTreeMap<String, OrderRow>,
@@ -140,7 +140,7 @@ async fn cash_is_booked(stack: &Stack, stories: &[OrderStory]) -> anyhow::Result
     .await
 }
 
-/// All that came in, less what was charged, and given back again; over the whole campaign.
+/// Payments minus fees plus refunds, over the whole campaign.
 async fn balance_agrees(stack: &Stack, tenant: &Tenant) -> anyhow::Result<()> {
     let business = &tenant.business.portal.business_id;
     let moved = |what: &str| {
@@ -172,7 +172,7 @@ fn ids(orders: &BTreeMap<String, OrderRow>) -> String {
     list(orders.values().map(|order| order.id.as_str()))
 }
 
-/// As the elements of an SQL array. References and ids are our own and hold no quotes.
+/// The elements of an SQL array. References and ids contain no quotes.
 fn list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     texts.map(|text| format!("'{text}'")).collect::<Vec<_>>().join(", ")
 }
