@@ -24,7 +24,6 @@ const RETIRED: &[(&str, &str)] = &[
     (concat!("in_", "hand"), "in_flight"),
     (concat!("In", "Hand"), "InFlight"),
     (concat!("stepped ", "aside"), "skipped"),
-    (concat!("stepped_", "aside"), "skipped"),
     (concat!("Books", "Wrong"), "LedgerInconsistent"),
     (concat!("Disk", "Fills"), "DiskFillingUp"),
     (concat!("Files", "Scarce"), "FileDescriptorsLow"),
@@ -76,7 +75,8 @@ fn citations_lead_somewhere() {
             if foreign.iter().any(|name| line.contains(name)) {
                 breaches.push(place());
             }
-            let cited = line.match_indices("SPECIFICATION §").map(|(at, mark)| &line[at + mark.len()..]);
+            let cited =
+                line.match_indices(concat!("SPECIFICATION", " §")).map(|(at, mark)| &line[at + mark.len()..]);
             let numbers = cited
                 .map(|rest| rest.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or_default());
             // The last number may be that of an item in a section's list.
