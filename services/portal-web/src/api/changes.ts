@@ -3,12 +3,12 @@ import { useCallback, useEffect, useRef } from "react";
 import { useEventStream } from "./event-stream";
 import { reread } from "./reread";
 
-/** How often it is asked where the server's events do not come through. */
+/** Polling interval while the event stream is down. */
 const POLL_ALONE_MS = 15_000;
-/** However often something changes, these are not read more often. */
+/** Limits reloads when changes come fast. */
 const RELOAD_PAUSE_MS = 2_000;
 
-/** Reads these again when something of the business changes, wherever it was changed. `keys` must stay the same. */
+/** Refetches these queries when any data of the business changes. `keys` must keep its identity between renders. */
 export function useReloadOnChange(keys: readonly QueryKey[]) {
   const client = useQueryClient();
   const timer = useRef<number | undefined>(undefined);

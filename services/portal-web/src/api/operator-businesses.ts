@@ -13,7 +13,7 @@ export type BusinessChange = components["schemas"]["ChangeBusiness"];
 const businessesKey = [...operatorKey, "businesses"] as const;
 const businessKey = (id: string) => [...operatorKey, "business", id] as const;
 
-/** What happens to a business, its owner sees at once; the console looks this often. */
+/** The operator console has no event stream, so it polls. */
 const POLL_MS = 15_000;
 
 export function useBusinesses(filter: BusinessFilter) {
@@ -66,18 +66,18 @@ export function useBusinessAuditLog(id: string) {
   );
 }
 
-/** Whatever changes a business shows in the list and in all that is known of it. */
+/** Invalidates the business and the list after each change. */
 function useBusinessAct<Input, Output>(id: string, act: (input: Input) => Promise<Output>) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: act,
-    // A refusal can mean that the business is not what is shown any more.
+    // A rejection can mean that the shown data is stale.
     onSettled: () =>
       Promise.all([
         client.invalidateQueries({ queryKey: businessKey(id) }),
         client.invalidateQueries({ queryKey: businessesKey }),
       ]),
-    // An answer may be a link that lets its holder in.
+    // The response may contain a link that grants access.
     gcTime: 0,
   });
 }

@@ -16,7 +16,7 @@ export type TimelineEntry = Schemas["TimelineEntry"];
 export interface OrderFilter {
   mode: Mode;
   status?: Order["status"];
-  /** An order's id, tracking code or reference, exactly. */
+  /** An exact order id, tracking code or reference. */
   search?: string;
 }
 
@@ -25,12 +25,12 @@ const listKey = (filter: OrderFilter) => [...ordersKey, "list", filter] as const
 const orderKey = (id: string) => [...ordersKey, "one", id] as const;
 const timelineKey = (id: string) => [...ordersKey, "timeline", id] as const;
 
-/** While the stream is open, as a second string to the bow; and when it is not. */
+/** Polling intervals with and without an open stream. With one, polling only makes up for lost events. */
 const POLL_BESIDE_STREAM_MS = 60_000;
 const POLL_ALONE_MS = 5_000;
-/** However many orders arrive, the list's head is not read more often. */
+/** Limits reads of the first page when many orders arrive. */
 const MERGE_PAUSE_MS = 500;
-/** More than are in sight at once. */
+/** More new orders than a screen shows. */
 const ARRIVED_MAX = 100;
 const NONE: ReadonlySet<string> = new Set();
 const TIMELINE_PAGE_SIZE = 100;
@@ -41,7 +41,7 @@ function readOrders(filter: OrderFilter, startingAfter?: string) {
   );
 }
 
-/** Orders that arrive and move by themselves; `arrived` has those that the stream announced while the page was open. */
+/** A live list of orders. `arrived` has the ids of orders created while the page is open. */
 export function useLiveOrders(filter: OrderFilter) {
   const client = useQueryClient();
   const list = useCursorList(listKey(filter), (startingAfter) => readOrders(filter, startingAfter));
@@ -59,7 +59,7 @@ export function useLiveOrders(filter: OrderFilter) {
   return { ...list, isStreaming, arrived };
 }
 
-/** Follows the orders of one mode; `null` when some may have been missed. */
+/** Streams the updates of one mode's orders; `null` means that some may have been missed. */
 export function useOrderStream(mode: Mode, onMove: (moved: MovedOrder | null) => void): boolean {
   return useEventStream(`/v1/portal/orders/stream?mode=${mode}`, "order", (data) => {
     onMove(data === null ? null : (JSON.parse(data) as MovedOrder));
@@ -75,12 +75,12 @@ async function mergeNewest(client: QueryClient, filter: OrderFilter) {
     if (merged) client.setQueryData(key, merged);
     else await reread(client, key);
   } catch {
-    // The list's own read tells what is wrong, and is tried again.
+    // The list's own query shows the error and can be retried.
     await reread(client, key);
   }
 }
 
-/** Calls `act` a moment after it was first asked for, once for all that ask meanwhile. */
+/** Throttles `act`: all calls within the pause run it once. */
 function useSoon(act: () => void): () => void {
   const timer = useRef<number | undefined>(undefined);
   const latest = useRef(act);
@@ -111,7 +111,7 @@ export function useOrder(id: string) {
   });
 }
 
-/** The order's timeline, read again while something of it is under way. */
+/** The order's timeline, polled while it can still change. */
 export function useTimeline(id: string, pollMs: (entries: TimelineEntry[]) => number | false) {
   const list = useCursorList(
     timelineKey(id),
@@ -124,7 +124,7 @@ export function useTimeline(id: string, pollMs: (entries: TimelineEntry[]) => nu
   return { ...list, missing: missingOf(list.data?.pages) };
 }
 
-/** Keeps an order and its timeline as they are, by the stream. */
+/** Keeps an order and its timeline up to date by the stream. */
 export function useFollowOrder(order: Order) {
   const client = useQueryClient();
   useOrderStream(order.mode, (moved) => {
@@ -145,7 +145,7 @@ export function useAcceptedRequest(id: string) {
   });
 }
 
-/** Whatever changes an order shows in it, in its timeline and in the lists. */
+/** Invalidates the order, its timeline and the lists after each change. */
 function useOrderChange<Input, Output>(id: string, change: (input: Input) => Promise<Output>) {
   const client = useQueryClient();
   return useMutation({
@@ -157,7 +157,7 @@ function useOrderChange<Input, Output>(id: string, change: (input: Input) => Pro
   });
 }
 
-/** One event, or `auto`: all the way by itself. */
+/** Simulates one event, or with `auto` the rest of the delivery. */
 export function useSimulate(id: string) {
   return useOrderChange(id, (event: string) =>
     answer(api.POST("/v1/portal/orders/{id}/simulate", { params: { path: { id } }, body: { event } })),

@@ -1,11 +1,11 @@
 import { hashKey, type QueryClient, type QueryKey } from "@tanstack/react-query";
 
-/** What is read once more as soon as its present reading has ended. */
+/** Queries to fetch once more when their running fetch ends. */
 const awaited = new Set<string>();
 
 /**
- * Reads again what has changed. A reading that is on its way is never called off: where changes come faster than answers,
- * none would ever come. It may have begun before the change, so that it is followed by one more.
+ * Refetches a changed query. A running fetch is not cancelled: with frequent changes, no fetch would ever finish. It may
+ * have started before the change, so another fetch follows it.
  */
 export async function reread(client: QueryClient, queryKey: QueryKey): Promise<void> {
   const hash = hashKey(queryKey);

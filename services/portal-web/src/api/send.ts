@@ -1,15 +1,15 @@
-// How calls go out: how long each is waited for, and what is known when no answer comes.
+// Sends requests with timeouts, and decides what a missing response means.
 import { ApiFailure } from "./failure";
 import type { ErrorBody } from "./types";
 
-/** Longer than the slowest answer that still helps anybody. */
+/** A slower response is of no use to the user. */
 const READ_PATIENCE_MS = 10_000;
-/** A test event is as slow as the endpoint that it goes to. */
+/** Sending a test event takes as long as the endpoint that receives it. */
 const WRITE_PATIENCE_MS = 60_000;
-/** They change nothing that somebody would have to look for: to do them again is always right. */
+/** POST and DELETE calls that are always safe to repeat. */
 const HARMLESS = /\/(look-up|verify-signature|session)$/;
 
-/** As `fetch`. What changes something is sent at once or never, and nobody is told that it failed when it may not have. */
+/** Like `fetch`, with timeouts. An offline write fails immediately; a write that may have taken effect fails as uncertain. */
 export async function send(request: Request): Promise<Response> {
   const isRead = request.method === "GET";
   if (!isRead && !navigator.onLine) throw ApiFailure.offline();
@@ -18,13 +18,13 @@ export async function send(request: Request): Promise<Response> {
   if (response.status >= 500) {
     const body = await bodyOf(response);
     if (mayHaveDone) throw ApiFailure.uncertain(response.status, body);
-    // The server's words weigh for programs what a call may have done; this one has done nothing.
+    // The server's message discusses side effects; this call has none.
     throw new ApiFailure(response.status, { ...body, message: undefined });
   }
   return response;
 }
 
-/** With its body: an answer that breaks off is none. */
+/** Reads the whole body, so that a truncated response counts as none. */
 async function whole(request: Request, patienceMs: number, mayHaveDone: boolean): Promise<Response> {
   const signal = AbortSignal.timeout(patienceMs);
   try {
@@ -41,7 +41,7 @@ async function read(response: Response) {
   return { body: text === "" ? null : text, status: response.status, headers: response.headers };
 }
 
-/** A proxy in between may answer with something else than our JSON. */
+/** A proxy may respond with something other than our JSON. */
 async function bodyOf(response: Response): Promise<Partial<ErrorBody>> {
   try {
     return errorBody(await response.json());

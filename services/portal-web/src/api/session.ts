@@ -5,7 +5,7 @@ import type { Session } from "./types";
 
 export const sessionKey = ["session"] as const;
 
-/** By whom all that is kept was read: another tab may have logged somebody else in meanwhile. */
+/** The user whose data is cached. Another tab may have logged in a different user. */
 let readBy: string | null = null;
 
 function forgetAll(client: QueryClient) {
@@ -14,7 +14,7 @@ function forgetAll(client: QueryClient) {
   });
 }
 
-/** Who is logged in; `null` for nobody. */
+/** The current session, or `null`. */
 export const sessionQuery = queryOptions({
   queryKey: sessionKey,
   queryFn: async ({ client }): Promise<Session | null> => {
@@ -29,13 +29,13 @@ export const sessionQuery = queryOptions({
     }
   },
   staleTime: 60_000,
-  // It may have ended meanwhile, in another tab for instance.
+  // The session may have ended in another tab.
   refetchOnWindowFocus: "always",
 });
 
-/** Asks again who is logged in; once, however many ask. */
+/** Refetches the session. Concurrent calls share one fetch. */
 export function checkSession(client: QueryClient) {
-  // What cannot be told now changes nothing: the page that is shown reads on, and tells what is wrong.
+  // If this fails, the page stays: its own queries report the problem.
   client.fetchQuery({ ...sessionQuery, staleTime: 0 }).catch(() => undefined);
 }
 
@@ -43,7 +43,7 @@ export function useSessionQuery() {
   return useQuery(sessionQuery);
 }
 
-/** Whatever opens a session forgets what the one before had read. */
+/** Clears the previous user's cached data when a session opens. */
 function useOpensSession<Input>(open: (input: Input) => Promise<Session>) {
   const client = useQueryClient();
   return useMutation({
@@ -74,7 +74,7 @@ export function useAcceptInvitation() {
   );
 }
 
-/** The page is loaded anew afterwards, so that nothing of the account stays in the browser's memory. */
+/** Reloads the page afterwards, so that no account data stays in memory. */
 export function useLogOut() {
   return useMutation({
     mutationFn: () => answer(api.DELETE("/v1/portal/session")),
@@ -92,7 +92,7 @@ export function useInvitationPreview(token: string) {
   });
 }
 
-/** Whether a link to choose a new password would work. */
+/** Checks whether a password reset link is valid. */
 export function useResetLink(token: string) {
   return useQuery({
     queryKey: ["reset-link", token],

@@ -2,35 +2,35 @@ import { TabLine } from "./tab-line";
 
 const RECONNECT_FIRST_MS = 2_000;
 const RECONNECT_MAX_MS = 60_000;
-/** A stream outlives its last follower by this much, since the next page often follows it again. */
+/** Delay before an unused stream is closed: the next page often subscribes to it again. */
 const LINGER_MS = 1_000;
 
 export interface Follower {
   event: string;
   onEvent: (data: string | null) => void;
   onOpenChange: (isOpen: boolean) => void;
-  /** The connection ended, or was refused. */
+  /** The connection was lost or rejected. */
   onBreak: () => void;
 }
 
-/** What the tab that holds the connection says to the others, and `hello` the others to it. */
+/** Messages between tabs. `hello` goes to the tab with the connection; all others come from it. */
 type Word =
   | { kind: "hello"; events: string[] }
   | { kind: "open"; isOpen: boolean }
-  /** Without data, something may have happened that was not heard. */
+  /** With `null`, events may have been missed. */
   | { kind: "event"; event: string | null; data: string | null }
   | { kind: "break" };
 
 /**
- * One connection for server-sent events, and all who follow it, in whichever tabs: browsers allow few connections to one
- * host. One tab holds it; when that tab is closed, another takes its place.
+ * One connection for server-sent events, shared by all tabs, because browsers limit connections per host. One tab holds
+ * it; when that tab closes, another one takes over.
  */
 export class SharedStream {
   readonly #url: string;
   readonly #onClosed: () => void;
   readonly #followers = new Set<Follower>();
   readonly #line: TabLine<Word>;
-  /** What the connection listens to so far. */
+  /** The events that the connection listens to. */
   #events = new Set<string>();
   #source: EventSource | null = null;
   #isOpen = false;
@@ -39,7 +39,7 @@ export class SharedStream {
   #reconnect: number | undefined;
   #linger: number | undefined;
 
-  /** Only tabs with the same name share it. */
+  /** Tabs share the connection by `name`. */
   constructor(url: string, name: string, onClosed: () => void) {
     this.#url = url;
     this.#onClosed = onClosed;
@@ -50,7 +50,7 @@ export class SharedStream {
     );
   }
 
-  /** Gives the function that ends it. */
+  /** Returns the function that unsubscribes. */
   follow(follower: Follower): () => void {
     window.clearTimeout(this.#linger);
     this.#followers.add(follower);
@@ -63,13 +63,13 @@ export class SharedStream {
     };
   }
 
-  /** From now on this tab holds the connection. */
+  /** Makes this tab hold the connection. */
   #lead() {
     this.#setOpen(false);
     this.#connect();
   }
 
-  /** To every tab, this one included. */
+  /** Sends to all tabs, including this one. */
   #tell(word: Word) {
     this.#line.say(word);
     this.#hear(word);
@@ -120,12 +120,12 @@ export class SharedStream {
     if (isBack) this.#missed();
   }
 
-  /** Something may have happened that was not heard. */
+  /** Events may have been missed. */
   #missed() {
     this.#tell({ kind: "event", event: null, data: null });
   }
 
-  /** At a time of its own: browsers that lost their connections together do not all come back at once. */
+  /** Reconnects after a random delay, so that browsers that lost the connection together do not return together. */
   #failed(source: EventSource) {
     const wasRefused = source.readyState === EventSource.CLOSED;
     source.close();

@@ -1,11 +1,11 @@
 import { type Query, type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 
-/** How long something is waited for before that is said. */
+/** A fetch that takes longer is reported to the user. */
 const SLOW_MS = 3_000;
 const LOOK_MS = 500;
 
-/** What this page waits for longer than usual, having nothing to show in its place. */
+/** The page's slow queries that have no data to show yet. */
 export function useSlowReads(): Query[] {
   const client = useQueryClient();
   const [slow, setSlow] = useState<Query[]>([]);
@@ -31,7 +31,7 @@ function isSame(some: Query[], others: Query[]): boolean {
   return some.length === others.length && some.every((query, index) => query === others[index]);
 }
 
-/** Gives up what is on its way, and asks anew. */
+/** Cancels the running fetches and starts them again. */
 export async function readAnew(client: QueryClient, queries: Query[]) {
   await Promise.all(
     queries.map(async ({ queryKey }) => {

@@ -8,10 +8,10 @@ import type { Status } from "./types";
 
 export const statusKey = ["status"] as const;
 
-/** While a service does not answer: it may at any moment. */
+/** Polling interval while a service's data is missing. */
 const POLL_INCOMPLETE_MS = 10_000;
 const POLL_ALONE_MS = 5_000;
-/** Beside the stream, in case that a change was announced by nobody. */
+/** With an open stream, polling only makes up for lost events. */
 const POLL_BESIDE_STREAM_MS = 60_000;
 
 export function useStatus(pollMs: number | false = false) {
@@ -22,12 +22,12 @@ export function useStatus(pollMs: number | false = false) {
   });
 }
 
-/** The services that did not answer in time: what they would say is `null` or “Unknown”. */
+/** Services that did not respond in time. Their values are `null` or “Unknown”. */
 export function silentServices(status: Status | undefined): string[] {
   return status?.incomplete ?? [];
 }
 
-/** The status as it moves: by the server's events, and by asking now and then where they do not come through. */
+/** The live status: updated by the event stream, or by polling without one. */
 export function useLiveStatus() {
   const client = useQueryClient();
   const reload = useCallback(() => {

@@ -1,14 +1,14 @@
-/** What the tabs of one browser say to each other under one name. One of them leads; when it leaves, another does. */
+/** A message channel between the tabs of one browser, with one leader. When the leader closes, another tab takes over. */
 export class TabLine<Word> {
   readonly #channel: BroadcastChannel | null = null;
   readonly #left = new AbortController();
   #resign: () => void = () => undefined;
 
-  /** `onLead` is called when it is this tab's turn to lead: at once, where tabs cannot know of each other. */
+  /** Calls `onLead` when this tab becomes the leader; immediately in browsers without locks. */
   constructor(name: string, onWord: (word: Word) => void, onLead: () => void) {
-    // Browsers have locks only where the connection is secure.
+    // Browsers offer locks only in secure contexts.
     if (!("locks" in navigator) || !("BroadcastChannel" in window)) {
-      // Not before the line is there.
+      // Only after the constructor has returned.
       queueMicrotask(() => this.#left.signal.aborted || onLead());
       return;
     }
@@ -21,11 +21,11 @@ export class TabLine<Word> {
         this.#resign = resolve;
       });
     };
-    // It rejects when this tab leaves before its turn.
+    // Rejects if this tab closes before it leads.
     navigator.locks.request(name, { signal: this.#left.signal }, lead).catch(() => undefined);
   }
 
-  /** To every other tab. */
+  /** Sends to all other tabs. */
   say(word: Word) {
     this.#channel?.postMessage(word);
   }

@@ -1,5 +1,4 @@
-// What the pages call the things that portal-api answers. Pages import from here, so that only this file knows where
-// a type comes from.
+// Names of the types in portal-api's responses. Pages import them from here, not from the generated schema.
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];

@@ -5,7 +5,7 @@ import { readAnew, useSlowReads } from "../api/slow-reads";
 import { listed, partName } from "../format/service-words";
 import classes from "./connection-notice.module.css";
 
-/** That there is no connection, or what of the page is long in coming: whoever waits knows what for. */
+/** Tells users that they are offline, or which data is slow to load. */
 export function ConnectionNotice() {
   const client = useQueryClient();
   const isOnline = useIsOnline();
@@ -14,15 +14,14 @@ export function ConnectionNotice() {
     <div className={classes.holder} role="status" aria-label="Connection">
       {!isOnline ? (
         <div className={classes.notice}>
-          You are offline. What is shown may be old, and nothing can be changed. The page goes on by itself
-          when you are back.
+          You are offline. The data may be outdated, and you cannot make changes. The page reconnects automatically.
         </div>
       ) : (
         slow.length > 0 && (
           <div className={classes.notice}>
             <span>
-              Still waiting for: {listed(slow.map(({ queryKey }) => partName(queryKey)))}. A service may be
-              slow or stopped.
+              Still loading: {listed(slow.map(({ queryKey }) => partName(queryKey)))}. A service may be
+              slow or down.
             </span>
             <Button size="xs" variant="default" onClick={() => readAnew(client, slow)}>
               Try again

@@ -5,9 +5,9 @@ import { EmptyState } from "../components/empty-state";
 import { PageHeader } from "../components/page-header";
 
 interface NotFoundProps {
-  /** The page to go on from. */
+  /** Where the button leads. */
   home: string;
-  /** What leads there: “Go to the overview”. */
+  /** The button's label: “Go to the overview”. */
   wayHome: string;
 }
 
@@ -17,14 +17,14 @@ export function NotFound({ home, wayHome }: NotFoundProps) {
       <PageHeader title="Page not found" />
       <EmptyState
         icon={<IconMapOff size={28} />}
-        title="There is no page at this address"
+        title="No page at this address"
         action={
           <Button component={Link} to={home} variant="default">
             {wayHome}
           </Button>
         }
       >
-        It may have moved, or the link was cut off.
+        The page may have moved, or the link is incomplete.
       </EmptyState>
     </>
   );

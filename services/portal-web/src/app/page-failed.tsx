@@ -5,26 +5,26 @@ import { useRouteError } from "react-router-dom";
 const LOOK_AGAIN_MS = 3_000;
 const PATIENCE_MS = 3_000;
 
-/** When a page breaks, or its script does not come: without a connection, or since a new version was put in place. */
+/** Shown when a page crashes, or when its script cannot be loaded: offline, or after an update of the portal. */
 export function PageFailed() {
   const isMissing = isMissingScript(useRouteError());
   const connection = useConnection(isMissing);
   if (isMissing && connection !== "there") {
     return (
-      <Frame title={connection === "gone" ? "There is no connection" : "Loading the page"}>
+      <Frame title={connection === "gone" ? "No connection" : "Loading the page"}>
         <Text c="dimmed" role="status">
-          {connection === "gone" && "This page was not opened before, and cannot be loaded now. "}
-          It loads by itself as soon as the portal can be reached.
+          {connection === "gone" && "This page is not cached and cannot be loaded offline. "}
+          It loads automatically when the portal is reachable.
         </Text>
         <Loader size="sm" mt="sm" aria-hidden />
       </Frame>
     );
   }
   return (
-    <Frame title="This page did not load">
+    <Frame title="This page could not be loaded">
       <Text c="dimmed">
-        {isMissing && "The portal may have been updated meanwhile. "}
-        Nothing that you did before is lost. Reload the page to go on.
+        {isMissing && "The portal may have been updated. "}
+        No saved changes are lost. Reload the page to continue.
       </Text>
       <Button mt="sm" onClick={() => window.location.reload()}>
         Reload
@@ -44,7 +44,7 @@ function Frame({ title, children }: { title: string; children: React.ReactNode }
   );
 }
 
-/** As each browser calls it when `import()` gets no script, or the build's own loader when there are no styles. */
+/** Matches each browser's error for a failed `import()`, and the build's error for missing styles. */
 function isMissingScript(error: unknown): boolean {
   return (
     error instanceof Error && /dynamically imported module|module script|preload css/i.test(error.message)
@@ -54,8 +54,8 @@ function isMissingScript(error: unknown): boolean {
 type Connection = "unknown" | "gone" | "there";
 
 /**
- * Whether the portal answers. Once it does after it did not, the page is loaded anew: browsers remember a script that did
- * not come. If it answered from the start, that would not help.
+ * Whether the portal is reachable. Reloads the page once it is reachable again, because browsers cache a failed
+ * `import()`. If it was reachable from the start, a reload would not help.
  */
 function useConnection(isWanted: boolean): Connection {
   const [connection, setConnection] = useState<Connection>(navigator.onLine ? "unknown" : "gone");

@@ -8,7 +8,7 @@ import { useMay } from "./session";
 import classes from "./side-bar.module.css";
 import { UserMenu } from "./user-menu";
 
-/** The way to every page, and who is logged in. */
+/** The navigation and the account menu. */
 export function SideBar({ onNavigate }: { onNavigate: () => void }) {
   const config = useConfig();
   return (
