@@ -14,14 +14,15 @@ export function ConnectionNotice() {
     <div className={classes.holder} role="status" aria-label="Connection">
       {!isOnline ? (
         <div className={classes.notice}>
-          You are offline. The data may be outdated, and you cannot make changes. The page reconnects automatically.
+          You are offline. The data may be outdated, and you cannot make changes. The page reconnects
+          automatically.
         </div>
       ) : (
         slow.length > 0 && (
           <div className={classes.notice}>
             <span>
-              Still loading: {listed(slow.map(({ queryKey }) => partName(queryKey)))}. A service may be
-              slow or down.
+              Still loading: {listed(slow.map(({ queryKey }) => partName(queryKey)))}. A service may be slow
+              or down.
             </span>
             <Button size="xs" variant="default" onClick={() => readAnew(client, slow)}>
               Try again

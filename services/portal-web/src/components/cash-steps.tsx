@@ -7,7 +7,7 @@ import { StatusBadge } from "./status-badge";
 
 type Cash = components["schemas"]["CashView"];
 
-/** Where the cash of an order is, and what is wrong with it. */
+/** The cash status of an order, and its discrepancy. */
 export function CashStanding({ cash }: { cash: Cash }) {
   return (
     <div>
@@ -21,7 +21,7 @@ export function CashStanding({ cash }: { cash: Cash }) {
   );
 }
 
-/** The first step whose amount is unlike what it should be. */
+/** The first step with an unexpected amount. */
 function discrepancy({ expectedPaise, collectedPaise, handedOverPaise, settledPaise }: Cash): string {
   const steps: [name: string, paise: number | null | undefined][] = [
     ["collected", collectedPaise],
@@ -33,5 +33,5 @@ function discrepancy({ expectedPaise, collectedPaise, handedOverPaise, settledPa
     const difference = formatPaise(Math.abs(paise - expectedPaise));
     return `${difference} ${paise < expectedPaise ? "less" : "more"} ${name} than expected`;
   }
-  return "The amounts do not agree";
+  return "The amounts do not match";
 }

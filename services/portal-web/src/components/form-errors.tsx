@@ -11,8 +11,8 @@ interface FormErrorsProps<Values extends Record<string, unknown>> {
 }
 
 /**
- * What the server refused: each fault beside its field, the first of them in focus, and here what belongs to none.
- * Put it at the top of a form.
+ * The server's errors: field errors appear at their fields, with the focus on the first one; all others appear here. Put
+ * it at the top of a form.
  */
 export function FormErrors<Values extends Record<string, unknown>>({ error, form }: FormErrorsProps<Values>) {
   useFieldFaults(error, form);
@@ -41,7 +41,7 @@ function useFieldFaults<Values extends Record<string, unknown>>(
   error: unknown,
   form: UseFormReturnType<Values>,
 ) {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once per error; the form's functions are new each time
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per error; each render creates new form functions
   useEffect(() => {
     if (!error) return;
     const faults = asFailure(error).faults.filter((fault) => isField(form, fault.field));
@@ -51,7 +51,7 @@ function useFieldFaults<Values extends Record<string, unknown>>(
   }, [error]);
 }
 
-/** For `form.onSubmit(submit, focusFirstError(form))`: what is wrong is where the cursor goes. */
+/** For `form.onSubmit(submit, focusFirstError(form))`: focuses the first invalid field. */
 export function focusFirstError<Values extends Record<string, unknown>>(form: UseFormReturnType<Values>) {
   return (errors: Record<string, unknown>) => focusField(form, Object.keys(errors)[0]);
 }

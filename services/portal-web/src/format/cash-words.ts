@@ -1,4 +1,4 @@
-// Where the cash of a delivery is, in words.
+// Labels of cash statuses and ages.
 import type { Words } from "./words";
 
 export const CASH_STATUSES: Record<string, Words> = {

@@ -1,12 +1,12 @@
-// Days as date fields give them (`2026-01-31`), in the operator's zone.
+// Days of date fields (`2026-01-31`) in the operator's time zone.
 import { momentAt } from "./place";
 
-/** The first moment of a day; `undefined` for what is no day. */
+/** The start of a day; `undefined` for an invalid day. */
 export function startOfDay(day: string | undefined): string | undefined {
   return atMidnight(day, 0);
 }
 
-/** The first moment after it. */
+/** The start of the next day. */
 export function endOfDay(day: string | undefined): string | undefined {
   return atMidnight(day, 1);
 }

@@ -1,4 +1,4 @@
-// Where a delivery and its cash are, in words.
+// Labels of delivery and cash statuses.
 import type { components } from "../api/schema";
 import type { Words } from "./words";
 
@@ -24,7 +24,7 @@ export const COD_STATUSES: Record<CodStatus, Words> = {
   settled: { label: "Cash settled", tone: "good" },
 };
 
-/** `driver_dropped_out` as `Driver dropped out`; a sentence stays one. */
+/** `driver_dropped_out` as `Driver dropped out`; sentences stay as they are. */
 export function sentence(text: string): string {
   const words = text.replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -1,5 +1,4 @@
-// How amounts and times are written, as the operator has set it: the same in mails and on every page, whatever the browser
-// would do.
+// The operator's locale and time zone. All pages and mails use them for amounts and times; the browser's do not matter.
 
 interface Place {
   locale: string;
@@ -8,7 +7,7 @@ interface Place {
 
 let place: Place = { locale: "en-IN", timeZone: "Asia/Kolkata" };
 
-/** What a server does not say stays as it is. */
+/** A missing setting keeps its value. */
 export function setPlace({ locale, timeZone }: Partial<Place>) {
   place = { locale: locale ?? place.locale, timeZone: timeZone ?? place.timeZone };
 }
@@ -17,7 +16,7 @@ export function timeZone(): string {
   return place.timeZone;
 }
 
-/** Something that is made for the place, once. */
+/** Caches a value until the region changes. */
 export function placed<T>(make: (place: Place) => T): () => T {
   let made: { of: Place; it: T } | undefined;
   return () => {
@@ -46,21 +45,21 @@ export function formatNumber(number: number): string {
   return NUMBER().format(number);
 }
 
-/** A moment as the place's clocks show it: `2026-01-31T15:00`. */
+/** A moment in local time: `2026-01-31T15:00`. */
 export function wallClock(moment: Date): string {
   return new Date(moment.getTime() + aheadMs(moment.getTime())).toISOString().slice(0, 16);
 }
 
-/** The moment at which the place's clocks show this; `undefined` for what is no time. */
+/** The moment of a local time; `undefined` if invalid. */
 export function momentAt(wallClock: string): Date | undefined {
   const asUtc = Date.parse(`${wallClock}Z`);
   if (Number.isNaN(asUtc)) return undefined;
-  // Twice, since the clocks may change between the first guess and the moment itself.
+  // Twice, because the offset may differ between the guess and the moment.
   const guess = asUtc - aheadMs(asUtc);
   return new Date(asUtc - aheadMs(guess));
 }
 
-/** How far the place's clocks are ahead of UTC at a moment. */
+/** The offset from UTC at a moment. */
 function aheadMs(moment: number): number {
   const parts = CLOCK().formatToParts(moment);
   const part = (type: Intl.DateTimeFormatPartTypes) =>

@@ -1,4 +1,4 @@
-// States in words: what each is called, and how it fares.
+// Labels and tones of states.
 import type { Tone } from "../components/status-badge";
 
 export interface Words {
@@ -6,12 +6,12 @@ export interface Words {
   tone: Tone;
 }
 
-/** A code that is not known yet is shown as it is, without a judgement. */
+/** An unknown code is shown as it is, in a neutral tone. */
 export function wordsOf(words: Record<string, Words>, code: string): Words {
   return words[code] ?? { label: code, tone: "idle" };
 }
 
-/** All of them, for a field that chooses one. */
+/** Options for a select field. */
 export function choices(words: Record<string, Words>): { value: string; label: string }[] {
   return Object.entries(words).map(([value, { label }]) => ({ value, label }));
 }

@@ -10,17 +10,14 @@ const TABS = [
   { path: "/account/audit-log", label: "Audit log", least: "developer" },
 ] as const;
 
-/** The pages of the account, one beside the other. */
+/** The account pages as tabs. */
 export function AccountFrame({ children }: { children: ReactNode }) {
   const { pathname } = useLocation();
   const navigate = useNavigate();
   const may = { viewer: true, developer: useMay("developer"), owner: useMay("owner") };
   return (
     <>
-      <PageHeader
-        title="Account"
-        description="Your password and log-ins, who else has access, and what was done."
-      />
+      <PageHeader title="Account" description="Your password and sessions, your team, and the audit log." />
       <Tabs value={pathname} onChange={(path) => path && navigate(path)} activateTabWithKeyboard={false}>
         <Tabs.List aria-label="Account" mb="lg">
           {TABS.filter((tab) => may[tab.least]).map((tab) => (

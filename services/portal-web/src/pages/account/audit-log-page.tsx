@@ -12,7 +12,7 @@ export function Component() {
   const mayRead = useMay("developer");
   return (
     <AccountFrame>
-      {mayRead ? <AuditLog /> : <NotForRole what="The audit log is for developers and owners." />}
+      {mayRead ? <AuditLog /> : <NotForRole what="Only developers and owners can read the audit log." />}
     </AccountFrame>
   );
 }
@@ -28,15 +28,15 @@ function AuditLog() {
   return (
     <AuditSection
       log={useAuditLog(filter)}
-      description="Who did what, newest first. Nobody can change it."
+      description="Who did what, newest first. Entries cannot be changed."
       empty={
         isFiltered ? (
-          <NothingFits icon={<IconHistory size={26} />} title="Nothing matches" onClear={clear}>
-            No entry is as the filters want it.
+          <NothingFits icon={<IconHistory size={26} />} onClear={clear}>
+            Try another action, user or period.
           </NothingFits>
         ) : (
-          <EmptyState icon={<IconHistory size={26} />} title="Nothing yet">
-            Log-ins, keys, webhooks, money and team: each change is written here as it happens.
+          <EmptyState icon={<IconHistory size={26} />} title="No entries yet">
+            Logins and changes to keys, webhooks, money and team are recorded here.
           </EmptyState>
         )
       }

@@ -15,7 +15,7 @@ export function Component() {
           <Invitations />
         </Stack>
       ) : (
-        <NotForRole what="The team is managed by owners." />
+        <NotForRole what="Only owners can manage the team." />
       )}
     </AccountFrame>
   );

@@ -35,7 +35,7 @@ export function Component() {
     <>
       <PageHeader
         title="API keys"
-        description="Your back end shows a key with each request. It decides whether an order is a test or a real delivery."
+        description="Your backend sends a key with each request. The key decides whether an order is a test or a real delivery."
         actions={
           mayCreate && (
             <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => create("test")}>
@@ -44,9 +44,9 @@ export function Component() {
           )
         }
       />
-      {/* Later readings that fail change nothing: a dialog below may show the only copy of a key. */}
+      {/* A failed refetch must not unmount the dialog below: it may show the only copy of a key. */}
       {keys.isLoadingError ? (
-        <ErrorState error={keys.error} title="The keys cannot be shown" onRetry={() => keys.refetch()} />
+        <ErrorState error={keys.error} title="The keys could not be loaded" onRetry={() => keys.refetch()} />
       ) : (
         <Stack gap="lg">
           <TestKeys {...group} keys={shown.filter((key) => key.mode === "test")} />
@@ -75,7 +75,7 @@ interface KeyGroupProps {
 
 function TestKeys({ keys, isLoading, mayCreate, onCreate }: KeyGroupProps) {
   return (
-    <Section title="Test keys" description="Orders with these are free, and reach no driver." flush>
+    <Section title="Test keys" description="Orders with a Test key are free and get no driver." flush>
       <KeysTable
         label="Test keys"
         keys={keys}
@@ -86,7 +86,7 @@ function TestKeys({ keys, isLoading, mayCreate, onCreate }: KeyGroupProps) {
             title="No Test key yet"
             action={mayCreate && <Button onClick={() => onCreate("test")}>Create a Test key</Button>}
           >
-            With one, your back end can place test orders at once.
+            Create one to place test orders from your backend.
           </EmptyState>
         }
       />
@@ -103,13 +103,13 @@ function LiveKeys({ keys, isLoading, mayCreate, onCreate }: KeyGroupProps) {
       title="No Live key yet"
       action={mayCreate && <Button onClick={() => onCreate("live")}>Create a Live key</Button>}
     >
-      All is ready for real deliveries: with a Live key, your back end can order them.
+      You can go live. Create a Live key to order real deliveries.
     </EmptyState>
   );
   return (
     <Section
       title="Live keys"
-      description="Orders with these are delivered, and paid from your wallet."
+      description="Orders with a Live key are real deliveries, paid from your wallet."
       flush
     >
       {isLocked && (
@@ -122,7 +122,7 @@ function LiveKeys({ keys, isLoading, mayCreate, onCreate }: KeyGroupProps) {
           icon={<IconLock aria-hidden />}
           title="Locked"
         >
-          <Text mb={6}>Live keys and live orders open by themselves as soon as these are done:</Text>
+          <Text mb={6}>To unlock Live keys and live orders, complete these items:</Text>
           <OpenItems items={status.goLive.items} />
         </Alert>
       )}

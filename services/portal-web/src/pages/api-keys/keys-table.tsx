@@ -45,8 +45,8 @@ export function KeysTable({ label, keys, isLoading, empty }: KeysTableProps) {
 const COLUMNS: Column<ApiKey>[] = [
   { key: "name", header: "Name", lead: true, render: (key) => <Text fw={500}>{key.name}</Text> },
   { key: "key", header: "Key", render: (key) => <InlineCode>{maskedKey(key)}</InlineCode> },
-  { key: "state", header: "State", render: (key) => <KeyState apiKey={key} /> },
-  { key: "lastUsed", header: "Last use", render: (key) => <Time at={key.lastUsedAt} relative /> },
+  { key: "state", header: "Status", render: (key) => <KeyState apiKey={key} /> },
+  { key: "lastUsed", header: "Last used", render: (key) => <Time at={key.lastUsedAt} relative /> },
   { key: "created", header: "Created", render: (key) => <Time at={key.createdAt} relative /> },
 ];
 
@@ -67,7 +67,7 @@ function KeyState({ apiKey }: { apiKey: ApiKey }) {
       <StatusBadge tone={state.tone} label={state.label} />
       {state.works && apiKey.expiresAt && (
         <Text size="xs" c="dimmed">
-          ends <Time at={apiKey.expiresAt} relative />
+          expires <Time at={apiKey.expiresAt} relative />
         </Text>
       )}
     </>
@@ -91,7 +91,7 @@ function KeyActions({ apiKey, onRotate }: { apiKey: ApiKey; onRotate: (key: ApiK
       <ConfirmButton
         aria-label={`Revoke ${apiKey.name} …${apiKey.lastFour}`}
         title={`Revoke “${apiKey.name}”?`}
-        description={`Requests with ${maskedKey(apiKey)} are refused within seconds. This cannot be undone. To replace it without a gap, rotate it instead.`}
+        description={`Requests with ${maskedKey(apiKey)} are rejected within seconds. This cannot be undone. To replace the key without downtime, rotate it instead.`}
         confirm="Revoke key"
         onConfirm={() => revoke.mutateAsync(apiKey.id)}
       >

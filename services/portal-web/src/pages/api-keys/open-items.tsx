@@ -5,11 +5,11 @@ import { wayTo } from "../../app/go-live";
 
 interface OpenItemsProps {
   items: GoLiveItem[];
-  /** When a link is followed, such as out of a dialog. */
+  /** Called when a link is followed, for example to close a dialog. */
   onFollow?: () => void;
 }
 
-/** What is open of the go-live list, each with the way to it. */
+/** The open items of the go-live list, each with a link. */
 export function OpenItems({ items, onFollow }: OpenItemsProps) {
   return (
     <List size="sm" spacing={4}>

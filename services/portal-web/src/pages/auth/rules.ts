@@ -1,4 +1,4 @@
-// What a form can tell before the server is asked. The server judges by the same lengths.
+// Checks before a form is sent. The server enforces the same lengths.
 
 export const PASSWORD_MIN = 8;
 export const PASSWORD_MAX = 200;

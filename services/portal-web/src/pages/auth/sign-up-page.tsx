@@ -23,7 +23,7 @@ export function Component() {
   return (
     <AuthFrame
       title="Create your account"
-      description="You can place test orders at once. They cost nothing and no driver comes."
+      description="Place test orders right away. They are free and get no driver."
       footer={
         <>
           Have an account?{" "}
@@ -56,7 +56,7 @@ export function Component() {
         />
         <NewPasswordField
           label="Password"
-          description={`At least ${PASSWORD_MIN} characters. A few words are better than a few signs.`}
+          description={`At least ${PASSWORD_MIN} characters. Several words are stronger than a few symbols.`}
           key={form.key("password")}
           {...form.getInputProps("password")}
         />

@@ -38,7 +38,7 @@ interface CashOrdersProps {
   onChange: (changed: CashFilter) => void;
 }
 
-/** The orders with cash, newest first. */
+/** Orders with cash on delivery, newest first. */
 export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
   const isFiltered = Boolean(filter.status || filter.discrepant);
   return (
@@ -69,11 +69,11 @@ function Filters({ filter, onChange }: Omit<CashOrdersProps, "cash">) {
         onChange={(event) => onChange({ discrepant: event.currentTarget.checked || undefined })}
       />
       <NativeSelect
-        aria-label="Where the cash is"
+        aria-label="Cash status"
         size="xs"
         value={filter.status ?? ""}
         onChange={(event) => onChange({ status: event.currentTarget.value || undefined })}
-        data={[{ value: "", label: "Anywhere" }, ...choices(CASH_STATUSES)]}
+        data={[{ value: "", label: "Any status" }, ...choices(CASH_STATUSES)]}
       />
     </Group>
   );
@@ -90,11 +90,11 @@ function OrderLink({ cash }: { cash: Cash }) {
 
 function NoCash({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
   if (isFiltered) {
-    return <NothingFits onClear={onClear}>No order’s cash is there right now.</NothingFits>;
+    return <NothingFits onClear={onClear}>Choose another status.</NothingFits>;
   }
   return (
-    <EmptyState icon={<IconCash size={28} />} title="No cash yet">
-      Live orders with payment type cod appear here once they are delivered, with every step of their cash.
+    <EmptyState icon={<IconCash size={28} />} title="No cash on delivery yet">
+      Live orders with payment type cod appear here after their delivery.
     </EmptyState>
   );
 }

@@ -18,7 +18,7 @@ export function Component() {
     <>
       <PageHeader
         title="Cash on delivery"
-        description="What drivers collect for you in cash, until it is settled with you. None of it goes through the wallet."
+        description="Cash that drivers collect for you, until it is settled. It does not pass through your wallet."
       />
       {cash.error && !cash.totals ? (
         <ErrorState error={cash.error} onRetry={() => cash.refetch()} />

@@ -11,20 +11,19 @@ import { INDICATORS, toneOf } from "../overview/indicator-tones";
 import classes from "./business.module.css";
 import { HealthEndpoints } from "./health-endpoints";
 
-/** Whether a business's integration works, as far as the services know. */
+/** The health of a business's integration. */
 export function BusinessHealthPart({ businessId }: { businessId: string }) {
   const { data: health, error, refetch } = useBusinessHealth(businessId);
   if (!health) {
     if (error)
-      return <ErrorState error={error} title="The health cannot be shown" onRetry={() => refetch()} />;
+      return <ErrorState error={error} title="The health could not be loaded" onRetry={() => refetch()} />;
     return <Skeleton height={380} radius="lg" aria-label="Loading the health" />;
   }
   return (
     <Stack gap="md">
       {health.incomplete.length > 0 && (
         <Text c="var(--tone-warn)" role="status">
-          Not answering right now: {listed(health.incomplete.map(serviceName))}. What they know is missing
-          below.
+          Not responding: {listed(health.incomplete.map(serviceName))}. Their data is missing below.
         </Text>
       )}
       <Problems problems={health.problems} />
@@ -42,7 +41,7 @@ function Problems({ problems }: Pick<BusinessHealth, "problems">) {
         {problems.length === 0 ? (
           <li className={classes.problem}>
             <IconCircleCheck size={17} aria-hidden style={{ color: "var(--tone-good)" }} />
-            Nothing stands out.
+            No problems found.
           </li>
         ) : (
           problems.map((problem) => (
@@ -84,7 +83,7 @@ function Last({ at }: { at?: string | null }) {
 
 function Indicators({ indicators }: { indicators: NonNullable<BusinessHealth["indicators"]> }) {
   return (
-    <Section title="Indicators" description="What the business sees on its overview.">
+    <Section title="Indicators" description="As shown on the business’s overview.">
       <dl className={classes.indicators}>
         {INDICATORS.map(({ name, title }) => (
           <div key={name}>

@@ -34,7 +34,7 @@ const COLUMNS: Column<Business>[] = [
     render: ({ unlocked, missing }) => (
       <StatusBadge
         tone={unlocked ? "good" : "idle"}
-        label={unlocked ? "Open" : `Locked, ${missing.length} to do`}
+        label={unlocked ? "Unlocked" : `Locked, ${missing.length} open`}
       />
     ),
   },
@@ -51,12 +51,12 @@ export function Component() {
   const isFiltered = Object.values(filter).some(Boolean);
   return (
     <>
-      <PageHeader title="Businesses" description="Everybody who has signed up, newest first." />
+      <PageHeader title="Businesses" description="All registered businesses, newest first." />
       <Filters filter={filter} onChange={change} />
       <ListFrame
         label="Businesses"
         list={useBusinesses(filter)}
-        failed="The businesses cannot be shown"
+        failed="The businesses could not be loaded"
         columns={COLUMNS}
         rowKey={(business) => business.id}
         showsCount
@@ -66,7 +66,7 @@ export function Component() {
   );
 }
 
-/** In the address, so that going back from a business finds the same list. `null` clears it. */
+/** Stored in the URL, so that going back from a business restores the list. `null` clears it. */
 function useBusinessFilter(): [BusinessFilter, (changed: BusinessFilter | null) => void] {
   const [search, setSearch] = useSearchParams();
   const known = (words: object, code: string | null) => (code && code in words ? code : undefined);
@@ -135,7 +135,7 @@ function Plan({ business: { subscription, plan, requestedPlan } }: { business: B
       <StatusBadge {...wordsOf(SUBSCRIPTION_STATES, subscription)} />
       <Text size="xs" c="dimmed">
         {shown && planName(shown)}
-        {subscription === "active" && requestedPlan && `, asks for ${planName(requestedPlan)}`}
+        {subscription === "active" && requestedPlan && `, requested: ${planName(requestedPlan)}`}
       </Text>
     </div>
   );
@@ -144,14 +144,14 @@ function Plan({ business: { subscription, plan, requestedPlan } }: { business: B
 function NoBusinesses({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
   if (!isFiltered) {
     return (
-      <EmptyState icon={<IconBuildingStore size={28} />} title="Nobody has signed up yet">
-        Send businesses to this portal’s address. They sign up by themselves, and wait here for your approval.
+      <EmptyState icon={<IconBuildingStore size={28} />} title="No businesses yet">
+        Share this portal’s address with businesses. After their sign-up, they appear here for your approval.
       </EmptyState>
     );
   }
   return (
-    <NothingFits title="No business fits" clear="Show all businesses" onClear={onClear}>
-      The search takes part of a name or an e-mail, or a whole business id.
+    <NothingFits title="No matching businesses" clear="Show all businesses" onClear={onClear}>
+      Search by part of a name or e-mail, or by a full business id.
     </NothingFits>
   );
 }

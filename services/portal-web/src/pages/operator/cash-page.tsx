@@ -16,7 +16,7 @@ export function Component() {
     <>
       <PageHeader
         title="Cash on delivery"
-        description="What was collected for businesses and is not settled yet, and where the amounts do not agree."
+        description="Collected cash that is not settled yet, and orders whose amounts do not match."
       />
       <Stack gap="md">
         <Outstanding />
@@ -62,7 +62,7 @@ function Outstanding() {
       rowKey={(row) => row.businessId}
       empty={
         <EmptyState title="Nothing is owed">
-          Cash that drivers collect appears here until it is settled with its business.
+          Cash that drivers collect appears here until it is settled with the business.
         </EmptyState>
       }
     />
@@ -96,16 +96,16 @@ function Discrepancies() {
   return (
     <ListSection
       title="Discrepancies"
-      description="Orders of which a step reported another amount."
+      description="Orders with an unexpected amount in one of the steps."
       list={useDiscrepancies()}
       columns={DISCREPANCY_COLUMNS}
       rowKey={(row) => row.orderId}
-      empty={<EmptyState title="All amounts agree">Each step reported what was expected.</EmptyState>}
+      empty={<EmptyState title="No discrepancies">Every step reported the expected amount.</EmptyState>}
     />
   );
 }
 
-/** By its name as soon as that is known. */
+/** Shows the id until the name is loaded. */
 function BusinessLink({ id }: { id: string }) {
   const { data: business } = useBusiness(id);
   return (

@@ -30,7 +30,7 @@ function CreditForm({ business, onDone }: { business: BusinessDetails; onDone: (
     initialValues: { amountPaise: "", reference: "" },
     validate: {
       amountPaise: (text) => rupeesFault(text, 1),
-      reference: (text) => (text.trim() === "" ? "Enter what the payment is known by." : null),
+      reference: (text) => (text.trim() === "" ? "Enter a payment reference." : null),
     },
   });
   const submit = form.onSubmit(({ amountPaise, reference }) => {
@@ -63,8 +63,8 @@ function CreditForm({ business, onDone }: { business: BusinessDetails; onDone: (
         />
         <Alert role="note" color="gray" variant="light">
           <Text>
-            One reference credits once: the same reference and amount again moves nothing. A credit cannot be
-            taken back here.
+            Each reference is credited once: repeating it with the same amount has no effect. A credit cannot
+            be reversed here.
           </Text>
         </Alert>
         <DialogActions isPending={credit.isPending} onCancel={onDone}>

@@ -55,7 +55,9 @@ export function HealthEndpoints({ endpoints }: { endpoints: Endpoint[] }) {
         rows={endpoints}
         rowKey={(endpoint) => endpoint.id}
         empty={
-          <EmptyState title="No webhooks">The business has configured none. It can order without.</EmptyState>
+          <EmptyState title="No webhook endpoints">
+            The business has not configured any. Webhooks are optional.
+          </EmptyState>
         }
       />
     </Section>

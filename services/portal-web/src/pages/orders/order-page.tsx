@@ -32,7 +32,7 @@ export function Component() {
           <PageHeader title="Order" />
           <ErrorState
             error={order.error}
-            title="This order cannot be shown"
+            title="This order could not be loaded"
             onRetry={() => order.refetch()}
           />
         </>

@@ -5,7 +5,7 @@ import { Section } from "../../components/section";
 import { Time } from "../../components/time";
 import { sentence } from "../../format/order-words";
 
-/** From whom to whom, and who brings it. */
+/** Recipient, sender and driver. */
 export function OrderParties({ order }: { order: Order }) {
   const { customer, delivery, pickup, driver, personalDataErasedAt } = order;
   return (

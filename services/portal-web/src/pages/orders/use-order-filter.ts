@@ -5,7 +5,7 @@ import type { OrderFilter } from "../../api/orders";
 import type { Mode } from "../../api/types";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../../format/order-words";
 
-/** What is shown, in the address, so that it can be bookmarked; the tab that was open last comes first again. */
+/** The filter, stored in the URL so that it can be bookmarked. The last used tab is the default. */
 export function useOrderFilter() {
   const [search, setSearch] = useSearchParams();
   const [lastMode, setLastMode] = useLocalStorage<Mode>({

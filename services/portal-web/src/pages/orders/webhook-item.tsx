@@ -14,12 +14,12 @@ type WebhookEntry = Extract<TimelineEntry, { type: "webhook" }>;
 interface WebhookItemProps {
   entry: WebhookEntry;
   isLinked: boolean;
-  /** Behind an earlier event of the order, which its endpoint has not got. */
+  /** An earlier event of the order must reach the endpoint first. */
   waits: boolean;
   endpoints: Endpoint[] | undefined;
 }
 
-/** A webhook of the order, and where it goes: each endpoint gets one of its own. */
+/** A webhook of the order to one endpoint. */
 export function WebhookItem({ entry, isLinked, waits, endpoints }: WebhookItemProps) {
   const endpoint = endpoints?.find((one) => one.id === entry.endpointId);
   const { tone, words } = outcome(entry, waits, endpoint);
@@ -43,7 +43,7 @@ export function WebhookItem({ entry, isLinked, waits, endpoints }: WebhookItemPr
       {words}
       {endpoints && (
         <div style={{ overflowWrap: "anywhere" }} title={endpoint?.url}>
-          To {endpoint ? hostAndPath(endpoint.url) : "an endpoint that is deleted"}
+          To {endpoint ? hostAndPath(endpoint.url) : "a deleted endpoint"}
         </div>
       )}
     </Item>
@@ -54,11 +54,11 @@ function outcome(entry: WebhookEntry, waits: boolean, endpoint?: Endpoint): { to
   const tries = entry.attempts === 1 ? "1 attempt" : `${entry.attempts} attempts`;
   switch (entry.state) {
     case "succeeded":
-      return { tone: "good", words: `Received, answered ${entry.lastResponseStatus ?? "2xx"}` };
+      return { tone: "good", words: `Received (HTTP ${entry.lastResponseStatus ?? "2xx"})` };
     case "failed":
-      return { tone: "bad", words: `Not received after ${tries}: ${entry.lastError ?? "it failed"}` };
+      return { tone: "bad", words: `Not received after ${tries}: ${entry.lastError ?? "delivery failed"}` };
     case "discarded":
-      return { tone: "warn", words: "Called off" };
+      return { tone: "warn", words: "Discarded" };
     case "parked":
       return { tone: "warn", words: "Parked while the endpoint is disabled" };
     default:
@@ -67,21 +67,21 @@ function outcome(entry: WebhookEntry, waits: boolean, endpoint?: Endpoint): { to
 }
 
 function pending(entry: WebhookEntry, waits: boolean, endpoint?: Endpoint): { tone: Tone; words: ReactNode } {
-  if (endpoint?.status === "paused") return { tone: "warn", words: "Waits while the endpoint is paused" };
-  if (waits) return { tone: "idle", words: "Waits for an earlier event" };
-  if (entry.attempts === 0) return { tone: "info", words: "On its way" };
+  if (endpoint?.status === "paused") return { tone: "warn", words: "Waiting: the endpoint is paused" };
+  if (waits) return { tone: "idle", words: "Waiting for an earlier event" };
+  if (entry.attempts === 0) return { tone: "info", words: "Sending" };
   return {
     tone: "warn",
     words: (
       <>
-        {sentence(entry.lastError ?? "it failed")}; next attempt{" "}
+        {sentence(entry.lastError ?? "delivery failed")}; next attempt{" "}
         <Time at={entry.nextAttemptAt} upcoming never="soon" />
       </>
     ),
   };
 }
 
-/** Whether an earlier event goes first to the same endpoint. What has a time of its own is in nobody’s wait. */
+/** Whether an earlier event must reach the endpoint first. A delivery with its own attempt time waits for none. */
 export function waitsBehind(entry: WebhookEntry, earlier: TimelineEntry[]): boolean {
   if (entry.state !== "pending" || entry.attempts > 0 || entry.nextAttemptAt) return false;
   return earlier.some(

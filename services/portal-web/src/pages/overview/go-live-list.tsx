@@ -6,7 +6,7 @@ import { Section } from "../../components/section";
 import { Time } from "../../components/time";
 import { CheckItem, CheckList } from "./check-item";
 
-/** What must be true before live orders, as the server found it, each with the way to get it done. */
+/** The conditions for live orders, as the server reports them, each with help. */
 export function GoLiveList({ status }: { status: Status | undefined }) {
   if (!status) {
     return (
@@ -22,9 +22,7 @@ export function GoLiveList({ status }: { status: Status | undefined }) {
     <Section
       title="Go-live checklist"
       description={
-        goLive.unlocked
-          ? "All done: live orders are open."
-          : "Live orders open by themselves when all is done."
+        goLive.unlocked ? "Complete: live orders are unlocked." : "Complete all items to unlock live orders."
       }
     >
       <Stack gap="md">

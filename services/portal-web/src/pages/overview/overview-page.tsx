@@ -19,13 +19,13 @@ export function Component() {
     <>
       <PageHeader
         title="Overview"
-        description="How your integration stands, and what is left before live orders."
+        description="The status of your integration, and what is missing for live orders."
       />
       <Stack gap="lg">
         {isFailed ? (
           <ErrorState
             error={status.error}
-            title="The status cannot be shown"
+            title="The status could not be loaded"
             onRetry={() => status.refetch()}
           />
         ) : (
@@ -49,7 +49,7 @@ export function Component() {
   );
 }
 
-/** What is not known right now, and that it comes by itself. */
+/** Names the services whose data is missing. */
 function Silent({ services, onRetry }: { services: string[]; onRetry: () => void }) {
   return (
     <Alert
@@ -57,12 +57,12 @@ function Silent({ services, onRetry }: { services: string[]; onRetry: () => void
       color="yellow"
       variant="light"
       icon={<IconPlugConnectedX aria-hidden />}
-      title="Part of this is not known right now"
+      title="Some data is unavailable"
     >
       <Stack gap="xs" align="flex-start">
         <Text>
-          No answer came for: {listed(services.map(serviceName))}. What that would tell shows as “Unknown”, or
-          as not done yet. This page asks again by itself.
+          No response from: {listed(services.map(serviceName))}. Their values are shown as “Unknown” or as not
+          done. This page retries automatically.
         </Text>
         <Button size="xs" variant="default" onClick={onRetry}>
           Try again

@@ -13,7 +13,7 @@ export function Component() {
     <Box maw="46rem">
       <PageHeader
         title="Pickup profile"
-        description="Where drivers fetch your parcels. An order that brings its own pickup place is fetched there instead."
+        description="Where drivers pick up your parcels. An order can name another pickup address."
         actions={profile.data && <Standing isComplete={profile.data.complete} />}
       />
       {profile.data ? (
@@ -29,7 +29,7 @@ export function Component() {
 
 function Standing({ isComplete }: { isComplete: boolean }) {
   return (
-    <StatusBadge pill tone={isComplete ? "good" : "idle"} label={isComplete ? "Complete" : "Not complete"} />
+    <StatusBadge pill tone={isComplete ? "good" : "idle"} label={isComplete ? "Complete" : "Incomplete"} />
   );
 }
 

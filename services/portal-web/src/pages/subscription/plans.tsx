@@ -8,21 +8,17 @@ import { StatusBadge } from "../../components/status-badge";
 import { planName } from "./plan-name";
 import classes from "./plans.module.css";
 
-/** What may be asked for. Prices and terms are between the business and its delivery company. */
+/** The plans that a business can request. Prices are agreed outside the portal. */
 export function Plans({ subscription }: { subscription: Subscription }) {
   const mayAsk = useMay("owner");
   const ask = useAskForPlan();
   const askFor = (plan: string) =>
     ask.mutate(plan, { onSuccess: (now) => notifications.show({ message: outcome(now, plan) }) });
   return (
-    <Section
-      title="Plans"
-      description="Prices and what is included are agreed with your delivery company."
-      flush
-    >
+    <Section title="Plans" description="Agree on prices and terms with your delivery company." flush>
       {ask.error && (
         <div className={classes.plan}>
-          <ErrorState error={ask.error} title="The plan was not asked for" />
+          <ErrorState error={ask.error} title="The plan was not requested" />
         </div>
       )}
       <ul className={classes.plans}>
@@ -43,7 +39,7 @@ export function Plans({ subscription }: { subscription: Subscription }) {
       </ul>
       {!mayAsk && (
         <Text c="dimmed" className={classes.plan}>
-          Only an owner of your business can ask for a plan.
+          Only an owner of your business can request a plan.
         </Text>
       )}
     </Section>
@@ -51,7 +47,7 @@ export function Plans({ subscription }: { subscription: Subscription }) {
 }
 
 function outcome({ requestedPlan }: Subscription, plan: string): string {
-  return requestedPlan === plan ? `You asked for ${planName(plan)}.` : `You keep ${planName(plan)}.`;
+  return requestedPlan === plan ? `You requested ${planName(plan)}.` : `You keep ${planName(plan)}.`;
 }
 
 interface ActProps {
@@ -69,7 +65,7 @@ function Act({ plan, subscription, mayAsk, isPending, onAsk }: ActProps) {
   if (isActive && !requestedPlan) return <StatusBadge tone="good" label="Active" />;
   if (!mayAsk) return null;
   const changes = status === "active" && subscription.plan;
-  const words = isActive ? "Keep this one" : changes ? "Change to this" : "Ask for this";
+  const words = isActive ? "Keep this plan" : changes ? "Change to this plan" : "Request this plan";
   return (
     <Button
       variant="default"

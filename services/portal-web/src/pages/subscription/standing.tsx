@@ -11,7 +11,7 @@ const STATES: Record<string, Words> = {
   expired: { label: "Expired", tone: "bad" },
 };
 
-/** What is, and what happens next. */
+/** The subscription, and the next step. */
 export function Standing({ subscription }: { subscription: Subscription }) {
   const shown = subscription.status === "requested" ? subscription.requestedPlan : subscription.plan;
   return (
@@ -30,24 +30,24 @@ export function Standing({ subscription }: { subscription: Subscription }) {
 /** A delivery company can activate a subscription without a plan. */
 function unnamed({ status }: Subscription): string {
   if (status === "active") return "Active without a plan";
-  return status === "expired" ? "Your subscription has ended" : "No plan yet";
+  return status === "expired" ? "Subscription expired" : "No plan yet";
 }
 
 function nextStep({ status, plan, requestedPlan }: Subscription): string {
   if (status === "active" && requestedPlan) {
     return plan
-      ? `You asked to change to ${planName(requestedPlan)}. ${planName(plan)} stays active until your delivery company has made the change.`
-      : `You asked for ${planName(requestedPlan)}. Your subscription stays active meanwhile, without a plan, until your delivery company has made the change.`;
+      ? `You requested a change to ${planName(requestedPlan)}. ${planName(plan)} stays active until your delivery company makes the change.`
+      : `You requested ${planName(requestedPlan)}. Your subscription stays active without a plan until your delivery company makes the change.`;
   }
   if (status === "active" && !plan) {
-    return "Your delivery company has activated your subscription and named no plan. Live orders need no more; you can ask for a plan below.";
+    return "Your delivery company activated your subscription without a plan. Live orders need no plan; you can request one below.";
   }
-  if (status === "active") return "Your plan is active. There is nothing to do.";
+  if (status === "active") return "Your plan is active. No action is needed.";
   if (status === "requested") {
-    return "You asked for this plan. Your delivery company activates it; this page shows it as soon as it has.";
+    return "You requested this plan. Your delivery company activates it. This page updates automatically.";
   }
   if (status === "expired") {
-    return "Your subscription has ended, so live orders are refused. Ask for a plan to go on.";
+    return "Your subscription has expired, so live orders are rejected. Request a plan to continue.";
   }
-  return "Choose a plan below. Your delivery company then activates it. Nothing is charged from your wallet by asking.";
+  return "Request a plan below. Your delivery company then activates it. A request does not charge your wallet.";
 }

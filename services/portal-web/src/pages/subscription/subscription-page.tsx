@@ -15,7 +15,7 @@ export function Component() {
     <Box maw="46rem">
       <PageHeader
         title="Subscription"
-        description="Live orders need an active plan. Test orders need none."
+        description="Live orders need an active subscription. Test orders do not."
       />
       {subscription ? (
         <>

@@ -1,4 +1,4 @@
-/** What moves money, in words. */
+/** Labels of entry kinds. */
 export const ENTRY_KINDS: Record<string, string> = {
   delivery_fee: "Delivery fee",
   refund: "Refund",
@@ -6,10 +6,10 @@ export const ENTRY_KINDS: Record<string, string> = {
   operator_credit: "Credit",
 };
 
-/** What each is for, where the statement shows nothing of it. */
+/** Explanations of entry kinds, for an empty statement. */
 export const ENTRY_HINTS: Record<string, string> = {
-  delivery_fee: "Each live order takes its delivery fee.",
-  refund: "An order cancelled, or failed before its pickup, gives its fee back.",
-  top_up: "Money that you pay in appears here.",
-  operator_credit: "Money that your delivery company puts in appears here.",
+  delivery_fee: "Each live order is charged its delivery fee.",
+  refund: "An order that is cancelled, or fails before its pickup, is refunded.",
+  top_up: "Your top-ups appear here.",
+  operator_credit: "Credits from your delivery company appear here.",
 };

@@ -23,7 +23,7 @@ export function Component() {
     <>
       <PageHeader
         title="Wallet"
-        description="The delivery fee of each live order is paid from here. Test orders never touch it."
+        description="Delivery fees of live orders are paid from the wallet. Test orders are free."
         actions={
           mayPay && (
             <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>

@@ -28,7 +28,7 @@ export function Component() {
       {delivery.error ? (
         <ErrorState
           error={delivery.error}
-          title="This delivery cannot be shown"
+          title="This delivery could not be loaded"
           onRetry={() => delivery.refetch()}
         />
       ) : (
@@ -78,13 +78,13 @@ function Details({ delivery }: { delivery: DeliveryDetails }) {
         )}
       </div>
       <Stack>
-        {redeliver.error && <ErrorState error={redeliver.error} title="It was not sent again" />}
+        {redeliver.error && <ErrorState error={redeliver.error} title="The redelivery failed" />}
         {delivery.lastError && delivery.status !== "succeeded" && <Failure delivery={delivery} />}
         <About delivery={delivery} />
         <Attempts attempts={delivery.attemptLog as unknown as Attempt[]} body={delivery.requestBody} />
         <Section
           title="Body"
-          description="With line breaks for reading. The requests above have it byte for byte, as it is signed."
+          description="Formatted for reading. The requests above show the exact signed bytes."
         >
           <CodeBlock code={pretty(delivery.requestBody)} label="the body, with line breaks added" />
         </Section>
@@ -95,8 +95,8 @@ function Details({ delivery }: { delivery: DeliveryDetails }) {
 
 function Failure({ delivery }: { delivery: DeliveryDetails }) {
   return (
-    <Alert color="red" variant="light" title={sentence(delivery.lastError ?? "It failed")}>
-      {failureAdvice(delivery.lastError) ?? "Mend it, then redeliver; or wait for the next attempt."}
+    <Alert color="red" variant="light" title={sentence(delivery.lastError ?? "Delivery failed")}>
+      {failureAdvice(delivery.lastError) ?? "Fix the cause, then redeliver or wait for the next attempt."}
     </Alert>
   );
 }
@@ -104,7 +104,7 @@ function Failure({ delivery }: { delivery: DeliveryDetails }) {
 function About({ delivery }: { delivery: DeliveryDetails }) {
   const endpoint = useEndpoint(delivery.endpointId);
   return (
-    <Section title="About">
+    <Section title="Details">
       <Facts>
         <Fact name="Endpoint">
           <Anchor component={Link} to={`/webhooks/${delivery.endpointId}`} size="sm">
@@ -123,11 +123,11 @@ function About({ delivery }: { delivery: DeliveryDetails }) {
             <Time at={delivery.nextAttemptAt} upcoming />
           )}
         </Fact>
-        <Fact name="Stepped aside">
+        <Fact name="Skipped">
           {delivery.steppedAsideAt && (
             <>
-              <Time at={delivery.steppedAsideAt} />: later events of its order no longer wait for it, since
-              the endpoint took others and not this one.
+              <Time at={delivery.steppedAsideAt} />. The endpoint accepted other events, but not this one.
+              Later events of the order no longer wait for it.
             </>
           )}
         </Fact>

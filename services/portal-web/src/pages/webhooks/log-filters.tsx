@@ -16,20 +16,20 @@ interface LogFiltersProps {
   count: number;
   onChange: (change: DeliveryFilter) => void;
   onClear: () => void;
-  /** What the server says of the filters. */
+  /** The server's errors for the filters. */
   error: unknown;
 }
 
 const RESPONSES = [
-  { value: "", label: "Any answer" },
+  { value: "", label: "Any response" },
   { value: "2xx", label: "2xx, received" },
   { value: "3xx", label: "3xx, redirects" },
-  { value: "4xx", label: "4xx, refused" },
+  { value: "4xx", label: "4xx, rejected" },
   { value: "5xx", label: "5xx, server errors" },
-  { value: "none", label: "No answer came" },
+  { value: "none", label: "No response" },
 ];
 
-/** On a phone behind a button, so that the log itself comes first. */
+/** On a phone, a button opens the filters, so that the log comes first. */
 export function LogFilters(props: LogFiltersProps) {
   const isPhone = useIsPhone();
   const [isOpen, { toggle }] = useDisclosure(false);
@@ -57,7 +57,7 @@ function Fields({ filter, count, onChange, onClear, error }: LogFiltersProps) {
   const faults = error ? asFailure(error).faults : [];
   const faultOf = (field: string) => faults.find((fault) => fault.field === field)?.message;
   return (
-    <fieldset className={classes.filters} aria-label="Filters of the log">
+    <fieldset className={classes.filters} aria-label="Log filters">
       <NativeSelect
         size="xs"
         label="Status"
@@ -129,13 +129,13 @@ interface ResponseStatusProps {
   error: string | undefined;
 }
 
-/** A class of answers, or one that the address names, as `404`. */
+/** A class of responses, or a single status from the URL, such as `404`. */
 function ResponseStatus({ value = "", onChange, error }: ResponseStatusProps) {
   const isListed = RESPONSES.some((one) => one.value === value);
   return (
     <NativeSelect
       size="xs"
-      label="Latest answer"
+      label="Latest response"
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}
       error={error}

@@ -14,7 +14,7 @@ import { plural } from "./words";
 
 const HOUR_MS = 3_600_000;
 
-/** Send again what the endpoint missed, from a time on. */
+/** Sends the webhooks again that the endpoint missed in a period. */
 export function Recoveries({ endpoint }: { endpoint: Endpoint }) {
   const recoveries = useRecoveries(endpoint.id);
   const may = useMay("developer");
@@ -22,7 +22,7 @@ export function Recoveries({ endpoint }: { endpoint: Endpoint }) {
   return (
     <Stack maw="46rem">
       {may && <Begin endpoint={endpoint} isRunning={isRunning} />}
-      <Section title="Recoveries" description="The latest ten." flush>
+      <Section title="Recoveries" description="The latest ten recoveries." flush>
         {recoveries.isPending && <Skeleton height={64} m="md" />}
         {recoveries.error && (
           <div style={{ padding: 16 }}>
@@ -31,7 +31,7 @@ export function Recoveries({ endpoint }: { endpoint: Endpoint }) {
         )}
         {recoveries.data?.data.length === 0 && (
           <Text c="dimmed" px="md" pb="md">
-            None yet. After an outage of your endpoint, begin one above.
+            None yet. Start one after an outage of your endpoint.
           </Text>
         )}
         {recoveries.data?.data.map((recovery) => (
@@ -51,12 +51,12 @@ function Begin({ endpoint, isRunning }: { endpoint: Endpoint; isRunning: boolean
 
   return (
     <Section
-      title="Recover what was missed"
-      description="Sends again all that failed in that time, and what was called off because its event was unsubscribed, if it is subscribed to now. Each order’s events come in their sequence; what was received is left out."
+      title="Recover missed webhooks"
+      description="Sends the failed webhooks of a period again, and those that were discarded because you were not subscribed, if you are now. The events of each order keep their sequence. Received webhooks are not sent again."
     >
       <Stack gap="sm">
         {failure && failure.faults.length === 0 && (
-          <ErrorState error={recover.error} title="The recovery was not begun" />
+          <ErrorState error={recover.error} title="The recovery was not started" />
         )}
         <Group align="flex-start">
           <LocalTimeInput label="Since" required value={since} onChange={setSince} error={faultOf("since")} />
@@ -77,7 +77,7 @@ function Begin({ endpoint, isRunning }: { endpoint: Endpoint; isRunning: boolean
           </Button>
           {isRunning && (
             <Text c="dimmed" size="xs">
-              One recovery runs at a time. Wait for its end, or cancel it.
+              Only one recovery can run at a time. Wait until it ends, or cancel it.
             </Text>
           )}
         </Group>
@@ -123,17 +123,17 @@ function RecoveryRow({ recovery, mayCancel }: { recovery: Recovery; mayCancel: b
           mt="xs"
           size="sm"
           value={total === 0 ? 100 : (done / total) * 100}
-          aria-label={`${done} of ${total} put in line`}
+          aria-label={`${done} of ${total} queued`}
         />
       )}
       <Text size="xs" c="dimmed" mt={6}>
         {total === 0
-          ? "Nothing was missed in that time."
-          : `${done} of ${plural(total, "webhook")} put in line.`}
+          ? "No missed webhooks in this period."
+          : `${done} of ${plural(total, "webhook")} queued.`}
       </Text>
       {cancel.error && (
         <div style={{ marginTop: 10 }}>
-          <ErrorState error={cancel.error} title="It was not cancelled" />
+          <ErrorState error={cancel.error} title="The recovery was not cancelled" />
         </div>
       )}
     </Paper>

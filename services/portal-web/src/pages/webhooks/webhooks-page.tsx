@@ -24,7 +24,7 @@ export function Component() {
     <>
       <PageHeader
         title="Webhooks"
-        description="Your backend hears of every step of a delivery by a signed POST to an endpoint of yours."
+        description="We report each step of a delivery to your backend: a signed POST to your endpoint."
         actions={add}
       />
       <Stack>
@@ -32,14 +32,14 @@ export function Component() {
         <ListFrame
           label="Webhook endpoints"
           list={useEndpoints()}
-          failed="The endpoints cannot be shown"
+          failed="The endpoints could not be loaded"
           columns={COLUMNS}
           rowKey={(endpoint) => endpoint.id}
           rowClass={() => linked.row}
           empty={
             <EmptyState icon={<IconWebhook size={28} />} title="No endpoint yet">
-              Name a URL of your backend. It gets a signed POST as soon as a driver is assigned, a parcel is
-              delivered or cash is collected, so that you never have to ask.
+              Add a URL of your backend. It gets a signed POST when a driver is assigned, a parcel is
+              delivered or cash is collected, so that you need not poll.
               {!may && " An owner or a developer of your business can add one."}
             </EmptyState>
           }

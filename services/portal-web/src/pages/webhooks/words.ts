@@ -24,17 +24,17 @@ export const DELIVERY_STATES: Record<DeliveryState, Words> = {
   parked: { label: "Parked", tone: "warn" },
 };
 
-/** A delivery that has failed already, and will be tried again, needs a look. */
+/** A pending delivery with a failed attempt is shown as “Retrying”. */
 export function deliveryWords(delivery: Delivery): Words {
   if (delivery.status === "pending" && delivery.attempts > 0) return { label: "Retrying", tone: "warn" };
   return DELIVERY_STATES[delivery.status];
 }
 
 export const REDELIVERIES: Record<Redelivery, string> = {
-  queued: "It is in line, and goes out in a moment.",
-  brought_forward: "It was waiting for its next attempt, which is made now.",
-  under_way: "It is being sent at this moment anyway.",
-  waits_its_turn: "An earlier event of its order goes out first; this one follows by itself.",
+  queued: "Queued. It is sent in a moment.",
+  brought_forward: "The next attempt is made now.",
+  under_way: "It is already being sent.",
+  waits_its_turn: "An earlier event of its order is sent first. This one follows automatically.",
 };
 
 export function plural(count: number, one: string, many = `${one}s`): string {
