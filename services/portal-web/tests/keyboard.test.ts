@@ -1,4 +1,4 @@
-// Without a pointer, and without waiting: the keyboard alone, the weight of a first visit, and pages that do not jump.
+// Keyboard use, the size of a first visit, and layout shifts.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { placeOrder } from "./support/api";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test("somebody signs up, creates a key and reads an order by keyboard alone", async () => {
+test("a user signs up, creates a key and reads an order by keyboard alone", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   const { email } = someone("keyboard");
@@ -72,14 +72,14 @@ test("the skip link leads past the navigation", async () => {
   await newBusiness(visitor, "Skipper");
   await page.goto("/orders");
   await heading(page, "Orders");
-  await tabTo(page, "link", "Skip to the page");
+  await tabTo(page, "link", "Skip to content");
   await page.keyboard.press("Enter");
   await page.locator("main:focus").waitFor();
   expect(visitor.faults).toEqual([]);
   await visitor.context.close();
 });
 
-test("a first visit loads at most 250 KiB of script, as it comes over the wire", async () => {
+test("a first visit transfers at most 250 KiB of script", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   await page.goto("/log-in");
@@ -96,7 +96,7 @@ test("a first visit loads at most 250 KiB of script, as it comes over the wire",
   await visitor.context.close();
 });
 
-test("overview and orders do not jump while they load", async () => {
+test("overview and orders do not shift while they load", async () => {
   const visitor = await visit(browser);
   const phone = await visit(browser, { viewport: PHONE });
   await newBusiness(visitor, "Steady");

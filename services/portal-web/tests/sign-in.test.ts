@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test("somebody signs up, logs out and logs in again", async () => {
+test("a user signs up, logs out and logs in again", async () => {
   const { page, context, faults } = await visit(browser);
   await page.goto("/");
   await page.getByRole("link", { name: "Create an account" }).click();

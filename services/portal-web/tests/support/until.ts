@@ -1,7 +1,7 @@
 const PATIENCE_MS = 30_000;
 const LOOK_AGAIN_MS = 50;
 
-/** Waits until there is something; what there was last is in the failure. */
+/** Waits until `look` finds something. */
 export async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
   const end = Date.now() + PATIENCE_MS;
   while (Date.now() < end) {
@@ -9,5 +9,5 @@ export async function until<T>(what: string, look: () => Promise<T | undefined |
     if (found !== undefined && found !== false) return found;
     await new Promise((go) => setTimeout(go, LOOK_AGAIN_MS));
   }
-  throw new Error(`waited ${PATIENCE_MS / 1000} s in vain until ${what}`);
+  throw new Error(`waited ${PATIENCE_MS / 1000} s until ${what}`);
 }
