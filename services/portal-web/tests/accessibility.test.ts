@@ -12,7 +12,7 @@ import {
   visit,
 } from "./support/browser";
 import { ask, type Business, newBusiness, newTestKey, openLive } from "./support/business";
-import { COLOUR_RULES, light, overhang, seriousFindings, settled } from "./support/looks";
+import { COLOUR_RULES, overhang, seriousFindings, setColorScheme, settled } from "./support/page-checks";
 import { heading, logInAsOperator } from "./support/pages";
 import { Receiver } from "./support/receiver";
 import { until } from "./support/until";
@@ -123,7 +123,7 @@ describe.each(SIZES)("$size", { timeout: TIMEOUT_MS, concurrent: true }, ({ size
     const visitor = await visit(browser, { viewport });
     const open = { name: "reset-link", path: resetLink, heading: "Choose a new password" };
     expect(await findings(visitor, [...GUEST_STOPS, open], size)).toEqual([]);
-    expect(visitor.faults).toEqual([]);
+    expect(visitor.errors).toEqual([]);
     await visitor.context.close();
   });
 
@@ -131,7 +131,7 @@ describe.each(SIZES)("$size", { timeout: TIMEOUT_MS, concurrent: true }, ({ size
     const visitor = await visit(browser, { viewport });
     await visitor.context.addCookies(cookies);
     expect(await findings(visitor, stops, size)).toEqual([]);
-    expect(visitor.faults).toEqual([]);
+    expect(visitor.errors).toEqual([]);
     await visitor.context.close();
   });
 
@@ -149,7 +149,7 @@ describe.each(SIZES)("$size", { timeout: TIMEOUT_MS, concurrent: true }, ({ size
       { name: "operator-cash", path: "/operator/cash", heading: "Cash on delivery" },
     ];
     expect(await findings(visitor, ofOperator, size)).toEqual([]);
-    expect(visitor.faults).toEqual([]);
+    expect(visitor.errors).toEqual([]);
     await visitor.context.close();
   });
 });
@@ -161,20 +161,20 @@ async function findings({ page }: Visitor, stops: Stop[], size: string): Promise
   for (const stop of stops) {
     await page.goto(stop.path);
     await heading(page, stop.heading);
-    await lookAt(stop.name);
+    await check(stop.name);
     for (const opener of stop.dialogs ?? []) {
       await page.getByRole("main").getByRole("button", { name: opener }).first().click();
       const dialog = page.getByRole("dialog");
       await dialog.waitFor();
       // The page behind the dialog is already checked.
-      await lookAt(`${stop.name}-${String(opener).replace(/\W+/g, "-").toLowerCase()}`, "[role=dialog]");
+      await check(`${stop.name}-${String(opener).replace(/\W+/g, "-").toLowerCase()}`, "[role=dialog]");
       await page.keyboard.press("Escape");
       await dialog.waitFor({ state: "hidden" });
     }
   }
   return found;
 
-  async function lookAt(name: string, within?: string) {
+  async function check(name: string, within?: string) {
     await settled(page);
     // Both sizes have the same colours, so one size is enough.
     const colours = size === "desk";
@@ -186,7 +186,7 @@ async function findings({ page }: Visitor, stops: Stop[], size: string): Promise
     if (!colours && !keepsScreenshots) return;
     // The next check starts in this colour scheme, so each check switches once.
     scheme = scheme === "light" ? "dark" : "light";
-    await light(page, scheme);
+    await setColorScheme(page, scheme);
     await screenshot(page, `${size}-${scheme}-${name}`);
     if (!colours) return;
     const ofColours = await seriousFindings(page, { within, rules: COLOUR_RULES });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { placeOrder } from "./support/api";
 import { openBrowser, PHONE, visit } from "./support/browser";
 import { newBusiness, newTestKey, PASSWORD, someone } from "./support/business";
-import { settled, tabTo, watchShifts } from "./support/looks";
+import { settled, tabTo, watchShifts } from "./support/page-checks";
 import { heading, row } from "./support/pages";
 
 const FIRST_LOAD_KIB = 250;
@@ -62,7 +62,7 @@ test("a user signs up, creates a key and reads an order by keyboard alone", asyn
   await page.keyboard.press("Escape");
   await question.waitFor({ state: "hidden" });
   await page.getByRole("button", { name: "Cancel order" }).and(page.locator(":focus")).waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -75,7 +75,7 @@ test("the skip link leads past the navigation", async () => {
   await tabTo(page, "link", "Skip to content");
   await page.keyboard.press("Enter");
   await page.locator("main:focus").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -92,7 +92,7 @@ test("a first visit transfers at most 250 KiB of script", async () => {
   const kib = scripts.reduce((sum, bytes) => sum + bytes, 0) / 1024;
   expect(kib).toBeGreaterThan(10);
   expect(kib).toBeLessThanOrEqual(FIRST_LOAD_KIB);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -117,7 +117,7 @@ test("overview and orders do not shift while they load", async () => {
       });
     }
   }
-  expect(visitor.faults.concat(phone.faults)).toEqual([]);
+  expect(visitor.errors.concat(phone.errors)).toEqual([]);
   await visitor.context.close();
   await phone.context.close();
 });

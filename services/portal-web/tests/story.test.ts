@@ -64,7 +64,7 @@ test("sign-up leads to an overview with nothing done", async () => {
   expect(await checklist.filter({ hasText: ": open" }).count()).toBe(CHECKLIST_LENGTH);
   expect(await checklist.count()).toBe(CHECKLIST_LENGTH);
   await screenshot(page, "story-overview-new");
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
 test("Live keys are locked for named reasons; a Test key is shown once", async () => {
@@ -79,7 +79,7 @@ test("Live keys are locked for named reasons; a Test key is shown once", async (
   await page.reload();
   await row(page, "Test keys", `…${testKey.slice(-4)}`).waitFor();
   expect(await page.content()).not.toContain(testKey);
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
 test("a test order appears on an open page, and the indicators update automatically", async () => {
@@ -100,7 +100,7 @@ test("a test order appears on an open page, and the indicators update automatica
     .filter({ hasText: ": done" })
     .waitFor();
   await watching.close();
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
 test("a webhook endpoint is created, and receives its test event", async () => {
@@ -121,7 +121,7 @@ test("a webhook endpoint is created, and receives its test event", async () => {
   await result.getByRole("button", { name: "Close" }).click();
   await page.getByText("Connection test: Passed").waitFor();
   expect(receiver.received.filter((one) => one.verified).map((one) => one.event)).toContain("webhook.test");
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
 test("the test order is simulated to its delivery, and each step's webhook is verified", async () => {
@@ -139,7 +139,7 @@ test("the test order is simulated to its delivery, and each step's webhook is ve
   const answered = timeline.getByRole("listitem").filter({ hasText: "Received (HTTP 200)" });
   await answered.filter({ hasText: "order.delivered" }).waitFor();
   await screenshot(page, "story-test-order");
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
 test("a duplicate and a failure retry are shown as done, with their requests", async () => {
@@ -157,7 +157,7 @@ test("a duplicate and a failure retry are shown as done, with their requests", a
     const proven = advice.filter({ hasText: words });
     expect(await proven.getByText(/^req_\w{26}$/).count()).toBeGreaterThan(0);
   }
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
 test("the pickup profile is completed, and a plan is requested", async () => {
@@ -171,7 +171,7 @@ test("the pickup profile is completed, and a plan is requested", async () => {
   await standing.getByText("No plan yet").waitFor();
   await page.getByRole("button", { name: "Request this plan: Growth" }).click();
   await standing.getByText("Requested").waitFor();
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
 test("the operator approves the business, activates its plan and grants live access", async () => {
@@ -185,8 +185,8 @@ test("the operator approves the business, activates its plan and grants live acc
   await operator.page.getByRole("status", { name: "Live access" }).getByText("Granted").waitFor();
   await operator.page.getByText("The wallet has not been funded").waitFor();
   await page.getByText("Your plan is active.").waitFor();
-  expect(operator.faults).toEqual([]);
-  expect(owner.faults).toEqual([]);
+  expect(operator.errors).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
 test("the wallet is topped up, which unlocks live orders", async () => {
@@ -204,7 +204,7 @@ test("the wallet is topped up, which unlocks live orders", async () => {
   await goTo(page, "API keys");
   liveKey = await createKey(page, "Live", "shop");
   expect(liveKey).toMatch(/^sk_live_waybill_\w{36}$/);
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
 test("a live order is delivered, and its page shows the request, money, status changes and webhooks", async () => {
@@ -245,7 +245,7 @@ test("a live order is delivered, and its page shows the request, money, status c
   }
   expect(await page.getByRole("main").textContent()).not.toContain("2020");
   await screenshot(page, "story-live-order");
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
 test("the wallet is charged exactly the delivery fee", async () => {
@@ -262,7 +262,7 @@ test("the wallet is charged exactly the delivery fee", async () => {
   await indicator(page, "Webhook Connection Test", "Passed");
   await indicator(page, "Subscription Status", "Active");
   await screenshot(page, "story-overview-live");
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
 /** Waits until the receiver has these events of an order, with valid signatures. */

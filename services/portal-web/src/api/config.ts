@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { setPlace } from "../format/place";
+import { setRegion } from "../format/region";
 import { answer, api } from "./client";
 import type { PortalConfig } from "./types";
 
@@ -20,7 +20,7 @@ export const configQuery = queryOptions({
   queryKey: ["config"],
   queryFn: async () => {
     const config = await answer(api.GET("/v1/portal/config"));
-    setPlace(config);
+    setRegion(config);
     return config;
   },
   staleTime: Number.POSITIVE_INFINITY,

@@ -21,16 +21,16 @@ export function useEventStream(url: string, event: string, onEvent: (data: strin
     handler.current = onEvent;
   }, [onEvent]);
   useEffect(() => {
-    const follow = {
+    const subscriber = {
       event,
       onEvent: (data: string | null) => handler.current(data),
       onOpenChange: setIsOpen,
       onBreak: () => checkSession(client),
     };
     const user = client.getQueryData<Session | null>(sessionKey)?.userId ?? "";
-    const stop = streamOf(url, user).follow(follow);
+    const unsubscribe = streamOf(url, user).subscribe(subscriber);
     return () => {
-      stop();
+      unsubscribe();
       setIsOpen(false);
     };
   }, [client, url, event]);

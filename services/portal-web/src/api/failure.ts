@@ -1,4 +1,4 @@
-import type { ErrorBody, Fault } from "./types";
+import type { ErrorBody, FieldError } from "./types";
 
 /** A failed API call: rejected, or without a response. Its message is written for users. */
 export class ApiFailure extends Error {
@@ -6,7 +6,7 @@ export class ApiFailure extends Error {
   readonly status: number;
   readonly code: string;
   readonly requestId: string | null;
-  readonly faults: Fault[];
+  readonly fieldErrors: FieldError[];
   /** From the Retry-After header. */
   readonly retryAfterSeconds: number | null;
   /** The whole body, with the fields of single error codes (`missing`, `requiredRole`, …). */
@@ -18,7 +18,7 @@ export class ApiFailure extends Error {
     this.status = status;
     this.code = body.code ?? (status === 0 ? "unreachable" : "unknown");
     this.requestId = body.requestId ?? null;
-    this.faults = body.errors ?? [];
+    this.fieldErrors = body.errors ?? [];
     this.retryAfterSeconds = retryAfterSeconds;
     this.body = body as Partial<ErrorBody> & Record<string, unknown>;
   }

@@ -67,7 +67,7 @@ export function useBusinessAuditLog(id: string) {
 }
 
 /** Invalidates the business and the list after each change. */
-function useBusinessAct<Input, Output>(id: string, act: (input: Input) => Promise<Output>) {
+function useBusinessMutation<Input, Output>(id: string, act: (input: Input) => Promise<Output>) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: act,
@@ -83,13 +83,13 @@ function useBusinessAct<Input, Output>(id: string, act: (input: Input) => Promis
 }
 
 export function useChangeBusiness(id: string) {
-  return useBusinessAct(id, (body: BusinessChange) =>
+  return useBusinessMutation(id, (body: BusinessChange) =>
     operatorAnswer(api.PATCH("/v1/operator/businesses/{id}", { params: { path: { id } }, body })),
   );
 }
 
 export function useCreditWallet(id: string) {
-  return useBusinessAct(id, (body: { amountPaise: number; reference: string }) =>
+  return useBusinessMutation(id, (body: { amountPaise: number; reference: string }) =>
     operatorAnswer(
       api.POST("/v1/operator/businesses/{id}/wallet/credits", { params: { path: { id } }, body }),
     ),
@@ -97,7 +97,7 @@ export function useCreditWallet(id: string) {
 }
 
 export function useMakeResetLink(id: string) {
-  return useBusinessAct(id, (email: string) =>
+  return useBusinessMutation(id, (email: string) =>
     operatorAnswer(
       api.POST("/v1/operator/businesses/{id}/password-resets", { params: { path: { id } }, body: { email } }),
     ),

@@ -6,7 +6,7 @@ import type { List } from "./types";
 export type OrderPages = InfiniteData<List<Order>, string | undefined>;
 
 /** One order event of the stream. */
-export type MovedOrder = Pick<Order, "id" | "status" | "codStatus" | "mode"> & {
+export type OrderUpdate = Pick<Order, "id" | "status" | "codStatus" | "mode"> & {
   event: string;
   recordedAt: string;
 };
@@ -19,10 +19,10 @@ export function isListed(pages: OrderPages, id: string): boolean {
 }
 
 /** The list with the order's new status. */
-export function withMove(pages: OrderPages, moved: MovedOrder): OrderPages {
+export function withUpdate(pages: OrderPages, update: OrderUpdate): OrderPages {
   return mapOrders(pages, (order) =>
-    order.id === moved.id
-      ? { ...order, status: moved.status, codStatus: moved.codStatus, updatedAt: moved.recordedAt }
+    order.id === update.id
+      ? { ...order, status: update.status, codStatus: update.codStatus, updatedAt: update.recordedAt }
       : order,
   );
 }

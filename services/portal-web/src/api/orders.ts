@@ -3,8 +3,8 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { answer, api } from "./client";
 import { useEventStream } from "./event-stream";
 import { missingOf, PAGE_SIZE, useCursorList } from "./list";
-import { isListed, type MovedOrder, type OrderPages, withMove, withNewest } from "./orders-live";
-import { reread } from "./reread";
+import { isListed, type OrderPages, type OrderUpdate, withNewest, withUpdate } from "./orders-live";
+import { refetchQuery } from "./refetch";
 import type { components } from "./schema";
 import type { Mode } from "./types";
 
@@ -26,8 +26,8 @@ const orderKey = (id: string) => [...ordersKey, "one", id] as const;
 const timelineKey = (id: string) => [...ordersKey, "timeline", id] as const;
 
 /** Polling intervals with and without an open stream. With one, polling only makes up for lost events. */
-const POLL_BESIDE_STREAM_MS = 60_000;
-const POLL_ALONE_MS = 5_000;
+const POLL_WITH_STREAM_MS = 60_000;
+const POLL_WITHOUT_STREAM_MS = 5_000;
 /** Limits reads of the first page when many orders arrive. */
 const MERGE_PAUSE_MS = 500;
 /** More new orders than a screen shows. */
@@ -46,23 +46,23 @@ export function useLiveOrders(filter: OrderFilter) {
   const client = useQueryClient();
   const list = useCursorList(listKey(filter), (startingAfter) => readOrders(filter, startingAfter));
   const [arrived, setArrived] = useState<ReadonlySet<string>>(NONE);
-  const mergeSoon = useSoon(() => mergeNewest(client, filter));
-  const isStreaming = useOrderStream(filter.mode, (moved) => {
+  const mergeSoon = useThrottled(() => mergeNewest(client, filter));
+  const isStreaming = useOrderStream(filter.mode, (update) => {
     const key = listKey(filter);
     const known = client.getQueryData<OrderPages>(key);
-    if (moved?.event === "order.created")
-      setArrived((before) => new Set([...before, moved.id].slice(-ARRIVED_MAX)));
-    if (moved && known && isListed(known, moved.id)) client.setQueryData(key, withMove(known, moved));
+    if (update?.event === "order.created")
+      setArrived((before) => new Set([...before, update.id].slice(-ARRIVED_MAX)));
+    if (update && known && isListed(known, update.id)) client.setQueryData(key, withUpdate(known, update));
     else mergeSoon();
   });
-  usePolling(mergeSoon, isStreaming ? POLL_BESIDE_STREAM_MS : POLL_ALONE_MS);
+  usePolling(mergeSoon, isStreaming ? POLL_WITH_STREAM_MS : POLL_WITHOUT_STREAM_MS);
   return { ...list, isStreaming, arrived };
 }
 
 /** Streams the updates of one mode's orders; `null` means that some may have been missed. */
-export function useOrderStream(mode: Mode, onMove: (moved: MovedOrder | null) => void): boolean {
+export function useOrderStream(mode: Mode, onUpdate: (update: OrderUpdate | null) => void): boolean {
   return useEventStream(`/v1/portal/orders/stream?mode=${mode}`, "order", (data) => {
-    onMove(data === null ? null : (JSON.parse(data) as MovedOrder));
+    onUpdate(data === null ? null : (JSON.parse(data) as OrderUpdate));
   });
 }
 
@@ -73,15 +73,15 @@ async function mergeNewest(client: QueryClient, filter: OrderFilter) {
     const known = client.getQueryData<OrderPages>(key);
     const merged = known && withNewest(known, newest);
     if (merged) client.setQueryData(key, merged);
-    else await reread(client, key);
+    else await refetchQuery(client, key);
   } catch {
     // The list's own query shows the error and can be retried.
-    await reread(client, key);
+    await refetchQuery(client, key);
   }
 }
 
 /** Throttles `act`: all calls within the pause run it once. */
-function useSoon(act: () => void): () => void {
+function useThrottled(act: () => void): () => void {
   const timer = useRef<number | undefined>(undefined);
   const latest = useRef(act);
   useEffect(() => {
@@ -127,14 +127,14 @@ export function useTimeline(id: string, pollMs: (entries: TimelineEntry[]) => nu
 /** Keeps an order and its timeline up to date by the stream. */
 export function useFollowOrder(order: Order) {
   const client = useQueryClient();
-  useOrderStream(order.mode, (moved) => {
-    if (moved === null || moved.id === order.id) invalidateOrder(client, order.id);
+  useOrderStream(order.mode, (update) => {
+    if (update === null || update.id === order.id) invalidateOrder(client, order.id);
   });
 }
 
 function invalidateOrder(client: QueryClient, id: string) {
-  void reread(client, orderKey(id));
-  void reread(client, timelineKey(id));
+  void refetchQuery(client, orderKey(id));
+  void refetchQuery(client, timelineKey(id));
 }
 
 export function useAcceptedRequest(id: string) {

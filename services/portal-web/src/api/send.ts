@@ -3,21 +3,21 @@ import { ApiFailure } from "./failure";
 import type { ErrorBody } from "./types";
 
 /** A slower response is of no use to the user. */
-const READ_PATIENCE_MS = 10_000;
+const READ_TIMEOUT_MS = 10_000;
 /** Sending a test event takes as long as the endpoint that receives it. */
-const WRITE_PATIENCE_MS = 60_000;
+const WRITE_TIMEOUT_MS = 60_000;
 /** POST and DELETE calls that are always safe to repeat. */
-const HARMLESS = /\/(look-up|verify-signature|session)$/;
+const SAFE_TO_REPEAT = /\/(look-up|verify-signature|session)$/;
 
 /** Like `fetch`, with timeouts. An offline write fails immediately; a write that may have taken effect fails as uncertain. */
 export async function send(request: Request): Promise<Response> {
   const isRead = request.method === "GET";
   if (!isRead && !navigator.onLine) throw ApiFailure.offline();
-  const mayHaveDone = !isRead && !HARMLESS.test(new URL(request.url).pathname);
-  const response = await whole(request, isRead ? READ_PATIENCE_MS : WRITE_PATIENCE_MS, mayHaveDone);
+  const canTakeEffect = !isRead && !SAFE_TO_REPEAT.test(new URL(request.url).pathname);
+  const response = await fetchWhole(request, isRead ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS, canTakeEffect);
   if (response.status >= 500) {
     const body = await bodyOf(response);
-    if (mayHaveDone) throw ApiFailure.uncertain(response.status, body);
+    if (canTakeEffect) throw ApiFailure.uncertain(response.status, body);
     // The server's message discusses side effects; this call has none.
     throw new ApiFailure(response.status, { ...body, message: undefined });
   }
@@ -25,13 +25,13 @@ export async function send(request: Request): Promise<Response> {
 }
 
 /** Reads the whole body, so that a truncated response counts as none. */
-async function whole(request: Request, patienceMs: number, mayHaveDone: boolean): Promise<Response> {
-  const signal = AbortSignal.timeout(patienceMs);
+async function fetchWhole(request: Request, timeoutMs: number, canTakeEffect: boolean): Promise<Response> {
+  const signal = AbortSignal.timeout(timeoutMs);
   try {
     const { body, status, headers } = await fetch(request, { signal }).then(read);
     return new Response(body, { status, headers });
   } catch {
-    if (mayHaveDone) throw ApiFailure.uncertain(0);
+    if (canTakeEffect) throw ApiFailure.uncertain(0);
     throw signal.aborted ? ApiFailure.tooSlow() : new ApiFailure(0, {});
   }
 }

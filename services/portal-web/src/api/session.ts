@@ -6,9 +6,9 @@ import type { Session } from "./types";
 export const sessionKey = ["session"] as const;
 
 /** The user whose data is cached. Another tab may have logged in a different user. */
-let readBy: string | null = null;
+let cachedUser: string | null = null;
 
-function forgetAll(client: QueryClient) {
+function clearCache(client: QueryClient) {
   client.removeQueries({
     predicate: ({ queryKey: [kind] }) => kind !== "config" && kind !== "session",
   });
@@ -20,8 +20,8 @@ export const sessionQuery = queryOptions({
   queryFn: async ({ client }): Promise<Session | null> => {
     try {
       const session = await answer(api.GET("/v1/portal/session"));
-      if (session.userId !== readBy) forgetAll(client);
-      readBy = session.userId;
+      if (session.userId !== cachedUser) clearCache(client);
+      cachedUser = session.userId;
       return session;
     } catch (error) {
       if (isLoggedOut(error)) return null;
@@ -44,32 +44,32 @@ export function useSessionQuery() {
 }
 
 /** Clears the previous user's cached data when a session opens. */
-function useOpensSession<Input>(open: (input: Input) => Promise<Session>) {
+function useOpenSession<Input>(open: (input: Input) => Promise<Session>) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: open,
     onSuccess: (session) => {
-      forgetAll(client);
-      readBy = session.userId;
+      clearCache(client);
+      cachedUser = session.userId;
       client.setQueryData(sessionKey, session);
     },
   });
 }
 
 export function useSignUp() {
-  return useOpensSession((body: { businessName: string; email: string; password: string }) =>
+  return useOpenSession((body: { businessName: string; email: string; password: string }) =>
     answer(api.POST("/v1/portal/accounts", { body })),
   );
 }
 
 export function useLogIn() {
-  return useOpensSession((body: { email: string; password: string }) =>
+  return useOpenSession((body: { email: string; password: string }) =>
     answer(api.POST("/v1/portal/session", { body })),
   );
 }
 
 export function useAcceptInvitation() {
-  return useOpensSession((body: { token: string; password: string }) =>
+  return useOpenSession((body: { token: string; password: string }) =>
     answer(api.POST("/v1/portal/invitations/accept", { body })),
   );
 }
@@ -106,7 +106,7 @@ export function useResetLink(token: string) {
   });
 }
 
-export function useAskForReset() {
+export function useRequestReset() {
   return useMutation({
     mutationFn: (body: { email: string }) => answer(api.POST("/v1/portal/password-resets", { body })),
   });

@@ -1,5 +1,5 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { timeZone } from "../format/place";
+import { timeZone } from "../format/region";
 import { answer, api } from "./client";
 import { ApiFailure } from "./failure";
 import { PAGE_SIZE, useCursorList } from "./list";

@@ -22,7 +22,7 @@ const deliveryKey = (id: string) => [...webhooksKey, "delivery", id] as const;
 const recoveriesKey = (endpointId: string) => [...webhooksKey, "recoveries", endpointId] as const;
 
 const LOG_POLL_MS = 10_000;
-const UNDER_WAY_MS = 2_000;
+const PENDING_POLL_MS = 2_000;
 /** Recoveries are rare, so the latest are enough. */
 const RECOVERIES_SHOWN = 10;
 
@@ -49,7 +49,7 @@ export function useDelivery(id: string) {
   return useQuery({
     queryKey: deliveryKey(id),
     queryFn: () => answer(api.GET("/v1/portal/webhook-deliveries/{id}", { params: { path: { id } } })),
-    refetchInterval: ({ state }) => (state.data?.status === "pending" ? UNDER_WAY_MS : false),
+    refetchInterval: ({ state }) => (state.data?.status === "pending" ? PENDING_POLL_MS : false),
   });
 }
 
@@ -70,7 +70,7 @@ export function useRecoveries(endpointId: string) {
       return answer(api.GET("/v1/portal/webhook-endpoints/{id}/recoveries", { params }));
     },
     refetchInterval: ({ state }) =>
-      state.data?.data.some((recovery) => recovery.status === "running") ? UNDER_WAY_MS : false,
+      state.data?.data.some((recovery) => recovery.status === "running") ? PENDING_POLL_MS : false,
   });
 }
 

@@ -1,6 +1,6 @@
 import { hasPage } from "./navigation";
 
-export interface Way {
+export interface GoLiveHelp {
   /** What the item means, or who completes it. */
   hint: string;
   link: { to: string; label: string } | null;
@@ -9,7 +9,7 @@ export interface Way {
 const QUICK_START = { to: "/#quick-start", label: "Open the quick start" };
 
 /** How to complete each go-live item, by the server's code. */
-const WAYS: Record<string, Way> = {
+const HELP: Record<string, GoLiveHelp> = {
   successful_test_order: { hint: "Run the quick start with your Test key.", link: QUICK_START },
   business_active: { hint: "Your delivery company approves your business.", link: null },
   subscription_active: {
@@ -40,9 +40,9 @@ const WAYS: Record<string, Way> = {
 };
 
 /** Without a link if the item has no page, or if the delivery company completes it. */
-export function wayTo(code: string): Way {
-  const way = WAYS[code];
-  if (!way) return { hint: "", link: null };
-  const page = way.link?.to.split("#")[0];
-  return { hint: way.hint, link: page && hasPage(page) ? way.link : null };
+export function goLiveHelp(code: string): GoLiveHelp {
+  const help = HELP[code];
+  if (!help) return { hint: "", link: null };
+  const page = help.link?.to.split("#")[0];
+  return { hint: help.hint, link: page && hasPage(page) ? help.link : null };
 }

@@ -17,7 +17,7 @@ export interface NavigationEntry {
   label: string;
   icon: Icon;
   /** The lowest role that sees the entry; every role by default. */
-  least?: Role;
+  minRole?: Role;
 }
 
 /** The groups of the side bar. `routes.tsx` has a route for each path. */

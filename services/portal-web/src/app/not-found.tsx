@@ -8,10 +8,10 @@ interface NotFoundProps {
   /** Where the button leads. */
   home: string;
   /** The button's label: “Go to the overview”. */
-  wayHome: string;
+  homeLabel: string;
 }
 
-export function NotFound({ home, wayHome }: NotFoundProps) {
+export function NotFound({ home, homeLabel }: NotFoundProps) {
   return (
     <>
       <PageHeader title="Page not found" />
@@ -20,7 +20,7 @@ export function NotFound({ home, wayHome }: NotFoundProps) {
         title="No page at this address"
         action={
           <Button component={Link} to={home} variant="default">
-            {wayHome}
+            {homeLabel}
           </Button>
         }
       >

@@ -2,18 +2,18 @@ import { Button, Center, Loader, Stack, Text, Title } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { useRouteError } from "react-router-dom";
 
-const LOOK_AGAIN_MS = 3_000;
-const PATIENCE_MS = 3_000;
+const CHECK_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 
 /** Shown when a page crashes, or when its script cannot be loaded: offline, or after an update of the portal. */
 export function PageFailed() {
   const isMissing = isMissingScript(useRouteError());
   const connection = useConnection(isMissing);
-  if (isMissing && connection !== "there") {
+  if (isMissing && connection !== "online") {
     return (
-      <Frame title={connection === "gone" ? "No connection" : "Loading the page"}>
+      <Frame title={connection === "offline" ? "No connection" : "Loading the page"}>
         <Text c="dimmed" role="status">
-          {connection === "gone" && "This page is not cached and cannot be loaded offline. "}
+          {connection === "offline" && "This page is not cached and cannot be loaded offline. "}
           It loads automatically when the portal is reachable.
         </Text>
         <Loader size="sm" mt="sm" aria-hidden />
@@ -51,38 +51,38 @@ function isMissingScript(error: unknown): boolean {
   );
 }
 
-type Connection = "unknown" | "gone" | "there";
+type Connection = "unknown" | "offline" | "online";
 
 /**
  * Whether the portal is reachable. Reloads the page once it is reachable again, because browsers cache a failed
  * `import()`. If it was reachable from the start, a reload would not help.
  */
 function useConnection(isWanted: boolean): Connection {
-  const [connection, setConnection] = useState<Connection>(navigator.onLine ? "unknown" : "gone");
+  const [connection, setConnection] = useState<Connection>(navigator.onLine ? "unknown" : "offline");
   useEffect(() => {
-    if (!isWanted || connection === "there") return;
+    if (!isWanted || connection === "online") return;
     let isCurrent = true;
-    const look = async () => {
-      const isThere = await answers();
+    const check = async () => {
+      const isOnline = await isReachable();
       if (!isCurrent) return;
-      if (isThere && connection === "gone") window.location.reload();
-      else setConnection(isThere ? "there" : "gone");
+      if (isOnline && connection === "offline") window.location.reload();
+      else setConnection(isOnline ? "online" : "offline");
     };
-    if (connection === "unknown") void look();
-    const timer = window.setInterval(look, LOOK_AGAIN_MS);
-    window.addEventListener("online", look);
+    if (connection === "unknown") void check();
+    const timer = window.setInterval(check, CHECK_MS);
+    window.addEventListener("online", check);
     return () => {
       isCurrent = false;
       window.clearInterval(timer);
-      window.removeEventListener("online", look);
+      window.removeEventListener("online", check);
     };
   }, [isWanted, connection]);
   return connection;
 }
 
-async function answers(): Promise<boolean> {
+async function isReachable(): Promise<boolean> {
   try {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     return (await fetch("/", { method: "HEAD", cache: "no-store", signal })).ok;
   } catch {
     return false;

@@ -24,7 +24,7 @@ const PAGES: RouteObject[] = [
   { path: "account/audit-log", lazy: () => import("../pages/account/audit-log-page") },
   { path: "wallet", lazy: () => import("../pages/wallet/wallet-page") },
   { path: "cash-on-delivery", lazy: () => import("../pages/cash/cash-page") },
-  { path: "*", element: <NotFound home="/" wayHome="Go to the overview" /> },
+  { path: "*", element: <NotFound home="/" homeLabel="Go to the overview" /> },
 ];
 
 /** Pages for guests. */
@@ -46,7 +46,7 @@ const OPERATOR_PAGES: RouteObject[] = [
   { path: "businesses/:businessId", lazy: () => import("../pages/operator/business-page") },
   { path: "orders", lazy: () => import("../pages/operator/orders-page") },
   { path: "cash", lazy: () => import("../pages/operator/cash-page") },
-  { path: "*", element: <NotFound home="/operator/businesses" wayHome="Go to the businesses" /> },
+  { path: "*", element: <NotFound home="/operator/businesses" homeLabel="Go to the businesses" /> },
 ];
 
 export const router = createBrowserRouter(

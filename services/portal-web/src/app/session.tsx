@@ -17,7 +17,7 @@ export function useSession(): Session {
 const RANKS: Record<Role, number> = { viewer: 0, developer: 1, owner: 2 };
 
 /** Whether the user has at least this role. The server enforces it; pages only hide what it would reject. */
-export function useMay(role: Role): boolean {
+export function useHasRole(role: Role): boolean {
   return RANKS[useSession().role] >= RANKS[role];
 }
 

@@ -27,7 +27,7 @@ export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
   );
 }
 
-interface NothingFitsProps extends Omit<EmptyStateProps, "title" | "action"> {
+interface NoMatchesProps extends Omit<EmptyStateProps, "title" | "action"> {
   title?: string;
   /** Label of the button that removes the filters. */
   clear?: string;
@@ -35,12 +35,12 @@ interface NothingFitsProps extends Omit<EmptyStateProps, "title" | "action"> {
 }
 
 /** Shown if no row matches the filters, with a button that removes them. */
-export function NothingFits({
+export function NoMatches({
   title = "No results match these filters",
   clear = "Clear filters",
   onClear,
   ...rest
-}: NothingFitsProps) {
+}: NoMatchesProps) {
   const action = (
     <Button variant="default" size="xs" onClick={onClear}>
       {clear}

@@ -15,19 +15,19 @@ interface FormErrorsProps<Values extends Record<string, unknown>> {
  * it at the top of a form.
  */
 export function FormErrors<Values extends Record<string, unknown>>({ error, form }: FormErrorsProps<Values>) {
-  useFieldFaults(error, form);
+  useFieldErrors(error, form);
   if (!error) return null;
   const failure = asFailure(error);
-  const elsewhere = failure.faults.filter((fault) => !isField(form, fault.field));
-  if (failure.faults.length > 0 && elsewhere.length === 0) return null;
+  const elsewhere = failure.fieldErrors.filter((fieldError) => !isField(form, fieldError.field));
+  if (failure.fieldErrors.length > 0 && elsewhere.length === 0) return null;
   return (
     <Alert role="alert" color="red" variant="light" icon={<IconAlertCircle aria-hidden />}>
       <Stack gap={6}>
         <Text>{elsewhere.length === 1 ? elsewhere[0]?.message : failure.message}</Text>
         {elsewhere.length > 1 && (
           <List size="sm">
-            {elsewhere.map((fault) => (
-              <List.Item key={`${fault.field} ${fault.code}`}>{fault.message}</List.Item>
+            {elsewhere.map((fieldError) => (
+              <List.Item key={`${fieldError.field} ${fieldError.code}`}>{fieldError.message}</List.Item>
             ))}
           </List>
         )}
@@ -37,17 +37,19 @@ export function FormErrors<Values extends Record<string, unknown>>({ error, form
   );
 }
 
-function useFieldFaults<Values extends Record<string, unknown>>(
+function useFieldErrors<Values extends Record<string, unknown>>(
   error: unknown,
   form: UseFormReturnType<Values>,
 ) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: once per error; each render creates new form functions
   useEffect(() => {
     if (!error) return;
-    const faults = asFailure(error).faults.filter((fault) => isField(form, fault.field));
-    if (faults.length === 0) return;
-    form.setErrors(Object.fromEntries(faults.map((fault) => [fault.field, fault.message])));
-    focusField(form, faults[0]?.field);
+    const fieldErrors = asFailure(error).fieldErrors.filter((fieldError) => isField(form, fieldError.field));
+    if (fieldErrors.length === 0) return;
+    form.setErrors(
+      Object.fromEntries(fieldErrors.map((fieldError) => [fieldError.field, fieldError.message])),
+    );
+    focusField(form, fieldErrors[0]?.field);
   }, [error]);
 }
 

@@ -1,5 +1,5 @@
 import { TextInput, type TextInputProps } from "@mantine/core";
-import { momentAt, wallClock } from "../format/place";
+import { fromLocalTime, toLocalTime } from "../format/region";
 
 interface LocalTimeInputProps
   extends Pick<TextInputProps, "label" | "description" | "error" | "required" | "className" | "size"> {
@@ -21,9 +21,9 @@ export function LocalTimeInput({ value, onChange, ...input }: LocalTimeInputProp
 }
 
 function localText(iso: string): string {
-  return wallClock(new Date(iso));
+  return toLocalTime(new Date(iso));
 }
 
 function utcText(local: string): string | undefined {
-  return momentAt(local)?.toISOString();
+  return fromLocalTime(local)?.toISOString();
 }

@@ -18,7 +18,7 @@ export function RupeeInput(props: TextInputProps) {
 }
 
 /** Validates an amount before it is sent. */
-export function rupeesFault(text: string, minPaise: number): string | null {
+export function rupeesError(text: string, minPaise: number): string | null {
   const paise = parseRupees(text);
   if (paise === null) return "Enter an amount in rupees, such as 500 or 500.50.";
   if (paise < minPaise) return `Enter at least ${formatPaise(minPaise)}.`;

@@ -1,5 +1,5 @@
 // Days of date fields (`2026-01-31`) in the operator's time zone.
-import { momentAt } from "./place";
+import { fromLocalTime } from "./region";
 
 /** The start of a day; `undefined` for an invalid day. */
 export function startOfDay(day: string | undefined): string | undefined {
@@ -16,5 +16,5 @@ function atMidnight(day: string | undefined, daysLater: number): string | undefi
   if (!match) return undefined;
   const [year, month, date] = match.slice(1).map(Number) as [number, number, number];
   const midnight = new Date(Date.UTC(year, month - 1, date + daysLater));
-  return momentAt(midnight.toISOString().slice(0, 16))?.toISOString();
+  return fromLocalTime(midnight.toISOString().slice(0, 16))?.toISOString();
 }

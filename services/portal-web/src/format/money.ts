@@ -1,7 +1,7 @@
 // Amounts are integers in paise. Only this file converts them to rupees, by their digits, never by division.
-import { placed } from "./place";
+import { perRegion } from "./region";
 
-const RUPEES = placed(
+const RUPEES = perRegion(
   ({ locale }) =>
     new Intl.NumberFormat(locale, {
       style: "currency",

@@ -1,17 +1,17 @@
 // Times arrive as RFC 3339 in UTC and are shown in the operator's time zone.
-import { placed } from "./place";
+import { perRegion } from "./region";
 
-const FULL = placed(
+const FULL = perRegion(
   ({ locale, timeZone }) =>
     new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", timeZone }),
 );
-const CLOCK = placed(
+const CLOCK = perRegion(
   ({ locale, timeZone }) => new Intl.DateTimeFormat(locale, { timeStyle: "medium", timeZone }),
 );
-const DATE = placed(
+const DATE = perRegion(
   ({ locale, timeZone }) => new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone }),
 );
-const RELATIVE = placed(({ locale }) => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }));
+const RELATIVE = perRegion(({ locale }) => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }));
 
 const STEPS: [limitSeconds: number, unitSeconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
   [3_600, 60, "minute"],

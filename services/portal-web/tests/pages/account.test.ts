@@ -38,7 +38,7 @@ test("a changed password logs out every other browser, and the old password is r
   await there.page.getByText("The e-mail or the password is wrong.").waitFor();
   await logIn(there.page, email, NEXT_PASSWORD);
   await heading(there.page, "Wallet");
-  expect(here.faults.concat(there.faults)).toEqual([]);
+  expect(here.errors.concat(there.errors)).toEqual([]);
   await here.context.close();
   await there.context.close();
 });
@@ -61,7 +61,7 @@ test("a session is ended from another browser, and its own browser must log in a
   await there.page.goto("/orders");
   await heading(there.page, "Log in");
   expect(new URL(there.page.url()).searchParams.get("next")).toBe("/orders");
-  expect(here.faults.concat(there.faults)).toEqual([]);
+  expect(here.errors.concat(there.errors)).toEqual([]);
   await here.context.close();
   await there.context.close();
 });
@@ -124,7 +124,7 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
   await rowsOf(page, "Users", 1);
   await viewer.page.goto("/orders");
   await heading(viewer.page, "Log in");
-  expect(owner.faults.concat(viewer.faults)).toEqual([]);
+  expect(owner.errors.concat(viewer.errors)).toEqual([]);
   await owner.context.close();
   await viewer.context.close();
 });
@@ -150,7 +150,7 @@ test("the last owner keeps the role, and the page says why", async () => {
   await page.getByRole("button", { name: `Remove ${email}` }).click();
   await question.getByRole("button", { name: "Remove" }).waitFor();
   expect(await question.getByText("The action failed").count()).toBe(0);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -166,7 +166,7 @@ test("a withdrawn invitation no longer works", async () => {
   await owner.page.getByText("No open invitations").waitFor();
   await guest.page.goto(String(url));
   await heading(guest.page, "This invitation cannot be used");
-  expect(owner.faults.concat(guest.faults)).toEqual([]);
+  expect(owner.errors.concat(guest.errors)).toEqual([]);
   await owner.context.close();
   await guest.context.close();
 });
@@ -188,7 +188,7 @@ test("the audit log shows who did what, is filtered by action, and contains no s
   await page.getByText("No results match these filters").waitFor();
   await page.getByRole("button", { name: "Clear filters" }).click();
   await created.waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -215,6 +215,6 @@ test("times are in the operator's time zone, wherever the browser is", async () 
   }).format(new Date(String(at)));
   // Versions of the locale data differ in their spaces.
   expect(shown?.replace(/\s/g, " ")).toContain(expected.replace(/\s/g, " "));
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });

@@ -33,7 +33,7 @@ test("a key is rotated with a grace period in which both keys work", async () =>
     .waitFor();
   await placeOrder(old, "by-the-old-key");
   await placeOrder(next, "by-the-new-key");
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -63,7 +63,7 @@ test("a new key stays visible when the list cannot be refetched", async () => {
   await (await again).finished();
   await painted(page);
   await placeOrder(await takeSecret(page, "Your Test key"), "by-another-key-that-stayed");
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -86,8 +86,8 @@ test("a key that is rotated immediately is rejected from then on", async () => {
   const next = await takeSecret(page, "Your new key");
   await row(page, "Test keys", `…${next.slice(-4)}`).waitFor();
   await row(page, "Test keys", `…${old.slice(-4)}`).waitFor({ state: "detached" });
-  await refused(old);
-  expect(visitor.faults).toEqual([]);
+  await rejected(old);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -108,13 +108,13 @@ test("a key is revoked after confirmation, and stays in the list of ended keys",
   await revoke.click();
   await question.getByRole("button", { name: "Revoke key" }).click();
   await page.getByText("No Test key yet").waitFor();
-  await refused(key);
+  await rejected(key);
   await page.getByLabel("Show revoked and expired keys").check();
   await row(page, "Test keys", `…${key.slice(-4)}`)
     .getByText("Revoked")
     .waitFor();
   expect(await revoke.count()).toBe(0);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -131,12 +131,12 @@ test("a key needs a name, and no Live key can be created while live orders are l
   await dialog.getByRole("radiogroup", { name: "Mode" }).getByText("Live", { exact: true }).click();
   await dialog.getByText("Live keys are locked").waitFor();
   expect(await dialog.getByRole("button", { name: "Create key" }).isDisabled()).toBe(true);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
 /** Waits until the key is rejected: services cache a valid key for a few seconds. */
-async function refused(key: string): Promise<void> {
+async function rejected(key: string): Promise<void> {
   await until("the key is rejected", () =>
     placeOrder(key, "with-an-ended-key", {}, 401).then(
       () => true,

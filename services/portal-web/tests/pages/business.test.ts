@@ -47,7 +47,7 @@ test("the pickup profile counts missing fields, and shows each field error of th
   await page.reload();
   await page.getByText("Complete. Orders without their own pickup address use this one.").waitFor();
   expect(await page.getByRole("button", { name: "Save profile" }).isDisabled()).toBe(true);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -72,6 +72,6 @@ test("a plan is requested and replaced by another one, and a change is requested
   await standing.getByText("You requested a change to Scale.").waitFor();
   await page.getByRole("button", { name: "Keep this plan: Growth" }).click();
   await standing.getByText("No action is needed.").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });

@@ -22,7 +22,7 @@ beforeEach(async () => {
   email = (await newBusiness(visitor, "Bad line")).email;
 });
 afterEach(async () => {
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 afterAll(() => browser.close());

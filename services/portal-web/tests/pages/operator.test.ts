@@ -31,7 +31,7 @@ test("a wrong token is rejected, and the right one works until the log-out", asy
   await page.getByRole("button", { name: "Log out" }).click();
   await heading(page, "Operator console");
   expect((await page.request.get("/v1/operator/businesses")).status()).toBe(401);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -43,7 +43,7 @@ test("an unknown address shows a way back to the console", async () => {
   await heading(page, "Page not found");
   await page.getByRole("main").getByRole("link", { name: "Go to the businesses" }).click();
   await heading(page, "Businesses");
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -66,7 +66,7 @@ test("a business is found by a part of its name, its owner's e-mail, its id and 
   // Any business: other tests sign up more businesses than one page shows.
   await page.getByRole("table", { name: "Businesses" }).getByRole("row").nth(1).waitFor();
   await screenshot(page, "operator-businesses");
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -93,7 +93,7 @@ test("a plan that was requested meanwhile is shown before it becomes active", as
   const standing = page.getByRole("status", { name: "Subscription" });
   await standing.getByText("Active", { exact: true }).waitFor();
   await standing.getByText("Growth").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await asking.context.close();
   await visitor.context.close();
 });
@@ -116,7 +116,7 @@ test("a suspended business cannot place live orders until the suspension is lift
   await page.getByRole("button", { name: "Lift suspension" }).click();
   await standing.getByText("Active").waitFor();
   await placeOrder(liveKey, "after-the-suspension");
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -140,7 +140,7 @@ test("a failed change shows its error in its own dialog only", async () => {
   await page.getByRole("button", { name: "Withdraw" }).click();
   await page.getByRole("dialog", { name: "Withdraw live access?" }).waitFor();
   expect(await page.getByText("Not now.").count()).toBe(0);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -165,7 +165,7 @@ test("a wallet is credited once per reference, and its owner sees it", async () 
   const credited = row(page, "Audit log", "Wallet credited").first();
   await credited.getByText("Delivery company").waitFor();
   await credited.getByText("₹1,000.00", { exact: true }).waitFor();
-  expect(visitor.faults.concat(owner.faults)).toEqual([]);
+  expect(visitor.errors.concat(owner.errors)).toEqual([]);
   await visitor.context.close();
 });
 
@@ -191,7 +191,7 @@ test("any order is found by its id, tracking code or reference, with its timelin
     .getByText("−₹49.00")
     .waitFor();
   await screenshot(page, "operator-order");
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -206,6 +206,6 @@ test("the health of a business shows its indicators and its orders", async () =>
   await indicators.getByText("Live API Status").waitFor();
   await indicators.getByText("Not configured").waitFor();
   await page.getByRole("region", { name: "Orders" }).getByText("Test orders").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });

@@ -52,7 +52,7 @@ test("an order is found by its reference, its tracking code and its id, and by i
   await page.getByRole("button", { name: "Clear search" }).waitFor({ state: "hidden" });
   await placeOrder(key, "book-3");
   await page.getByRole("status").filter({ hasText: "New order book-3" }).waitFor({ state: "attached" });
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("a search that is cleared while the user types stays cleared, and a trailing space stays", async () => {
@@ -70,7 +70,7 @@ test("a search that is cleared while the user types stays cleared, and a trailin
   await placeOrder(key, "typed-3");
   await row(page, "Test orders", "typed-3").waitFor();
   expect(new URL(page.url()).searchParams.get("search")).toBeNull();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("a cached timeline names its missing data too", async () => {
@@ -93,7 +93,7 @@ test("a cached timeline names its missing data too", async () => {
   await row(page, "Test orders", "half-1").getByRole("link").first().click();
   await heading(page, "half-1");
   await missing.waitFor();
-  expect(looker.faults).toEqual([]);
+  expect(looker.errors).toEqual([]);
   await looker.context.close();
 });
 
@@ -117,7 +117,7 @@ test("each webhook of the timeline names its endpoint, and webhooks behind a fai
     .waitFor();
   await to(bad).filter({ hasText: "driver.assigned" }).getByText("Waiting for an earlier event").waitFor();
   await screenshot(page, "order-two-endpoints");
-  expect(listener.faults).toEqual([]);
+  expect(listener.errors).toEqual([]);
   await listener.context.close();
   await Promise.all([good.stop(), bad.stop()]);
 });
@@ -137,7 +137,7 @@ test("a cash order is simulated to its end, including its cash, while its page i
   await fact(money, "Settled").getByText("₹1,549.00").waitFor();
   await page.getByText("This order has ended.").waitFor();
   await screenshot(page, "order-cod");
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("an order that failed after its pickup can only be returned", async () => {
@@ -150,7 +150,7 @@ test("an order that failed after its pickup can only be returned", async () => {
   await page.getByRole("status", { name: "Status" }).getByText("Returned").waitFor();
   await simulate.getByText("This order has ended.").waitFor();
   expect(await page.getByRole("button", { name: "Cancel order" }).count()).toBe(0);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("an order is cancelled with a reason, after confirmation", async () => {
@@ -169,7 +169,7 @@ test("an order is cancelled with a reason, after confirmation", async () => {
   await page.getByRole("status", { name: "Status" }).getByText("Cancelled").waitFor();
   const timeline = page.getByRole("list", { name: "Timeline" }).getByRole("listitem");
   await timeline.filter({ hasText: "Order cancelled" }).getByText("Out of stock").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("a cancelled live order is refunded", async () => {
@@ -189,7 +189,7 @@ test("a cancelled live order is refunded", async () => {
   await refund.getByText("+₹49.00", { exact: true }).waitFor();
   await refund.getByText("₹500.00").waitFor();
   expect(await page.getByRole("region", { name: "Simulate" }).count()).toBe(0);
-  expect(live.faults).toEqual([]);
+  expect(live.errors).toEqual([]);
   await live.context.close();
 });
 
@@ -200,7 +200,7 @@ test("an order of another business is not found", async () => {
   await other.page.goto(`/orders/${order.id}`);
   await other.page.getByText("This order could not be loaded").waitFor();
   expect(await other.page.content()).not.toContain("book-private");
-  expect(other.faults).toEqual([]);
+  expect(other.errors).toEqual([]);
   await other.context.close();
 });
 
@@ -220,6 +220,6 @@ test("a long list loads more rows, and keeps its rows when that fails", async ()
   await page.getByRole("button", { name: "Show more" }).click();
   await rowsOf(page, "Test orders", 26);
   expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
-  expect(shop.faults).toEqual([]);
+  expect(shop.errors).toEqual([]);
   await shop.context.close();
 });

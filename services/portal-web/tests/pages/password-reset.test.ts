@@ -39,7 +39,7 @@ test("a forgotten password is reset by an e-mailed link, which works once and lo
   await page.getByText("The e-mail or the password is wrong.").waitFor();
   await logIn(page, email, NEXT_PASSWORD);
   await heading(page, "Overview");
-  expect(owner.faults.concat(forgetful.faults)).toEqual([]);
+  expect(owner.errors.concat(forgetful.errors)).toEqual([]);
   await owner.context.close();
   await forgetful.context.close();
 });
@@ -58,7 +58,7 @@ test("the page does not reveal whether an address has an account", async () => {
     answers.push(await page.getByRole("status").first().textContent());
   }
   expect(answers[1]).toBe(answers[0]);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -78,7 +78,7 @@ test("a lost password is reset by the operator's link, which works once", async 
   await heading(locked.page, "This link cannot be used");
   expect(await locked.page.getByLabel("New password").count()).toBe(0);
   await locked.page.getByRole("button", { name: "Request a new link" }).waitFor();
-  expect(owner.faults.concat(operator.faults, locked.faults)).toEqual([]);
+  expect(owner.errors.concat(operator.errors, locked.errors)).toEqual([]);
   for (const { context } of [owner, operator, locked]) await context.close();
 });
 

@@ -49,7 +49,7 @@ test("the statement shows each movement, and is filtered by kind, reference and 
   await row(page, "Statement", "bank-4711").waitFor();
   await row(page, "Statement", "paid-1").getByRole("link").click();
   await page.getByRole("heading", { level: 1, name: "paid-1" }).waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("the spend is shown in total, per day in a table for screen readers, and by the arrow keys", async () => {
@@ -63,7 +63,7 @@ test("the spend is shown in total, per day in a table for screen readers, and by
   const day = page.getByRole("slider", { name: "Day" });
   await day.press("Home");
   expect(await day.getAttribute("aria-valuetext")).toMatch(/: ₹0\.00, 0 orders$/);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("the CSV download has the rows of the filtered statement", async () => {
@@ -79,7 +79,7 @@ test("the CSV download has the rows of the filtered statement", async () => {
     const line = lines.find((one) => one.includes(reference));
     expect(line).toMatch(/-4900\b|-49\.00\b/);
   }
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("the warning is set, and the wallet counts as low below it", async () => {
@@ -101,7 +101,7 @@ test("the warning is set, and the wallet counts as low below it", async () => {
   await dialog.getByRole("button", { name: "Save" }).click();
   await balance.getByText("Off", { exact: true }).waitFor();
   await balance.getByText("Funded").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("an invalid amount is rejected before anything is paid", async () => {
@@ -119,7 +119,7 @@ test("an invalid amount is rejected before anything is paid", async () => {
   await dialog.getByRole("group", { name: "Presets" }).getByText("₹2,000").click();
   await send.click();
   await page.getByRole("region", { name: "Balance" }).getByText("₹3,402.51").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("a payment page in its own window can send its result to the portal", async () => {
@@ -147,5 +147,5 @@ test("a payment page in its own window can send its result to the portal", async
   await popup.getByText("Sent").waitFor();
   expect(await result).toBe(`paid by ${provider}`);
   await popup.close();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });

@@ -68,7 +68,7 @@ test("the log is filtered by order, event, mode, status and response", async () 
   }
   await filters.getByLabel("Until").fill("2020-01-31T12:00");
   await nothing.waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("a delivery shows its request and response, and is redelivered", async () => {
@@ -89,7 +89,7 @@ test("a delivery shows its request and response, and is redelivered", async () =
   await page.getByRole("button", { name: /^Attempt 2/ }).waitFor();
   const again = () => receiver.received.filter((one) => one.orderReference === "heard-1");
   expect(again().map((one) => one.verified)).toEqual([true, true]);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("webhooks of a paused endpoint wait, and are sent when it resumes", async () => {
@@ -105,7 +105,7 @@ test("webhooks of a paused endpoint wait, and are sent when it resumes", async (
   await status().getByText("Active").waitFor();
   await row(page, "Deliveries", "held-back").getByText("Succeeded").waitFor();
   expect(held().map((one) => one.verified)).toEqual([true]);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("the signature check explains a wrong signature and accepts the right one", async () => {
@@ -124,7 +124,7 @@ test("the signature check explains a wrong signature and accepts the right one",
   await page.getByLabel("Signature as received").fill(expected ?? "");
   await page.getByRole("button", { name: "Check signature" }).click();
   await page.getByText("The signature matches").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("a new secret is staged while both sign, and is then activated", async () => {
@@ -146,7 +146,7 @@ test("a new secret is staged while both sign, and is then activated", async () =
   receiver.secret = next;
   await placeOrder(key, "by-the-new-secret");
   await arrived("by-the-new-secret");
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("a test event that the receiver rejects says what to do", async () => {
@@ -168,7 +168,7 @@ test("a test event that the receiver rejects says what to do", async () => {
     await heading(page, receiver.url);
   }
   receiver.secret = known;
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("missed webhooks are recovered", async () => {
@@ -176,7 +176,7 @@ test("missed webhooks are recovered", async () => {
   await page.getByText("None yet.").waitFor();
   await page.getByRole("button", { name: "Recover" }).click();
   await page.getByRole("status", { name: "Recovery" }).getByText("Completed").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("an endpoint needs a full URL and an event, is changed, and is deleted after confirmation", async () => {
@@ -198,7 +198,7 @@ test("an endpoint needs a full URL and an event, is changed, and is deleted afte
   const question = page.getByRole("dialog", { name: "Delete this endpoint?" });
   await question.getByRole("button", { name: "Delete endpoint" }).click();
   await page.getByText("No endpoint yet").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 async function arrived(orderReference: string): Promise<void> {

@@ -7,7 +7,7 @@ export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
 
 /** Long enough for two busy cores, and short enough to fail soon. */
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 /** Connects to the Chromium that all test files share. Closing the connection closes only its own pages. */
 export function openBrowser(): Promise<Browser> {
@@ -19,7 +19,7 @@ export interface Visitor {
   page: Page;
   context: BrowserContext;
   /** Errors of the pages' code, and violations of the content security policy. */
-  faults: string[];
+  errors: string[];
 }
 
 export async function visit(
@@ -39,17 +39,17 @@ export async function visit(
     locale: options.locale ?? "en-IN",
     permissions: ["clipboard-read", "clipboard-write"],
   });
-  context.setDefaultTimeout(PATIENCE_MS);
+  context.setDefaultTimeout(TIMEOUT_MS);
   const page = await context.newPage();
-  const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(`${page.url()}: ${error.message}`));
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(`${page.url()}: ${error.message}`));
   page.on("console", (message) => {
     // The browser logs each failed call. Pages are expected to handle those.
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
-      faults.push(`${page.url()}: ${message.text()}`);
+      errors.push(`${page.url()}: ${message.text()}`);
     }
   });
-  return { page, context, faults };
+  return { page, context, errors };
 }
 
 /** The folder for screenshots, which stay out of git. Without it, none are taken. */

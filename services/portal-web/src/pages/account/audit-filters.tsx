@@ -2,7 +2,7 @@ import { Group, NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { AuditFilter } from "../../api/audit-log";
 import { useUsers } from "../../api/team";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { endOfDay, startOfDay } from "../../format/day";
 import { ACTION_GROUPS } from "./audit-actions";
 
@@ -18,7 +18,7 @@ const ACTIONS = Object.entries(ACTION_GROUPS).map(([group, actions]) => ({
 
 /** Filters the log by action, user and days. */
 export function AuditFilters({ filter, onChange }: AuditFiltersProps) {
-  const mayListUsers = useMay("owner");
+  const canListUsers = useHasRole("owner");
   return (
     <Group px="md" pb="md" gap="sm" align="flex-end">
       <NativeSelect
@@ -28,7 +28,7 @@ export function AuditFilters({ filter, onChange }: AuditFiltersProps) {
         onChange={(event) => onChange({ ...filter, action: event.currentTarget.value || undefined })}
         data={[{ value: "", label: "All actions" }, ...ACTIONS]}
       />
-      {mayListUsers && <UserFilter filter={filter} onChange={onChange} />}
+      {canListUsers && <UserFilter filter={filter} onChange={onChange} />}
       <Day label="From" onDay={(date) => onChange({ ...filter, since: startOfDay(date) })} />
       <Day label="To" onDay={(date) => onChange({ ...filter, until: endOfDay(date) })} />
     </Group>

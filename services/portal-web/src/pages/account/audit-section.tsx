@@ -7,7 +7,7 @@ import { CopyButton } from "../../components/copy-button";
 import type { Column } from "../../components/data-table";
 import { ListSection } from "../../components/list-section";
 import { Time } from "../../components/time";
-import { entryLines, entryTitle } from "./audit-words";
+import { entryLines, entryTitle } from "./audit-texts";
 
 interface AuditSectionProps {
   log: PagedList<AuditEntry>;

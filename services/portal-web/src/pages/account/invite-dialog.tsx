@@ -8,7 +8,7 @@ import { ROLE_DESCRIPTIONS, ROLE_LABELS } from "../../app/session";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { SecretOnce } from "../../components/secret-once";
-import { emailFault } from "../auth/rules";
+import { emailError } from "../auth/rules";
 
 /** The most common role first. The dialog offers only roles that the server knows. */
 const ROLES: Role[] = ["developer", "viewer", "owner"];
@@ -57,7 +57,7 @@ function InviteForm({ onCancel, onInvited }: InviteFormProps) {
   const { roles } = useConfig();
   const form = useForm<{ email: string; role: Role }>({
     initialValues: { email: "", role: "developer" },
-    validate: { email: emailFault },
+    validate: { email: emailError },
   });
   const submit = form.onSubmit(
     (values) => invite.mutate(values, { onSuccess: onInvited }),

@@ -9,7 +9,7 @@ import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { PasswordField } from "../../components/password-field";
 import { Section } from "../../components/section";
 import { NewPasswordField } from "../auth/new-password-field";
-import { newPasswordFault } from "../auth/rules";
+import { newPasswordError } from "../auth/rules";
 
 export function PasswordForm() {
   const change = useChangePassword();
@@ -19,7 +19,7 @@ export function PasswordForm() {
     initialValues: { currentPassword: "", newPassword: "" },
     validate: {
       currentPassword: (password) => (password === "" ? "Enter your current password." : null),
-      newPassword: newPasswordFault,
+      newPassword: newPasswordError,
     },
   });
   const isPasswordWrong = isCode(change.error, "password_wrong");

@@ -3,7 +3,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
 import { useRevokeApiKey } from "../../api/api-keys";
 import type { ApiKey } from "../../api/types";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { InlineCode } from "../../components/code-block";
 import { ConfirmButton } from "../../components/confirm-button";
 import { type Column, DataTable } from "../../components/data-table";
@@ -20,7 +20,7 @@ interface KeysTableProps {
 }
 
 export function KeysTable({ label, keys, isLoading, empty }: KeysTableProps) {
-  const mayChange = useMay("developer");
+  const canChange = useHasRole("developer");
   const [rotating, setRotating] = useState<ApiKey | null>(null);
   const [isRotating, { open, close }] = useDisclosure(false);
   const rotate = (key: ApiKey) => {
@@ -31,7 +31,7 @@ export function KeysTable({ label, keys, isLoading, empty }: KeysTableProps) {
     <>
       <DataTable
         label={label}
-        columns={mayChange ? [...COLUMNS, actions(rotate)] : COLUMNS}
+        columns={canChange ? [...COLUMNS, actions(rotate)] : COLUMNS}
         rows={keys}
         rowKey={(key) => key.id}
         isLoading={isLoading}

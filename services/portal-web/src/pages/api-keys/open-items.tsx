@@ -1,7 +1,7 @@
 import { Anchor, List } from "@mantine/core";
 import { Link } from "react-router-dom";
 import type { GoLiveItem } from "../../api/types";
-import { wayTo } from "../../app/go-live";
+import { goLiveHelp } from "../../app/go-live";
 
 interface OpenItemsProps {
   items: GoLiveItem[];
@@ -16,15 +16,15 @@ export function OpenItems({ items, onFollow }: OpenItemsProps) {
       {items
         .filter((item) => !item.done)
         .map((item) => {
-          const way = wayTo(item.code);
+          const help = goLiveHelp(item.code);
           return (
             <List.Item key={item.code}>
               {item.label}
-              {way.link && (
+              {help.link && (
                 <>
                   {" · "}
-                  <Anchor component={Link} to={way.link.to} onClick={onFollow} size="sm">
-                    {way.link.label}
+                  <Anchor component={Link} to={help.link.to} onClick={onFollow} size="sm">
+                    {help.link.label}
                   </Anchor>
                 </>
               )}

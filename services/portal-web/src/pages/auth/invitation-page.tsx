@@ -9,7 +9,7 @@ import { Time } from "../../components/time";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
 import { NewPasswordField } from "./new-password-field";
-import { newPasswordFault } from "./rules";
+import { newPasswordError } from "./rules";
 import { useLinkToken } from "./use-link-token";
 
 export function Component() {
@@ -52,7 +52,7 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationPr
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { password: "" },
-    validate: { password: newPasswordFault },
+    validate: { password: newPasswordError },
   });
   const join = ({ password }: { password: string }) =>
     accept.mutate({ token, password }, { onSuccess: () => navigate("/", { replace: true }) });

@@ -5,12 +5,12 @@ import { useState } from "react";
 import { Link } from "react-router-dom";
 import { useConfig } from "../../api/config";
 import { isCode } from "../../api/failure";
-import { useAskForReset, useResetLink, useResetPassword } from "../../api/session";
+import { useRequestReset, useResetLink, useResetPassword } from "../../api/session";
 import { ErrorState } from "../../components/error-state";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
 import { NewPasswordField } from "./new-password-field";
-import { emailFault, newPasswordFault } from "./rules";
+import { emailError, newPasswordError } from "./rules";
 import { useLinkToken } from "./use-link-token";
 
 /** With the token of a link: sets a new password. Without one: requests a link. */
@@ -28,12 +28,12 @@ const backToLogIn = (
 );
 
 function RequestLink() {
-  const ask = useAskForReset();
+  const ask = useRequestReset();
   const { mail } = useConfig();
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { email: "" },
-    validate: { email: emailFault },
+    validate: { email: emailError },
   });
   if (!mail.enabled) {
     return (
@@ -121,7 +121,7 @@ function SetPassword({ token, onRequestNew }: LinkProps) {
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { password: "" },
-    validate: { password: newPasswordFault },
+    validate: { password: newPasswordError },
   });
   if (reset.isSuccess) {
     return (

@@ -6,7 +6,7 @@ import { useSignUp } from "../../api/session";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
 import { NewPasswordField } from "./new-password-field";
-import { emailFault, newPasswordFault, PASSWORD_MIN } from "./rules";
+import { emailError, newPasswordError, PASSWORD_MIN } from "./rules";
 
 export function Component() {
   const signUp = useSignUp();
@@ -16,8 +16,8 @@ export function Component() {
     initialValues: { businessName: "", email: "", password: "" },
     validate: {
       businessName: (name) => (name.trim() === "" ? "Enter the name of your business." : null),
-      email: emailFault,
-      password: newPasswordFault,
+      email: emailError,
+      password: newPasswordError,
     },
   });
   return (

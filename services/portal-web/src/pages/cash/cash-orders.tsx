@@ -3,18 +3,18 @@ import { IconCash } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import type { Cash, CashFilter, useCash } from "../../api/cash";
 import { hasPage } from "../../app/navigation";
-import { CashStanding } from "../../components/cash-steps";
+import { CashStatus } from "../../components/cash-status";
 import type { Column } from "../../components/data-table";
-import { EmptyState, NothingFits } from "../../components/empty-state";
+import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { Time } from "../../components/time";
-import { CASH_STATUSES } from "../../format/cash-words";
-import { choices } from "../../format/words";
+import { CASH_STATUSES } from "../../format/cash-labels";
+import { choices } from "../../format/status-label";
 
 const COLUMNS: Column<Cash>[] = [
   { key: "order", header: "Order", lead: true, render: (cash) => <OrderLink cash={cash} /> },
-  { key: "standing", header: "Cash", width: "30%", render: (cash) => <CashStanding cash={cash} /> },
+  { key: "standing", header: "Cash", width: "30%", render: (cash) => <CashStatus cash={cash} /> },
   {
     key: "expected",
     header: "To collect",
@@ -90,7 +90,7 @@ function OrderLink({ cash }: { cash: Cash }) {
 
 function NoCash({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
   if (isFiltered) {
-    return <NothingFits onClear={onClear}>Choose another status.</NothingFits>;
+    return <NoMatches onClear={onClear}>Choose another status.</NoMatches>;
   }
   return (
     <EmptyState icon={<IconCash size={28} />} title="No cash on delivery yet">

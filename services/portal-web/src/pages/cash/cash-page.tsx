@@ -4,7 +4,7 @@ import { type CashFilter, cashKey, useCash } from "../../api/cash";
 import { useReloadOnChange } from "../../api/changes";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
-import { CASH_STATUSES } from "../../format/cash-words";
+import { CASH_STATUSES } from "../../format/cash-labels";
 import { CashOrders } from "./cash-orders";
 import { CashTotalsPart } from "./cash-totals";
 

@@ -2,7 +2,7 @@ import { Text } from "@mantine/core";
 import type { CashTotals } from "../../api/cash";
 import { Figure, Figures } from "../../components/figures";
 import { Money } from "../../components/money";
-import { CASH_AGES } from "../../format/cash-words";
+import { CASH_AGES } from "../../format/cash-labels";
 import { formatPaise } from "../../format/money";
 
 /** The cash owed to the business, by status. */

@@ -6,7 +6,7 @@ import { Figure, Figures } from "../../components/figures";
 import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { listed, serviceName } from "../../format/service-words";
+import { joinList, serviceName } from "../../format/service-names";
 import { INDICATORS, toneOf } from "../overview/indicator-tones";
 import classes from "./business.module.css";
 import { HealthEndpoints } from "./health-endpoints";
@@ -23,7 +23,7 @@ export function BusinessHealthPart({ businessId }: { businessId: string }) {
     <Stack gap="md">
       {health.incomplete.length > 0 && (
         <Text c="var(--tone-warn)" role="status">
-          Not responding: {listed(health.incomplete.map(serviceName))}. Their data is missing below.
+          Not responding: {joinList(health.incomplete.map(serviceName))}. Their data is missing below.
         </Text>
       )}
       <Problems problems={health.problems} />
@@ -62,7 +62,7 @@ function Orders({ orders }: { orders: NonNullable<BusinessHealth["orders"]> }) {
       <Figure name="Live orders" hint={<Last at={orders.live.lastAt} />}>
         {orders.live.last24h} in 24 h
       </Figure>
-      <Figure name="Live, payment pending" hint="Not yet placed">
+      <Figure name="Live, payment pending" hint="Not yet perRegion">
         {orders.live.pending}
       </Figure>
       <Figure name="Test orders" hint={<Last at={orders.test.lastAt} />}>

@@ -9,7 +9,7 @@ import { PageHeader } from "../../components/page-header";
 import { BusinessAuditLog } from "./business-audit-log";
 import { BusinessHealthPart } from "./business-health";
 import { BusinessPeople } from "./business-people";
-import { BusinessStanding } from "./business-standing";
+import { BusinessStatus } from "./business-status";
 import { BusinessWallet } from "./business-wallet";
 
 export function Component() {
@@ -66,7 +66,7 @@ function Details({ business }: { business: BusinessDetails }) {
         </Tabs.List>
         <Tabs.Panel value="status">
           <Stack gap="md">
-            <BusinessStanding business={business} />
+            <BusinessStatus business={business} />
             <BusinessWallet business={business} />
           </Stack>
         </Tabs.Panel>

@@ -3,15 +3,15 @@ import { IconBuildingStore } from "@tabler/icons-react";
 import { Link, useSearchParams } from "react-router-dom";
 import { type Business, type BusinessFilter, useBusinesses } from "../../api/operator-businesses";
 import type { Column } from "../../components/data-table";
-import { EmptyState, NothingFits } from "../../components/empty-state";
+import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ListFrame } from "../../components/list-section";
 import { PageHeader } from "../../components/page-header";
 import { SearchField } from "../../components/search-field";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { choices, wordsOf } from "../../format/words";
+import { choices, statusLabel } from "../../format/status-label";
 import { planName } from "../subscription/plan-name";
-import { BUSINESS_STATUSES, SUBSCRIPTION_STATES } from "./business-words";
+import { BUSINESS_STATUSES, SUBSCRIPTION_STATES } from "./business-labels";
 
 const COLUMNS: Column<Business>[] = [
   { key: "name", header: "Business", lead: true, render: (business) => <Name business={business} /> },
@@ -19,7 +19,7 @@ const COLUMNS: Column<Business>[] = [
     key: "status",
     header: "Status",
     width: "16%",
-    render: ({ status }) => <StatusBadge {...wordsOf(BUSINESS_STATUSES, status)} />,
+    render: ({ status }) => <StatusBadge {...statusLabel(BUSINESS_STATUSES, status)} />,
   },
   {
     key: "subscription",
@@ -132,7 +132,7 @@ function Plan({ business: { subscription, plan, requestedPlan } }: { business: B
   const shown = subscription === "requested" ? requestedPlan : plan;
   return (
     <div>
-      <StatusBadge {...wordsOf(SUBSCRIPTION_STATES, subscription)} />
+      <StatusBadge {...statusLabel(SUBSCRIPTION_STATES, subscription)} />
       <Text size="xs" c="dimmed">
         {shown && planName(shown)}
         {subscription === "active" && requestedPlan && `, requested: ${planName(requestedPlan)}`}
@@ -150,8 +150,8 @@ function NoBusinesses({ isFiltered, onClear }: { isFiltered: boolean; onClear: (
     );
   }
   return (
-    <NothingFits title="No matching businesses" clear="Show all businesses" onClear={onClear}>
+    <NoMatches title="No matching businesses" clear="Show all businesses" onClear={onClear}>
       Search by part of a name or e-mail, or by a full business id.
-    </NothingFits>
+    </NoMatches>
   );
 }

@@ -4,7 +4,7 @@ import { notifications } from "@mantine/notifications";
 import { type BusinessDetails, useCreditWallet } from "../../api/operator-businesses";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
-import { RupeeInput, rupeesFault } from "../../components/rupee-input";
+import { RupeeInput, rupeesError } from "../../components/rupee-input";
 import { formatPaise, parseRupees } from "../../format/money";
 
 const REFERENCE_CHARS_MAX = 128;
@@ -29,7 +29,7 @@ function CreditForm({ business, onDone }: { business: BusinessDetails; onDone: (
     mode: "uncontrolled",
     initialValues: { amountPaise: "", reference: "" },
     validate: {
-      amountPaise: (text) => rupeesFault(text, 1),
+      amountPaise: (text) => rupeesError(text, 1),
       reference: (text) => (text.trim() === "" ? "Enter a payment reference." : null),
     },
   });

@@ -5,7 +5,7 @@ import { EmptyState } from "../../components/empty-state";
 import { Section } from "../../components/section";
 import { StatusBadge, type Tone } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { sentence } from "../../format/order-words";
+import { sentence } from "../../format/order-labels";
 
 type Endpoint = NonNullable<BusinessHealth["endpoints"]>[number];
 

@@ -2,13 +2,13 @@ import { Button } from "@mantine/core";
 import { IconPackage, IconSearch } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import type { OrderFilter } from "../../api/orders";
-import { EmptyState, NothingFits } from "../../components/empty-state";
+import { EmptyState, NoMatches } from "../../components/empty-state";
 
 /** Explains an empty list of orders. */
 export function NoOrders({ filter, onClear }: { filter: OrderFilter; onClear: () => void }) {
   if (filter.search || filter.status) {
     return (
-      <NothingFits
+      <NoMatches
         icon={<IconSearch size={28} />}
         title={filter.search ? "No matching order" : "No order has this status"}
         clear="Show all orders"
@@ -17,7 +17,7 @@ export function NoOrders({ filter, onClear }: { filter: OrderFilter; onClear: ()
         {filter.search
           ? `Enter the full order reference, tracking code or order id. Only ${filter.mode} orders are searched; the other tab has the ${filter.mode === "test" ? "live" : "test"} orders.`
           : "Orders appear here when they reach this status."}
-      </NothingFits>
+      </NoMatches>
     );
   }
   const guide = (

@@ -3,7 +3,7 @@ import type { Order } from "../../api/orders";
 import { Fact, Facts } from "../../components/facts";
 import { Section } from "../../components/section";
 import { Time } from "../../components/time";
-import { sentence } from "../../format/order-words";
+import { sentence } from "../../format/order-labels";
 
 /** Recipient, sender and driver. */
 export function OrderParties({ order }: { order: Order }) {

@@ -6,9 +6,9 @@ import { ErrorState } from "../../components/error-state";
 import { LoadMore } from "../../components/load-more";
 import { Money } from "../../components/money";
 import { Section } from "../../components/section";
-import { eventLabel } from "../../format/event-words";
-import { DELIVERY_STATUSES, sentence } from "../../format/order-words";
-import { listed } from "../../format/service-words";
+import { eventLabel } from "../../format/event-labels";
+import { DELIVERY_STATUSES, sentence } from "../../format/order-labels";
+import { joinList } from "../../format/service-names";
 import { formatDate } from "../../format/time";
 import classes from "./timeline.module.css";
 import { Item } from "./timeline-item";
@@ -72,7 +72,7 @@ export function OrderTimeline({ order, timeline, hasDeliveryPages = true, endpoi
 const OWNERS: Record<string, string> = { wallet: "payments", "webhook-dispatcher": "webhooks" };
 
 function Missing({ services }: { services: string[] }) {
-  const what = listed(services.map((service) => OWNERS[service] ?? service));
+  const what = joinList(services.map((service) => OWNERS[service] ?? service));
   return (
     <Text c="dimmed" px="md" pb="xs" role="status">
       Temporarily unavailable: {what}.

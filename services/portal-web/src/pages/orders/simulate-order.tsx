@@ -4,8 +4,8 @@ import { asFailure } from "../../api/failure";
 import { type Order, useSimulate } from "../../api/orders";
 import { ErrorState } from "../../components/error-state";
 import { Section } from "../../components/section";
-import { type EventKind, eventLabel } from "../../format/event-words";
-import { canRunToEnd, nextMoves } from "./moves";
+import { type EventKind, eventLabel } from "../../format/event-labels";
+import { canRunToEnd, nextEvents } from "./next-events";
 
 interface SimulateOrderProps {
   order: Order;
@@ -17,7 +17,7 @@ const RUN = "auto";
 /** Simulates a driver for a test order. The webhooks are real. */
 export function SimulateOrder({ order, pickedUp }: SimulateOrderProps) {
   const simulate = useSimulate(order.id);
-  const moves = nextMoves(order, pickedUp);
+  const moves = nextEvents(order, pickedUp);
   const isRunning = simulate.variables === RUN && simulate.isSuccess && canRunToEnd(order);
   return (
     <Section

@@ -3,7 +3,7 @@ import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router-dom";
 import type { OrderFilter } from "../../api/orders";
 import type { Mode } from "../../api/types";
-import { DELIVERY_STATUSES, type DeliveryStatus } from "../../format/order-words";
+import { DELIVERY_STATUSES, type DeliveryStatus } from "../../format/order-labels";
 
 /** The filter, stored in the URL so that it can be bookmarked. The last used tab is the default. */
 export function useOrderFilter() {

@@ -5,7 +5,7 @@ import type { TimelineEntry } from "../../api/orders";
 import type { Endpoint } from "../../api/webhooks";
 import type { Tone } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { sentence } from "../../format/order-words";
+import { sentence } from "../../format/order-labels";
 import { hostAndPath } from "../../format/url";
 import { Item } from "./timeline-item";
 
@@ -22,7 +22,7 @@ interface WebhookItemProps {
 /** A webhook of the order to one endpoint. */
 export function WebhookItem({ entry, isLinked, waits, endpoints }: WebhookItemProps) {
   const endpoint = endpoints?.find((one) => one.id === entry.endpointId);
-  const { tone, words } = outcome(entry, waits, endpoint);
+  const { tone, text } = outcome(entry, waits, endpoint);
   return (
     <Item
       tone={tone}
@@ -40,7 +40,7 @@ export function WebhookItem({ entry, isLinked, waits, endpoints }: WebhookItemPr
       }
       at={entry.recordedAt}
     >
-      {words}
+      {text}
       {endpoints && (
         <div style={{ overflowWrap: "anywhere" }} title={endpoint?.url}>
           To {endpoint ? hostAndPath(endpoint.url) : "a deleted endpoint"}
@@ -50,29 +50,29 @@ export function WebhookItem({ entry, isLinked, waits, endpoints }: WebhookItemPr
   );
 }
 
-function outcome(entry: WebhookEntry, waits: boolean, endpoint?: Endpoint): { tone: Tone; words: ReactNode } {
+function outcome(entry: WebhookEntry, waits: boolean, endpoint?: Endpoint): { tone: Tone; text: ReactNode } {
   const tries = entry.attempts === 1 ? "1 attempt" : `${entry.attempts} attempts`;
   switch (entry.state) {
     case "succeeded":
-      return { tone: "good", words: `Received (HTTP ${entry.lastResponseStatus ?? "2xx"})` };
+      return { tone: "good", text: `Received (HTTP ${entry.lastResponseStatus ?? "2xx"})` };
     case "failed":
-      return { tone: "bad", words: `Not received after ${tries}: ${entry.lastError ?? "delivery failed"}` };
+      return { tone: "bad", text: `Not received after ${tries}: ${entry.lastError ?? "delivery failed"}` };
     case "discarded":
-      return { tone: "warn", words: "Discarded" };
+      return { tone: "warn", text: "Discarded" };
     case "parked":
-      return { tone: "warn", words: "Parked while the endpoint is disabled" };
+      return { tone: "warn", text: "Parked while the endpoint is disabled" };
     default:
       return pending(entry, waits, endpoint);
   }
 }
 
-function pending(entry: WebhookEntry, waits: boolean, endpoint?: Endpoint): { tone: Tone; words: ReactNode } {
-  if (endpoint?.status === "paused") return { tone: "warn", words: "Waiting: the endpoint is paused" };
-  if (waits) return { tone: "idle", words: "Waiting for an earlier event" };
-  if (entry.attempts === 0) return { tone: "info", words: "Sending" };
+function pending(entry: WebhookEntry, waits: boolean, endpoint?: Endpoint): { tone: Tone; text: ReactNode } {
+  if (endpoint?.status === "paused") return { tone: "warn", text: "Waiting: the endpoint is paused" };
+  if (waits) return { tone: "idle", text: "Waiting for an earlier event" };
+  if (entry.attempts === 0) return { tone: "info", text: "Sending" };
   return {
     tone: "warn",
-    words: (
+    text: (
       <>
         {sentence(entry.lastError ?? "delivery failed")}; next attempt{" "}
         <Time at={entry.nextAttemptAt} upcoming never="soon" />

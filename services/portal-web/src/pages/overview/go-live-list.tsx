@@ -1,7 +1,7 @@
 import { Anchor, Box, Progress, Skeleton, Stack, Text } from "@mantine/core";
 import { Link } from "react-router-dom";
 import type { GoLiveItem, Status } from "../../api/types";
-import { wayTo } from "../../app/go-live";
+import { goLiveHelp } from "../../app/go-live";
 import { Section } from "../../components/section";
 import { Time } from "../../components/time";
 import { CheckItem, CheckList } from "./check-item";
@@ -58,13 +58,13 @@ export function DoneAt({ at }: { at: string | null | undefined }) {
 }
 
 export function HowTo({ item }: { item: Pick<GoLiveItem, "code"> }) {
-  const way = wayTo(item.code);
+  const help = goLiveHelp(item.code);
   return (
     <>
-      {way.hint}{" "}
-      {way.link && (
-        <Anchor component={Link} to={way.link.to} size="xs">
-          {way.link.label}
+      {help.hint}{" "}
+      {help.link && (
+        <Anchor component={Link} to={help.link.to} size="xs">
+          {help.link.label}
         </Anchor>
       )}
     </>

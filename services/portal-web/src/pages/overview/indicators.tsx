@@ -9,7 +9,7 @@ import classes from "./indicators.module.css";
 
 /** The seven indicators. Screen readers announce their changes. */
 export function Indicators({ status }: { status: Status | undefined }) {
-  const news = useNews(status);
+  const news = useChanges(status);
   return (
     <section aria-label="Status indicators" aria-busy={!status}>
       <dl className={classes.grid}>
@@ -43,7 +43,7 @@ export function Indicators({ status }: { status: Status | undefined }) {
 }
 
 /** The changes since the previous status: “Test API Status: Active.” Empty for the first status. */
-function useNews(status: Status | undefined): string {
+function useChanges(status: Status | undefined): string {
   const before = useRef<Status | undefined>(undefined);
   const [news, setNews] = useState("");
   useEffect(() => {

@@ -1,10 +1,10 @@
 import { Alert, Button, Grid, Stack, Text } from "@mantine/core";
 import { IconPlugConnectedX } from "@tabler/icons-react";
-import { silentServices, useLiveStatus } from "../../api/status";
+import { missingServices, useLiveStatus } from "../../api/status";
 import type { Status } from "../../api/types";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
-import { listed, serviceName } from "../../format/service-words";
+import { joinList, serviceName } from "../../format/service-names";
 import { FailingEndpoints } from "../webhooks/failing-endpoints";
 import { AdviceList } from "./advice-list";
 import { GoLiveList } from "./go-live-list";
@@ -14,7 +14,7 @@ import { QuickStart } from "./quick-start";
 export function Component() {
   const status = useLiveStatus();
   const isFailed = Boolean(status.error && !status.data);
-  const silent = silentServices(status.data);
+  const missing = missingServices(status.data);
   return (
     <>
       <PageHeader
@@ -31,8 +31,8 @@ export function Component() {
         ) : (
           <Indicators status={status.data} />
         )}
-        {silent.length > 0 && <Silent services={silent} onRetry={() => status.refetch()} />}
-        {needsWebhooksLook(status.data) && <FailingEndpoints />}
+        {missing.length > 0 && <MissingData services={missing} onRetry={() => status.refetch()} />}
+        {hasWebhookTrouble(status.data) && <FailingEndpoints />}
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, md: 7 }} order={{ base: 2, md: 1 }}>
             <QuickStart />
@@ -50,7 +50,7 @@ export function Component() {
 }
 
 /** Names the services whose data is missing. */
-function Silent({ services, onRetry }: { services: string[]; onRetry: () => void }) {
+function MissingData({ services, onRetry }: { services: string[]; onRetry: () => void }) {
   return (
     <Alert
       role="status"
@@ -61,8 +61,8 @@ function Silent({ services, onRetry }: { services: string[]; onRetry: () => void
     >
       <Stack gap="xs" align="flex-start">
         <Text>
-          No response from: {listed(services.map(serviceName))}. Their values are shown as “Unknown” or as not
-          done. This page retries automatically.
+          No response from: {joinList(services.map(serviceName))}. Their values are shown as “Unknown” or as
+          not done. This page retries automatically.
         </Text>
         <Button size="xs" variant="default" onClick={onRetry}>
           Try again
@@ -74,7 +74,7 @@ function Silent({ services, onRetry }: { services: string[]; onRetry: () => void
 
 const TROUBLE = ["failing", "failed", "disabled"];
 
-function needsWebhooksLook(status: Status | undefined): boolean {
+function hasWebhookTrouble(status: Status | undefined): boolean {
   const { webhook, webhookConnectionTest } = status?.indicators ?? {};
   return [webhook, webhookConnectionTest].some((indicator) => indicator && TROUBLE.includes(indicator.code));
 }

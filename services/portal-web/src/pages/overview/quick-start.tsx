@@ -3,7 +3,7 @@ import { useDisclosure, useLocalStorage } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
 import { useApiKeys } from "../../api/api-keys";
 import { useConfig } from "../../api/config";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { CodeBlock, InlineCode } from "../../components/code-block";
 import { Section } from "../../components/section";
 import { CreateKeyDialog } from "../api-keys/create-key-dialog";
@@ -67,7 +67,7 @@ interface KeyStepProps {
 
 function KeyStep({ prefix, apiKey, onApiKey }: KeyStepProps) {
   const keys = useApiKeys();
-  const mayCreate = useMay("developer");
+  const canCreate = useHasRole("developer");
   const [isCreating, { open, close }] = useDisclosure(false);
   const testKey = keys.rows.find((key) => key.mode === "test" && keyState(key).works);
   return (
@@ -84,7 +84,7 @@ function KeyStep({ prefix, apiKey, onApiKey }: KeyStepProps) {
           A Test key starts with <InlineCode>{prefix}</InlineCode>. It is shown once, when you create it.
         </Text>
       )}
-      {mayCreate && !keys.isPending && (
+      {canCreate && !keys.isPending && (
         <Button size="xs" variant={testKey ? "default" : "filled"} onClick={open}>
           {testKey ? "Create another Test key" : "Create a Test key"}
         </Button>

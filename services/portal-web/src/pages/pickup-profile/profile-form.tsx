@@ -12,9 +12,9 @@ import { missingOf, profileOf, profileRules, valuesOf } from "./profile-values";
 const TWO_COLUMNS = { base: 1, xs: 2 };
 
 /** The profile form; read-only for users who may not change it. */
-export function ProfileForm({ profile, mayChange }: { profile: PickupProfile; mayChange: boolean }) {
+export function ProfileForm({ profile, canChange }: { profile: PickupProfile; canChange: boolean }) {
   const save = useSavePickupProfile();
-  const form = useProfileForm(profile, mayChange);
+  const form = useProfileForm(profile, canChange);
   const submit = form.onSubmit(
     (values) =>
       save.mutate(profileOf(values), {
@@ -35,7 +35,7 @@ export function ProfileForm({ profile, mayChange }: { profile: PickupProfile; ma
         <Contact form={form} />
         <Address form={form} />
         <Place form={form} />
-        {mayChange ? (
+        {canChange ? (
           <Group justify="flex-end">
             {isDirty && (
               <Button variant="default" onClick={form.reset}>
@@ -54,11 +54,11 @@ export function ProfileForm({ profile, mayChange }: { profile: PickupProfile; ma
   );
 }
 
-function useProfileForm(profile: PickupProfile, mayChange: boolean) {
+function useProfileForm(profile: PickupProfile, canChange: boolean) {
   return useForm({
     initialValues: valuesOf(profile),
     validate: profileRules,
-    enhanceGetInputProps: () => ({ readOnly: !mayChange }),
+    enhanceGetInputProps: () => ({ readOnly: !canChange }),
   });
 }
 

@@ -64,22 +64,22 @@ export const REQUIRED_COUNT = REQUIRED_NAMES.length;
 export const profileRules = {
   businessName: (text: string) => (text.trim() ? null : "Enter the business name."),
   contactName: (text: string) => (text.trim() ? null : "Enter a contact name."),
-  phone: phoneFault,
+  phone: phoneError,
   addressLine1: (text: string) => (text.trim() ? null : "Enter the building and street."),
   city: (text: string) => (text.trim() ? null : "Enter the city."),
   state: (text: string) => (text.trim() ? null : "Enter the state."),
   pincode: (text: string) =>
     /^\d{3}\s?\d{3}$/.test(text.trim()) ? null : "Enter six digits, such as 560001.",
-  latitude: (text: string, values: ProfileValues) => degreesFault(text, values.longitude, 90),
-  longitude: (text: string, values: ProfileValues) => degreesFault(text, values.latitude, 180),
+  latitude: (text: string, values: ProfileValues) => degreesError(text, values.longitude, 90),
+  longitude: (text: string, values: ProfileValues) => degreesError(text, values.latitude, 180),
 };
 
-function phoneFault(text: string): string | null {
+function phoneError(text: string): string | null {
   if (text.trim() === "") return "Enter a phone number that drivers can call.";
   return text.trim().startsWith("+") ? null : "Start with the country code, such as +91.";
 }
 
-function degreesFault(text: string, other: string, limit: number): string | null {
+function degreesError(text: string, other: string, limit: number): string | null {
   if (text.trim() === "")
     return other.trim() === "" ? null : "Enter both latitude and longitude, or neither.";
   const degrees = Number(text);

@@ -4,7 +4,7 @@ import { subscriptionKey, useSubscription } from "../../api/subscription";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
 import { Plans } from "./plans";
-import { Standing } from "./standing";
+import { SubscriptionStatus } from "./subscription-status";
 
 const SHOWN = [subscriptionKey];
 
@@ -19,7 +19,7 @@ export function Component() {
       />
       {subscription ? (
         <>
-          <Standing subscription={subscription} />
+          <SubscriptionStatus subscription={subscription} />
           <Plans subscription={subscription} />
         </>
       ) : error ? (

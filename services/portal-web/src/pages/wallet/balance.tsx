@@ -11,7 +11,7 @@ import { ThresholdDialog } from "./threshold-dialog";
 import classes from "./wallet.module.css";
 
 /** The balance, its status and the low-balance warning. */
-export function Balance({ mayChange }: { mayChange: boolean }) {
+export function Balance({ canChange }: { canChange: boolean }) {
   const { data: wallet, error, refetch } = useWallet();
   const { data: status } = useStatus();
   if (!wallet) {
@@ -33,7 +33,7 @@ export function Balance({ mayChange }: { mayChange: boolean }) {
           </p>
           <Text c="dimmed">{meaning(wallet)}</Text>
         </div>
-        <Threshold wallet={wallet} mayChange={mayChange} />
+        <Threshold wallet={wallet} canChange={canChange} />
       </Group>
     </Paper>
   );
@@ -48,7 +48,7 @@ function meaning({ fundedAt, balancePaise, lowBalanceThresholdPaise }: Wallet): 
   return "Ready for live orders.";
 }
 
-function Threshold({ wallet, mayChange }: { wallet: Wallet; mayChange: boolean }) {
+function Threshold({ wallet, canChange }: { wallet: Wallet; canChange: boolean }) {
   const [isChanging, { open, close }] = useDisclosure(false);
   const threshold = wallet.lowBalanceThresholdPaise;
   return (
@@ -57,7 +57,7 @@ function Threshold({ wallet, mayChange }: { wallet: Wallet; mayChange: boolean }
       <Text fw={500} my={2}>
         {threshold === 0 ? "Off" : `Below ${formatPaise(threshold)}`}
       </Text>
-      {mayChange && (
+      {canChange && (
         <Button variant="default" size="xs" mt={6} onClick={open}>
           Change warning
         </Button>

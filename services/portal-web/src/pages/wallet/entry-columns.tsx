@@ -6,7 +6,7 @@ import { InlineCode } from "../../components/code-block";
 import type { Column } from "../../components/data-table";
 import { Money } from "../../components/money";
 import { Time } from "../../components/time";
-import { ENTRY_KINDS } from "./entry-words";
+import { ENTRY_KINDS } from "./entry-labels";
 import classes from "./wallet.module.css";
 
 /** The columns of the statement. */

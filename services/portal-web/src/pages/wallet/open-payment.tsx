@@ -3,7 +3,7 @@ import { IconCircleCheck, IconClock } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useConfig } from "../../api/config";
-import { reread } from "../../api/reread";
+import { refetchQuery } from "../../api/refetch";
 import { type Checkout, type TopUp, useTopUpStatus, walletKey } from "../../api/wallet";
 import { InlineCode } from "../../components/code-block";
 import { Fact, Facts } from "../../components/facts";
@@ -22,7 +22,7 @@ export function OpenPayment({ topUp: made, onClose }: OpenPaymentProps) {
   const amount = formatPaise(topUp.amountPaise);
   const isPending = topUp.status === "pending";
   useEffect(() => {
-    if (!isPending) void reread(client, walletKey);
+    if (!isPending) void refetchQuery(client, walletKey);
   }, [client, isPending]);
   if (topUp.status === "succeeded") {
     return (

@@ -1,11 +1,11 @@
 import type { SpendDay } from "../../api/wallet";
-import { placed } from "../../format/place";
+import { perRegion } from "../../format/region";
 
 const STEPS = [1, 2, 5, 10];
-const DAY = placed(
+const DAY = perRegion(
   ({ locale }) => new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" }),
 );
-const COMPACT = placed(
+const COMPACT = perRegion(
   ({ locale }) =>
     new Intl.NumberFormat(locale, {
       style: "currency",

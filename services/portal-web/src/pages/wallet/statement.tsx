@@ -1,11 +1,11 @@
 import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
 import { IconDownload, IconReceipt2 } from "@tabler/icons-react";
 import { entriesCsvUrl, useEntries } from "../../api/wallet";
-import { EmptyState, NothingFits } from "../../components/empty-state";
+import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ListSection } from "../../components/list-section";
 import { SearchField } from "../../components/search-field";
 import { ENTRY_COLUMNS } from "./entry-columns";
-import { ENTRY_HINTS, ENTRY_KINDS } from "./entry-words";
+import { ENTRY_HINTS, ENTRY_KINDS } from "./entry-labels";
 import { type EntryFields, useEntryFilter } from "./use-entry-filter";
 import classes from "./wallet.module.css";
 
@@ -93,9 +93,9 @@ interface NoEntriesProps {
 function NoEntries({ kind, isFiltered, onClear }: NoEntriesProps) {
   if (isFiltered) {
     return (
-      <NothingFits onClear={onClear}>
+      <NoMatches onClear={onClear}>
         {kind ? ENTRY_HINTS[kind] : "Try other days, or a full order reference."}
-      </NothingFits>
+      </NoMatches>
     );
   }
   return (

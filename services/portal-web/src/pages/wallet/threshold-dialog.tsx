@@ -5,7 +5,7 @@ import { useConfig } from "../../api/config";
 import { useSetThreshold } from "../../api/wallet";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
-import { RupeeInput, rupeesFault } from "../../components/rupee-input";
+import { RupeeInput, rupeesError } from "../../components/rupee-input";
 import { decimalRupees, formatPaise, parseRupees } from "../../format/money";
 
 interface ThresholdDialogProps {
@@ -28,7 +28,7 @@ function ThresholdForm({ thresholdPaise, onDone }: { thresholdPaise: number; onD
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { thresholdPaise: decimalRupees(thresholdPaise) },
-    validate: { thresholdPaise: (text) => rupeesFault(text, 0) },
+    validate: { thresholdPaise: (text) => rupeesError(text, 0) },
   });
   const save = (paise: number | null) =>
     set.mutate(paise, {

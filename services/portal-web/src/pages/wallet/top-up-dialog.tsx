@@ -6,7 +6,7 @@ import { isUncertain } from "../../api/failure";
 import { type TopUp, useTopUp } from "../../api/wallet";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
-import { RupeeInput, rupeesFault } from "../../components/rupee-input";
+import { RupeeInput, rupeesError } from "../../components/rupee-input";
 import { formatPaise, parseRupees } from "../../format/money";
 import { newIdempotencyKey } from "./idempotency-key";
 
@@ -33,7 +33,7 @@ function TopUpForm({ onClose, onUnpaid }: Omit<TopUpDialogProps, "opened">) {
   const isUnknown = isUncertain(topUp.error);
   const form = useForm({
     initialValues: { amountPaise: "" },
-    validate: { amountPaise: (text) => rupeesFault(text, 100) },
+    validate: { amountPaise: (text) => rupeesError(text, 100) },
   });
   const submit = form.onSubmit((values) => {
     const amountPaise = parseRupees(values.amountPaise) ?? 0;

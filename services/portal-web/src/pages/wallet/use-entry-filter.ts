@@ -2,7 +2,7 @@ import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router-dom";
 import type { EntryFilter } from "../../api/wallet";
 import { endOfDay, startOfDay } from "../../format/day";
-import { ENTRY_KINDS } from "./entry-words";
+import { ENTRY_KINDS } from "./entry-labels";
 
 /** The fields of the filter: days, not times. */
 export interface EntryFields {

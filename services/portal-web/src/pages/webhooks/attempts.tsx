@@ -5,10 +5,10 @@ import { CodeBlock } from "../../components/code-block";
 import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { sentence } from "../../format/order-words";
-import { formatNumber } from "../../format/place";
+import { sentence } from "../../format/order-labels";
+import { formatNumber } from "../../format/region";
 import { failureAdvice } from "./failure-advice";
-import { plural } from "./words";
+import { plural } from "./labels";
 
 /** All attempts, newest first, with request and response. */
 export function Attempts({ attempts, body }: { attempts: Attempt[]; body: string }) {

@@ -5,28 +5,28 @@ import { Link } from "react-router-dom";
 import { asFailure } from "../../api/failure";
 import { type Delivery, useDeliveries, useRedeliver } from "../../api/webhook-log";
 import type { Endpoint } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
 import linked from "../../components/linked-rows.module.css";
 import { ListFrame } from "../../components/list-section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { sentence } from "../../format/order-words";
+import { sentence } from "../../format/order-labels";
+import { deliveryLabel, REDELIVERIES } from "./labels";
 import { LogFilters } from "./log-filters";
 import { useLogFilter } from "./use-log-filter";
-import { deliveryWords, REDELIVERIES } from "./words";
 
 /** The deliveries to the endpoint, newest first. */
 export function DeliveryLog({ endpoint }: { endpoint: Endpoint }) {
   const { filter, change, clear, count } = useLogFilter();
   const log = useDeliveries(endpoint.id, filter);
-  const may = useMay("developer");
-  const columns = may ? [...COLUMNS, REDELIVER] : COLUMNS;
+  const canEdit = useHasRole("developer");
+  const columns = canEdit ? [...COLUMNS, REDELIVER] : COLUMNS;
   return (
     <>
       <LogFilters filter={filter} count={count} onChange={change} onClear={clear} error={log.error} />
-      {log.rows.length === 0 && asFailure(log.error).faults.length > 0 ? (
+      {log.rows.length === 0 && asFailure(log.error).fieldErrors.length > 0 ? (
         <EmptyState title="Invalid filters">Correct the marked fields above.</EmptyState>
       ) : (
         <ListFrame
@@ -59,7 +59,7 @@ function Nothing({ isFiltered, goesOn }: { isFiltered: boolean; goesOn: boolean 
     >
       {isFiltered
         ? "Deliveries are kept for 30 days."
-        : "Send a test event, or simulate a test order. Each webhook is listed here with its attempts for 30 days."}
+        : "Send a test event, or simulate a test order. Each webhook is joinList here with its attempts for 30 days."}
     </EmptyState>
   );
 }
@@ -70,7 +70,7 @@ const COLUMNS: Column<Delivery>[] = [
     key: "status",
     header: "Status",
     width: "14%",
-    render: (delivery) => <StatusBadge {...deliveryWords(delivery)} />,
+    render: (delivery) => <StatusBadge {...deliveryLabel(delivery)} />,
   },
   {
     key: "answer",

@@ -3,7 +3,7 @@ import { IconRefresh } from "@tabler/icons-react";
 import { Link, useParams } from "react-router-dom";
 import { type Attempt, type DeliveryDetails, useDelivery, useRedeliver } from "../../api/webhook-log";
 import { useEndpoint } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { BackLink } from "../../components/back-link";
 import { CodeBlock, InlineCode } from "../../components/code-block";
 import { ErrorState } from "../../components/error-state";
@@ -12,10 +12,10 @@ import { PageHeader } from "../../components/page-header";
 import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { sentence } from "../../format/order-words";
+import { sentence } from "../../format/order-labels";
 import { Attempts } from "./attempts";
 import { failureAdvice } from "./failure-advice";
-import { deliveryWords, REDELIVERIES } from "./words";
+import { deliveryLabel, REDELIVERIES } from "./labels";
 
 export function Component() {
   const { deliveryId = "" } = useParams();
@@ -39,7 +39,7 @@ export function Component() {
 }
 
 function Details({ delivery }: { delivery: DeliveryDetails }) {
-  const may = useMay("developer");
+  const canEdit = useHasRole("developer");
   const redeliver = useRedeliver(delivery.id);
   return (
     <>
@@ -49,7 +49,7 @@ function Details({ delivery }: { delivery: DeliveryDetails }) {
         description={
           <Group component="span" gap="sm">
             <span role="status" aria-label="Delivery status">
-              <StatusBadge {...deliveryWords(delivery)} pill />
+              <StatusBadge {...deliveryLabel(delivery)} pill />
             </span>
             <Badge component="span" size="md">
               {delivery.mode === "test" ? "Test" : "Live"}
@@ -58,7 +58,7 @@ function Details({ delivery }: { delivery: DeliveryDetails }) {
           </Group>
         }
         actions={
-          may && (
+          canEdit && (
             <Button
               size="xs"
               leftSection={<IconRefresh size={14} aria-hidden />}

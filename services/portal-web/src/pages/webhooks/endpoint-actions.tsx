@@ -2,17 +2,17 @@ import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { IconPlayerPause, IconPlayerPlay, IconSend } from "@tabler/icons-react";
 import { useState } from "react";
 import { type Endpoint, type TestResult, useTestEndpoint, useUpdateEndpoint } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { InlineCode } from "../../components/code-block";
 import { ErrorState } from "../../components/error-state";
-import { sentence } from "../../format/order-words";
-import { formatNumber } from "../../format/place";
+import { sentence } from "../../format/order-labels";
+import { formatNumber } from "../../format/region";
 import { failureAdvice } from "./failure-advice";
 
 /** Buttons to send a test event, pause and resume. */
 export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
-  const may = useMay("developer");
-  if (!may) return null;
+  const canEdit = useHasRole("developer");
+  if (!canEdit) return null;
   return (
     <>
       <SendTest endpoint={endpoint} />

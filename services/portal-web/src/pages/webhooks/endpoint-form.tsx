@@ -3,7 +3,7 @@ import { type UseFormReturnType, useForm } from "@mantine/form";
 import type { Mode } from "../../api/types";
 import type { Endpoint } from "../../api/webhooks";
 import { InlineCode } from "../../components/code-block";
-import { DEFAULT_EVENTS, type EventKind, SUBSCRIBABLE } from "../../format/event-words";
+import { DEFAULT_EVENTS, type EventKind, SUBSCRIBABLE } from "../../format/event-labels";
 import classes from "./webhooks.module.css";
 
 export interface EndpointValues extends Record<string, unknown> {
@@ -33,13 +33,13 @@ export function useEndpointForm(endpoint?: Endpoint): EndpointForm {
 
 function validateEndpoint(values: EndpointValues) {
   return {
-    url: urlFault(values.url),
+    url: urlError(values.url),
     events: values.events.length === 0 ? "Choose at least one event." : null,
     modes: values.modes.length === 0 ? "Choose Live, Test or both." : null,
   };
 }
 
-function urlFault(url: string): string | null {
+function urlError(url: string): string | null {
   if (url.trim() === "") return "Enter the URL of your endpoint.";
   return /^https?:\/\/\S+$/i.test(url.trim()) ? null : "Enter a full URL, starting with https://.";
 }

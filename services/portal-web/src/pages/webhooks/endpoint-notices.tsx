@@ -8,12 +8,12 @@ import {
   useReplayParked,
   useUpdateEndpoint,
 } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { ConfirmButton } from "../../components/confirm-button";
 import { ErrorState } from "../../components/error-state";
 import { Time } from "../../components/time";
-import { sentence } from "../../format/order-words";
-import { plural } from "./words";
+import { sentence } from "../../format/order-labels";
+import { plural } from "./labels";
 
 /** The server stops counting here. */
 const PARKED_COUNTED_MAX = 100_000;
@@ -45,7 +45,7 @@ function PausedNotice() {
 
 function DisabledNotice({ endpoint }: { endpoint: Endpoint }) {
   const update = useUpdateEndpoint(endpoint.id);
-  const may = useMay("developer");
+  const canEdit = useHasRole("developer");
   const { trouble } = endpoint;
   return (
     <Alert color="red" variant="light" icon={<IconAlertTriangle aria-hidden />} title="Disabled">
@@ -59,7 +59,7 @@ function DisabledNotice({ endpoint }: { endpoint: Endpoint }) {
           )}
           New webhooks are parked. Fix the endpoint, then enable it.
         </Text>
-        {may && (
+        {canEdit && (
           <Button size="xs" loading={update.isPending} onClick={() => update.mutate({ status: "active" })}>
             Enable endpoint
           </Button>
@@ -115,7 +115,7 @@ function TroubleNotice({ endpoint }: { endpoint: Endpoint }) {
 }
 
 function ParkedNotice({ endpoint }: { endpoint: Endpoint }) {
-  const may = useMay("developer");
+  const canEdit = useHasRole("developer");
   const replay = useReplayParked(endpoint.id);
   const discard = useDiscardParked(endpoint.id);
   const count = endpoint.parkedDeliveries;
@@ -132,7 +132,7 @@ function ParkedNotice({ endpoint }: { endpoint: Endpoint }) {
           They were created while the endpoint was disabled. Later events of the same orders wait until you
           replay or discard them. {endpoint.status === "disabled" && "Enable the endpoint to replay them."}
         </Text>
-        {may && (
+        {canEdit && (
           <Group gap="xs">
             <Button
               size="xs"
@@ -160,7 +160,7 @@ function ParkedNotice({ endpoint }: { endpoint: Endpoint }) {
 }
 
 function StagedNotice({ endpoint }: { endpoint: Endpoint }): ReactNode {
-  const may = useMay("developer");
+  const canEdit = useHasRole("developer");
   const activate = useActivateSecret(endpoint.id);
   return (
     <Alert color="blue" variant="light" icon={<IconKey aria-hidden />} title="A new signing secret is staged">
@@ -169,7 +169,7 @@ function StagedNotice({ endpoint }: { endpoint: Endpoint }): ReactNode {
           Webhooks are signed with both secrets. Activate the new one when all your receivers have it. It is
           activated automatically at <Time at={endpoint.nextSecret?.activatesAt} />.
         </Text>
-        {may && (
+        {canEdit && (
           <ConfirmButton
             title="Activate the new secret?"
             description="Webhooks are then signed with the new secret only. Receivers that have only the old one reject them."

@@ -9,8 +9,8 @@ import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { EndpointActions } from "./endpoint-actions";
 import { EndpointNotices } from "./endpoint-notices";
+import { CONNECTION_TESTS, ENDPOINT_STATUSES } from "./labels";
 import classes from "./webhooks.module.css";
-import { CONNECTION_TESTS, ENDPOINT_STATUSES } from "./words";
 
 export function Component() {
   const { endpointId = "" } = useParams();

@@ -2,18 +2,18 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useNavigate } from "react-router-dom";
 import { type Endpoint, useDeleteEndpoint, useUpdateEndpoint } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { ConfirmButton } from "../../components/confirm-button";
 import { Fact, Facts } from "../../components/facts";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { Section } from "../../components/section";
-import { eventLabel } from "../../format/event-words";
+import { eventLabel } from "../../format/event-labels";
 import { asEndpointChange, EndpointFields, useEndpointForm } from "./endpoint-form";
 import { RotateSecret } from "./rotate-secret";
 
 export function EndpointSettings({ endpoint }: { endpoint: Endpoint }) {
-  const may = useMay("developer");
-  if (!may) return <ReadOnly endpoint={endpoint} />;
+  const canEdit = useHasRole("developer");
+  if (!canEdit) return <ReadOnly endpoint={endpoint} />;
   return (
     <Stack maw="46rem">
       <Edit endpoint={endpoint} />

@@ -6,10 +6,10 @@ import type { DeliveryFilter } from "../../api/webhook-log";
 import { LocalTimeInput } from "../../components/local-time-input";
 import { SearchField } from "../../components/search-field";
 import { useIsPhone } from "../../components/use-is-phone";
-import { eventLabel, LOGGED } from "../../format/event-words";
-import { choices } from "../../format/words";
+import { eventLabel, LOGGED } from "../../format/event-labels";
+import { choices } from "../../format/status-label";
+import { DELIVERY_STATES } from "./labels";
 import classes from "./webhooks.module.css";
-import { DELIVERY_STATES } from "./words";
 
 interface LogFiltersProps {
   filter: DeliveryFilter;
@@ -54,8 +54,8 @@ export function LogFilters(props: LogFiltersProps) {
 }
 
 function Fields({ filter, count, onChange, onClear, error }: LogFiltersProps) {
-  const faults = error ? asFailure(error).faults : [];
-  const faultOf = (field: string) => faults.find((fault) => fault.field === field)?.message;
+  const fieldErrors = error ? asFailure(error).fieldErrors : [];
+  const errorOf = (field: string) => fieldErrors.find((fieldError) => fieldError.field === field)?.message;
   return (
     <fieldset className={classes.filters} aria-label="Log filters">
       <NativeSelect
@@ -89,7 +89,7 @@ function Fields({ filter, count, onChange, onClear, error }: LogFiltersProps) {
       <ResponseStatus
         value={filter.responseStatus}
         onChange={(responseStatus) => onChange({ responseStatus })}
-        error={faultOf("responseStatus")}
+        error={errorOf("responseStatus")}
       />
       <SearchField
         className={classes.wide}
@@ -106,7 +106,7 @@ function Fields({ filter, count, onChange, onClear, error }: LogFiltersProps) {
         label="Since"
         value={filter.since}
         onChange={(since) => onChange({ since })}
-        error={faultOf("since")}
+        error={errorOf("since")}
       />
       <LocalTimeInput
         className={classes.wide}
@@ -114,7 +114,7 @@ function Fields({ filter, count, onChange, onClear, error }: LogFiltersProps) {
         label="Until"
         value={filter.until}
         onChange={(until) => onChange({ until })}
-        error={faultOf("until")}
+        error={errorOf("until")}
       />
       <Button className={classes.clear} variant="subtle" size="xs" disabled={count === 0} onClick={onClear}>
         Clear filters

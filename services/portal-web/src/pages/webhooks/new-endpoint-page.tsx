@@ -2,7 +2,7 @@ import { Button, Group, Paper, Stack } from "@mantine/core";
 import { useState } from "react";
 import { Link, useNavigate } from "react-router-dom";
 import { useCreateEndpoint } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { BackLink } from "../../components/back-link";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { PageHeader } from "../../components/page-header";
@@ -11,8 +11,8 @@ import { NotForRole } from "../account/not-for-role";
 import { asNewEndpoint, EndpointFields, useEndpointForm } from "./endpoint-form";
 
 export function Component() {
-  const may = useMay("developer");
-  if (may) return <NewEndpoint />;
+  const canEdit = useHasRole("developer");
+  if (canEdit) return <NewEndpoint />;
   return (
     <>
       <BackLink to="/webhooks">Webhooks</BackLink>

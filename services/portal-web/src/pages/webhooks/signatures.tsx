@@ -1,7 +1,7 @@
 import { Anchor, Stack, Tabs, Text } from "@mantine/core";
 import { docsUrl, useConfig } from "../../api/config";
 import type { Endpoint } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { CodeBlock, InlineCode } from "../../components/code-block";
 import { Section } from "../../components/section";
 import { SignatureCheck } from "./signature-check";
@@ -12,7 +12,7 @@ export function Signatures({ endpoint }: { endpoint: Endpoint }) {
   const config = useConfig();
   const { headerPrefix } = config;
   // The response contains a valid signature, which viewers must not get.
-  const may = useMay("developer");
+  const canEdit = useHasRole("developer");
   return (
     <Stack>
       <Section
@@ -47,7 +47,7 @@ export function Signatures({ endpoint }: { endpoint: Endpoint }) {
           and secret rotation.
         </Text>
       </Section>
-      {may && <SignatureCheck endpoint={endpoint} />}
+      {canEdit && <SignatureCheck endpoint={endpoint} />}
     </Stack>
   );
 }

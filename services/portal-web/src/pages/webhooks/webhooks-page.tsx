@@ -2,7 +2,7 @@ import { Anchor, Button, Stack, Text } from "@mantine/core";
 import { IconPlus, IconWebhook } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import { type Endpoint, useEndpoints } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
 import linked from "../../components/linked-rows.module.css";
@@ -11,11 +11,11 @@ import { PageHeader } from "../../components/page-header";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { FailingEndpoints } from "./failing-endpoints";
-import { CONNECTION_TESTS, ENDPOINT_STATUSES, plural } from "./words";
+import { CONNECTION_TESTS, ENDPOINT_STATUSES, plural } from "./labels";
 
 export function Component() {
-  const may = useMay("developer");
-  const add = may && (
+  const canEdit = useHasRole("developer");
+  const add = canEdit && (
     <Button component={Link} to="/webhooks/new" leftSection={<IconPlus size={16} aria-hidden />}>
       Add endpoint
     </Button>
@@ -40,7 +40,7 @@ export function Component() {
             <EmptyState icon={<IconWebhook size={28} />} title="No endpoint yet">
               Add a URL of your backend. It gets a signed POST when a driver is assigned, a parcel is
               delivered or cash is collected, so that you need not poll.
-              {!may && " An owner or a developer of your business can add one."}
+              {!canEdit && " An owner or a developer of your business can add one."}
             </EmptyState>
           }
         />

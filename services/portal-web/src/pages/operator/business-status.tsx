@@ -11,13 +11,13 @@ import { ConfirmButton } from "../../components/confirm-button";
 import { ErrorState } from "../../components/error-state";
 import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
-import { type Words, wordsOf } from "../../format/words";
+import { type StatusLabel, statusLabel } from "../../format/status-label";
 import { planName } from "../subscription/plan-name";
 import classes from "./business.module.css";
-import { BUSINESS_STATUSES, MISSING_ITEMS, SUBSCRIPTION_STATES } from "./business-words";
+import { BUSINESS_STATUSES, MISSING_ITEMS, SUBSCRIPTION_STATES } from "./business-labels";
 
 /** The conditions for live orders, and the operator's actions. */
-export function BusinessStanding({ business }: { business: BusinessDetails }) {
+export function BusinessStatus({ business }: { business: BusinessDetails }) {
   return (
     <Section
       title="Status"
@@ -59,7 +59,7 @@ function StatusRow({ business }: { business: Business }) {
   const { act, now, isPending, error } = useActs(business);
   const { status, name } = business;
   return (
-    <Row name="Business" {...wordsOf(BUSINESS_STATUSES, status)} error={error}>
+    <Row name="Business" {...statusLabel(BUSINESS_STATUSES, status)} error={error}>
       {status === "active" ? (
         <ConfirmButton
           title={`Suspend ${name}?`}
@@ -102,7 +102,7 @@ function SubscriptionRow({ business }: { business: Business }) {
   return (
     <Row
       name="Subscription"
-      {...wordsOf(SUBSCRIPTION_STATES, subscription)}
+      {...statusLabel(SUBSCRIPTION_STATES, subscription)}
       hint={
         requestedPlan
           ? `${plan && isActive ? `${planName(plan)}, requested:` : "Requested:"} ${planName(requestedPlan)}`
@@ -157,7 +157,7 @@ function LiveAccessRow({ business }: { business: Business }) {
   );
 }
 
-interface RowProps extends Words {
+interface RowProps extends StatusLabel {
   name: string;
   hint?: ReactNode;
   error: unknown;

@@ -1,17 +1,17 @@
 import { Text } from "@mantine/core";
 import type { components } from "../api/schema";
-import { CASH_STATUSES } from "../format/cash-words";
+import { CASH_STATUSES } from "../format/cash-labels";
 import { formatPaise } from "../format/money";
-import { wordsOf } from "../format/words";
+import { statusLabel } from "../format/status-label";
 import { StatusBadge } from "./status-badge";
 
 type Cash = components["schemas"]["CashView"];
 
 /** The cash status of an order, and its discrepancy. */
-export function CashStanding({ cash }: { cash: Cash }) {
+export function CashStatus({ cash }: { cash: Cash }) {
   return (
     <div>
-      <StatusBadge {...wordsOf(CASH_STATUSES, cash.status)} />
+      <StatusBadge {...statusLabel(CASH_STATUSES, cash.status)} />
       {cash.discrepant && (
         <Text size="xs" c="var(--tone-bad)">
           {discrepancy(cash)}

@@ -1,13 +1,13 @@
 // The events that can be simulated next: the delivery's state machine, for the buttons. The server decides.
 import type { Order, TimelineEntry } from "../../api/orders";
-import type { EventKind } from "../../format/event-words";
+import type { EventKind } from "../../format/event-labels";
 
 /** Whether the parcel was picked up. Only then can a failed delivery be returned. */
 export function wasPickedUp(entries: TimelineEntry[]): boolean {
   return entries.some((entry) => entry.type === "status" && entry.event === "order.picked_up");
 }
 
-export function nextMoves(order: Order, pickedUp: boolean): EventKind[] {
+export function nextEvents(order: Order, pickedUp: boolean): EventKind[] {
   switch (order.status) {
     case "created":
       return ["driver.assigned", "order.failed", "order.cancelled"];

@@ -1,22 +1,22 @@
 import type { Delivery, DeliveryState, Redelivery } from "../../api/webhook-log";
 import type { Endpoint } from "../../api/webhooks";
-import { formatNumber } from "../../format/place";
-import type { Words } from "../../format/words";
+import { formatNumber } from "../../format/region";
+import type { StatusLabel } from "../../format/status-label";
 
-export const ENDPOINT_STATUSES: Record<Endpoint["status"], Words> = {
+export const ENDPOINT_STATUSES: Record<Endpoint["status"], StatusLabel> = {
   active: { label: "Active", tone: "good" },
   failing: { label: "Failing", tone: "bad" },
   paused: { label: "Paused", tone: "warn" },
   disabled: { label: "Disabled", tone: "bad" },
 };
 
-export const CONNECTION_TESTS: Record<Endpoint["connectionTest"], Words> = {
+export const CONNECTION_TESTS: Record<Endpoint["connectionTest"], StatusLabel> = {
   not_tested: { label: "Not tested", tone: "idle" },
   passed: { label: "Passed", tone: "good" },
   failed: { label: "Failed", tone: "bad" },
 };
 
-export const DELIVERY_STATES: Record<DeliveryState, Words> = {
+export const DELIVERY_STATES: Record<DeliveryState, StatusLabel> = {
   pending: { label: "Pending", tone: "info" },
   succeeded: { label: "Succeeded", tone: "good" },
   failed: { label: "Failed", tone: "bad" },
@@ -25,7 +25,7 @@ export const DELIVERY_STATES: Record<DeliveryState, Words> = {
 };
 
 /** A pending delivery with a failed attempt is shown as “Retrying”. */
-export function deliveryWords(delivery: Delivery): Words {
+export function deliveryLabel(delivery: Delivery): StatusLabel {
   if (delivery.status === "pending" && delivery.attempts > 0) return { label: "Retrying", tone: "warn" };
   return DELIVERY_STATES[delivery.status];
 }

@@ -1,11 +1,11 @@
 // Labels of delivery and cash statuses.
 import type { components } from "../api/schema";
-import type { Words } from "./words";
+import type { StatusLabel } from "./status-label";
 
 export type DeliveryStatus = components["schemas"]["DeliveryStatus"];
 export type CodStatus = components["schemas"]["CodStatus"];
 
-export const DELIVERY_STATUSES: Record<DeliveryStatus, Words> = {
+export const DELIVERY_STATUSES: Record<DeliveryStatus, StatusLabel> = {
   created: { label: "Created", tone: "idle" },
   driver_assigned: { label: "Driver assigned", tone: "info" },
   picked_up: { label: "Picked up", tone: "info" },
@@ -16,7 +16,7 @@ export const DELIVERY_STATUSES: Record<DeliveryStatus, Words> = {
   returned: { label: "Returned", tone: "warn" },
 };
 
-export const COD_STATUSES: Record<CodStatus, Words> = {
+export const COD_STATUSES: Record<CodStatus, StatusLabel> = {
   not_applicable: { label: "No cash", tone: "idle" },
   pending: { label: "Cash to collect", tone: "idle" },
   collected: { label: "Cash collected", tone: "info" },

@@ -21,7 +21,7 @@ const PARTS: Record<string, string> = {
 };
 
 /** The name of a query for users. Query keys of the operator console have it in second place. */
-export function partName(queryKey: readonly unknown[]): string {
+export function queryName(queryKey: readonly unknown[]): string {
   const [first, second] = queryKey.map(String);
   return PARTS[(first === "operator" ? second : first) ?? ""] ?? "rest of the page";
 }
@@ -38,7 +38,7 @@ export function serviceName(service: string): string {
 }
 
 /** `a, b and c`, without duplicates. */
-export function listed(words: string[]): string {
+export function joinList(words: string[]): string {
   const each = [...new Set(words)];
   const last = each.pop() ?? "";
   return each.length === 0 ? last : `${each.join(", ")} and ${last}`;

@@ -2,7 +2,7 @@
 import type { AuditEntry } from "../../api/types";
 import { ROLE_LABELS } from "../../app/session";
 import { formatPaise } from "../../format/money";
-import { sentence } from "../../format/order-words";
+import { sentence } from "../../format/order-labels";
 import { planName } from "../subscription/plan-name";
 import { actionLabel } from "./audit-actions";
 

@@ -1,32 +1,32 @@
 // The operator's locale and time zone. All pages and mails use them for amounts and times; the browser's do not matter.
 
-interface Place {
+interface Region {
   locale: string;
   timeZone: string;
 }
 
-let place: Place = { locale: "en-IN", timeZone: "Asia/Kolkata" };
+let region: Region = { locale: "en-IN", timeZone: "Asia/Kolkata" };
 
 /** A missing setting keeps its value. */
-export function setPlace({ locale, timeZone }: Partial<Place>) {
-  place = { locale: locale ?? place.locale, timeZone: timeZone ?? place.timeZone };
+export function setRegion({ locale, timeZone }: Partial<Region>) {
+  region = { locale: locale ?? region.locale, timeZone: timeZone ?? region.timeZone };
 }
 
 export function timeZone(): string {
-  return place.timeZone;
+  return region.timeZone;
 }
 
 /** Caches a value until the region changes. */
-export function placed<T>(make: (place: Place) => T): () => T {
-  let made: { of: Place; it: T } | undefined;
+export function perRegion<T>(make: (region: Region) => T): () => T {
+  let made: { of: Region; it: T } | undefined;
   return () => {
-    if (made?.of !== place) made = { of: place, it: make(place) };
+    if (made?.of !== region) made = { of: region, it: make(region) };
     return made.it;
   };
 }
 
-const NUMBER = placed(({ locale }) => new Intl.NumberFormat(locale));
-const CLOCK = placed(
+const NUMBER = perRegion(({ locale }) => new Intl.NumberFormat(locale));
+const CLOCK = perRegion(
   ({ timeZone }) =>
     new Intl.DateTimeFormat("en-US", {
       timeZone,
@@ -46,21 +46,21 @@ export function formatNumber(number: number): string {
 }
 
 /** A moment in local time: `2026-01-31T15:00`. */
-export function wallClock(moment: Date): string {
-  return new Date(moment.getTime() + aheadMs(moment.getTime())).toISOString().slice(0, 16);
+export function toLocalTime(moment: Date): string {
+  return new Date(moment.getTime() + offsetMs(moment.getTime())).toISOString().slice(0, 16);
 }
 
 /** The moment of a local time; `undefined` if invalid. */
-export function momentAt(wallClock: string): Date | undefined {
-  const asUtc = Date.parse(`${wallClock}Z`);
+export function fromLocalTime(toLocalTime: string): Date | undefined {
+  const asUtc = Date.parse(`${toLocalTime}Z`);
   if (Number.isNaN(asUtc)) return undefined;
   // Twice, because the offset may differ between the guess and the moment.
-  const guess = asUtc - aheadMs(asUtc);
-  return new Date(asUtc - aheadMs(guess));
+  const guess = asUtc - offsetMs(asUtc);
+  return new Date(asUtc - offsetMs(guess));
 }
 
 /** The offset from UTC at a moment. */
-function aheadMs(moment: number): number {
+function offsetMs(moment: number): number {
   const parts = CLOCK().formatToParts(moment);
   const part = (type: Intl.DateTimeFormatPartTypes) =>
     Number(parts.find((one) => one.type === type)?.value ?? 0);

@@ -3,10 +3,10 @@ import { useEffect, useState } from "react";
 
 /** A fetch that takes longer is reported to the user. */
 const SLOW_MS = 3_000;
-const LOOK_MS = 500;
+const CHECK_MS = 500;
 
 /** The page's slow queries that have no data to show yet. */
-export function useSlowReads(): Query[] {
+export function useSlowQueries(): Query[] {
   const client = useQueryClient();
   const [slow, setSlow] = useState<Query[]>([]);
   useEffect(() => {
@@ -17,7 +17,7 @@ export function useSlowReads(): Query[] {
       since = new Map(waiting.map((query) => [query, since.get(query) ?? now]));
       const found = waiting.filter((query) => now - (since.get(query) ?? now) >= SLOW_MS);
       setSlow((known) => (isSame(known, found) ? known : found));
-    }, LOOK_MS);
+    }, CHECK_MS);
     return () => window.clearInterval(timer);
   }, [client]);
   return slow;
@@ -32,7 +32,7 @@ function isSame(some: Query[], others: Query[]): boolean {
 }
 
 /** Cancels the running fetches and starts them again. */
-export async function readAnew(client: QueryClient, queries: Query[]) {
+export async function restartQueries(client: QueryClient, queries: Query[]) {
   await Promise.all(
     queries.map(async ({ queryKey }) => {
       await client.cancelQueries({ queryKey, exact: true });

@@ -1,10 +1,10 @@
 import { Group, Paper, Text } from "@mantine/core";
 import type { Subscription } from "../../api/subscription";
 import { StatusBadge } from "../../components/status-badge";
-import { type Words, wordsOf } from "../../format/words";
+import { type StatusLabel, statusLabel } from "../../format/status-label";
 import { planName } from "./plan-name";
 
-const STATES: Record<string, Words> = {
+const STATES: Record<string, StatusLabel> = {
   required: { label: "Required", tone: "idle" },
   requested: { label: "Requested", tone: "info" },
   active: { label: "Active", tone: "good" },
@@ -12,7 +12,7 @@ const STATES: Record<string, Words> = {
 };
 
 /** The subscription, and the next step. */
-export function Standing({ subscription }: { subscription: Subscription }) {
+export function SubscriptionStatus({ subscription }: { subscription: Subscription }) {
   const shown = subscription.status === "requested" ? subscription.requestedPlan : subscription.plan;
   return (
     <Paper p="md" mb="md" role="status" aria-label="Your subscription">
@@ -20,7 +20,7 @@ export function Standing({ subscription }: { subscription: Subscription }) {
         <Text fw={600} size="md">
           {shown ? planName(shown) : unnamed(subscription)}
         </Text>
-        <StatusBadge pill {...wordsOf(STATES, subscription.status)} />
+        <StatusBadge pill {...statusLabel(STATES, subscription.status)} />
       </Group>
       <Text c="dimmed">{nextStep(subscription)}</Text>
     </Paper>

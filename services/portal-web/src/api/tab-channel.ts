@@ -1,11 +1,11 @@
 /** A message channel between the tabs of one browser, with one leader. When the leader closes, another tab takes over. */
-export class TabLine<Word> {
+export class TabChannel<Message> {
   readonly #channel: BroadcastChannel | null = null;
   readonly #left = new AbortController();
   #resign: () => void = () => undefined;
 
   /** Calls `onLead` when this tab becomes the leader; immediately in browsers without locks. */
-  constructor(name: string, onWord: (word: Word) => void, onLead: () => void) {
+  constructor(name: string, onMessage: (message: Message) => void, onLead: () => void) {
     // Browsers offer locks only in secure contexts.
     if (!("locks" in navigator) || !("BroadcastChannel" in window)) {
       // Only after the constructor has returned.
@@ -13,7 +13,7 @@ export class TabLine<Word> {
       return;
     }
     this.#channel = new BroadcastChannel(name);
-    this.#channel.onmessage = ({ data }: MessageEvent<Word>) => onWord(data);
+    this.#channel.onmessage = ({ data }: MessageEvent<Message>) => onMessage(data);
     const lead = () => {
       if (this.#left.signal.aborted) return;
       onLead();
@@ -26,8 +26,8 @@ export class TabLine<Word> {
   }
 
   /** Sends to all other tabs. */
-  say(word: Word) {
-    this.#channel?.postMessage(word);
+  send(message: Message) {
+    this.#channel?.postMessage(message);
   }
 
   leave() {

@@ -57,7 +57,7 @@ export async function settled(page: Page): Promise<void> {
 }
 
 /** Switches the system's colour scheme. */
-export async function light(page: Page, colorScheme: "light" | "dark"): Promise<void> {
+export async function setColorScheme(page: Page, colorScheme: "light" | "dark"): Promise<void> {
   await page.emulateMedia({ colorScheme });
   await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
   await settled(page);

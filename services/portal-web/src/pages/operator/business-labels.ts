@@ -1,12 +1,12 @@
-import type { Words } from "../../format/words";
+import type { StatusLabel } from "../../format/status-label";
 
-export const BUSINESS_STATUSES: Record<string, Words> = {
+export const BUSINESS_STATUSES: Record<string, StatusLabel> = {
   active: { label: "Active", tone: "good" },
   inactive: { label: "Not approved", tone: "idle" },
   suspended: { label: "Suspended", tone: "bad" },
 };
 
-export const SUBSCRIPTION_STATES: Record<string, Words> = {
+export const SUBSCRIPTION_STATES: Record<string, StatusLabel> = {
   required: { label: "None", tone: "idle" },
   requested: { label: "Requested", tone: "info" },
   active: { label: "Active", tone: "good" },

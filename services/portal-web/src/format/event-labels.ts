@@ -3,7 +3,7 @@ import type { components } from "../api/schema";
 
 export type EventKind = components["schemas"]["EventKind"];
 
-export interface EventWords {
+export interface EventLabel {
   kind: EventKind;
   label: string;
   /** Whether a new endpoint subscribes to it by default. */
@@ -11,7 +11,7 @@ export interface EventWords {
 }
 
 /** The events that an endpoint can subscribe to. */
-export const SUBSCRIBABLE: EventWords[] = [
+export const SUBSCRIBABLE: EventLabel[] = [
   { kind: "order.created", label: "Order created", isDefault: true },
   { kind: "driver.assigned", label: "Driver assigned", isDefault: true },
   { kind: "driver.unassigned", label: "Driver unassigned", isDefault: false },
