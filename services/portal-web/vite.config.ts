@@ -3,10 +3,10 @@ import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
-/** Where a running local stack wrote down its addresses. */
+/** The addresses of the running local stack. */
 const STACK = fileURLToPath(new URL("../../target/local-stack/stack.json", import.meta.url));
 
-/** The portal-api that the development server passes calls on to. */
+/** The portal-api that the development server proxies to. */
 function portalApi(): string {
   if (process.env.PORTAL_API) return process.env.PORTAL_API;
   if (existsSync(STACK)) return JSON.parse(readFileSync(STACK, "utf8")).portalApi;
@@ -25,7 +25,7 @@ export default defineConfig(({ command }) => ({
   server: command === "serve" ? { proxy: { "/v1": proxyTo(portalApi()) } } : {},
 }));
 
-/** Writing calls must come from the portal's own origin; in development that is the proxy's. */
+/** portal-api accepts writes from its own origin only, so the proxy sets it. */
 function proxyTo(target: string) {
   return { target, changeOrigin: true, headers: { origin: new URL(target).origin } };
 }

@@ -1,4 +1,4 @@
-// Fails when a first visit would load more script than it may: the entry with all that it imports, and the heaviest page.
+// Fails if a first visit loads too much script: the entry, its imports and the largest page.
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
@@ -8,9 +8,9 @@ const LIMIT_KIB = 250;
 const manifest = JSON.parse(readFileSync(`${DIST}.vite/manifest.json`, "utf8"));
 const chunks = Object.entries(manifest);
 const [entry] = chunks.find(([, chunk]) => chunk.isEntry) ?? [];
-if (!entry) throw new Error("The build has no entry; has it been made?");
+if (!entry) throw new Error("the manifest has no entry: run the build first");
 
-/** The chunk and all that it imports before it can run. */
+/** The chunk and its static imports. */
 function closure(key, found = new Set()) {
   if (found.has(key)) return found;
   found.add(key);
@@ -41,6 +41,6 @@ for (const load of loads.slice(0, 5)) {
 const heaviest = loads[0]?.kib ?? kib(closure(entry));
 process.stdout.write(`first load: ${heaviest.toFixed(1)} of ${LIMIT_KIB} KiB of gzipped script\n`);
 if (heaviest > LIMIT_KIB) {
-  process.stderr.write("Too much script for a first load: split a page, or leave a library out.\n");
+  process.stderr.write("The first load has too much script: split a page, or remove a library.\n");
   process.exitCode = 1;
 }

@@ -1,11 +1,11 @@
-// Writes `.br` and `.gz` beside each text file of the build, so that the server only has to pick one.
+// Writes a `.br` and a `.gz` copy of each text file of the build. The server picks one.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 const DIST = new URL("../dist/", import.meta.url).pathname;
 const TEXT = /\.(css|html|js|json|svg|txt)$/;
-/** Below this, a compressed copy saves nothing that anybody would notice. */
+/** Compressing smaller files saves nothing noticeable. */
 const MIN_BYTES = 1024;
 
 for (const entry of readdirSync(DIST, { recursive: true, withFileTypes: true })) {

@@ -10,10 +10,10 @@ import { Providers } from "./app/providers";
 
 const client = makeQueryClient();
 
-/** So long is nothing painted; after that, that it takes long is better than nothing. */
+/** After this time, the page is rendered without the data. */
 const FIRST_PAINT_MS = 3_000;
 
-/** The brand's colours and who is logged in, before anything is painted: nothing jumps afterwards. */
+/** Loads the brand and the session before the first paint, so that the layout does not shift. */
 async function start() {
   const root = document.getElementById("root");
   if (!root) throw new Error("index.html has no #root");

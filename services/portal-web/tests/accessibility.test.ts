@@ -1,4 +1,4 @@
-// Every page and its main dialogs, as everybody has to be able to use them: on a desk and on a phone, by day and by night.
+// Accessibility of every page and its main dialogs: on a desktop and a phone, in light and dark colours.
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operator, placeOrder } from "./support/api";
@@ -12,7 +12,7 @@ import {
   visit,
 } from "./support/browser";
 import { ask, type Business, newBusiness, newTestKey, openLive } from "./support/business";
-import { COLOUR_RULES, light, overhang, seriousFindings, settled } from "./support/looks";
+import { COLOUR_RULES, overhang, seriousFindings, setColorScheme, settled } from "./support/page-checks";
 import { heading, logInAsOperator } from "./support/pages";
 import { Receiver } from "./support/receiver";
 import { until } from "./support/until";
@@ -22,11 +22,11 @@ const SIZES = [
   { size: "phone", viewport: PHONE },
 ] as const;
 
-/** Each of these looks at dozens of pages and dialogs. */
+/** Each test checks dozens of pages and dialogs. */
 const TIMEOUT_MS = 300_000;
 const LONG_REFERENCE = "a-reference-that-is-as-long-as-shops-make-them-2026-11-21-000001";
 
-/** What a page can be opened to, by the button that opens it. */
+/** A page, and the buttons that open its dialogs. */
 interface Stop {
   name: string;
   path: string;
@@ -58,7 +58,7 @@ beforeAll(async () => {
   receiver.secret = String(endpoint.secret);
   const order = await placeOrder(testKey, LONG_REFERENCE);
   await placeOrder(liveKey, "everybody-live");
-  await until("the webhooks have come", async () => receiver.received.length === 2);
+  await until("both webhooks arrive", async () => receiver.received.length === 2);
   const { data } = await ask(owner, "GET", `/webhook-endpoints/${endpoint.id}/deliveries`, undefined, 200);
   const [delivery] = data as { id: string }[];
   const issued = await operator(
@@ -123,7 +123,7 @@ describe.each(SIZES)("$size", { timeout: TIMEOUT_MS, concurrent: true }, ({ size
     const visitor = await visit(browser, { viewport });
     const open = { name: "reset-link", path: resetLink, heading: "Choose a new password" };
     expect(await findings(visitor, [...GUEST_STOPS, open], size)).toEqual([]);
-    expect(visitor.faults).toEqual([]);
+    expect(visitor.errors).toEqual([]);
     await visitor.context.close();
   });
 
@@ -131,7 +131,7 @@ describe.each(SIZES)("$size", { timeout: TIMEOUT_MS, concurrent: true }, ({ size
     const visitor = await visit(browser, { viewport });
     await visitor.context.addCookies(cookies);
     expect(await findings(visitor, stops, size)).toEqual([]);
-    expect(visitor.faults).toEqual([]);
+    expect(visitor.errors).toEqual([]);
     await visitor.context.close();
   });
 
@@ -143,40 +143,40 @@ describe.each(SIZES)("$size", { timeout: TIMEOUT_MS, concurrent: true }, ({ size
       { name: "operator-businesses", path: "/operator/businesses", heading: "Businesses" },
       { name: "operator-business", path, heading: business.name, dialogs: ["Suspend", "Credit wallet"] },
       { name: "operator-health", path: `${path}?tab=health`, heading: business.name },
-      { name: "operator-people", path: `${path}?tab=people`, heading: business.name },
+      { name: "operator-users", path: `${path}?tab=users`, heading: business.name },
       { name: "operator-audit-log", path: `${path}?tab=audit-log`, heading: business.name },
       { name: "operator-order", path: "/operator/orders?code=everybody-live", heading: "Find an order" },
       { name: "operator-cash", path: "/operator/cash", heading: "Cash on delivery" },
     ];
     expect(await findings(visitor, ofOperator, size)).toEqual([]);
-    expect(visitor.faults).toEqual([]);
+    expect(visitor.errors).toEqual([]);
     await visitor.context.close();
   });
 });
 
-/** What is wrong with the looks of these pages and of what they open. */
+/** The problems of these pages and of their dialogs. */
 async function findings({ page }: Visitor, stops: Stop[], size: string): Promise<string[]> {
   const found: string[] = [];
   let scheme: "light" | "dark" = "light";
   for (const stop of stops) {
     await page.goto(stop.path);
     await heading(page, stop.heading);
-    await lookAt(stop.name);
+    await check(stop.name);
     for (const opener of stop.dialogs ?? []) {
       await page.getByRole("main").getByRole("button", { name: opener }).first().click();
       const dialog = page.getByRole("dialog");
       await dialog.waitFor();
-      // The page behind it was looked at before.
-      await lookAt(`${stop.name}-${String(opener).replace(/\W+/g, "-").toLowerCase()}`, "[role=dialog]");
+      // The page behind the dialog is already checked.
+      await check(`${stop.name}-${String(opener).replace(/\W+/g, "-").toLowerCase()}`, "[role=dialog]");
       await page.keyboard.press("Escape");
       await dialog.waitFor({ state: "hidden" });
     }
   }
   return found;
 
-  async function lookAt(name: string, within?: string) {
+  async function check(name: string, within?: string) {
     await settled(page);
-    // The colours are the same at both sizes, so one size is enough.
+    // Both sizes have the same colours, so one size is enough.
     const colours = size === "desk";
     await screenshot(page, `${size}-${scheme}-${name}`);
     for (const finding of await seriousFindings(page, { within, without: colours ? [] : COLOUR_RULES }))
@@ -184,9 +184,9 @@ async function findings({ page }: Visitor, stops: Stop[], size: string): Promise
     const pixels = await overhang(page);
     if (pixels > 0) found.push(`${name}: ${pixels} pixels wider than the window`);
     if (!colours && !keepsScreenshots) return;
-    // The next look begins where this one ends: each switch serves both.
+    // The next check starts in this colour scheme, so each check switches once.
     scheme = scheme === "light" ? "dark" : "light";
-    await light(page, scheme);
+    await setColorScheme(page, scheme);
     await screenshot(page, `${size}-${scheme}-${name}`);
     if (!colours) return;
     const ofColours = await seriousFindings(page, { within, rules: COLOUR_RULES });

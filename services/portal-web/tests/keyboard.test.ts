@@ -1,10 +1,10 @@
-// Without a pointer, and without waiting: the keyboard alone, the weight of a first visit, and pages that do not jump.
+// Keyboard use, the size of a first visit, and layout shifts.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { placeOrder } from "./support/api";
 import { openBrowser, PHONE, visit } from "./support/browser";
 import { newBusiness, newTestKey, PASSWORD, someone } from "./support/business";
-import { settled, tabTo, watchShifts } from "./support/looks";
+import { settled, tabTo, watchShifts } from "./support/page-checks";
 import { heading, row } from "./support/pages";
 
 const FIRST_LOAD_KIB = 250;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test("somebody signs up, creates a key and reads an order by keyboard alone", async () => {
+test("a user signs up, creates a key and reads an order by keyboard alone", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   const { email } = someone("keyboard");
@@ -62,7 +62,7 @@ test("somebody signs up, creates a key and reads an order by keyboard alone", as
   await page.keyboard.press("Escape");
   await question.waitFor({ state: "hidden" });
   await page.getByRole("button", { name: "Cancel order" }).and(page.locator(":focus")).waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -72,14 +72,14 @@ test("the skip link leads past the navigation", async () => {
   await newBusiness(visitor, "Skipper");
   await page.goto("/orders");
   await heading(page, "Orders");
-  await tabTo(page, "link", "Skip to the page");
+  await tabTo(page, "link", "Skip to content");
   await page.keyboard.press("Enter");
   await page.locator("main:focus").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
-test("a first visit loads at most 250 KiB of script, as it comes over the wire", async () => {
+test("a first visit transfers at most 250 KiB of script", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   await page.goto("/log-in");
@@ -92,11 +92,11 @@ test("a first visit loads at most 250 KiB of script, as it comes over the wire",
   const kib = scripts.reduce((sum, bytes) => sum + bytes, 0) / 1024;
   expect(kib).toBeGreaterThan(10);
   expect(kib).toBeLessThanOrEqual(FIRST_LOAD_KIB);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
-test("overview and orders do not jump while they load", async () => {
+test("overview and orders do not shift while they load", async () => {
   const visitor = await visit(browser);
   const phone = await visit(browser, { viewport: PHONE });
   await newBusiness(visitor, "Steady");
@@ -117,7 +117,7 @@ test("overview and orders do not jump while they load", async () => {
       });
     }
   }
-  expect(visitor.faults.concat(phone.faults)).toEqual([]);
+  expect(visitor.errors.concat(phone.errors)).toEqual([]);
   await visitor.context.close();
   await phone.context.close();
 });

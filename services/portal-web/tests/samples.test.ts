@@ -1,4 +1,4 @@
-// The verification that integrators copy, run as it stands.
+// Runs the verification samples that integrators copy.
 import { spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const GUIDE = new URL("../../../proto-docs/integrators/webhooks.md", import.meta
 interface Case {
   name: string;
   headers: Record<string, string>;
-  /** What a framework hands over in place of bytes when there is no body. */
+  /** The value that a framework passes for a missing body. */
   body?: string | null | Record<string, never>;
   trusted: boolean;
 }
@@ -43,7 +43,7 @@ function cases(): Case[] {
   ];
 }
 
-/** What Express gives for a request without a body: nothing in version 5, an empty object before. */
+/** Express's value for a request without a body: `undefined` in version 5, an empty object in older versions. */
 function withoutBody(): Case[] {
   const headers = signed(String(Math.floor(Date.now() / 1000)));
   return [
@@ -52,7 +52,7 @@ function withoutBody(): Case[] {
   ];
 }
 
-/** Per language: how a file of it is run, and what calls `verify` with each case of the file `cases.json`. */
+/** Per language: the command that runs a file, and the code that calls `verify` with each case of `cases.json`. */
 const LANGUAGES = {
   "Node.js": {
     fence: "js",
@@ -115,7 +115,7 @@ describe("the verification of webhooks that integrators copy", () => {
   for (const language of Object.keys(LANGUAGES) as (keyof typeof LANGUAGES)[]) {
     const { command, fence } = LANGUAGES[language];
 
-    it(`stands in the guide as in the portal: ${language}`, () => {
+    it(`is the same in the guide and in the portal: ${language}`, () => {
       const guide = readFileSync(GUIDE, "utf8");
       const block = guide.match(new RegExp(`^\`\`\`${fence}\n([^]*?)\n\`\`\`$`, "m"))?.[1];
       expect(block).toBe(code(language).replace("<?php\n", ""));
@@ -123,7 +123,7 @@ describe("the verification of webhooks that integrators copy", () => {
 
     // `make test` installs the first two.
     it.skipIf(command === "php" && !isInstalled(command))(
-      `trusts what is signed, and answers all else with a refusal: ${language}`,
+      `accepts signed webhooks and rejects all others: ${language}`,
       () => {
         const given = language === "Node.js" ? [...cases(), ...withoutBody()] : cases();
         const expected = given.map(({ name, trusted }) => [name, trusted]);

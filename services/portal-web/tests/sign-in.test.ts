@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test("somebody signs up, logs out and logs in again", async () => {
-  const { page, context, faults } = await visit(browser);
+test("a user signs up, logs out and logs in again", async () => {
+  const { page, context, errors } = await visit(browser);
   await page.goto("/");
   await page.getByRole("link", { name: "Create an account" }).click();
   await page.getByLabel("Business name").fill("Spice Route");
@@ -34,6 +34,6 @@ test("somebody signs up, logs out and logs in again", async () => {
 
   const [cookie] = (await context.cookies()).filter((cookie) => cookie.name.endsWith("portal_session"));
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict" });
-  expect(faults).toEqual([]);
+  expect(errors).toEqual([]);
   await context.close();
 });

@@ -1,4 +1,4 @@
-// From nothing to a delivered live order, by the pages alone. Each test goes on where the one before it ended.
+// From sign-up to a delivered live order, by the pages alone. Each test continues from the previous one.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { placeOrder, report } from "./support/api";
@@ -54,7 +54,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-test("signing up leads to an overview on which nothing is done yet", async () => {
+test("sign-up leads to an overview with nothing done", async () => {
   email = await signUp(page, "Spice Route");
   for (const [name, label] of Object.entries(INITIAL_LABELS)) await indicator(page, name, label);
   expect(await page.getByRole("region", { name: "Status indicators" }).locator("dt").allInnerTexts()).toEqual(
@@ -64,31 +64,31 @@ test("signing up leads to an overview on which nothing is done yet", async () =>
   expect(await checklist.filter({ hasText: ": open" }).count()).toBe(CHECKLIST_LENGTH);
   expect(await checklist.count()).toBe(CHECKLIST_LENGTH);
   await screenshot(page, "story-overview-new");
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
-test("live keys are locked, and say why; a Test key is shown once", async () => {
+test("Live keys are locked for named reasons; a Test key is shown once", async () => {
   await goTo(page, "API keys");
   const reasons = page.getByRole("note").filter({ hasText: "Locked" }).getByRole("listitem");
   await reasons.first().waitFor();
   expect(await reasons.count()).toBe(CHECKLIST_LENGTH);
-  testKey = await createKey(page, "Test", "shop back end");
+  testKey = await createKey(page, "Test", "shop backend");
   expect(testKey).toMatch(/^sk_test_waybill_\w{36}$/);
   await row(page, "Test keys", `…${testKey.slice(-4)}`).waitFor();
   expect(await page.content()).not.toContain(testKey);
   await page.reload();
   await row(page, "Test keys", `…${testKey.slice(-4)}`).waitFor();
   expect(await page.content()).not.toContain(testKey);
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
-test("a test order arrives while the page is looked at, and the indicators move by themselves", async () => {
+test("a test order appears on an open page, and the indicators update automatically", async () => {
   const watching = await owner.context.newPage();
   await watching.goto("/");
   await indicator(watching, "Test API Status", "Active");
   await indicator(watching, "Connection Test", "No test orders yet");
   await goTo(page, "Orders");
-  await page.getByText("Updates by itself").waitFor();
+  await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
   await page.getByText("No test orders yet").waitFor();
   await placeOrder(testKey, "spice-1");
   await row(page, "Test orders", "spice-1").waitFor();
@@ -100,15 +100,15 @@ test("a test order arrives while the page is looked at, and the indicators move 
     .filter({ hasText: ": done" })
     .waitFor();
   await watching.close();
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
-test("a webhook endpoint is created, and takes its test event", async () => {
+test("a webhook endpoint is created, and receives its test event", async () => {
   await goTo(page, "Webhooks");
   await page.getByRole("link", { name: "Add endpoint" }).click();
   await heading(page, "Add an endpoint");
   await page.getByRole("textbox", { name: "URL" }).fill(receiver.url);
-  await page.getByText("10 of 13 chosen.").waitFor();
+  await page.getByText("10 of 13 selected.").waitFor();
   await page.getByRole("button", { name: "Add endpoint" }).click();
   receiver.secret = await takeSecret(page, "Your signing secret");
   expect(receiver.secret).toMatch(/^whsec_/);
@@ -117,11 +117,11 @@ test("a webhook endpoint is created, and takes its test event", async () => {
   await page.getByText("Last delivery: Never").waitFor();
   await page.getByRole("button", { name: "Send test event" }).click();
   const result = page.getByRole("dialog", { name: "Test event" });
-  await result.getByText("It answered 200").waitFor();
+  await result.getByText("The endpoint answered 200").waitFor();
   await result.getByRole("button", { name: "Close" }).click();
   await page.getByText("Connection test: Passed").waitFor();
   expect(receiver.received.filter((one) => one.verified).map((one) => one.event)).toContain("webhook.test");
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
 test("the test order is simulated to its delivery, and each step's webhook is verified", async () => {
@@ -133,34 +133,34 @@ test("the test order is simulated to its delivery, and each step's webhook is ve
     await simulate.getByRole("button", { name: step, exact: true }).click();
     await page.getByRole("status", { name: "Status" }).getByText(step, { exact: true }).waitFor();
   }
-  await simulate.getByText("The order has come to its end.").waitFor();
+  await simulate.getByText("This order has ended.").waitFor();
   await arrived("spice-1", MOVES);
   const timeline = page.getByRole("list", { name: "Timeline" });
-  const answered = timeline.getByRole("listitem").filter({ hasText: "Received, answered 200" });
+  const answered = timeline.getByRole("listitem").filter({ hasText: "Received (HTTP 200)" });
   await answered.filter({ hasText: "order.delivered" }).waitFor();
   await screenshot(page, "story-test-order");
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
-test("a duplicate and a failure retry are shown as proven, with their requests", async () => {
+test("a duplicate and a failure retry are shown as done, with their requests", async () => {
   await goTo(page, "Overview");
-  const advice = page.getByRole("list", { name: "Advice before going live" }).getByRole("listitem");
+  const advice = page.getByRole("list", { name: "Recommended tests" }).getByRole("listitem");
   const open = advice.filter({ hasText: ": open" });
   await open.nth(1).waitFor();
   const first = await placeOrder(testKey, "spice-2");
   expect((await placeOrder(testKey, "spice-2")).id).toBe(first.id);
   await placeOrder(testKey, "spice-3", { customer: null }, 400);
   await placeOrder(testKey, "spice-3");
-  await until("all of it is proven", async () => (await open.count()) === 0);
+  await until("all tests are done", async () => (await open.count()) === 0);
   expect(await advice.count()).toBe(3);
   for (const words of ["A duplicate request", "A failed request"]) {
     const proven = advice.filter({ hasText: words });
     expect(await proven.getByText(/^req_\w{26}$/).count()).toBeGreaterThan(0);
   }
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
-test("the pickup profile is filled in, and a plan is asked for", async () => {
+test("the pickup profile is completed, and a plan is requested", async () => {
   await goTo(page, "Pickup profile");
   await fillPickupProfile(page);
   await page.getByRole("button", { name: "Save profile" }).click();
@@ -169,12 +169,12 @@ test("the pickup profile is filled in, and a plan is asked for", async () => {
   await goTo(page, "Subscription");
   const standing = page.getByRole("status", { name: "Your subscription" });
   await standing.getByText("No plan yet").waitFor();
-  await page.getByRole("button", { name: "Ask for this: Growth" }).click();
+  await page.getByRole("button", { name: "Request this plan: Growth" }).click();
   await standing.getByText("Requested").waitFor();
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
-test("the operator approves the business, activates its plan and opens live access", async () => {
+test("the operator approves the business, activates its plan and grants live access", async () => {
   await logInAsOperator(operator.page);
   await openBusiness(operator.page, email, "Spice Route");
   await operator.page.getByRole("button", { name: "Approve" }).click();
@@ -183,15 +183,15 @@ test("the operator approves the business, activates its plan and opens live acce
   await operator.page.getByRole("status", { name: "Subscription" }).getByText("Active").waitFor();
   await operator.page.getByRole("button", { name: "Grant live access" }).click();
   await operator.page.getByRole("status", { name: "Live access" }).getByText("Granted").waitFor();
-  await operator.page.getByText("The wallet was never funded").waitFor();
+  await operator.page.getByText("The wallet has not been funded").waitFor();
   await page.getByText("Your plan is active.").waitFor();
-  expect(operator.faults).toEqual([]);
-  expect(owner.faults).toEqual([]);
+  expect(operator.errors).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
-test("the wallet is topped up, and with that live orders are open", async () => {
+test("the wallet is topped up, which unlocks live orders", async () => {
   await goTo(page, "Wallet");
-  await page.getByText("Nothing has been paid in yet.").waitFor();
+  await page.getByText("The wallet has not been funded yet.").waitFor();
   await page.getByRole("button", { name: "Top up" }).click();
   const dialog = page.getByRole("dialog", { name: "Top up the wallet" });
   await dialog.getByLabel("Amount", { exact: true }).fill("500.50");
@@ -199,22 +199,22 @@ test("the wallet is topped up, and with that live orders are open", async () => 
   await page.getByRole("region", { name: "Balance" }).getByText("₹500.50").waitFor();
 
   await goTo(page, "Overview");
-  await page.getByText("All done: live orders are open.").waitFor();
+  await page.getByText("Complete: live orders are unlocked.").waitFor();
   await indicator(page, "Live API Status", "Ready");
   await goTo(page, "API keys");
   liveKey = await createKey(page, "Live", "shop");
   expect(liveKey).toMatch(/^sk_live_waybill_\w{36}$/);
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
-test("a live order is delivered, and its page tells the request, the money, the moves and the webhooks", async () => {
+test("a live order is delivered, and its page shows the request, money, status changes and webhooks", async () => {
   await goTo(page, "Orders");
   await page.getByRole("tab", { name: "Live orders" }).click();
-  await page.getByText("Updates by itself").waitFor();
+  await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
   const order = await placeOrder(liveKey, "spice-live-1");
   await row(page, "Live orders", "spice-live-1").getByRole("link").click();
   await heading(page, "spice-live-1");
-  // The clock of the fleet is wrong: pages show when the service recorded each move.
+  // The fleet's clock is wrong: pages show when the service recorded each event.
   const occurredAt = "2020-01-31T09:30:00Z";
   for (const event of MOVES)
     await report(
@@ -230,25 +230,25 @@ test("a live order is delivered, and its page tells the request, the money, the 
   await request.getByText(`…${liveKey.slice(-4)}`).waitFor();
   await request.getByText(/^req_\w{26}$/).waitFor();
   const money = page.getByRole("region", { name: "Money" });
-  expect(await fact(money, "Taken from the wallet").textContent()).toBe("₹49.00");
+  expect(await fact(money, "Charged to wallet").textContent()).toBe("₹49.00");
   await page.getByRole("region", { name: "Delivery" }).getByText("Ravi Kumar").waitFor();
 
   const timeline = page.getByRole("list", { name: "Timeline" }).getByRole("listitem");
-  const fee = timeline.filter({ hasText: "Delivery fee taken" });
+  const fee = timeline.filter({ hasText: "Delivery fee charged" });
   await fee.getByText("−₹49.00").waitFor();
   await fee.getByText("₹451.50").waitFor();
   for (const move of ["Driver assigned", "Picked up", "Out for delivery", "Delivered"]) {
     await timeline.getByText(move, { exact: true }).waitFor();
   }
   for (const event of ["order.created", ...MOVES]) {
-    await timeline.filter({ hasText: event }).getByText("Received, answered 200").waitFor();
+    await timeline.filter({ hasText: event }).getByText("Received (HTTP 200)").waitFor();
   }
   expect(await page.getByRole("main").textContent()).not.toContain("2020");
   await screenshot(page, "story-live-order");
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
-test("the wallet has paid for it to the paisa, and for nothing else", async () => {
+test("the wallet is charged exactly the delivery fee", async () => {
   await goTo(page, "Wallet");
   await page.getByRole("region", { name: "Balance" }).getByText("₹451.50").waitFor();
   const fee = row(page, "Statement", "spice-live-1");
@@ -262,10 +262,10 @@ test("the wallet has paid for it to the paisa, and for nothing else", async () =
   await indicator(page, "Webhook Connection Test", "Passed");
   await indicator(page, "Subscription Status", "Active");
   await screenshot(page, "story-overview-live");
-  expect(owner.faults).toEqual([]);
+  expect(owner.errors).toEqual([]);
 });
 
-/** Waits until the receiver has these events of an order, and finds them signed by its secret. */
+/** Waits until the receiver has these events of an order, with valid signatures. */
 async function arrived(orderReference: string, events: string[]): Promise<void> {
   const ofOrder = () => receiver.received.filter((one) => one.orderReference === orderReference);
   await until(`${events} of ${orderReference} arrive`, async () => {

@@ -11,7 +11,7 @@ export function useApiKeys() {
   );
 }
 
-/** What changes keys also moves the indicators. */
+/** A changed key also changes the status indicators. */
 function useKeyChange<Input, Output>(change: (input: Input) => Promise<Output>) {
   const client = useQueryClient();
   return useMutation({
@@ -20,7 +20,7 @@ function useKeyChange<Input, Output>(change: (input: Input) => Promise<Output>) 
       client.invalidateQueries({ queryKey: apiKeysKey });
       client.invalidateQueries({ queryKey: ["status"] });
     },
-    // The answer may be a secret: it lives in the page that shows it, and nowhere else.
+    // The response may contain a secret: only the page that shows it keeps it.
     gcTime: 0,
   });
 }

@@ -13,12 +13,12 @@ export interface CashFilter {
 
 export const cashKey = ["cash"] as const;
 
-/** Where the cash of deliveries is; the totals come with each page, those of the first count. */
+/** Cash on delivery by order. Every page carries the totals; the first page's are shown. */
 export function useCash(filter: CashFilter) {
   const list = useCursorList([...cashKey, filter], async (startingAfter) => {
     const query = { ...filter, limit: PAGE_SIZE, startingAfter };
     const page = await answer(api.GET("/v1/portal/cod", { params: { query } }));
-    // Orders are this list's cursor.
+    // The list pages by order id.
     return { ...page, data: page.data.map((cash) => ({ ...cash, id: cash.orderId })) };
   });
   const first = list.data?.pages[0] as { totals?: CashTotals } | undefined;

@@ -1,21 +1,21 @@
 import { type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef } from "react";
 import { useEventStream } from "./event-stream";
-import { reread } from "./reread";
+import { refetchQuery } from "./refetch";
 
-/** How often it is asked where the server's events do not come through. */
-const POLL_ALONE_MS = 15_000;
-/** However often something changes, these are not read more often. */
+/** Polling interval while the event stream is down. */
+const POLL_WITHOUT_STREAM_MS = 15_000;
+/** Limits reloads when changes come fast. */
 const RELOAD_PAUSE_MS = 2_000;
 
-/** Reads these again when something of the business changes, wherever it was changed. `keys` must stay the same. */
+/** Refetches these queries when any data of the business changes. `keys` must keep its identity between renders. */
 export function useReloadOnChange(keys: readonly QueryKey[]) {
   const client = useQueryClient();
   const timer = useRef<number | undefined>(undefined);
   const reloadSoon = useCallback(() => {
     timer.current ??= window.setTimeout(() => {
       timer.current = undefined;
-      for (const queryKey of keys) void reread(client, queryKey);
+      for (const queryKey of keys) void refetchQuery(client, queryKey);
     }, RELOAD_PAUSE_MS);
   }, [client, keys]);
   useEffect(
@@ -28,7 +28,7 @@ export function useReloadOnChange(keys: readonly QueryKey[]) {
   const isStreaming = useEventStream("/v1/portal/status/stream", "changed", reloadSoon);
   useEffect(() => {
     if (isStreaming) return;
-    const poll = window.setInterval(() => !document.hidden && reloadSoon(), POLL_ALONE_MS);
+    const poll = window.setInterval(() => !document.hidden && reloadSoon(), POLL_WITHOUT_STREAM_MS);
     return () => window.clearInterval(poll);
   }, [isStreaming, reloadSoon]);
 }

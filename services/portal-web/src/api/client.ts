@@ -5,7 +5,7 @@ import { errorBody, send } from "./send";
 
 export type { MaybeOptionalInit };
 
-/** Every call of the pages goes through this client, to the origin that the pages came from. */
+/** The portal's only HTTP client. It calls the portal's own origin. */
 export const api = createClient<paths>({ baseUrl: "", credentials: "same-origin", fetch: send });
 
 interface Outcome<T> {
@@ -14,7 +14,7 @@ interface Outcome<T> {
   response: Response;
 }
 
-/** The answer of a call, or an `ApiFailure` thrown. */
+/** Returns the response body, or throws an `ApiFailure`. */
 export async function answer<T>(call: Promise<Outcome<T>>): Promise<T> {
   let outcome: Outcome<T>;
   try {

@@ -1,9 +1,9 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { setPlace } from "../format/place";
+import { setRegion } from "../format/region";
 import { answer, api } from "./client";
 import type { PortalConfig } from "./types";
 
-/** What the pages show until the server has said how this installation is called. */
+/** Used until the server's configuration arrives. */
 const UNKNOWN: PortalConfig = {
   brand: { name: "Delivery portal", accentColor: "#3b5bdb" },
   headerPrefix: "Service",
@@ -20,13 +20,13 @@ export const configQuery = queryOptions({
   queryKey: ["config"],
   queryFn: async () => {
     const config = await answer(api.GET("/v1/portal/config"));
-    setPlace(config);
+    setRegion(config);
     return config;
   },
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** The API's documentation, which order-api serves next to the API. */
+/** order-api serves the documentation next to the API. */
 export function docsUrl({ apiBaseUrl }: PortalConfig, guide?: "webhooks"): string {
   const docs = apiBaseUrl.replace(/\/v1$/, "/docs");
   return guide ? `${docs}/${guide}` : docs;

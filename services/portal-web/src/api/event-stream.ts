@@ -4,14 +4,14 @@ import { checkSession, sessionKey } from "./session";
 import { SharedStream } from "./shared-stream";
 import type { Session } from "./types";
 
-/** One per address and user, however many parts of a page follow it. */
+/** One stream per URL and user, shared by all components that subscribe to it. */
 const streams = new Map<string, SharedStream>();
 
 /**
- * Follows server-sent events of one kind while the page is shown; tells whether the stream is open.
+ * Subscribes to server-sent events of one kind while the component is mounted. Returns whether the stream is open.
  *
- * A stream ends with the session that it was opened in: whether that has ended is asked at each break.
- * `onEvent` is also called when a stream comes back, with `null`: what happened meanwhile was not heard.
+ * The server closes a stream when its session ends, so each lost connection triggers a session check. After a
+ * reconnect, `onEvent` receives `null`: events may have been missed.
  */
 export function useEventStream(url: string, event: string, onEvent: (data: string | null) => void): boolean {
   const client = useQueryClient();
@@ -21,23 +21,23 @@ export function useEventStream(url: string, event: string, onEvent: (data: strin
     handler.current = onEvent;
   }, [onEvent]);
   useEffect(() => {
-    const follow = {
+    const subscriber = {
       event,
       onEvent: (data: string | null) => handler.current(data),
       onOpenChange: setIsOpen,
       onBreak: () => checkSession(client),
     };
     const user = client.getQueryData<Session | null>(sessionKey)?.userId ?? "";
-    const stop = streamOf(url, user).follow(follow);
+    const unsubscribe = streamOf(url, user).subscribe(subscriber);
     return () => {
-      stop();
+      unsubscribe();
       setIsOpen(false);
     };
   }, [client, url, event]);
   return isOpen;
 }
 
-/** A tab in which somebody else is logged in by now hears nothing of this user's. */
+/** Named by user: tabs of different users never share a stream. */
 function streamOf(url: string, user: string): SharedStream {
   const name = `${url} ${user}`;
   const known = streams.get(name);

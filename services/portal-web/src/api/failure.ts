@@ -1,15 +1,15 @@
-import type { ErrorBody, Fault } from "./types";
+import type { ErrorBody, FieldError } from "./types";
 
-/** A call that was refused or never answered, in words that a person can act on. */
+/** A failed API call: rejected, or without a response. Its message is written for users. */
 export class ApiFailure extends Error {
-  /** 0 when no answer came. */
+  /** 0 without a response. */
   readonly status: number;
   readonly code: string;
   readonly requestId: string | null;
-  readonly faults: Fault[];
-  /** After how many seconds it may be tried again, if the server said so. */
+  readonly fieldErrors: FieldError[];
+  /** From the Retry-After header. */
   readonly retryAfterSeconds: number | null;
-  /** The whole body, for what one kind of refusal says besides (`missing`, `requiredRole`, …). */
+  /** The whole body, with the fields of single error codes (`missing`, `requiredRole`, …). */
   readonly body: Partial<ErrorBody> & Record<string, unknown>;
 
   constructor(status: number, body: Partial<ErrorBody>, retryAfterSeconds: number | null = null) {
@@ -18,41 +18,41 @@ export class ApiFailure extends Error {
     this.status = status;
     this.code = body.code ?? (status === 0 ? "unreachable" : "unknown");
     this.requestId = body.requestId ?? null;
-    this.faults = body.errors ?? [];
+    this.fieldErrors = body.errors ?? [];
     this.retryAfterSeconds = retryAfterSeconds;
     this.body = body as Partial<ErrorBody> & Record<string, unknown>;
   }
 
-  /** What would have changed something, and was not even tried. */
+  /** A write that was not sent because the browser is offline. */
   static offline(): ApiFailure {
-    return new ApiFailure(0, { code: "offline", message: "You are offline: nothing was sent." });
+    return new ApiFailure(0, { code: "offline", message: "You are offline. Nothing was sent." });
   }
 
-  /** What changes something, and was sent: the answer was lost, or does not say whether it was done. */
+  /** A write whose outcome is unknown: no response, or a 5xx. */
   static uncertain(status: number, body: Partial<ErrorBody> = {}): ApiFailure {
-    const why = status === 0 ? "No answer came" : "The service did not get through with it";
-    const message = `${why}, so it is not known whether this was done. Look whether it shows before you try again.`;
+    const why = status === 0 ? "The service did not respond" : "The service reported an error";
+    const message = `${why}. The change may or may not have taken effect. Check before you try again.`;
     return new ApiFailure(status, { ...body, code: UNCERTAIN, message });
   }
 
-  /** A read that was given up. */
+  /** A read that timed out. */
   static tooSlow(): ApiFailure {
-    const message = "No answer came in time. A service may be slow or stopped. Try again in a moment.";
+    const message = "The request timed out. A service may be slow or down. Try again in a moment.";
     return new ApiFailure(0, { code: "too_slow", message });
   }
 }
 
 const UNCERTAIN = "outcome_unknown";
 
-/** Whether something may have been changed although it failed. */
+/** Whether a failed write may have taken effect. */
 export function isUncertain(error: unknown): boolean {
   return isCode(error, UNCERTAIN);
 }
 
-/** A 401 that is about what was typed, and not about the session. */
+/** Codes of a 401 for wrong credentials. Any other 401 means that the session has ended. */
 const WRONG_CREDENTIALS = ["invalid_credentials", "operator_token_invalid", "operator_logged_out"];
 
-/** Whether the session has ended, so that logging in again is the way on. */
+/** Whether the session has ended and the user must log in again. */
 export function isLoggedOut(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 401 && !WRONG_CREDENTIALS.includes(error.code);
 }
@@ -61,16 +61,16 @@ export function isCode(error: unknown, code: string): boolean {
   return error instanceof ApiFailure && error.code === code;
 }
 
-/** Anything that was thrown, as a failure. */
+/** Converts any thrown value. */
 export function asFailure(error: unknown): ApiFailure {
   if (error instanceof ApiFailure) return error;
   return new ApiFailure(0, {});
 }
 
 function fallbackMessage(status: number): string {
-  if (status === 0) return "No answer came. Check your connection, then try again.";
+  if (status === 0) return "The service did not respond. Check your connection, then try again.";
   if (status === 429) return "Too many requests. Wait a moment, then try again.";
-  if (status >= 500) return "The service cannot answer right now. Try again in a moment.";
-  if (status === 404) return "There is nothing here, or not any more.";
-  return "That was refused. Reload the page and try again.";
+  if (status >= 500) return "The service is unavailable right now. Try again in a moment.";
+  if (status === 404) return "Not found. It may have been deleted.";
+  return "The request was rejected. Reload the page and try again.";
 }

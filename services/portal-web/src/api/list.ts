@@ -1,10 +1,10 @@
 import { type QueryKey, useInfiniteQuery } from "@tanstack/react-query";
 import type { List } from "./types";
 
-/** How many rows a page of a list asks for. */
+/** Rows per page of a list. */
 export const PAGE_SIZE = 25;
 
-/** A list that is read page by page, as it is shown. */
+/** The parts of a paginated query that list components use. */
 export interface PagedList<T> {
   rows: T[];
   error: unknown;
@@ -16,7 +16,7 @@ export interface PagedList<T> {
   refetch: () => unknown;
 }
 
-/** A list that is read on from its last id, page by page. */
+/** A cursor-paginated list: the last id of a page is the cursor of the next one. */
 export function useCursorList<T extends { id: string }, Page extends List<T> = List<T>>(
   queryKey: QueryKey,
   read: (startingAfter: string | undefined) => Promise<Page & List<T>>,
@@ -33,7 +33,7 @@ export function useCursorList<T extends { id: string }, Page extends List<T> = L
   return { ...query, rows: rowsOf(query.data?.pages) };
 }
 
-/** The services whose part of any page that was read is not there. */
+/** Services whose data is missing from any loaded page. */
 export function missingOf(pages: { incomplete?: string[] }[] = []): string[] {
   return [...new Set(pages.flatMap((page) => page.incomplete ?? []))];
 }

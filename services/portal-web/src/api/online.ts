@@ -1,7 +1,7 @@
 import { onlineManager } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 
-/** Whether the browser has a connection, as far as it knows. */
+/** Whether the browser reports a network connection. */
 export function useIsOnline(): boolean {
   return useSyncExternalStore(
     (onChange) => onlineManager.subscribe(onChange),

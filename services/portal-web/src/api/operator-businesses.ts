@@ -13,7 +13,7 @@ export type BusinessChange = components["schemas"]["ChangeBusiness"];
 const businessesKey = [...operatorKey, "businesses"] as const;
 const businessKey = (id: string) => [...operatorKey, "business", id] as const;
 
-/** What happens to a business, its owner sees at once; the console looks this often. */
+/** The operator console has no event stream, so it polls. */
 const POLL_MS = 15_000;
 
 export function useBusinesses(filter: BusinessFilter) {
@@ -66,30 +66,30 @@ export function useBusinessAuditLog(id: string) {
   );
 }
 
-/** Whatever changes a business shows in the list and in all that is known of it. */
-function useBusinessAct<Input, Output>(id: string, act: (input: Input) => Promise<Output>) {
+/** Invalidates the business and the list after each change. */
+function useBusinessMutation<Input, Output>(id: string, act: (input: Input) => Promise<Output>) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: act,
-    // A refusal can mean that the business is not what is shown any more.
+    // A rejection can mean that the shown data is stale.
     onSettled: () =>
       Promise.all([
         client.invalidateQueries({ queryKey: businessKey(id) }),
         client.invalidateQueries({ queryKey: businessesKey }),
       ]),
-    // An answer may be a link that lets its holder in.
+    // The response may contain a link that grants access.
     gcTime: 0,
   });
 }
 
 export function useChangeBusiness(id: string) {
-  return useBusinessAct(id, (body: BusinessChange) =>
+  return useBusinessMutation(id, (body: BusinessChange) =>
     operatorAnswer(api.PATCH("/v1/operator/businesses/{id}", { params: { path: { id } }, body })),
   );
 }
 
 export function useCreditWallet(id: string) {
-  return useBusinessAct(id, (body: { amountPaise: number; reference: string }) =>
+  return useBusinessMutation(id, (body: { amountPaise: number; reference: string }) =>
     operatorAnswer(
       api.POST("/v1/operator/businesses/{id}/wallet/credits", { params: { path: { id } }, body }),
     ),
@@ -97,7 +97,7 @@ export function useCreditWallet(id: string) {
 }
 
 export function useMakeResetLink(id: string) {
-  return useBusinessAct(id, (email: string) =>
+  return useBusinessMutation(id, (email: string) =>
     operatorAnswer(
       api.POST("/v1/operator/businesses/{id}/password-resets", { params: { path: { id } }, body: { email } }),
     ),

@@ -8,7 +8,7 @@ export type { FoundOrder } from "./types";
 export type BusinessCash = components["schemas"]["BusinessCash"];
 
 const TIMELINE_PAGE_SIZE = 100;
-/** An order that is looked at may move meanwhile. */
+/** The operator console has no event stream, so it polls. */
 const POLL_MS = 10_000;
 
 /** Orders of all businesses with this id, tracking code or reference. */
@@ -43,7 +43,7 @@ export function useCashOfAll() {
   });
 }
 
-/** Orders whose cash is not what it should be, of all businesses. */
+/** Orders of all businesses with a cash discrepancy. */
 export function useDiscrepancies() {
   return useCursorList([...operatorKey, "discrepancies"], async (startingAfter) => {
     const query = { limit: PAGE_SIZE, startingAfter };

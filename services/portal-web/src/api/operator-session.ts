@@ -2,19 +2,19 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/r
 import { answer, api } from "./client";
 import { ApiFailure, isCode } from "./failure";
 
-/** The start of all keys of the console, so that logging out forgets them together. */
+/** Prefix of all query keys of the console, so that logging out removes them together. */
 export const operatorKey = ["operator"] as const;
 export const operatorSessionKey = [...operatorKey, "session"] as const;
 
 const LOGGED_OUT = "operator_logged_out";
 
-/** As `answer`; a 401 here is about the operator's log-in, not about that of a portal user in the same browser. */
+/** Like `answer`, but a 401 ends the operator's session, not that of a portal user in the same browser. */
 export async function operatorAnswer<T>(call: Parameters<typeof answer<T>>[0]): Promise<T> {
   try {
     return await answer(call);
   } catch (error) {
     if (!(error instanceof ApiFailure) || error.status !== 401) throw error;
-    const message = "The console’s log-in has ended. Log in again.";
+    const message = "Your session has ended. Log in again.";
     throw new ApiFailure(401, { ...error.body, code: LOGGED_OUT, message });
   }
 }
@@ -23,7 +23,7 @@ export function isOperatorLoggedOut(error: unknown): boolean {
   return isCode(error, LOGGED_OUT);
 }
 
-/** When the operator's log-in ends; `null` for nobody. */
+/** When the operator's session ends; `null` without a session. */
 const operatorSessionQuery = queryOptions({
   queryKey: operatorSessionKey,
   queryFn: async (): Promise<{ expiresAt: string } | null> => {
@@ -49,13 +49,13 @@ export function useOperatorLogIn() {
         return await answer(api.POST("/v1/operator/session", { body: { token } }));
       } catch (error) {
         if (!(error instanceof ApiFailure) || error.code !== "operator_token_invalid") throw error;
-        // The server's words are for programs that send the token in a header.
-        const message = "That is not the operator’s token. Check it, then try again.";
+        // The server's message is for programs that send the token in a header.
+        const message = "The operator token is wrong. Check it, then try again.";
         throw new ApiFailure(401, { code: error.code, message });
       }
     },
     onSuccess: (session) => client.setQueryData(operatorSessionKey, session),
-    // The token was sent, and stays nowhere.
+    // The token must not stay in memory.
     gcTime: 0,
   });
 }

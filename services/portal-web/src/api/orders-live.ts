@@ -1,34 +1,34 @@
-// Orders that move or arrive while their list is shown, put into the list as it is.
+// Merges new orders and status changes into a loaded list.
 import type { InfiniteData } from "@tanstack/react-query";
 import type { Order } from "./orders";
 import type { List } from "./types";
 
 export type OrderPages = InfiniteData<List<Order>, string | undefined>;
 
-/** What the stream tells of an order after an event. */
-export type MovedOrder = Pick<Order, "id" | "status" | "codStatus" | "mode"> & {
+/** One order event of the stream. */
+export type OrderUpdate = Pick<Order, "id" | "status" | "codStatus" | "mode"> & {
   event: string;
   recordedAt: string;
 };
 
-/** A list that only grows by what arrives is cut at this length; the rest is read again on request. */
+/** Limits a first page that grows by new orders; “Show more” loads the rest again. */
 const LIVE_ROWS_MAX = 200;
 
 export function isListed(pages: OrderPages, id: string): boolean {
   return pages.pages.some((page) => page.data.some((order) => order.id === id));
 }
 
-/** The list with the order's new state in its place. */
-export function withMove(pages: OrderPages, moved: MovedOrder): OrderPages {
+/** The list with the order's new status. */
+export function withUpdate(pages: OrderPages, update: OrderUpdate): OrderPages {
   return mapOrders(pages, (order) =>
-    order.id === moved.id
-      ? { ...order, status: moved.status, codStatus: moved.codStatus, updatedAt: moved.recordedAt }
+    order.id === update.id
+      ? { ...order, status: update.status, codStatus: update.codStatus, updatedAt: update.recordedAt }
       : order,
   );
 }
 
 /**
- * The list with the newest page before it; `null` when the two do not meet, so that something would be missing between.
+ * The list with the newest page merged in; `null` if orders between the two would be missing.
  */
 export function withNewest(known: OrderPages, newest: List<Order>): OrderPages | null {
   const [first, ...rest] = known.pages;

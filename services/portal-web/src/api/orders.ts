@@ -3,8 +3,8 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { answer, api } from "./client";
 import { useEventStream } from "./event-stream";
 import { missingOf, PAGE_SIZE, useCursorList } from "./list";
-import { isListed, type MovedOrder, type OrderPages, withMove, withNewest } from "./orders-live";
-import { reread } from "./reread";
+import { isListed, type OrderPages, type OrderUpdate, withNewest, withUpdate } from "./orders-live";
+import { refetchQuery } from "./refetch";
 import type { components } from "./schema";
 import type { Mode } from "./types";
 
@@ -16,7 +16,7 @@ export type TimelineEntry = Schemas["TimelineEntry"];
 export interface OrderFilter {
   mode: Mode;
   status?: Order["status"];
-  /** An order's id, tracking code or reference, exactly. */
+  /** An exact order id, tracking code or reference. */
   search?: string;
 }
 
@@ -25,12 +25,12 @@ const listKey = (filter: OrderFilter) => [...ordersKey, "list", filter] as const
 const orderKey = (id: string) => [...ordersKey, "one", id] as const;
 const timelineKey = (id: string) => [...ordersKey, "timeline", id] as const;
 
-/** While the stream is open, as a second string to the bow; and when it is not. */
-const POLL_BESIDE_STREAM_MS = 60_000;
-const POLL_ALONE_MS = 5_000;
-/** However many orders arrive, the list's head is not read more often. */
+/** Polling intervals with and without an open stream. With one, polling only makes up for lost events. */
+const POLL_WITH_STREAM_MS = 60_000;
+const POLL_WITHOUT_STREAM_MS = 5_000;
+/** Limits reads of the first page when many orders arrive. */
 const MERGE_PAUSE_MS = 500;
-/** More than are in sight at once. */
+/** More new orders than a screen shows. */
 const ARRIVED_MAX = 100;
 const NONE: ReadonlySet<string> = new Set();
 const TIMELINE_PAGE_SIZE = 100;
@@ -41,28 +41,28 @@ function readOrders(filter: OrderFilter, startingAfter?: string) {
   );
 }
 
-/** Orders that arrive and move by themselves; `arrived` has those that the stream announced while the page was open. */
+/** A live list of orders. `arrived` has the ids of orders created while the page is open. */
 export function useLiveOrders(filter: OrderFilter) {
   const client = useQueryClient();
   const list = useCursorList(listKey(filter), (startingAfter) => readOrders(filter, startingAfter));
   const [arrived, setArrived] = useState<ReadonlySet<string>>(NONE);
-  const mergeSoon = useSoon(() => mergeNewest(client, filter));
-  const isStreaming = useOrderStream(filter.mode, (moved) => {
+  const mergeSoon = useThrottled(() => mergeNewest(client, filter));
+  const isStreaming = useOrderStream(filter.mode, (update) => {
     const key = listKey(filter);
     const known = client.getQueryData<OrderPages>(key);
-    if (moved?.event === "order.created")
-      setArrived((before) => new Set([...before, moved.id].slice(-ARRIVED_MAX)));
-    if (moved && known && isListed(known, moved.id)) client.setQueryData(key, withMove(known, moved));
+    if (update?.event === "order.created")
+      setArrived((before) => new Set([...before, update.id].slice(-ARRIVED_MAX)));
+    if (update && known && isListed(known, update.id)) client.setQueryData(key, withUpdate(known, update));
     else mergeSoon();
   });
-  usePolling(mergeSoon, isStreaming ? POLL_BESIDE_STREAM_MS : POLL_ALONE_MS);
+  usePolling(mergeSoon, isStreaming ? POLL_WITH_STREAM_MS : POLL_WITHOUT_STREAM_MS);
   return { ...list, isStreaming, arrived };
 }
 
-/** Follows the orders of one mode; `null` when some may have been missed. */
-export function useOrderStream(mode: Mode, onMove: (moved: MovedOrder | null) => void): boolean {
+/** Streams the updates of one mode's orders; `null` means that some may have been missed. */
+export function useOrderStream(mode: Mode, onUpdate: (update: OrderUpdate | null) => void): boolean {
   return useEventStream(`/v1/portal/orders/stream?mode=${mode}`, "order", (data) => {
-    onMove(data === null ? null : (JSON.parse(data) as MovedOrder));
+    onUpdate(data === null ? null : (JSON.parse(data) as OrderUpdate));
   });
 }
 
@@ -73,15 +73,15 @@ async function mergeNewest(client: QueryClient, filter: OrderFilter) {
     const known = client.getQueryData<OrderPages>(key);
     const merged = known && withNewest(known, newest);
     if (merged) client.setQueryData(key, merged);
-    else await reread(client, key);
+    else await refetchQuery(client, key);
   } catch {
-    // The list's own read tells what is wrong, and is tried again.
-    await reread(client, key);
+    // The list's own query shows the error and can be retried.
+    await refetchQuery(client, key);
   }
 }
 
-/** Calls `act` a moment after it was first asked for, once for all that ask meanwhile. */
-function useSoon(act: () => void): () => void {
+/** Throttles `act`: all calls within the pause run it once. */
+function useThrottled(act: () => void): () => void {
   const timer = useRef<number | undefined>(undefined);
   const latest = useRef(act);
   useEffect(() => {
@@ -111,7 +111,7 @@ export function useOrder(id: string) {
   });
 }
 
-/** The order's timeline, read again while something of it is under way. */
+/** The order's timeline, polled while it can still change. */
 export function useTimeline(id: string, pollMs: (entries: TimelineEntry[]) => number | false) {
   const list = useCursorList(
     timelineKey(id),
@@ -124,17 +124,17 @@ export function useTimeline(id: string, pollMs: (entries: TimelineEntry[]) => nu
   return { ...list, missing: missingOf(list.data?.pages) };
 }
 
-/** Keeps an order and its timeline as they are, by the stream. */
+/** Keeps an order and its timeline up to date by the stream. */
 export function useFollowOrder(order: Order) {
   const client = useQueryClient();
-  useOrderStream(order.mode, (moved) => {
-    if (moved === null || moved.id === order.id) invalidateOrder(client, order.id);
+  useOrderStream(order.mode, (update) => {
+    if (update === null || update.id === order.id) invalidateOrder(client, order.id);
   });
 }
 
 function invalidateOrder(client: QueryClient, id: string) {
-  void reread(client, orderKey(id));
-  void reread(client, timelineKey(id));
+  void refetchQuery(client, orderKey(id));
+  void refetchQuery(client, timelineKey(id));
 }
 
 export function useAcceptedRequest(id: string) {
@@ -145,7 +145,7 @@ export function useAcceptedRequest(id: string) {
   });
 }
 
-/** Whatever changes an order shows in it, in its timeline and in the lists. */
+/** Invalidates the order, its timeline and the lists after each change. */
 function useOrderChange<Input, Output>(id: string, change: (input: Input) => Promise<Output>) {
   const client = useQueryClient();
   return useMutation({
@@ -157,7 +157,7 @@ function useOrderChange<Input, Output>(id: string, change: (input: Input) => Pro
   });
 }
 
-/** One event, or `auto`: all the way by itself. */
+/** Simulates one event, or with `auto` the rest of the delivery. */
 export function useSimulate(id: string) {
   return useOrderChange(id, (event: string) =>
     answer(api.POST("/v1/portal/orders/{id}/simulate", { params: { path: { id } }, body: { event } })),

@@ -5,23 +5,23 @@ import type { Session } from "./types";
 
 export const sessionKey = ["session"] as const;
 
-/** By whom all that is kept was read: another tab may have logged somebody else in meanwhile. */
-let readBy: string | null = null;
+/** The user whose data is cached. Another tab may have logged in a different user. */
+let cachedUser: string | null = null;
 
-function forgetAll(client: QueryClient) {
+function clearCache(client: QueryClient) {
   client.removeQueries({
     predicate: ({ queryKey: [kind] }) => kind !== "config" && kind !== "session",
   });
 }
 
-/** Who is logged in; `null` for nobody. */
+/** The current session, or `null`. */
 export const sessionQuery = queryOptions({
   queryKey: sessionKey,
   queryFn: async ({ client }): Promise<Session | null> => {
     try {
       const session = await answer(api.GET("/v1/portal/session"));
-      if (session.userId !== readBy) forgetAll(client);
-      readBy = session.userId;
+      if (session.userId !== cachedUser) clearCache(client);
+      cachedUser = session.userId;
       return session;
     } catch (error) {
       if (isLoggedOut(error)) return null;
@@ -29,13 +29,13 @@ export const sessionQuery = queryOptions({
     }
   },
   staleTime: 60_000,
-  // It may have ended meanwhile, in another tab for instance.
+  // The session may have ended in another tab.
   refetchOnWindowFocus: "always",
 });
 
-/** Asks again who is logged in; once, however many ask. */
+/** Refetches the session. Concurrent calls share one fetch. */
 export function checkSession(client: QueryClient) {
-  // What cannot be told now changes nothing: the page that is shown reads on, and tells what is wrong.
+  // If this fails, the page stays: its own queries report the problem.
   client.fetchQuery({ ...sessionQuery, staleTime: 0 }).catch(() => undefined);
 }
 
@@ -43,38 +43,38 @@ export function useSessionQuery() {
   return useQuery(sessionQuery);
 }
 
-/** Whatever opens a session forgets what the one before had read. */
-function useOpensSession<Input>(open: (input: Input) => Promise<Session>) {
+/** Clears the previous user's cached data when a session opens. */
+function useOpenSession<Input>(open: (input: Input) => Promise<Session>) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: open,
     onSuccess: (session) => {
-      forgetAll(client);
-      readBy = session.userId;
+      clearCache(client);
+      cachedUser = session.userId;
       client.setQueryData(sessionKey, session);
     },
   });
 }
 
 export function useSignUp() {
-  return useOpensSession((body: { businessName: string; email: string; password: string }) =>
+  return useOpenSession((body: { businessName: string; email: string; password: string }) =>
     answer(api.POST("/v1/portal/accounts", { body })),
   );
 }
 
 export function useLogIn() {
-  return useOpensSession((body: { email: string; password: string }) =>
+  return useOpenSession((body: { email: string; password: string }) =>
     answer(api.POST("/v1/portal/session", { body })),
   );
 }
 
 export function useAcceptInvitation() {
-  return useOpensSession((body: { token: string; password: string }) =>
+  return useOpenSession((body: { token: string; password: string }) =>
     answer(api.POST("/v1/portal/invitations/accept", { body })),
   );
 }
 
-/** The page is loaded anew afterwards, so that nothing of the account stays in the browser's memory. */
+/** Reloads the page afterwards, so that no account data stays in memory. */
 export function useLogOut() {
   return useMutation({
     mutationFn: () => answer(api.DELETE("/v1/portal/session")),
@@ -92,7 +92,7 @@ export function useInvitationPreview(token: string) {
   });
 }
 
-/** Whether a link to choose a new password would work. */
+/** Checks whether a password reset link is valid. */
 export function useResetLink(token: string) {
   return useQuery({
     queryKey: ["reset-link", token],
@@ -106,7 +106,7 @@ export function useResetLink(token: string) {
   });
 }
 
-export function useAskForReset() {
+export function useRequestReset() {
   return useMutation({
     mutationFn: (body: { email: string }) => answer(api.POST("/v1/portal/password-resets", { body })),
   });

@@ -1,92 +1,92 @@
-import { TabLine } from "./tab-line";
+import { TabChannel } from "./tab-channel";
 
 const RECONNECT_FIRST_MS = 2_000;
 const RECONNECT_MAX_MS = 60_000;
-/** A stream outlives its last follower by this much, since the next page often follows it again. */
+/** Delay before an unused stream is closed: the next page often subscribes to it again. */
 const LINGER_MS = 1_000;
 
-export interface Follower {
+export interface Subscriber {
   event: string;
   onEvent: (data: string | null) => void;
   onOpenChange: (isOpen: boolean) => void;
-  /** The connection ended, or was refused. */
+  /** The connection was lost or rejected. */
   onBreak: () => void;
 }
 
-/** What the tab that holds the connection says to the others, and `hello` the others to it. */
-type Word =
+/** Messages between tabs. `hello` goes to the tab with the connection; all others come from it. */
+type TabMessage =
   | { kind: "hello"; events: string[] }
   | { kind: "open"; isOpen: boolean }
-  /** Without data, something may have happened that was not heard. */
+  /** With `null`, events may have been missed. */
   | { kind: "event"; event: string | null; data: string | null }
   | { kind: "break" };
 
 /**
- * One connection for server-sent events, and all who follow it, in whichever tabs: browsers allow few connections to one
- * host. One tab holds it; when that tab is closed, another takes its place.
+ * One connection for server-sent events, shared by all tabs, because browsers limit connections per host. One tab holds
+ * it; when that tab closes, another one takes over.
  */
 export class SharedStream {
   readonly #url: string;
   readonly #onClosed: () => void;
-  readonly #followers = new Set<Follower>();
-  readonly #line: TabLine<Word>;
-  /** What the connection listens to so far. */
+  readonly #subscribers = new Set<Subscriber>();
+  readonly #channel: TabChannel<TabMessage>;
+  /** The events that the connection listens to. */
   #events = new Set<string>();
   #source: EventSource | null = null;
   #isOpen = false;
   #wasOpen = false;
-  #wait = RECONNECT_FIRST_MS;
+  #delay = RECONNECT_FIRST_MS;
   #reconnect: number | undefined;
   #linger: number | undefined;
 
-  /** Only tabs with the same name share it. */
+  /** Tabs share the connection by `name`. */
   constructor(url: string, name: string, onClosed: () => void) {
     this.#url = url;
     this.#onClosed = onClosed;
-    this.#line = new TabLine<Word>(
+    this.#channel = new TabChannel<TabMessage>(
       name,
-      (word) => this.#hear(word),
-      () => this.#lead(),
+      (message) => this.#receive(message),
+      () => this.#takeOver(),
     );
   }
 
-  /** Gives the function that ends it. */
-  follow(follower: Follower): () => void {
+  /** Returns the function that unsubscribes. */
+  subscribe(subscriber: Subscriber): () => void {
     window.clearTimeout(this.#linger);
-    this.#followers.add(follower);
-    this.#listen(follower.event);
-    if (!this.#source) this.#line.say({ kind: "hello", events: [...this.#events] });
-    follower.onOpenChange(this.#isOpen);
+    this.#subscribers.add(subscriber);
+    this.#listen(subscriber.event);
+    if (!this.#source) this.#channel.send({ kind: "hello", events: [...this.#events] });
+    subscriber.onOpenChange(this.#isOpen);
     return () => {
-      this.#followers.delete(follower);
-      if (this.#followers.size === 0) this.#linger = window.setTimeout(() => this.#close(), LINGER_MS);
+      this.#subscribers.delete(subscriber);
+      if (this.#subscribers.size === 0) this.#linger = window.setTimeout(() => this.#close(), LINGER_MS);
     };
   }
 
-  /** From now on this tab holds the connection. */
-  #lead() {
+  /** Makes this tab hold the connection. */
+  #takeOver() {
     this.#setOpen(false);
     this.#connect();
   }
 
-  /** To every tab, this one included. */
-  #tell(word: Word) {
-    this.#line.say(word);
-    this.#hear(word);
+  /** Sends to all tabs, including this one. */
+  #broadcast(message: TabMessage) {
+    this.#channel.send(message);
+    this.#receive(message);
   }
 
-  #hear(word: Word) {
-    if (word.kind === "hello") {
+  #receive(message: TabMessage) {
+    if (message.kind === "hello") {
       if (!this.#source) return;
-      for (const event of word.events) this.#listen(event);
-      this.#line.say({ kind: "open", isOpen: this.#isOpen });
-    } else if (word.kind === "open") {
-      this.#setOpen(word.isOpen);
-    } else if (word.kind === "break") {
-      for (const follower of this.#followers) follower.onBreak();
+      for (const event of message.events) this.#listen(event);
+      this.#channel.send({ kind: "open", isOpen: this.#isOpen });
+    } else if (message.kind === "open") {
+      this.#setOpen(message.isOpen);
+    } else if (message.kind === "break") {
+      for (const subscriber of this.#subscribers) subscriber.onBreak();
     } else {
-      for (const follower of this.#followers) {
-        if (word.event === null || word.event === follower.event) follower.onEvent(word.data);
+      for (const subscriber of this.#subscribers) {
+        if (message.event === null || message.event === subscriber.event) subscriber.onEvent(message.data);
       }
     }
   }
@@ -109,43 +109,43 @@ export class SharedStream {
   #relay(source: EventSource, event: string) {
     source.addEventListener(event, (message) => {
       const { data } = message as MessageEvent<string>;
-      this.#tell({ kind: "event", event, data });
+      this.#broadcast({ kind: "event", event, data });
     });
   }
 
   #opened() {
-    this.#wait = RECONNECT_FIRST_MS;
+    this.#delay = RECONNECT_FIRST_MS;
     const isBack = this.#wasOpen;
-    this.#tell({ kind: "open", isOpen: true });
+    this.#broadcast({ kind: "open", isOpen: true });
     if (isBack) this.#missed();
   }
 
-  /** Something may have happened that was not heard. */
+  /** Events may have been missed. */
   #missed() {
-    this.#tell({ kind: "event", event: null, data: null });
+    this.#broadcast({ kind: "event", event: null, data: null });
   }
 
-  /** At a time of its own: browsers that lost their connections together do not all come back at once. */
+  /** Reconnects after a random delay, so that browsers that lost the connection together do not return together. */
   #failed(source: EventSource) {
     const wasRefused = source.readyState === EventSource.CLOSED;
     source.close();
-    this.#tell({ kind: "open", isOpen: false });
-    this.#tell({ kind: "break" });
-    const pause = this.#wait * (0.5 + Math.random());
+    this.#broadcast({ kind: "open", isOpen: false });
+    this.#broadcast({ kind: "break" });
+    const pause = this.#delay * (0.5 + Math.random());
     this.#reconnect = window.setTimeout(() => this.#connect(), pause);
-    if (wasRefused) this.#wait = Math.min(this.#wait * 2, RECONNECT_MAX_MS);
+    if (wasRefused) this.#delay = Math.min(this.#delay * 2, RECONNECT_MAX_MS);
   }
 
   #setOpen(isOpen: boolean) {
     this.#isOpen = isOpen;
     this.#wasOpen ||= isOpen;
-    for (const follower of this.#followers) follower.onOpenChange(isOpen);
+    for (const subscriber of this.#subscribers) subscriber.onOpenChange(isOpen);
   }
 
   #close() {
     window.clearTimeout(this.#reconnect);
     this.#source?.close();
-    this.#line.leave();
+    this.#channel.leave();
     this.#onClosed();
   }
 }

@@ -3,38 +3,38 @@ import { useCallback } from "react";
 import { apiKeysKey } from "./api-keys";
 import { answer, api } from "./client";
 import { useEventStream } from "./event-stream";
-import { reread } from "./reread";
+import { refetchQuery } from "./refetch";
 import type { Status } from "./types";
 
 export const statusKey = ["status"] as const;
 
-/** While a service does not answer: it may at any moment. */
+/** Polling interval while a service's data is missing. */
 const POLL_INCOMPLETE_MS = 10_000;
-const POLL_ALONE_MS = 5_000;
-/** Beside the stream, in case that a change was announced by nobody. */
-const POLL_BESIDE_STREAM_MS = 60_000;
+const POLL_WITHOUT_STREAM_MS = 5_000;
+/** With an open stream, polling only makes up for lost events. */
+const POLL_WITH_STREAM_MS = 60_000;
 
 export function useStatus(pollMs: number | false = false) {
   return useQuery({
     queryKey: statusKey,
     queryFn: () => answer(api.GET("/v1/portal/status")),
-    refetchInterval: ({ state }) => (silentServices(state.data).length > 0 ? POLL_INCOMPLETE_MS : pollMs),
+    refetchInterval: ({ state }) => (missingServices(state.data).length > 0 ? POLL_INCOMPLETE_MS : pollMs),
   });
 }
 
-/** The services that did not answer in time: what they would say is `null` or “Unknown”. */
-export function silentServices(status: Status | undefined): string[] {
+/** Services that did not respond in time. Their values are `null` or “Unknown”. */
+export function missingServices(status: Status | undefined): string[] {
   return status?.incomplete ?? [];
 }
 
-/** The status as it moves: by the server's events, and by asking now and then where they do not come through. */
+/** The live status: updated by the event stream, or by polling without one. */
 export function useLiveStatus() {
   const client = useQueryClient();
   const reload = useCallback(() => {
-    void reread(client, statusKey);
-    void reread(client, apiKeysKey);
+    void refetchQuery(client, statusKey);
+    void refetchQuery(client, apiKeysKey);
   }, [client]);
   const isStreaming = useEventStream("/v1/portal/status/stream", "changed", reload);
-  const query = useStatus(isStreaming ? POLL_BESIDE_STREAM_MS : POLL_ALONE_MS);
+  const query = useStatus(isStreaming ? POLL_WITH_STREAM_MS : POLL_WITHOUT_STREAM_MS);
   return { ...query, isStreaming };
 }

@@ -14,7 +14,7 @@ export function useSubscription() {
   });
 }
 
-export function useAskForPlan() {
+export function useRequestPlan() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (plan: string) => answer(api.PUT("/v1/portal/subscription", { body: { plan } })),

@@ -13,7 +13,7 @@ export function useUsers() {
   );
 }
 
-/** Somebody may have changed their own role: who am I is asked again. */
+/** Refetches the session too, because users can change their own role. */
 function useUserChange<Input>(change: (input: Input) => Promise<unknown>) {
   const client = useQueryClient();
   return useMutation({
@@ -48,7 +48,7 @@ export function useInvite() {
   return useMutation({
     mutationFn: (body: { email: string; role: Role }) => answer(api.POST("/v1/portal/invitations", { body })),
     onSuccess: () => client.invalidateQueries({ queryKey: invitationsKey }),
-    // The answer carries the link, which lets its holder in.
+    // The response contains the link, which grants access.
     gcTime: 0,
   });
 }

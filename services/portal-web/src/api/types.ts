@@ -1,5 +1,4 @@
-// What the pages call the things that portal-api answers. Pages import from here, so that only this file knows where
-// a type comes from.
+// Names of the types in portal-api's responses. Pages import them from here, not from the generated schema.
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -16,7 +15,7 @@ export type BusinessDetails = Schemas["BusinessDetails"];
 export type BusinessHealth = Schemas["HealthView"];
 export type CreatedApiKey = Schemas["CreatedApiKey"];
 export type ErrorBody = Schemas["Error"];
-export type Fault = Schemas["Fault"];
+export type FieldError = Schemas["Fault"];
 export type FoundOrder = Schemas["FoundOrderView"];
 export type GoLiveItem = Status["goLive"]["items"][number];
 export type Indicator = Schemas["IndicatorView"];

@@ -1,5 +1,5 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { timeZone } from "../format/place";
+import { timeZone } from "../format/region";
 import { answer, api } from "./client";
 import { ApiFailure } from "./failure";
 import { PAGE_SIZE, useCursorList } from "./list";
@@ -25,7 +25,7 @@ export interface EntryFilter {
 export const walletKey = ["wallet"] as const;
 const balanceKey = [...walletKey, "balance"] as const;
 
-/** How often a payment that is under way is asked about. */
+/** Polling interval of a pending payment. */
 const TOP_UP_POLL_MS = 3_000;
 
 export function useWallet() {
@@ -44,7 +44,7 @@ export function useSetThreshold() {
   });
 }
 
-/** The same key and amount again is the same top-up: whoever tries again after silence pays once. */
+/** The same key and amount are the same top-up, so a retry never pays twice. */
 export function useTopUp() {
   const client = useQueryClient();
   return useMutation({
@@ -62,7 +62,7 @@ export function useTopUp() {
   });
 }
 
-/** A top-up that waits for its payment, asked about until it is decided. */
+/** A top-up, polled until its payment succeeds or fails. */
 export function useTopUpStatus(topUp: TopUp) {
   return useQuery({
     queryKey: ["top-up", topUp.id],
@@ -83,14 +83,14 @@ export function useEntries(filter: EntryFilter) {
   );
 }
 
-/** Where the browser fetches all of the statement that the filter lets through. */
+/** The download URL of the filtered statement. */
 export function entriesCsvUrl(filter: EntryFilter): string {
   const given = Object.entries(filter).filter(([, value]) => value);
   const query = new URLSearchParams(given as [string, string][]).toString();
   return `/v1/portal/wallet/entries.csv${query && `?${query}`}`;
 }
 
-/** Days as the operator's clocks have them, or as India's have where the server does not know that zone. */
+/** Days in the operator's time zone, or in India's if the server does not know that zone. */
 export function useSpend(days: number) {
   const zone = timeZone();
   return useQuery({

@@ -22,11 +22,11 @@ const deliveryKey = (id: string) => [...webhooksKey, "delivery", id] as const;
 const recoveriesKey = (endpointId: string) => [...webhooksKey, "recoveries", endpointId] as const;
 
 const LOG_POLL_MS = 10_000;
-const UNDER_WAY_MS = 2_000;
-/** The latest few: a recovery is a rare thing. */
+const PENDING_POLL_MS = 2_000;
+/** Recoveries are rare, so the latest are enough. */
 const RECOVERIES_SHOWN = 10;
 
-/** The log says itself where it goes on: a page may be short, or empty, and more still follow. */
+/** Follows the log's own cursor: a page can be short or empty while more pages follow. */
 export function useDeliveries(endpointId: string, filter: DeliveryFilter) {
   const query = useInfiniteQuery({
     queryKey: [...deliveriesKey(endpointId), filter],
@@ -39,7 +39,7 @@ export function useDeliveries(endpointId: string, filter: DeliveryFilter) {
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => (last.hasMore ? (last.continueAfter ?? undefined) : undefined),
-    // Only the head moves by itself; whoever has read on is not interrupted.
+    // Polls only the first page, so that reading older entries is not interrupted.
     refetchInterval: ({ state }) => (state.data && state.data.pages.length > 1 ? false : LOG_POLL_MS),
   });
   return { ...query, rows: query.data?.pages.flatMap((page) => page.data) ?? [] };
@@ -49,7 +49,7 @@ export function useDelivery(id: string) {
   return useQuery({
     queryKey: deliveryKey(id),
     queryFn: () => answer(api.GET("/v1/portal/webhook-deliveries/{id}", { params: { path: { id } } })),
-    refetchInterval: ({ state }) => (state.data?.status === "pending" ? UNDER_WAY_MS : false),
+    refetchInterval: ({ state }) => (state.data?.status === "pending" ? PENDING_POLL_MS : false),
   });
 }
 
@@ -70,7 +70,7 @@ export function useRecoveries(endpointId: string) {
       return answer(api.GET("/v1/portal/webhook-endpoints/{id}/recoveries", { params }));
     },
     refetchInterval: ({ state }) =>
-      state.data?.data.some((recovery) => recovery.status === "running") ? UNDER_WAY_MS : false,
+      state.data?.data.some((recovery) => recovery.status === "running") ? PENDING_POLL_MS : false,
   });
 }
 

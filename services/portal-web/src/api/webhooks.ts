@@ -16,7 +16,7 @@ const listKey = [...webhooksKey, "endpoints"] as const;
 const endpointKey = (id: string) => [...webhooksKey, "endpoint", id] as const;
 export const deliveriesKey = (endpointId: string) => [...webhooksKey, "deliveries", endpointId] as const;
 
-/** Statuses and last deliveries move without anybody's doing on the page. */
+/** Statuses and last deliveries change without user action. */
 const POLL_MS = 10_000;
 
 export function useEndpoints() {
@@ -43,7 +43,7 @@ function invalidateEndpoints(client: QueryClient) {
   client.invalidateQueries({ queryKey: ["status"] });
 }
 
-/** The answer may hold a secret: it lives in the page that shows it, and nowhere else. */
+/** The response may contain a secret: only the page that shows it keeps it. */
 const NOT_KEPT = { gcTime: 0 };
 
 export function useCreateEndpoint() {
@@ -55,7 +55,7 @@ export function useCreateEndpoint() {
   });
 }
 
-/** Whatever changes an endpoint and answers with it. */
+/** A change that returns the endpoint. */
 function useEndpointChange<Input>(id: string, change: (input: Input) => Promise<Endpoint>) {
   const client = useQueryClient();
   return useMutation({
@@ -113,7 +113,7 @@ export function useDeleteEndpoint() {
   });
 }
 
-/** As slow as the endpoint is. */
+/** Takes as long as the endpoint takes to respond. */
 export function useTestEndpoint(id: string) {
   const client = useQueryClient();
   return useMutation({

@@ -5,7 +5,7 @@ import { ColorSchemeChoices } from "./color-scheme-switch";
 import { ROLE_LABELS, useSession } from "./session";
 import { UserButton } from "./user-button";
 
-/** Appearance, and the way out. It begins open, since it is loaded when it is asked for. */
+/** Appearance and log-out. Starts open, because the first click loads it. */
 export default function AccountMenu() {
   const session = useSession();
   const logOut = useLogOut();

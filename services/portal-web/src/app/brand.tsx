@@ -1,7 +1,7 @@
 import { useConfig } from "../api/config";
 import classes from "./brand.module.css";
 
-/** The operator's name with a mark in their colour. */
+/** The operator's name, with a logo in the brand colour. */
 export function Brand() {
   const { brand } = useConfig();
   return (

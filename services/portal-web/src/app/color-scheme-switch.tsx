@@ -2,12 +2,12 @@ import { type MantineColorScheme, Menu, useMantineColorScheme } from "@mantine/c
 import { IconDeviceDesktop, IconMoon, IconSun } from "@tabler/icons-react";
 
 const CHOICES = [
-  { value: "auto", label: "As the system", icon: IconDeviceDesktop },
+  { value: "auto", label: "System", icon: IconDeviceDesktop },
   { value: "light", label: "Light", icon: IconSun },
   { value: "dark", label: "Dark", icon: IconMoon },
 ] as const;
 
-/** Entries of a menu: light, dark, or as the system has it. */
+/** Menu entries for the colour scheme. */
 export function ColorSchemeChoices() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (

@@ -1,30 +1,30 @@
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useIsOnline } from "../api/online";
-import { readAnew, useSlowReads } from "../api/slow-reads";
-import { listed, partName } from "../format/service-words";
+import { restartQueries, useSlowQueries } from "../api/slow-queries";
+import { joinList, queryName } from "../format/service-names";
 import classes from "./connection-notice.module.css";
 
-/** That there is no connection, or what of the page is long in coming: whoever waits knows what for. */
+/** Tells users that they are offline, or which data is slow to load. */
 export function ConnectionNotice() {
   const client = useQueryClient();
   const isOnline = useIsOnline();
-  const slow = useSlowReads();
+  const slow = useSlowQueries();
   return (
     <div className={classes.holder} role="status" aria-label="Connection">
       {!isOnline ? (
         <div className={classes.notice}>
-          You are offline. What is shown may be old, and nothing can be changed. The page goes on by itself
-          when you are back.
+          You are offline. The data may be outdated, and you cannot make changes. The page reconnects
+          automatically.
         </div>
       ) : (
         slow.length > 0 && (
           <div className={classes.notice}>
             <span>
-              Still waiting for: {listed(slow.map(({ queryKey }) => partName(queryKey)))}. A service may be
-              slow or stopped.
+              Still loading: {joinList(slow.map(({ queryKey }) => queryName(queryKey)))}. A service may be
+              slow or down.
             </span>
-            <Button size="xs" variant="default" onClick={() => readAnew(client, slow)}>
+            <Button size="xs" variant="default" onClick={() => restartQueries(client, slow)}>
               Try again
             </Button>
           </div>

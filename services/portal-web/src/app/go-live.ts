@@ -1,48 +1,48 @@
 import { hasPage } from "./navigation";
 
-export interface Way {
-  /** What the item is about, or who does it. */
+export interface GoLiveHelp {
+  /** What the item means, or who completes it. */
   hint: string;
   link: { to: string; label: string } | null;
 }
 
-const QUICK_START = { to: "/#quick-start", label: "Place one now" };
+const QUICK_START = { to: "/#quick-start", label: "Open the quick start" };
 
-/** How each item of the go-live list gets done. Codes are the server's. */
-const WAYS: Record<string, Way> = {
+/** How to complete each go-live item, by the server's code. */
+const HELP: Record<string, GoLiveHelp> = {
   successful_test_order: { hint: "Run the quick start with your Test key.", link: QUICK_START },
   business_active: { hint: "Your delivery company approves your business.", link: null },
   subscription_active: {
     hint: "Choose a plan; your delivery company activates it.",
     link: { to: "/subscription", label: "Choose a plan" },
   },
-  live_access_active: { hint: "Your delivery company grants it after approval.", link: null },
+  live_access_active: { hint: "Your delivery company grants access after approval.", link: null },
   wallet_funded: {
-    hint: "Delivery fees of live orders are paid from it.",
+    hint: "Delivery fees of live orders are paid from the wallet.",
     link: { to: "/wallet", label: "Top up" },
   },
   pickup_profile_complete: {
-    hint: "Where drivers fetch your parcels.",
-    link: { to: "/pickup-profile", label: "Fill it in" },
+    hint: "Where drivers pick up your parcels.",
+    link: { to: "/pickup-profile", label: "Complete the profile" },
   },
   duplicate_retry_tested: {
-    hint: "Send the same request twice: the second answer is the first order again.",
+    hint: "Send the same request twice. The second response returns the first order.",
     link: QUICK_START,
   },
   failure_retry_tested: {
-    hint: "Let a request fail, then repeat it with the same Idempotency-Key until it succeeds.",
+    hint: "Make a request fail, then retry it with the same Idempotency-Key until it succeeds.",
     link: QUICK_START,
   },
   webhook_verified: {
-    hint: "Send a test event: your receiver takes the signed one and refuses the forged one.",
-    link: { to: "/webhooks", label: "Test it" },
+    hint: "Send a test event. Your receiver must accept the signed event and reject the forged one.",
+    link: { to: "/webhooks", label: "Test a webhook" },
   },
 };
 
-/** Without a link where there is no page for it, or it is somebody else's to do. */
-export function wayTo(code: string): Way {
-  const way = WAYS[code];
-  if (!way) return { hint: "", link: null };
-  const page = way.link?.to.split("#")[0];
-  return { hint: way.hint, link: page && hasPage(page) ? way.link : null };
+/** Without a link if the item has no page, or if the delivery company completes it. */
+export function goLiveHelp(code: string): GoLiveHelp {
+  const help = HELP[code];
+  if (!help) return { hint: "", link: null };
+  const page = help.link?.to.split("#")[0];
+  return { hint: help.hint, link: page && hasPage(page) ? help.link : null };
 }

@@ -1,7 +1,7 @@
 import { Navigate, Outlet, useSearchParams } from "react-router-dom";
 import { useSessionQuery } from "../api/session";
 
-/** Whoever is logged in, or just did so, goes on to where they wanted to. */
+/** Redirects logged-in users to the page that they requested. */
 export function GuestOnly() {
   const { data: session } = useSessionQuery();
   const [search] = useSearchParams();
@@ -9,7 +9,7 @@ export function GuestOnly() {
   return <Outlet />;
 }
 
-/** Only a path of this portal: a link must not lead from our log-in to somebody else's page. */
+/** Only paths of this portal, to prevent open redirects. */
 function ownPath(next: string | null): string {
   if (!next?.startsWith("/") || next.startsWith("//") || next.includes("\\")) return "/";
   return next;

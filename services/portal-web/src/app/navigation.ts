@@ -16,11 +16,11 @@ export interface NavigationEntry {
   path: string;
   label: string;
   icon: Icon;
-  /** Who sees it at all; everybody when left out. */
-  least?: Role;
+  /** The lowest role that sees the entry; every role by default. */
+  minRole?: Role;
 }
 
-/** What the side bar shows, in groups. Only pages that are there: `routes.tsx` has a route for each. */
+/** The groups of the side bar. `routes.tsx` has a route for each path. */
 export const NAVIGATION: { heading: string | null; entries: NavigationEntry[] }[] = [
   {
     heading: null,
@@ -48,7 +48,7 @@ export const NAVIGATION: { heading: string | null; entries: NavigationEntry[] }[
   },
 ];
 
-/** Whether a page is there to be linked to. */
+/** Whether the side bar has this page. */
 export function hasPage(path: string): boolean {
   return NAVIGATION.some((group) => group.entries.some((entry) => entry.path === path));
 }

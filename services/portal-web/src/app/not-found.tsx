@@ -5,26 +5,26 @@ import { EmptyState } from "../components/empty-state";
 import { PageHeader } from "../components/page-header";
 
 interface NotFoundProps {
-  /** The page to go on from. */
+  /** Where the button leads. */
   home: string;
-  /** What leads there: “Go to the overview”. */
-  wayHome: string;
+  /** The button's label: “Go to the overview”. */
+  homeLabel: string;
 }
 
-export function NotFound({ home, wayHome }: NotFoundProps) {
+export function NotFound({ home, homeLabel }: NotFoundProps) {
   return (
     <>
       <PageHeader title="Page not found" />
       <EmptyState
         icon={<IconMapOff size={28} />}
-        title="There is no page at this address"
+        title="No page at this address"
         action={
           <Button component={Link} to={home} variant="default">
-            {wayHome}
+            {homeLabel}
           </Button>
         }
       >
-        It may have moved, or the link was cut off.
+        The page may have moved, or the link is incomplete.
       </EmptyState>
     </>
   );

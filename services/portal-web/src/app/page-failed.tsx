@@ -2,29 +2,29 @@ import { Button, Center, Loader, Stack, Text, Title } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { useRouteError } from "react-router-dom";
 
-const LOOK_AGAIN_MS = 3_000;
-const PATIENCE_MS = 3_000;
+const CHECK_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 
-/** When a page breaks, or its script does not come: without a connection, or since a new version was put in place. */
+/** Shown when a page crashes, or when its script cannot be loaded: offline, or after an update of the portal. */
 export function PageFailed() {
   const isMissing = isMissingScript(useRouteError());
   const connection = useConnection(isMissing);
-  if (isMissing && connection !== "there") {
+  if (isMissing && connection !== "online") {
     return (
-      <Frame title={connection === "gone" ? "There is no connection" : "Loading the page"}>
+      <Frame title={connection === "offline" ? "No connection" : "Loading the page"}>
         <Text c="dimmed" role="status">
-          {connection === "gone" && "This page was not opened before, and cannot be loaded now. "}
-          It loads by itself as soon as the portal can be reached.
+          {connection === "offline" && "This page is not cached and cannot be loaded offline. "}
+          It loads automatically when the portal is reachable.
         </Text>
         <Loader size="sm" mt="sm" aria-hidden />
       </Frame>
     );
   }
   return (
-    <Frame title="This page did not load">
+    <Frame title="This page could not be loaded">
       <Text c="dimmed">
-        {isMissing && "The portal may have been updated meanwhile. "}
-        Nothing that you did before is lost. Reload the page to go on.
+        {isMissing && "The portal may have been updated. "}
+        No saved changes are lost. Reload the page to continue.
       </Text>
       <Button mt="sm" onClick={() => window.location.reload()}>
         Reload
@@ -44,45 +44,45 @@ function Frame({ title, children }: { title: string; children: React.ReactNode }
   );
 }
 
-/** As each browser calls it when `import()` gets no script, or the build's own loader when there are no styles. */
+/** Matches each browser's error for a failed `import()`, and the build's error for missing styles. */
 function isMissingScript(error: unknown): boolean {
   return (
     error instanceof Error && /dynamically imported module|module script|preload css/i.test(error.message)
   );
 }
 
-type Connection = "unknown" | "gone" | "there";
+type Connection = "unknown" | "offline" | "online";
 
 /**
- * Whether the portal answers. Once it does after it did not, the page is loaded anew: browsers remember a script that did
- * not come. If it answered from the start, that would not help.
+ * Whether the portal is reachable. Reloads the page once it is reachable again, because browsers cache a failed
+ * `import()`. If it was reachable from the start, a reload would not help.
  */
 function useConnection(isWanted: boolean): Connection {
-  const [connection, setConnection] = useState<Connection>(navigator.onLine ? "unknown" : "gone");
+  const [connection, setConnection] = useState<Connection>(navigator.onLine ? "unknown" : "offline");
   useEffect(() => {
-    if (!isWanted || connection === "there") return;
+    if (!isWanted || connection === "online") return;
     let isCurrent = true;
-    const look = async () => {
-      const isThere = await answers();
+    const check = async () => {
+      const isOnline = await isReachable();
       if (!isCurrent) return;
-      if (isThere && connection === "gone") window.location.reload();
-      else setConnection(isThere ? "there" : "gone");
+      if (isOnline && connection === "offline") window.location.reload();
+      else setConnection(isOnline ? "online" : "offline");
     };
-    if (connection === "unknown") void look();
-    const timer = window.setInterval(look, LOOK_AGAIN_MS);
-    window.addEventListener("online", look);
+    if (connection === "unknown") void check();
+    const timer = window.setInterval(check, CHECK_MS);
+    window.addEventListener("online", check);
     return () => {
       isCurrent = false;
       window.clearInterval(timer);
-      window.removeEventListener("online", look);
+      window.removeEventListener("online", check);
     };
   }, [isWanted, connection]);
   return connection;
 }
 
-async function answers(): Promise<boolean> {
+async function isReachable(): Promise<boolean> {
   try {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     return (await fetch("/", { method: "HEAD", cache: "no-store", signal })).ok;
   } catch {
     return false;

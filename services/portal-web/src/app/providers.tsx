@@ -15,7 +15,7 @@ export function Providers({ client }: { client: QueryClient }) {
   );
 }
 
-/** All that shows, in the operator's colour. */
+/** Applies the operator's theme to all pages. */
 function Branded() {
   const { accentColor } = useConfig().brand;
   const theme = useMemo(() => themeFor(accentColor), [accentColor]);

@@ -2,7 +2,7 @@ import { Outlet, ScrollRestoration, useNavigation } from "react-router-dom";
 import { ConnectionNotice } from "./connection-notice";
 import classes from "./root.module.css";
 
-/** What is around every page: the bar that shows that one is on its way, and where each was scrolled to. */
+/** Wraps every page: loading bar, connection notice and scroll positions. */
 export function Root() {
   const isLoading = useNavigation().state === "loading";
   return (

@@ -5,9 +5,9 @@ import { PageFailed } from "./page-failed";
 import { Root } from "./root";
 import { Shell } from "./shell";
 
-// Each page is a chunk of its own, loaded when it is gone to: its module exports `Component`.
+// Each page is a separate chunk, loaded on demand. Its module exports `Component`.
 
-/** Pages of somebody who is logged in. A page in the navigation stands in `navigation.ts` too. */
+/** Pages for logged-in users. Pages in the side bar are also in `navigation.ts`. */
 const PAGES: RouteObject[] = [
   { index: true, lazy: () => import("../pages/overview/overview-page") },
   { path: "api-keys", lazy: () => import("../pages/api-keys/api-keys-page") },
@@ -24,29 +24,29 @@ const PAGES: RouteObject[] = [
   { path: "account/audit-log", lazy: () => import("../pages/account/audit-log-page") },
   { path: "wallet", lazy: () => import("../pages/wallet/wallet-page") },
   { path: "cash-on-delivery", lazy: () => import("../pages/cash/cash-page") },
-  { path: "*", element: <NotFound home="/" wayHome="Go to the overview" /> },
+  { path: "*", element: <NotFound home="/" homeLabel="Go to the overview" /> },
 ];
 
-/** Pages of somebody who is not. */
+/** Pages for guests. */
 const GUEST_PAGES: RouteObject[] = [
   { path: "/log-in", lazy: () => import("../pages/auth/log-in-page") },
   { path: "/sign-up", lazy: () => import("../pages/auth/sign-up-page") },
 ];
 
-/** Pages that a link in an e-mail leads to, whoever is logged in. */
+/** Pages that links in e-mails open, with or without a session. */
 const LINKED_PAGES: RouteObject[] = [
   { path: "/reset-password", lazy: () => import("../pages/auth/reset-password-page") },
   { path: "/invitation", lazy: () => import("../pages/auth/invitation-page") },
 ];
 
-/** The operator's console: a shell and a log-in of its own. */
+/** The operator console has its own shell and login. */
 const OPERATOR_PAGES: RouteObject[] = [
   { index: true, element: <Navigate to="businesses" replace /> },
   { path: "businesses", lazy: () => import("../pages/operator/businesses-page") },
   { path: "businesses/:businessId", lazy: () => import("../pages/operator/business-page") },
   { path: "orders", lazy: () => import("../pages/operator/orders-page") },
   { path: "cash", lazy: () => import("../pages/operator/cash-page") },
-  { path: "*", element: <NotFound home="/operator/businesses" wayHome="Go to the businesses" /> },
+  { path: "*", element: <NotFound home="/operator/businesses" homeLabel="Go to the businesses" /> },
 ];
 
 export const router = createBrowserRouter(

@@ -7,24 +7,24 @@ export function SessionProvider({ session, children }: { session: Session; child
   return <SessionContext value={session}>{children}</SessionContext>;
 }
 
-/** Who is logged in. Only for what is below the shell, where somebody always is. */
+/** The current session. Available inside the shell only. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
-  if (!session) throw new Error("useSession needs the shell around it");
+  if (!session) throw new Error("useSession must be used inside the shell");
   return session;
 }
 
 const RANKS: Record<Role, number> = { viewer: 0, developer: 1, owner: 2 };
 
-/** Whether this user may do what needs at least `role`. The server judges; this only spares a refusal. */
-export function useMay(role: Role): boolean {
+/** Whether the user has at least this role. The server enforces it; pages only hide what it would reject. */
+export function useHasRole(role: Role): boolean {
   return RANKS[useSession().role] >= RANKS[role];
 }
 
 export const ROLE_LABELS: Record<Role, string> = { owner: "Owner", developer: "Developer", viewer: "Viewer" };
 
 export const ROLE_DESCRIPTIONS: Record<Role, string> = {
-  owner: "Everything: money, subscription and team as well.",
-  developer: "API keys, webhooks, test orders, cancelling, pickup profile, audit log.",
-  viewer: "Sees orders, keys, webhooks and wallet; changes nothing.",
+  owner: "Full access, including money, subscription and team.",
+  developer: "Manages API keys, webhooks, orders and the pickup profile. Reads the audit log.",
+  viewer: "Views orders, keys, webhooks and the wallet. Changes nothing.",
 };

@@ -9,14 +9,14 @@ import classes from "./shell.module.css";
 import { SideBar } from "./side-bar";
 import { useFocusOnArrival } from "./use-focus-on-arrival";
 
-/** Around the pages of somebody who is logged in; whoever is not goes to the log-in, and comes back afterwards. */
+/** Frame of the pages for logged-in users. Guests are sent to the login page, and back afterwards. */
 export function Shell() {
   const { data: session, error, isPending, refetch } = useSessionQuery();
   const location = useLocation();
   if (isPending) return null;
   if (session) {
     return (
-      // Nothing that a page holds of one user is shown to the next.
+      // Keyed by user, so that no page state passes to the next user.
       <SessionProvider key={session.userId} session={session}>
         <Frame />
       </SessionProvider>
@@ -25,7 +25,7 @@ export function Shell() {
   if (error) {
     return (
       <div className={classes.alone}>
-        <ErrorState error={error} title="The portal cannot be reached" onRetry={() => refetch()} />
+        <ErrorState error={error} title="The portal is unreachable" onRetry={() => refetch()} />
       </div>
     );
   }
@@ -39,7 +39,7 @@ function Frame() {
   return (
     <div className={classes.frame} data-open={isOpen || undefined}>
       <a href="#main" className={classes.skip}>
-        Skip to the page
+        Skip to content
       </a>
       <header className={classes.header}>
         <Link to="/" className={classes.brandLink}>

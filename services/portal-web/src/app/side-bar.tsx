@@ -4,11 +4,11 @@ import { docsUrl, useConfig } from "../api/config";
 import { Brand } from "./brand";
 import navLink from "./nav-link.module.css";
 import { NAVIGATION, type NavigationEntry } from "./navigation";
-import { useMay } from "./session";
+import { useHasRole } from "./session";
 import classes from "./side-bar.module.css";
 import { UserMenu } from "./user-menu";
 
-/** The way to every page, and who is logged in. */
+/** The navigation and the account menu. */
 export function SideBar({ onNavigate }: { onNavigate: () => void }) {
   const config = useConfig();
   return (
@@ -38,8 +38,8 @@ export function SideBar({ onNavigate }: { onNavigate: () => void }) {
 }
 
 function Entry({ entry, onNavigate }: { entry: NavigationEntry; onNavigate: () => void }) {
-  const may = useMay(entry.least ?? "viewer");
-  if (!may) return null;
+  const isVisible = useHasRole(entry.minRole ?? "viewer");
+  if (!isVisible) return null;
   return (
     <NavLink
       to={entry.path}

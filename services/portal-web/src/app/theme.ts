@@ -54,12 +54,12 @@ export function themeFor(accent: string) {
         h3: { fontSize: "0.9375rem", lineHeight: "1.4" },
       },
     },
-    // By name and not by `extend`, which would load each of them with the first page.
+    // By name, not by `extend`, which would load all of them with the first page.
     components: {
       Anchor: { defaultProps: { underline: "always" } },
       Badge: { defaultProps: { variant: "default", tt: "none", fw: 500 } },
       Button: { defaultProps: { size: "sm" } },
-      // Its placeholder is something that a menu may not contain (WAI-ARIA).
+      // WAI-ARIA forbids its placeholder inside a menu.
       Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
       Modal: { defaultProps: { centered: true, closeButtonProps: { "aria-label": "Close" }, radius: "lg" } },
       Notification: { defaultProps: { closeButtonProps: { "aria-label": "Dismiss" } } },
@@ -76,7 +76,7 @@ export function themeFor(accent: string) {
   });
 }
 
-/** Buttons carry white or black letters: of the accent and its darker neighbours, the first that white can be read on. */
+/** Button text is white or black. Picks the accent, or the first darker shade on which white is readable. */
 function filledShade(shades: Shades): 6 | 7 | 8 | 9 {
   const isLight = contrast(shades[ACCENT_SHADE], "#ffffff") < 2;
   if (isLight) return ACCENT_SHADE;
@@ -84,7 +84,7 @@ function filledShade(shades: Shades): 6 | 7 | 8 | 9 {
   return index as 6 | 7 | 8 | 9;
 }
 
-/** What Mantine's own choices leave too pale to read (WCAG 2 AA). */
+/** Replaces Mantine's colours that are too pale to read (WCAG 2 AA). */
 export function variablesFor(accent: string): CSSVariablesResolver {
   const shades = shadesOf(accent);
   const onLight = shades[readableShade(shades, shades[0], "darker")] ?? "#1a1d23";

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import { useLocation } from "react-router-dom";
 
-/** After a link was followed, keyboard and screen reader begin at the new page, as they would after a full load. */
+/** Moves the focus to the new page after a navigation, as a full page load does. */
 export function useFocusOnArrival(onArrival?: () => void) {
   const { pathname } = useLocation();
   const main = useRef<HTMLElement>(null);

@@ -4,7 +4,7 @@ import type { ComponentPropsWithRef } from "react";
 import { useSession } from "./session";
 import classes from "./user-menu.module.css";
 
-/** Who is logged in and for which business. What it opens is the caller's. */
+/** Shows the user and the business. The caller attaches the menu. */
 export function UserButton(props: UnstyledButtonProps & ComponentPropsWithRef<"button">) {
   const session = useSession();
   return (

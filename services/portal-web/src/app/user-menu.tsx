@@ -5,7 +5,7 @@ import classes from "./user-menu.module.css";
 const loadMenu = () => import("./account-menu");
 const AccountMenu = lazy(loadMenu);
 
-/** Who is logged in, at the foot of the side bar. What a menu takes to run is loaded when somebody reaches for it. */
+/** The account menu at the foot of the side bar. Its code is loaded on hover, focus or click. */
 export function UserMenu() {
   const [isWanted, setIsWanted] = useState(false);
   const closed = (

@@ -3,7 +3,7 @@ import { IconChevronLeft } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { Link } from "react-router-dom";
 
-/** From a page about one thing back to the list of all. */
+/** From a detail page back to its list. */
 export function BackLink({ to, children }: { to: string; children: ReactNode }) {
   return (
     <Anchor

@@ -4,13 +4,13 @@ import { CopyButton } from "./copy-button";
 
 interface CodeBlockProps {
   code: string;
-  /** What the code is, for its name and that of its copy button: “the request in curl”. */
+  /** Accessible name of the code and of its copy button: “the request in curl”. */
   label: string;
-  /** What stands above it, with the copy button: a language, a file's name. Without, the button lies on the code. */
+  /** A bar with a language or file name and the copy button. Without it, the button overlays the code. */
   title?: string;
 }
 
-/** Code to be taken along. It scrolls by keyboard too. */
+/** A code sample with a copy button. The keyboard can scroll it. */
 export function CodeBlock({ code, label, title }: CodeBlockProps) {
   const copy = <CopyButton value={code} label={`Copy ${label}`} />;
   return (
@@ -21,7 +21,7 @@ export function CodeBlock({ code, label, title }: CodeBlockProps) {
           {copy}
         </div>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
       <section className={classes.code} aria-label={label} tabIndex={0}>
         <code style={{ whiteSpace: "pre" }}>{code}</code>
       </section>
@@ -30,7 +30,7 @@ export function CodeBlock({ code, label, title }: CodeBlockProps) {
   );
 }
 
-/** A name, id or value within a sentence. */
+/** A name, id or value in a sentence. */
 export function InlineCode({ children }: { children: ReactNode }) {
   return <code className={classes.inline}>{children}</code>;
 }

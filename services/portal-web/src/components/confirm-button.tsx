@@ -4,13 +4,13 @@ import type { ReactNode } from "react";
 import { ConfirmDialog, type Question } from "./confirm-dialog";
 
 interface ConfirmButtonProps extends Omit<ButtonProps, "onClick">, Question {
-  /** The button's own words. */
+  /** The button's label. */
   children: ReactNode;
-  /** For a name that tells apart buttons with the same words. */
+  /** Distinguishes buttons with the same label. */
   "aria-label"?: string;
 }
 
-/** A button that asks before it does what is hard to undo. */
+/** A button that asks for confirmation. */
 export function ConfirmButton(props: ConfirmButtonProps) {
   const { children, title, description, confirm, dismiss, onConfirm, ...button } = props;
   const [isAsking, { open, close }] = useDisclosure(false);

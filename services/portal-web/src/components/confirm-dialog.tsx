@@ -5,13 +5,13 @@ import { ErrorState } from "./error-state";
 export interface Question {
   /** The question: “Revoke this key?” */
   title: string;
-  /** What happens then, and whether it can be undone. */
+  /** The consequences, and whether they can be undone. */
   description: ReactNode;
-  /** The act: “Revoke key”. */
+  /** Label of the confirming button: “Revoke key”. */
   confirm: string;
-  /** The way back, where “Cancel” could mean the act itself. */
+  /** Label of the other button, where “Cancel” is ambiguous. */
   dismiss?: string;
-  /** Closes the question when it is done; what it throws is shown. */
+  /** The dialog closes on success, and shows a thrown error. */
   onConfirm: () => Promise<unknown>;
 }
 
@@ -20,14 +20,14 @@ interface ConfirmDialogProps extends Question {
   onClose: () => void;
 }
 
-/** Asks before something is done. It shows what became of its own act, and forgets that when it closes. */
+/** A confirmation dialog. It shows the error of its action until it closes. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, description, confirm, dismiss = "Cancel", onConfirm, opened, onClose } = props;
   const [isPending, setIsPending] = useState(false);
   const [error, setError] = useState<unknown>(null);
 
   function close() {
-    // What was sent cannot be called back, and what becomes of it is told here.
+    // A sent request cannot be cancelled, and its result appears here.
     if (isPending) return;
     setError(null);
     onClose();
@@ -50,7 +50,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     <Modal opened={opened} onClose={close} title={<Text fw={600}>{title}</Text>}>
       <Stack>
         <Text component="div">{description}</Text>
-        {error ? <ErrorState error={error} title="That did not work" /> : null}
+        {error ? <ErrorState error={error} title="The action failed" /> : null}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" disabled={isPending} onClick={close} data-autofocus>
             {dismiss}

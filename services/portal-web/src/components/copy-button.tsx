@@ -6,13 +6,13 @@ const SHOWN_MS = 2_000;
 
 interface CopyButtonProps {
   value: string;
-  /** What is copied, for people who do not see the icon: “Copy the key”. */
+  /** Accessible name: “Copy the key”. */
   label: string;
-  /** With words instead of the icon alone. */
+  /** Visible label next to the icon. */
   text?: string;
 }
 
-/** Copies a text, and says so. */
+/** Copies a text and confirms it. */
 export function CopyButton({ value, label, text }: CopyButtonProps) {
   const clipboard = useClipboard({ timeout: SHOWN_MS });
   const copy = () => clipboard.copy(value);

@@ -9,31 +9,31 @@ export interface Column<Row> {
   header: string;
   render: (row: Row) => ReactNode;
   align?: "end";
-  /** Leads a row's card on a phone, without its header. One column at most. */
+  /** The heading of a row's card on a phone. At most one column. */
   lead?: boolean;
-  /** Of the table's width. Given for each column but one, nothing moves sideways as rows come. */
+  /** Share of the table's width. If all columns but one have it, loading rows shift nothing. */
   width?: string;
-  /** Buttons: without a visible header, and at the end of a card. */
+  /** A column of buttons: without a visible header, and last in a card. */
   actions?: boolean;
 }
 
 export interface DataTableProps<Row> {
-  /** What the table lists, for people who hear it. */
+  /** Accessible name of the table. */
   label: string;
   columns: Column<Row>[];
   rows: Row[];
   rowKey: (row: Row) => string;
-  /** Rows of grey while the first page is on its way. */
+  /** Shows placeholder rows. */
   isLoading?: boolean;
-  /** A class of the row's own, as for one that has just come. */
+  /** CSS class of a row, such as a highlight. */
   rowClass?: (row: Row) => string | undefined;
-  /** What stands in the place of no rows. */
+  /** Shown instead of an empty table. */
   empty: ReactNode;
 }
 
 const SKELETON_ROWS = ["one", "two", "three"];
 
-/** A table, and on a phone a list of cards of the same content. */
+/** A table; on a phone, a list of cards. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const isPhone = useIsPhone();
   if (!props.isLoading && props.rows.length === 0) return props.empty;

@@ -2,20 +2,20 @@ import { Button, Group } from "@mantine/core";
 import type { ReactNode } from "react";
 
 interface DialogActionsProps {
-  /** The act: “Create key”. */
+  /** Label of the submit button: “Create key”. */
   children: ReactNode;
   isPending: boolean;
   disabled?: boolean;
   onCancel: () => void;
-  /** Without it, the act is to submit the form around it. */
+  /** Without it, the button submits the surrounding form. */
   onAct?: () => void;
 }
 
-/** At the foot of a dialog: the way back, and the act. */
+/** The “Cancel” and submit buttons of a dialog. */
 export function DialogActions({ children, isPending, disabled, onCancel, onAct }: DialogActionsProps) {
   return (
     <Group justify="flex-end" gap="xs">
-      {/* What was sent cannot be called back. */}
+      {/* A sent request cannot be cancelled. */}
       <Button variant="default" disabled={isPending} onClick={onCancel}>
         Cancel
       </Button>

@@ -4,12 +4,12 @@ import type { ReactNode } from "react";
 interface EmptyStateProps {
   icon?: ReactNode;
   title: string;
-  /** What will be here, and how it comes. */
+  /** What will appear here, and how. */
   children: ReactNode;
   action?: ReactNode;
 }
 
-/** Where nothing is yet, what would be and how to begin. */
+/** Shown instead of an empty list, with a first step. */
 export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
   return (
     <Center px="md" py="xl">
@@ -27,20 +27,20 @@ export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
   );
 }
 
-interface NothingFitsProps extends Omit<EmptyStateProps, "title" | "action"> {
+interface NoMatchesProps extends Omit<EmptyStateProps, "title" | "action"> {
   title?: string;
-  /** What shows all again: “Clear the filters”. */
+  /** Label of the button that removes the filters. */
   clear?: string;
   onClear: () => void;
 }
 
-/** Where something is, but not what the filters want: the way back to all of it. */
-export function NothingFits({
-  title = "Nothing fits these filters",
-  clear = "Clear the filters",
+/** Shown if no row matches the filters, with a button that removes them. */
+export function NoMatches({
+  title = "No results match these filters",
+  clear = "Clear filters",
   onClear,
   ...rest
-}: NothingFitsProps) {
+}: NoMatchesProps) {
   const action = (
     <Button variant="default" size="xs" onClick={onClear}>
       {clear}

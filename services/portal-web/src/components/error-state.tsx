@@ -6,15 +6,15 @@ import { CopyButton } from "./copy-button";
 
 interface ErrorStateProps {
   error: unknown;
-  /** What could not be shown or done: “The keys cannot be shown.” */
+  /** What failed: “The keys could not be loaded”. */
   title?: string;
   onRetry?: () => void;
 }
 
-/** What went wrong, what to do, and the request to name when asking for help. */
-export function ErrorState({ error, title = "This cannot be shown right now", onRetry }: ErrorStateProps) {
+/** An error: what failed, what to do, and the request id for support. */
+export function ErrorState({ error, title = "This could not be loaded", onRetry }: ErrorStateProps) {
   const failure = asFailure(error);
-  const heading = isUncertain(error) ? "It may have been done, or not" : title;
+  const heading = isUncertain(error) ? "The outcome is unknown" : title;
   return (
     <Alert role="alert" color="red" variant="light" icon={<IconAlertCircle aria-hidden />} title={heading}>
       <Stack gap="xs" align="flex-start">
@@ -33,7 +33,7 @@ export function ErrorState({ error, title = "This cannot be shown right now", on
 export function RequestId({ id }: { id: string }) {
   return (
     <Group gap={6} c="dimmed" fz="xs" wrap="nowrap">
-      <span>Request</span>
+      <span>Request id</span>
       <InlineCode>{id}</InlineCode>
       <CopyButton value={id} label="Copy the request id" />
     </Group>

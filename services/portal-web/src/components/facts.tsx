@@ -3,19 +3,19 @@ import classes from "./facts.module.css";
 
 interface FactsProps {
   children: ReactNode;
-  /** Amounts, with their digits below each other. */
+  /** For amounts: aligns their digits. */
   align?: "end";
-  /** Closer together, for cards. */
+  /** Less space, for cards. */
   compact?: boolean;
 }
 
-/** Names and what they stand for, line by line. */
+/** A list of names and values. */
 export function Facts({ children, align, compact = false }: FactsProps) {
   const names = [classes.facts, align && classes.end, compact && classes.compact];
   return <dl className={names.filter(Boolean).join(" ")}>{children}</dl>;
 }
 
-/** One line; nothing at all for what is not known. */
+/** A name and its value; renders nothing without a value. */
 export function Fact({ name, children }: { name: string; children: ReactNode }) {
   if (children === null || children === undefined || children === false || children === "") return null;
   return (

@@ -2,7 +2,7 @@ import { Paper } from "@mantine/core";
 import type { ReactNode } from "react";
 import classes from "./figures.module.css";
 
-/** Numbers side by side, each under its name. */
+/** A row of key figures. */
 export function Figures({ label, children }: { label: string; children: ReactNode }) {
   return (
     <Paper component="section" aria-label={label} style={{ overflow: "clip" }}>
@@ -14,7 +14,7 @@ export function Figures({ label, children }: { label: string; children: ReactNod
 interface FigureProps {
   name: string;
   children: ReactNode;
-  /** What it says, in a few words. */
+  /** A short explanation. */
   hint?: ReactNode;
 }
 

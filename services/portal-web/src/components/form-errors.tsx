@@ -11,23 +11,23 @@ interface FormErrorsProps<Values extends Record<string, unknown>> {
 }
 
 /**
- * What the server refused: each fault beside its field, the first of them in focus, and here what belongs to none.
- * Put it at the top of a form.
+ * The server's errors: field errors appear at their fields, with the focus on the first one; all others appear here. Put
+ * it at the top of a form.
  */
 export function FormErrors<Values extends Record<string, unknown>>({ error, form }: FormErrorsProps<Values>) {
-  useFieldFaults(error, form);
+  useFieldErrors(error, form);
   if (!error) return null;
   const failure = asFailure(error);
-  const elsewhere = failure.faults.filter((fault) => !isField(form, fault.field));
-  if (failure.faults.length > 0 && elsewhere.length === 0) return null;
+  const elsewhere = failure.fieldErrors.filter((fieldError) => !isField(form, fieldError.field));
+  if (failure.fieldErrors.length > 0 && elsewhere.length === 0) return null;
   return (
     <Alert role="alert" color="red" variant="light" icon={<IconAlertCircle aria-hidden />}>
       <Stack gap={6}>
         <Text>{elsewhere.length === 1 ? elsewhere[0]?.message : failure.message}</Text>
         {elsewhere.length > 1 && (
           <List size="sm">
-            {elsewhere.map((fault) => (
-              <List.Item key={`${fault.field} ${fault.code}`}>{fault.message}</List.Item>
+            {elsewhere.map((fieldError) => (
+              <List.Item key={`${fieldError.field} ${fieldError.code}`}>{fieldError.message}</List.Item>
             ))}
           </List>
         )}
@@ -37,21 +37,23 @@ export function FormErrors<Values extends Record<string, unknown>>({ error, form
   );
 }
 
-function useFieldFaults<Values extends Record<string, unknown>>(
+function useFieldErrors<Values extends Record<string, unknown>>(
   error: unknown,
   form: UseFormReturnType<Values>,
 ) {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once per error; the form's functions are new each time
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per error; each render creates new form functions
   useEffect(() => {
     if (!error) return;
-    const faults = asFailure(error).faults.filter((fault) => isField(form, fault.field));
-    if (faults.length === 0) return;
-    form.setErrors(Object.fromEntries(faults.map((fault) => [fault.field, fault.message])));
-    focusField(form, faults[0]?.field);
+    const fieldErrors = asFailure(error).fieldErrors.filter((fieldError) => isField(form, fieldError.field));
+    if (fieldErrors.length === 0) return;
+    form.setErrors(
+      Object.fromEntries(fieldErrors.map((fieldError) => [fieldError.field, fieldError.message])),
+    );
+    focusField(form, fieldErrors[0]?.field);
   }, [error]);
 }
 
-/** For `form.onSubmit(submit, focusFirstError(form))`: what is wrong is where the cursor goes. */
+/** For `form.onSubmit(submit, focusFirstError(form))`: focuses the first invalid field. */
 export function focusFirstError<Values extends Record<string, unknown>>(form: UseFormReturnType<Values>) {
   return (errors: Record<string, unknown>) => focusField(form, Object.keys(errors)[0]);
 }

@@ -8,20 +8,20 @@ import { Section, type SectionProps } from "./section";
 
 interface ListProps<Row> extends Omit<DataTableProps<Row>, "label" | "rows" | "isLoading"> {
   list: PagedList<Row>;
-  /** What could not be shown: “The keys cannot be shown”. */
+  /** Title of the error: “The keys could not be loaded”. */
   failed?: string;
-  /** Says how many are shown, for lists that grow long. */
+  /** Shows the number of rows, for long lists. */
   showsCount?: boolean;
 }
 
 interface ListSectionProps<Row> extends ListProps<Row>, Omit<SectionProps, "flush" | "children"> {
-  /** The table's own name, where the title says too little. */
+  /** Accessible name of the table; the title by default. */
   label?: string;
-  /** Above the rows: filters. */
+  /** Filters above the rows. */
   children?: ReactNode;
 }
 
-/** A list as a part of a page, under a heading of its own. */
+/** A list as a section of a page, with a heading. */
 export function ListSection<Row>(props: ListSectionProps<Row>) {
   const { title, description, actions, id, children, label = title, list, failed, ...rest } = props;
   return (
@@ -39,13 +39,13 @@ export function ListSection<Row>(props: ListSectionProps<Row>) {
 }
 
 interface ListFrameProps<Row> extends ListProps<Row> {
-  /** What the table lists, for people who hear it. */
+  /** Accessible name of the table. */
   label: string;
-  /** Above the rows, and only with them. */
+  /** Content above the rows; hidden with them on an error. */
   children?: ReactNode;
 }
 
-/** A list that is the page itself: in a frame, without a heading. */
+/** A list that is the whole page: in a frame, without a heading. */
 export function ListFrame<Row>({ children, failed, ...props }: ListFrameProps<Row>) {
   if (isMissing(props.list)) return <Failed list={props.list} failed={failed} />;
   return (
@@ -56,7 +56,7 @@ export function ListFrame<Row>({ children, failed, ...props }: ListFrameProps<Ro
   );
 }
 
-/** What is shown already stays, whatever becomes of the next reading. */
+/** Loaded rows stay on the page when a later fetch fails. */
 function isMissing(list: PagedList<unknown>): boolean {
   return Boolean(list.error) && list.rows.length === 0;
 }

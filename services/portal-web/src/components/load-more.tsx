@@ -4,11 +4,11 @@ import type { PagedList } from "../api/list";
 
 interface LoadMoreProps {
   list: Omit<PagedList<unknown>, "refetch">;
-  /** Says how many are shown, for lists that grow long. */
+  /** Shows the number of rows, for long lists. */
   showsCount?: boolean;
 }
 
-/** The way on at the end of a list. */
+/** Loads the next page of a list. */
 export function LoadMore({ list, showsCount = false }: LoadMoreProps) {
   if (!list.hasNextPage) return null;
   return (

@@ -1,14 +1,14 @@
 import { TextInput, type TextInputProps } from "@mantine/core";
-import { momentAt, wallClock } from "../format/place";
+import { fromLocalTime, toLocalTime } from "../format/region";
 
 interface LocalTimeInputProps
   extends Pick<TextInputProps, "label" | "description" | "error" | "required" | "className" | "size"> {
-  /** RFC 3339; nothing for no time. */
+  /** RFC 3339, or `undefined` for an empty field. */
   value: string | undefined;
   onChange: (value: string | undefined) => void;
 }
 
-/** A time in the operator's zone, by the browser's own field; what comes and goes is UTC. */
+/** The browser's date and time field in the operator's time zone. Values are UTC. */
 export function LocalTimeInput({ value, onChange, ...input }: LocalTimeInputProps) {
   return (
     <TextInput
@@ -21,9 +21,9 @@ export function LocalTimeInput({ value, onChange, ...input }: LocalTimeInputProp
 }
 
 function localText(iso: string): string {
-  return wallClock(new Date(iso));
+  return toLocalTime(new Date(iso));
 }
 
 function utcText(local: string): string | undefined {
-  return momentAt(local)?.toISOString();
+  return fromLocalTime(local)?.toISOString();
 }

@@ -2,11 +2,11 @@ import { formatMovement, formatPaise } from "../format/money";
 
 interface MoneyProps {
   paise: number;
-  /** With a sign either way: money that moves, and not what is there. */
+  /** Always shows the sign: for movements, not for balances. */
   moves?: boolean;
 }
 
-/** An amount of paise as rupees, with digits that stand below each other. */
+/** An amount of paise in rupees, with digits of equal width. */
 export function Money({ paise, moves = false }: MoneyProps) {
   return (
     <span className="numbers" style={{ whiteSpace: "nowrap" }}>

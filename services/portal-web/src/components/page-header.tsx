@@ -4,13 +4,13 @@ import { useConfig } from "../api/config";
 
 interface PageHeaderProps {
   title: string;
-  /** One sentence on what the page is for. */
+  /** The purpose of the page in one sentence. */
   description?: ReactNode;
-  /** What can be done here. */
+  /** Buttons of the page. */
   actions?: ReactNode;
 }
 
-/** A page's name, in the page and in the browser's tab. */
+/** A page's title, also shown in the browser tab. */
 export function PageHeader({ title, description, actions }: PageHeaderProps) {
   usePageTitle(title);
   return (

@@ -1,6 +1,6 @@
 import { PasswordInput, type PasswordInputProps } from "@mantine/core";
 
-/** A password's field that also says to screen readers when it is wrong, which the library's own leaves out. */
+/** A password field with `aria-invalid`, which the library's field lacks. */
 export function PasswordField(props: PasswordInputProps) {
   return <PasswordInput aria-invalid={props.error ? true : undefined} {...props} />;
 }

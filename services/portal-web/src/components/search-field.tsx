@@ -9,13 +9,13 @@ const CHARS_MAX = 200;
 interface SearchFieldProps
   extends Pick<TextInputProps, "placeholder" | "style" | "className" | "autoFocus" | "size"> {
   label: string;
-  /** Shows the label, beside other fields that do. */
+  /** Shows the label, next to other labelled fields. */
   hasVisibleLabel?: boolean;
   value: string | undefined;
   onChange: (value: string | undefined) => void;
 }
 
-/** A search that is applied when typing has paused, or at once with Enter. */
+/** A search field that applies after a pause in typing, or immediately on Enter. */
 export function SearchField({ label, hasVisibleLabel, value = "", onChange, ...input }: SearchFieldProps) {
   const [text, setText] = useState(value);
   const applied = useRef(value);
@@ -28,7 +28,7 @@ export function SearchField({ label, hasVisibleLabel, value = "", onChange, ...i
     applySoon.cancel();
     apply(next);
   };
-  // What was applied from here is still being typed, with its spaces; what comes from elsewhere takes its place.
+  // Keeps text that is being typed, with its spaces. A value from outside replaces it.
   useEffect(() => {
     if (value === applied.current) return;
     applied.current = value;
@@ -44,7 +44,7 @@ export function SearchField({ label, hasVisibleLabel, value = "", onChange, ...i
       {...(hasVisibleLabel ? { label } : { "aria-label": label })}
       maxLength={CHARS_MAX}
       leftSection={<IconSearch size={15} aria-hidden />}
-      rightSection={text && <CloseButton size="sm" aria-label="Clear the search" onClick={clear} />}
+      rightSection={text && <CloseButton size="sm" aria-label="Clear search" onClick={clear} />}
       {...input}
       value={text}
       onChange={(event) => {

@@ -5,18 +5,18 @@ import { CopyButton } from "./copy-button";
 import classes from "./secret-once.module.css";
 
 interface SecretOnceProps {
-  /** `null` while there is nothing to show. */
+  /** `null` hides the dialog. */
   secret: string | null;
   /** “Your Test key” */
   title: string;
-  /** What the secret is, for names: “key”. */
+  /** The kind of secret, for labels: “key”. */
   what: string;
-  /** Where it belongs, and what became of the former one. */
+  /** Where to store it, and what happens to the old one. */
   children?: ReactNode;
   onClose: () => void;
 }
 
-/** A secret that is shown this once. It closes by its own button alone, so that no stray click loses it. */
+/** Shows a secret once. Only its button closes it, so that a stray click cannot lose the secret. */
 export function SecretOnce({ secret, title, what, children, onClose }: SecretOnceProps) {
   return (
     <Modal
@@ -30,7 +30,7 @@ export function SecretOnce({ secret, title, what, children, onClose }: SecretOnc
     >
       <Stack>
         <Alert role="note" color="yellow" variant="light" icon={<IconAlertTriangle aria-hidden />}>
-          Copy it now: this {what} is shown only once. It cannot be shown again, not even by us.
+          Copy this {what} now. It cannot be shown again.
         </Alert>
         <div className={classes.secret}>
           <output className={classes.text} aria-label={title}>

@@ -5,13 +5,13 @@ export interface SectionProps {
   title: string;
   description?: ReactNode;
   actions?: ReactNode;
-  /** Without inner space, for tables and lists that reach the frame. */
+  /** Without padding, for tables and lists. */
   flush?: boolean;
   id?: string;
   children: ReactNode;
 }
 
-/** A framed part of a page under a heading of its own. */
+/** A framed section of a page, with a heading. */
 export function Section({ title, description, actions, flush = false, id, children }: SectionProps) {
   const headingId = useId();
   return (

@@ -1,6 +1,6 @@
 import classes from "./status-badge.module.css";
 
-/** How something fares: good, needs a look, broken, under way, or not begun. */
+/** The meaning of a state: good, needs attention, broken, in progress, or not started. */
 export type Tone = "good" | "warn" | "bad" | "info" | "idle";
 
 interface StatusBadgeProps {
@@ -10,7 +10,7 @@ interface StatusBadgeProps {
   pill?: boolean;
 }
 
-/** A state in words; the dot only repeats them, so that nothing depends on telling colours apart. */
+/** A state as text. The dot repeats it, so that no information depends on colour alone. */
 export function StatusBadge({ tone, label, pill = false }: StatusBadgeProps) {
   return (
     <span className={pill ? `${classes.badge} ${classes.pill}` : classes.badge} data-tone={tone}>

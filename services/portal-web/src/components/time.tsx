@@ -4,19 +4,19 @@ import { formatClock, formatRelative, formatTime, formatUpcoming, formatUtc } fr
 const TICK_MS = 30_000;
 
 interface TimeProps {
-  /** RFC 3339; `null` for what has not happened. */
+  /** RFC 3339; `null` if it has not happened. */
   at: string | null | undefined;
   /** What to show for `null`. */
   never?: string;
   /** `5 minutes ago` instead of the date. */
   relative?: boolean;
-  /** As `relative`, for what is yet to come: “due now” once the time has passed. */
+  /** Like `relative`, for future times: “due now” once the time has passed. */
   upcoming?: boolean;
-  /** The time of day alone, with seconds, below a date. */
+  /** The time of day with seconds, for entries below a date. */
   clock?: boolean;
 }
 
-/** A time in the operator's zone, with the UTC in its title. */
+/** A time in the operator's time zone, with UTC in its tooltip. */
 export function Time({ at, never = "Never", relative = false, upcoming = false, clock = false }: TimeProps) {
   if (!at) return <span>{never}</span>;
   if (clock) return <Stamp at={at} text={formatClock(at)} title={`${formatTime(at)} · ${formatUtc(at)}`} />;
@@ -29,7 +29,7 @@ export function Time({ at, never = "Never", relative = false, upcoming = false, 
 }
 
 function RelativeTime({ at, format }: { at: string; format: typeof formatRelative }) {
-  // The tick says when to look again; what is shown with a new time is told from the present moment.
+  // The tick triggers the render; the text depends on the current time.
   const tick = useSyncExternalStore(subscribe, currentTick);
   const now = Math.max(tick, Date.now());
   return <Stamp at={at} text={format(at, now)} title={`${formatTime(at)} · ${formatUtc(at)}`} />;
@@ -43,7 +43,7 @@ function Stamp({ at, text, title }: { at: string; text: string; title: string })
   );
 }
 
-// One clock for all relative times of a page.
+// One timer for all relative times of a page.
 const listeners = new Set<() => void>();
 let tick = Date.now();
 let timer: number | undefined;

@@ -1,11 +1,11 @@
-// A scale of ten shades around the operator's accent colour, and which of them can be read on what.
+// Ten shades of the operator's accent colour, and their contrast with backgrounds.
 
 type Rgb = [number, number, number];
 export type Shades = [string, string, string, string, string, string, string, string, string, string];
 
 const WHITE: Rgb = [255, 255, 255];
 const BLACK: Rgb = [0, 0, 0];
-/** How much white (above the accent) or black (below it) each shade takes. The accent itself is the seventh. */
+/** The share of white in lighter shades and of black in darker ones. The accent is the seventh shade. */
 const LIGHTER = [0.94, 0.86, 0.72, 0.56, 0.38, 0.18];
 const DARKER = [0.14, 0.28, 0.42];
 export const ACCENT_SHADE = 6;
@@ -17,7 +17,7 @@ export function shadesOf(accent: string): Shades {
   return [...lighter, hex(colour), ...darker] as Shades;
 }
 
-/** The shade nearest to the accent that can be read on this background, at 4.5 to 1 (WCAG 2 AA). */
+/** The shade nearest to the accent that is readable on this background: contrast 4.5:1 (WCAG 2 AA). */
 export function readableShade(shades: Shades, background: string, towards: "darker" | "lighter"): number {
   const step = towards === "darker" ? 1 : -1;
   for (let index = ACCENT_SHADE; index >= 0 && index <= 9; index += step) {

@@ -1,12 +1,12 @@
-// Days as date fields give them (`2026-01-31`), in the operator's zone.
-import { momentAt } from "./place";
+// Days of date fields (`2026-01-31`) in the operator's time zone.
+import { fromLocalTime } from "./region";
 
-/** The first moment of a day; `undefined` for what is no day. */
+/** The start of a day; `undefined` for an invalid day. */
 export function startOfDay(day: string | undefined): string | undefined {
   return atMidnight(day, 0);
 }
 
-/** The first moment after it. */
+/** The start of the next day. */
 export function endOfDay(day: string | undefined): string | undefined {
   return atMidnight(day, 1);
 }
@@ -16,5 +16,5 @@ function atMidnight(day: string | undefined, daysLater: number): string | undefi
   if (!match) return undefined;
   const [year, month, date] = match.slice(1).map(Number) as [number, number, number];
   const midnight = new Date(Date.UTC(year, month - 1, date + daysLater));
-  return momentAt(midnight.toISOString().slice(0, 16))?.toISOString();
+  return fromLocalTime(midnight.toISOString().slice(0, 16))?.toISOString();
 }

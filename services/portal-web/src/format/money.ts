@@ -1,7 +1,7 @@
-// Amounts are whole paise everywhere; they become rupees only here, by cutting digits and never by dividing.
-import { placed } from "./place";
+// Amounts are integers in paise. Only this file converts them to rupees, by their digits, never by division.
+import { perRegion } from "./region";
 
-const RUPEES = placed(
+const RUPEES = perRegion(
   ({ locale }) =>
     new Intl.NumberFormat(locale, {
       style: "currency",
@@ -11,7 +11,7 @@ const RUPEES = placed(
     }),
 );
 
-/** As typography has it, and as wide as a plus. */
+/** The typographic minus sign, as wide as a plus sign. */
 const MINUS = "\u2212";
 
 /** `123456` as `₹1,234.56`. */
@@ -20,18 +20,18 @@ export function formatPaise(paise: number): string {
   return paise < 0 ? `${MINUS}${amount}` : amount;
 }
 
-/** Where it matters which way money goes: `+₹1,234.56` or `−₹1,234.56`. */
+/** With a sign: `+₹1,234.56` or `−₹1,234.56`. */
 export function formatMovement(paise: number): string {
   return paise > 0 ? `+${formatPaise(paise)}` : formatPaise(paise);
 }
 
-/** `123456` as `1234.56`, as somebody would type it. */
+/** `123456` as `1234.56`, for an input field. */
 export function decimalRupees(paise: number): string {
   const digits = String(Math.trunc(paise)).padStart(3, "0");
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
-/** Typed rupees as paise; `null` for what is no amount. Signs and more than two decimals are none. */
+/** Typed rupees as paise; `null` if invalid. Signs and more than two decimals are invalid. */
 export function parseRupees(text: string): number | null {
   const cleaned = text.replace(/[₹,\s]/g, "");
   const match = /^(\d{1,12})(?:\.(\d{0,2}))?$/.exec(cleaned);

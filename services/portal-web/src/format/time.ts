@@ -1,17 +1,17 @@
-// Times come as RFC 3339 in UTC and are shown in the operator's zone.
-import { placed } from "./place";
+// Times arrive as RFC 3339 in UTC and are shown in the operator's time zone.
+import { perRegion } from "./region";
 
-const FULL = placed(
+const FULL = perRegion(
   ({ locale, timeZone }) =>
     new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", timeZone }),
 );
-const CLOCK = placed(
+const CLOCK = perRegion(
   ({ locale, timeZone }) => new Intl.DateTimeFormat(locale, { timeStyle: "medium", timeZone }),
 );
-const DATE = placed(
+const DATE = perRegion(
   ({ locale, timeZone }) => new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone }),
 );
-const RELATIVE = placed(({ locale }) => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }));
+const RELATIVE = perRegion(({ locale }) => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }));
 
 const STEPS: [limitSeconds: number, unitSeconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
   [3_600, 60, "minute"],
@@ -23,7 +23,7 @@ export function formatTime(iso: string): string {
   return FULL().format(new Date(iso));
 }
 
-/** The time of day alone, with seconds, where the date stands beside it. */
+/** The time of day with seconds, where the date is shown separately. */
 export function formatClock(iso: string): string {
   return CLOCK().format(new Date(iso));
 }
@@ -32,17 +32,17 @@ export function formatDate(iso: string): string {
   return DATE().format(new Date(iso));
 }
 
-/** `2026-01-31 09:30:00 UTC`: what the server wrote, for whoever compares logs. */
+/** `2026-01-31 09:30:00 UTC`: for comparison with logs. */
 export function formatUtc(iso: string): string {
   return `${new Date(iso).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
-/** As `formatRelative`, for what is yet to come: once its time has passed it may come at any moment. */
+/** Like `formatRelative`, for future times: “due now” once the time has passed. */
 export function formatUpcoming(iso: string, now: number): string {
   return Date.parse(iso) <= now ? "due now" : formatRelative(iso, now);
 }
 
-/** `5 minutes ago`, `in 3 days`; the date for what is further away than a week. */
+/** `5 minutes ago`, `in 3 days`; the date if it is more than a week away. */
 export function formatRelative(iso: string, now: number): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1000);
   const distance = Math.abs(seconds);

@@ -1,6 +1,6 @@
 const CHARS_MAX = 56;
 
-/** `https://shop.example/api/hook?key=1` as `shop.example/api/hook`; the middle of a long one is left out. */
+/** `https://shop.example/api/hook?key=1` as `shop.example/api/hook`; long URLs lose their middle. */
 export function hostAndPath(url: string): string {
   const text = url.replace(/^https?:\/\//i, "").replace(/[?#].*$/, "");
   if (text.length <= CHARS_MAX) return text;

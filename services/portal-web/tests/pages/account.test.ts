@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test("a changed password logs out every other browser, and the old one opens nothing", async () => {
+test("a changed password logs out every other browser, and the old password is rejected", async () => {
   const [here, there] = [await visit(browser), await visit(browser)];
   const { email } = await newBusiness(here, "Careful");
   await there.page.goto("/log-in?next=%2Fwallet");
@@ -22,15 +22,15 @@ test("a changed password logs out every other browser, and the old one opens not
 
   const { page } = here;
   await page.goto("/account");
-  await rowsOf(page, "Log-ins", 2);
+  await rowsOf(page, "Sessions", 2);
   await page.getByLabel("Current password").fill("not the secret");
   await page.getByLabel("New password").fill(NEXT_PASSWORD);
   await page.getByRole("button", { name: "Change password" }).click();
   await page.locator("[aria-invalid=true]:focus").waitFor();
   await page.getByLabel("Current password").fill(PASSWORD);
   await page.getByRole("button", { name: "Change password" }).click();
-  await page.getByText("Your password is changed.").waitFor();
-  await rowsOf(page, "Log-ins", 1);
+  await page.getByText("Password changed.").waitFor();
+  await rowsOf(page, "Sessions", 1);
 
   await there.page.reload();
   await heading(there.page, "Log in");
@@ -38,12 +38,12 @@ test("a changed password logs out every other browser, and the old one opens not
   await there.page.getByText("The e-mail or the password is wrong.").waitFor();
   await logIn(there.page, email, NEXT_PASSWORD);
   await heading(there.page, "Wallet");
-  expect(here.faults.concat(there.faults)).toEqual([]);
+  expect(here.errors.concat(there.errors)).toEqual([]);
   await here.context.close();
   await there.context.close();
 });
 
-test("a log-in is ended from another browser, which then has to log in again", async () => {
+test("a session is ended from another browser, and its own browser must log in again", async () => {
   const [here, there] = [await visit(browser), await visit(browser)];
   const { email } = await newBusiness(here, "Two browsers");
   await there.page.goto("/log-in");
@@ -51,17 +51,17 @@ test("a log-in is ended from another browser, which then has to log in again", a
   await heading(there.page, "Overview");
 
   await here.page.goto("/account");
-  await rowsOf(here.page, "Log-ins", 2);
-  expect(await row(here.page, "Log-ins", "This browser").getByRole("button").count()).toBe(0);
-  await here.page.getByRole("button", { name: "End all others" }).click();
-  await here.page.getByRole("button", { name: "End the others" }).click();
-  await here.page.getByText("1 log-in ended.").waitFor();
-  await rowsOf(here.page, "Log-ins", 1);
+  await rowsOf(here.page, "Sessions", 2);
+  expect(await row(here.page, "Sessions", "This browser").getByRole("button").count()).toBe(0);
+  await here.page.getByRole("button", { name: "End all other sessions" }).click();
+  await here.page.getByRole("button", { name: "End sessions" }).click();
+  await here.page.getByText("1 session ended.").waitFor();
+  await rowsOf(here.page, "Sessions", 1);
 
   await there.page.goto("/orders");
   await heading(there.page, "Log in");
   expect(new URL(there.page.url()).searchParams.get("next")).toBe("/orders");
-  expect(here.faults.concat(there.faults)).toEqual([]);
+  expect(here.errors.concat(there.errors)).toEqual([]);
   await here.context.close();
   await there.context.close();
 });
@@ -75,7 +75,7 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
   const { page } = owner;
   await page.goto("/account/team");
   await page.getByRole("button", { name: "Invite" }).click();
-  const dialog = page.getByRole("dialog", { name: "Invite somebody" });
+  const dialog = page.getByRole("dialog", { name: "Invite a user" });
   await dialog.getByLabel("E-mail").fill(email);
   await dialog.getByLabel("Viewer").check();
   await dialog.getByRole("button", { name: "Create invitation" }).click();
@@ -95,13 +95,13 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
   await goTo(viewer.page, "Account");
   expect(await viewer.page.getByRole("tab").allTextContents()).toEqual(["Security"]);
   await viewer.page.goto("/account/team");
-  await viewer.page.getByText("The team is managed by owners.").waitFor();
-  // Nor by asking the server past the pages.
+  await viewer.page.getByText("Only owners can manage the team.").waitFor();
+  // The server rejects direct calls too.
   await ask(viewer, "POST", "/api-keys", { mode: "test", name: "sneaky" }, 403);
   await ask(viewer, "GET", "/audit-log", undefined, 403);
 
   await page.reload();
-  await rowsOf(page, "People", 2);
+  await rowsOf(page, "Users", 2);
   const changes: string[] = [];
   page.on("request", (request) => {
     if (request.method() === "PATCH") changes.push(request.postData() ?? "");
@@ -114,64 +114,64 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
   expect(await role.inputValue()).toBe("viewer");
   await role.selectOption({ label: "Developer" });
   const question = page.getByRole("dialog", { name: `Make ${email} a developer?` });
-  await question.getByRole("button", { name: "Change the role" }).click();
+  await question.getByRole("button", { name: "Change role" }).click();
   await question.waitFor({ state: "hidden" });
   expect(changes).toEqual(['{"role":"developer"}']);
   await viewer.page.goto("/api-keys");
   await viewer.page.getByRole("button", { name: "Create key" }).waitFor();
   await page.getByRole("button", { name: `Remove ${email}` }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-  await rowsOf(page, "People", 1);
+  await rowsOf(page, "Users", 1);
   await viewer.page.goto("/orders");
   await heading(viewer.page, "Log in");
-  expect(owner.faults.concat(viewer.faults)).toEqual([]);
+  expect(owner.errors.concat(viewer.errors)).toEqual([]);
   await owner.context.close();
   await viewer.context.close();
 });
 
-test("the last owner stays one, and the page says why", async () => {
+test("the last owner keeps the role, and the page says why", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   const { email } = await newBusiness(visitor, "Alone");
   await page.goto("/account/team");
   await page.getByLabel(`Role of ${email}`).selectOption({ label: "Viewer" });
   const question = page.getByRole("dialog");
-  await question.getByRole("button", { name: "Change the role" }).click();
-  await question.getByText("That did not work").waitFor();
+  await question.getByRole("button", { name: "Change role" }).click();
+  await question.getByText("The action failed").waitFor();
   await question.getByRole("button", { name: "Cancel" }).click();
   await question.waitFor({ state: "hidden" });
   expect(await page.getByLabel(`Role of ${email}`).inputValue()).toBe("owner");
   await page.getByRole("button", { name: `Remove ${email}` }).click();
   await question.getByRole("button", { name: "Remove" }).click();
-  await question.getByText("That did not work").waitFor();
+  await question.getByText("The action failed").waitFor();
   await question.getByRole("button", { name: "Cancel" }).click();
   await question.waitFor({ state: "hidden" });
-  // Asked again, it knows nothing of the last time.
+  // A reopened dialog does not show the old error.
   await page.getByRole("button", { name: `Remove ${email}` }).click();
   await question.getByRole("button", { name: "Remove" }).waitFor();
-  expect(await question.getByText("That did not work").count()).toBe(0);
-  expect(visitor.faults).toEqual([]);
+  expect(await question.getByText("The action failed").count()).toBe(0);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
-test("an invitation that was withdrawn lets nobody in", async () => {
+test("a withdrawn invitation no longer works", async () => {
   const [owner, guest] = [await visit(browser), await visit(browser)];
   const { id } = await newBusiness(owner, "Second thoughts");
   await operator("PATCH", `/businesses/${id}`, { status: "active" });
   const { email } = someone("guest");
   const { url } = await ask(owner, "POST", "/invitations", { email, role: "developer" }, 201);
   await owner.page.goto("/account/team");
-  await owner.page.getByRole("button", { name: `Withdraw the invitation of ${email}` }).click();
+  await owner.page.getByRole("button", { name: `Withdraw the invitation for ${email}` }).click();
   await owner.page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();
-  await owner.page.getByText("Nobody is invited").waitFor();
+  await owner.page.getByText("No open invitations").waitFor();
   await guest.page.goto(String(url));
   await heading(guest.page, "This invitation cannot be used");
-  expect(owner.faults.concat(guest.faults)).toEqual([]);
+  expect(owner.errors.concat(guest.errors)).toEqual([]);
   await owner.context.close();
   await guest.context.close();
 });
 
-test("the audit log tells who did what, by action, and never a secret", async () => {
+test("the audit log shows who did what, is filtered by action, and contains no secret", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   const { email } = await newBusiness(visitor, "Recorded");
@@ -185,10 +185,10 @@ test("the audit log tells who did what, by action, and never a secret", async ()
   await page.getByLabel("Action").selectOption({ label: "API key created" });
   await rowsOf(page, "Audit log", 1);
   await page.getByLabel("To", { exact: true }).fill("2020-01-31");
-  await page.getByText("Nothing matches").waitFor();
-  await page.getByRole("button", { name: "Clear the filters" }).click();
+  await page.getByText("No results match these filters").waitFor();
+  await page.getByRole("button", { name: "Clear filters" }).click();
   await created.waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -201,20 +201,20 @@ async function joinBy(page: Page, link: string): Promise<void> {
   await heading(page, "Overview");
 }
 
-test("times are those of the operator's region, wherever the browser is", async () => {
+test("times are in the operator's time zone, wherever the browser is", async () => {
   const visitor = await visit(browser, { timezoneId: "America/New_York", locale: "de-DE" });
   const { page } = visitor;
   await newBusiness(visitor, "Far away");
   await page.goto("/account");
-  const time = page.getByRole("table", { name: "Log-ins" }).locator("time").first();
+  const time = page.getByRole("table", { name: "Sessions" }).locator("time").first();
   const [shown, at] = [await time.getAttribute("title"), await time.getAttribute("datetime")];
   const expected = new Intl.DateTimeFormat("en-IN", {
     dateStyle: "medium",
     timeStyle: "short",
     timeZone: "Asia/Kolkata",
   }).format(new Date(String(at)));
-  // Spaces differ from one version of the words' tables to the next.
+  // Versions of the locale data differ in their spaces.
   expect(shown?.replace(/\s/g, " ")).toContain(expected.replace(/\s/g, " "));
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });

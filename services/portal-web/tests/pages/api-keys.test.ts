@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test("a key is rotated with a grace in which both work", async () => {
+test("a key is rotated with a grace period in which both keys work", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   await newBusiness(visitor, "Rotation");
@@ -26,18 +26,18 @@ test("a key is rotated with a grace in which both work", async () => {
   const next = await takeSecret(page, "Your new key");
 
   const former = row(page, "Test keys", `…${old.slice(-4)}`);
-  await former.getByText("Being replaced").waitFor();
+  await former.getByText("Expiring").waitFor();
   await former.getByText("in 15 minutes").waitFor();
   await row(page, "Test keys", `…${next.slice(-4)}`)
     .getByText("Active")
     .waitFor();
   await placeOrder(old, "by-the-old-key");
   await placeOrder(next, "by-the-new-key");
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
-test("a new key stays in sight when the list cannot be read again", async () => {
+test("a new key stays visible when the list cannot be refetched", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   await newBusiness(visitor, "Torn list");
@@ -63,35 +63,35 @@ test("a new key stays in sight when the list cannot be read again", async () => 
   await (await again).finished();
   await painted(page);
   await placeOrder(await takeSecret(page, "Your Test key"), "by-another-key-that-stayed");
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
-/** Whatever an answer changes is on the page by then. */
+/** Waits until the browser has painted the result of a response. */
 function painted(page: Page): Promise<void> {
   return page.evaluate(
     () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))),
   );
 }
 
-test("a key that is rotated at once is refused from then on", async () => {
+test("a key that is rotated immediately is rejected from then on", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   await newBusiness(visitor, "Leaked");
   const old = await newTestKey(visitor, "shop");
   await page.goto("/api-keys");
   await page.getByRole("button", { name: `Rotate shop …${old.slice(-4)}` }).click();
-  await page.getByLabel("At once").check();
+  await page.getByLabel("Immediately").check();
   await page.getByRole("button", { name: "Rotate key" }).click();
   const next = await takeSecret(page, "Your new key");
   await row(page, "Test keys", `…${next.slice(-4)}`).waitFor();
   await row(page, "Test keys", `…${old.slice(-4)}`).waitFor({ state: "detached" });
-  await refused(old);
-  expect(visitor.faults).toEqual([]);
+  await rejected(old);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
-test("a key is revoked only after the question, and stays in the list of those that ended", async () => {
+test("a key is revoked after confirmation, and stays in the list of ended keys", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   await newBusiness(visitor, "Revocation");
@@ -108,17 +108,17 @@ test("a key is revoked only after the question, and stays in the list of those t
   await revoke.click();
   await question.getByRole("button", { name: "Revoke key" }).click();
   await page.getByText("No Test key yet").waitFor();
-  await refused(key);
+  await rejected(key);
   await page.getByLabel("Show revoked and expired keys").check();
   await row(page, "Test keys", `…${key.slice(-4)}`)
     .getByText("Revoked")
     .waitFor();
   expect(await revoke.count()).toBe(0);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
-test("a key needs a name, and no Live key can be asked for while live orders are locked", async () => {
+test("a key needs a name, and no Live key can be created while live orders are locked", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   await newBusiness(visitor, "Nameless");
@@ -126,18 +126,18 @@ test("a key needs a name, and no Live key can be asked for while live orders are
   await page.getByRole("button", { name: "Create a Test key" }).click();
   const dialog = page.getByRole("dialog", { name: "Create an API key" });
   await dialog.getByRole("button", { name: "Create key" }).click();
-  await dialog.getByText("Name the key, so that you know it again.").waitFor();
+  await dialog.getByText("Enter a name for the key.").waitFor();
   expect(await dialog.getByLabel("Name").evaluate((input) => input === document.activeElement)).toBe(true);
   await dialog.getByRole("radiogroup", { name: "Mode" }).getByText("Live", { exact: true }).click();
   await dialog.getByText("Live keys are locked").waitFor();
   expect(await dialog.getByRole("button", { name: "Create key" }).isDisabled()).toBe(true);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
-/** Within the seconds for which a verdict may be remembered. */
-async function refused(key: string): Promise<void> {
-  await until("the key is refused", () =>
+/** Waits until the key is rejected: services cache a valid key for a few seconds. */
+async function rejected(key: string): Promise<void> {
+  await until("the key is rejected", () =>
     placeOrder(key, "with-an-ended-key", {}, 401).then(
       () => true,
       () => false,

@@ -1,4 +1,4 @@
-// What a business tells of itself: where its parcels are fetched, and the plan that it asks for.
+// The business's own settings: its pickup profile, and the plan that it requests.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { operator } from "../support/api";
@@ -12,17 +12,17 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test("the pickup profile counts what is missing, and shows each of the server's faults beside its field", async () => {
+test("the pickup profile counts missing fields, and shows each field error of the server at its field", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   await newBusiness(visitor, "Fetched here");
   await page.goto("/pickup-profile");
-  await page.getByText("Not complete").waitFor();
-  await page.getByText(/of 7 required fields\. Still missing: /).waitFor();
+  await page.getByText("Incomplete").waitFor();
+  await page.getByText(/of 7 required fields filled in\. Missing: /).waitFor();
   await fillPickupProfile(page);
-  await page.getByText("Nothing is missing. Save to make it count.").waitFor();
+  await page.getByText("All required fields are filled in. Save the profile.").waitFor();
 
-  // What passes the page's own look, and the server refuses.
+  // The page accepts this number, and the server rejects it.
   const phone = page.getByRole("textbox", { name: "Phone" });
   await phone.fill("+91 12");
   await page.getByRole("button", { name: "Save profile" }).click();
@@ -45,13 +45,13 @@ test("the pickup profile counts what is missing, and shows each of the server's 
   await page.getByRole("button", { name: "Save profile" }).click();
   await page.getByText("Complete", { exact: true }).waitFor();
   await page.reload();
-  await page.getByText("Complete. Orders that name no pickup place are fetched here.").waitFor();
+  await page.getByText("Complete. Orders without their own pickup address use this one.").waitFor();
   expect(await page.getByRole("button", { name: "Save profile" }).isDisabled()).toBe(true);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
-test("a plan is asked for, another one instead, and a change is asked for once it is active", async () => {
+test("a plan is requested and replaced by another one, and a change is requested once it is active", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   const business = await newBusiness(visitor, "Growing");
@@ -59,19 +59,19 @@ test("a plan is asked for, another one instead, and a change is asked for once i
   await heading(page, "Subscription");
   const standing = page.getByRole("status", { name: "Your subscription" });
   await standing.getByText("Required").waitFor();
-  await page.getByRole("button", { name: "Ask for this: Starter" }).click();
+  await page.getByRole("button", { name: "Request this plan:  Starter" }).click();
   await standing.getByText("Starter").waitFor();
-  await page.getByRole("button", { name: "Ask for this: Growth" }).click();
+  await page.getByRole("button", { name: "Request this plan:  Growth" }).click();
   await standing.getByText("Growth").waitFor();
   await standing.getByText("Requested").waitFor();
 
   await operator("PATCH", `/businesses/${business.id}`, { subscription: "active" });
   await page.reload();
   await standing.getByText("Active", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Change to this: Scale" }).click();
-  await standing.getByText("You asked to change to Scale.").waitFor();
-  await page.getByRole("button", { name: "Keep this one: Growth" }).click();
-  await standing.getByText("There is nothing to do.").waitFor();
-  expect(visitor.faults).toEqual([]);
+  await page.getByRole("button", { name: "Change to this plan: Scale" }).click();
+  await standing.getByText("You requested a change to Scale.").waitFor();
+  await page.getByRole("button", { name: "Keep this plan: Growth" }).click();
+  await standing.getByText("No action is needed.").waitFor();
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });

@@ -1,4 +1,4 @@
-// What a page says and does when its calls are not answered: no connection, a lost answer, a service that stands still.
+// How pages handle missing responses: offline, a lost response, a service that hangs.
 import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { placeOrder } from "../support/api";
@@ -22,7 +22,7 @@ beforeEach(async () => {
   email = (await newBusiness(visitor, "Bad line")).email;
 });
 afterEach(async () => {
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 afterAll(() => browser.close());
@@ -46,22 +46,25 @@ function keysSent(): string[] {
   return keys;
 }
 
-test("what is asked for without a connection is refused at once, and not sent later", async () => {
+test("an offline write fails immediately, and is not sent later", async () => {
   await page.goto("/wallet");
   await balance("₹0.00").waitFor();
   const keys = keysSent();
   await openTopUp("500");
   await visitor.context.setOffline(true);
   await dialog().getByRole("button", { name: "Top up" }).click();
-  await dialog().getByText("You are offline: nothing was sent.").waitFor();
-  await page.getByRole("status", { name: "Connection" }).getByText("You are offline.").waitFor();
+  await dialog().getByText("You are offline. Nothing was sent.").waitFor();
+  await page
+    .getByRole("status", { name: "Connection" })
+    .getByText("You are offline. The data may be outdated")
+    .waitFor();
   await screenshot(page, "offline-top-up");
   await dialog().getByRole("button", { name: "Cancel" }).click();
   await dialog().waitFor({ state: "hidden" });
   await visitor.context.setOffline(false);
-  await page.getByText("You are offline.").waitFor({ state: "hidden" });
+  await page.getByText("You are offline. The data may be outdated").waitFor({ state: "hidden" });
 
-  // A later one goes through, and is the only one.
+  // A later top-up is the only one.
   await openTopUp("7");
   await dialog().getByRole("button", { name: "Top up" }).click();
   await balance("₹7.00").waitFor();
@@ -69,7 +72,7 @@ test("what is asked for without a connection is refused at once, and not sent la
   expect(keys).toHaveLength(1);
 });
 
-test("a top-up whose answer is lost is told as unknown, and paid once when it is tried again", async () => {
+test("a top-up without a response has an unknown outcome, and is paid once after a retry", async () => {
   await page.goto("/wallet");
   const keys = keysSent();
   await page.route(TOP_UPS, async (route) => {
@@ -78,15 +81,19 @@ test("a top-up whose answer is lost is told as unknown, and paid once when it is
   });
   await openTopUp("500");
   await dialog().getByRole("button", { name: "Top up" }).click();
-  await dialog().getByText("it is not known whether this was done").waitFor();
-  await dialog().getByText("it is paid once, even if both arrive").waitFor();
+  await dialog()
+    .getByText("The service did not respond. The change may or may not have taken effect.")
+    .waitFor();
+  await dialog().getByText("you pay only once").waitFor();
   await screenshot(page, "lost-answer");
   await balance("₹500.00").waitFor();
 
   await page.unroute(TOP_UPS);
   await page.route(TOP_UPS, (route) => route.fulfill({ status: 503, json: { message: "Busy." } }));
   await dialog().getByRole("button", { name: "Try again" }).click();
-  await dialog().getByText("The service did not get through with it, so it is not known").waitFor();
+  await dialog()
+    .getByText("The service reported an error. The change may or may not have taken effect.")
+    .waitFor();
   await dialog().getByLabel("Amount", { exact: true }).fill("20");
   await dialog().getByRole("button", { name: "Try again" }).click();
   await expect.poll(() => keys.length).toBe(3);
@@ -103,22 +110,22 @@ test("a top-up whose answer is lost is told as unknown, and paid once when it is
   expect(other).not.toBe(first);
 });
 
-test("a status that does not come is named, the rest is shown, and it is asked for again", async () => {
+test("a status that does not load is named, the rest of the page is shown, and it is retried", async () => {
   let isStill = true;
   await page.route(STATUS, (route) => (isStill ? undefined : route.continue()));
   await page.goto("/");
   const notice = page.getByRole("status", { name: "Connection" });
-  await notice.getByText("Still waiting for: status.").waitFor({ timeout: 5_000 });
+  await notice.getByText("Still loading: status.").waitFor({ timeout: 5_000 });
   await page.getByRole("button", { name: "Create a Test key" }).waitFor();
   await screenshot(page, "slow-status");
   isStill = false;
-  // In the notice; in the place of the status once that was given up.
+  // In the notice; after the timeout, in place of the status.
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByText("Not configured").first().waitFor();
-  await notice.getByText("Still waiting").waitFor({ state: "hidden" });
+  await notice.getByText("Still loading").waitFor({ state: "hidden" });
 });
 
-test("changes that come faster than the status answers do not keep it from being shown", async () => {
+test("a status that loads slower than changes arrive is still shown", async () => {
   await page.goto("/");
   await page.getByText("Not configured").first().waitFor();
   const held: Route[] = [];
@@ -130,21 +137,21 @@ test("changes that come faster than the status answers do not keep it from being
     if (request.url().includes("/v1/portal/api-keys?")) keyReads += 1;
   });
   await ask(visitor, "PUT", "/subscription", { plan: "growth" }, 200);
-  // Each change has the keys read, too: the second comes while the status is still waited for.
+  // Each change refetches the keys too. The second change arrives while the status is loading.
   await expect.poll(() => keyReads, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
   expect(held).toHaveLength(1);
   const answer = await held[0]?.fetch();
   const status = await answer?.json();
-  status.indicators.subscription = { code: "requested", label: "Asked for slowly" };
+  status.indicators.subscription = { code: "requested", label: "Slow response" };
   await held[0]?.fulfill({ json: status });
-  await page.getByText("Asked for slowly", { exact: true }).waitFor();
-  // It may have been read before the second change: it is read once more.
+  await page.getByText("Slow response", { exact: true }).waitFor();
+  // The status may have been read before the second change, so it is refetched.
   await expect.poll(() => held.length, { timeout: 15_000 }).toBe(2);
   await held[1]?.continue();
-  await page.getByText("Asked for slowly", { exact: true }).waitFor({ state: "hidden" });
+  await page.getByText("Slow response", { exact: true }).waitFor({ state: "hidden" });
 });
 
-test("tabs share one stream, and one takes it over when the tab that holds it is closed", async () => {
+test("tabs share one stream, and another tab takes over when the tab with the stream is closed", async () => {
   const key = await newTestKey(visitor);
   const streams = (of: Page) => {
     const opened: string[] = [];
@@ -155,11 +162,11 @@ test("tabs share one stream, and one takes it over when the tab that holds it is
   };
   const ofFirst = streams(page);
   await page.goto("/orders");
-  await page.getByText("Updates by itself").waitFor();
+  await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
   const other = await visitor.context.newPage();
   const ofOther = streams(other);
   await other.goto("/orders");
-  await other.getByText("Updates by itself").waitFor();
+  await other.getByRole("status").getByText("Live", { exact: true }).waitFor();
   await placeOrder(key, "seen-by-both");
   for (const tab of [page, other]) {
     await tab
@@ -175,7 +182,7 @@ test("tabs share one stream, and one takes it over when the tab that holds it is
   await row(other, "Test orders", "seen-by-the-other").waitFor();
 });
 
-test("a status without one service's part says whose is missing", async () => {
+test("a status that lacks one service's data names that service", async () => {
   let isSilent = true;
   await page.route(STATUS, async (route) => {
     if (!isSilent) return route.continue();
@@ -185,28 +192,28 @@ test("a status without one service's part says whose is missing", async () => {
     return route.fulfill({ response, json: { ...status, incomplete: ["wallet"] } });
   });
   await page.goto("/");
-  await page.getByText("No answer came for: wallet.").waitFor();
+  await page.getByText("No response from: wallet.").waitFor();
   await page.getByText("Unknown", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Try again" }).waitFor();
   await screenshot(page, "incomplete-status");
-  // It asks again by itself.
+  // The page retries automatically.
   isSilent = false;
-  await page.getByText("No answer came for").waitFor({ state: "hidden", timeout: 30_000 });
+  await page.getByText("No response from").waitFor({ state: "hidden", timeout: 30_000 });
 });
 
-test("a page that was not opened before waits for the connection, and then loads by itself", async () => {
+test("a page that is not cached waits for the connection, and then loads automatically", async () => {
   await page.goto("/orders");
   await heading(page, "Orders");
   await visitor.context.setOffline(true);
   await page.getByRole("link", { name: "Cash on delivery" }).click();
-  await heading(page, "There is no connection");
+  await heading(page, "No connection");
   await screenshot(page, "offline-page");
   await visitor.context.setOffline(false);
   await heading(page, "Cash on delivery");
-  expect(await page.getByText("There is no connection").count()).toBe(0);
+  expect(await page.getByText("No connection").count()).toBe(0);
 });
 
-test("a session that is ended elsewhere leads an open page to the log-in", async () => {
+test("a session that ends in another browser leads an open page to the login", async () => {
   await page.goto("/orders");
   await heading(page, "Orders");
   const elsewhere = await visit(browser);

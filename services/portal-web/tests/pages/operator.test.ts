@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test("a wrong token opens nothing, and the right one only until the log-out", async () => {
+test("a wrong token is rejected, and the right one works until the log-out", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   await page.goto("/operator/businesses");
@@ -31,11 +31,11 @@ test("a wrong token opens nothing, and the right one only until the log-out", as
   await page.getByRole("button", { name: "Log out" }).click();
   await heading(page, "Operator console");
   expect((await page.request.get("/v1/operator/businesses")).status()).toBe(401);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
-test("an address without a page leads on within the console", async () => {
+test("an unknown address shows a way back to the console", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   await logInAsOperator(page);
@@ -43,34 +43,34 @@ test("an address without a page leads on within the console", async () => {
   await heading(page, "Page not found");
   await page.getByRole("main").getByRole("link", { name: "Go to the businesses" }).click();
   await heading(page, "Businesses");
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
-test("a business is found by a part of its name, its owner's e-mail, its id and its standing", async () => {
+test("a business is found by a part of its name, its owner's e-mail, its id and its status", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   await logInAsOperator(page);
   const search = page.getByLabel("Find a business");
   for (const words of [business.name.slice(4).toLowerCase(), business.email, business.id]) {
     await search.fill(words);
-    // It is applied when typing has paused.
+    // The search applies after a pause in typing.
     await page.waitForURL((url) => url.searchParams.get("search") === words);
     await rowsOf(page, "Businesses", 1);
-    await row(page, "Businesses", business.name).getByText("Open").waitFor();
+    await row(page, "Businesses", business.name).getByText("Unlocked").waitFor();
   }
   await page.getByLabel("Status", { exact: true }).selectOption({ label: "Suspended" });
-  await page.getByText("No business fits").waitFor();
+  await page.getByText("No matching businesses").waitFor();
   await page.getByRole("button", { name: "Show all businesses" }).click();
   await page.waitForURL((url) => url.search === "");
-  // Whichever they are: other tests sign up more businesses than a page of the list shows.
+  // Any business: other tests sign up more businesses than one page shows.
   await page.getByRole("table", { name: "Businesses" }).getByRole("row").nth(1).waitFor();
   await screenshot(page, "operator-businesses");
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
-test("a plan that was asked for meanwhile is shown before it becomes active", async () => {
+test("a plan that was requested meanwhile is shown before it becomes active", async () => {
   const asking = await visit(browser);
   const { email, name } = await newBusiness(asking, `Asking ${Date.now()}`);
   await ask(asking, "PUT", "/subscription", { plan: "starter" }, 200);
@@ -80,7 +80,7 @@ test("a plan that was asked for meanwhile is shown before it becomes active", as
   await openBusiness(page, email, name);
   const starter = page.getByRole("button", { name: "Activate Starter" });
   await starter.waitFor();
-  // The console looks by itself every few seconds: not before the click.
+  // Blocks the console's polling until the click.
   let looks = false;
   await page.route("**/v1/operator/businesses/*", (route) =>
     looks || route.request().method() !== "GET" ? route.continue() : undefined,
@@ -88,17 +88,17 @@ test("a plan that was asked for meanwhile is shown before it becomes active", as
   await ask(asking, "PUT", "/subscription", { plan: "growth" }, 200);
   looks = true;
   await starter.click();
-  await page.getByText("That was not changed").waitFor();
+  await page.getByText("The change failed").waitFor();
   await page.getByRole("button", { name: "Activate Growth" }).click();
   const standing = page.getByRole("status", { name: "Subscription" });
   await standing.getByText("Active", { exact: true }).waitFor();
   await standing.getByText("Growth").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await asking.context.close();
   await visitor.context.close();
 });
 
-test("a suspended business orders nothing live, until the suspension is lifted", async () => {
+test("a suspended business cannot place live orders until the suspension is lifted", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   await logInAsOperator(page);
@@ -111,16 +111,16 @@ test("a suspended business orders nothing live, until the suspension is lifted",
   await page.getByRole("tab", { name: "Audit log" }).click();
   await row(page, "Audit log", "Business suspended").waitFor();
   await screenshot(page, "operator-audit-words");
-  await page.getByRole("tab", { name: "Standing" }).click();
+  await page.getByRole("tab", { name: "Status" }).click();
   await placeOrder(liveKey, "while-suspended", {}, 403);
-  await page.getByRole("button", { name: "Lift the suspension" }).click();
+  await page.getByRole("button", { name: "Lift suspension" }).click();
   await standing.getByText("Active").waitFor();
   await placeOrder(liveKey, "after-the-suspension");
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
-test("a change that failed is told in its own question alone", async () => {
+test("a failed change shows its error in its own dialog only", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   await logInAsOperator(page);
@@ -140,7 +140,7 @@ test("a change that failed is told in its own question alone", async () => {
   await page.getByRole("button", { name: "Withdraw" }).click();
   await page.getByRole("dialog", { name: "Withdraw live access?" }).waitFor();
   expect(await page.getByText("Not now.").count()).toBe(0);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -165,11 +165,11 @@ test("a wallet is credited once per reference, and its owner sees it", async () 
   const credited = row(page, "Audit log", "Wallet credited").first();
   await credited.getByText("Delivery company").waitFor();
   await credited.getByText("₹1,000.00", { exact: true }).waitFor();
-  expect(visitor.faults.concat(owner.faults)).toEqual([]);
+  expect(visitor.errors.concat(owner.errors)).toEqual([]);
   await visitor.context.close();
 });
 
-test("any order is found by its id, its tracking code or its reference, with all that happened to it", async () => {
+test("any order is found by its id, tracking code or reference, with its timeline", async () => {
   const visitor = await visit(browser);
   const { page } = visitor;
   const reference = `wanted-${Date.now()}`;
@@ -182,12 +182,16 @@ test("any order is found by its id, its tracking code or its reference, with all
     await search.fill(code);
     await found.waitFor();
     await search.fill(`${code}x`);
-    await page.getByText("No order has this code").waitFor();
+    await page.getByText("No order found").waitFor();
   }
   await search.fill(reference);
-  await found.getByRole("listitem").filter({ hasText: "Delivery fee taken" }).getByText("−₹49.00").waitFor();
+  await found
+    .getByRole("listitem")
+    .filter({ hasText: "Delivery fee charged" })
+    .getByText("−₹49.00")
+    .waitFor();
   await screenshot(page, "operator-order");
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });
 
@@ -202,6 +206,6 @@ test("the health of a business shows its indicators and its orders", async () =>
   await indicators.getByText("Live API Status").waitFor();
   await indicators.getByText("Not configured").waitFor();
   await page.getByRole("region", { name: "Orders" }).getByText("Test orders").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
   await visitor.context.close();
 });

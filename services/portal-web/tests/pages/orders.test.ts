@@ -37,25 +37,25 @@ test("an order is found by its reference, its tracking code and its id, and by i
     await search.fill(name);
     await row(page, "Test orders", "book-2").waitFor({ state: "detached" });
     await row(page, "Test orders", "book-1").waitFor();
-    await page.getByRole("button", { name: "Clear the search" }).click();
+    await page.getByRole("button", { name: "Clear search" }).click();
     await row(page, "Test orders", "book-2").waitFor();
   }
   await search.fill("book");
-  await page.getByText("No order has exactly this name").waitFor();
+  await page.getByText("No matching order").waitFor();
   await page.getByRole("button", { name: "Show all orders" }).click();
   await page.getByLabel("Status", { exact: true }).selectOption({ label: "Delivered" });
   await page.getByText("No order has this status").waitFor();
   await page.getByLabel("Status", { exact: true }).selectOption({ label: "Created" });
   await row(page, "Test orders", "book-1").waitFor();
-  // Nothing of this has just arrived.
+  // None of these orders is new.
   expect(await page.getByText(/^New order/).count()).toBe(0);
-  await page.getByRole("button", { name: "Clear the search" }).waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Clear search" }).waitFor({ state: "hidden" });
   await placeOrder(key, "book-3");
   await page.getByRole("status").filter({ hasText: "New order book-3" }).waitFor({ state: "attached" });
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
-test("a search that is cleared while it is typed stays cleared, and a space at its end stays", async () => {
+test("a search that is cleared while the user types stays cleared, and a trailing space stays", async () => {
   const { page } = visitor;
   await placeOrder(key, "typed-1");
   await page.goto("/orders");
@@ -65,15 +65,15 @@ test("a search that is cleared while it is typed stays cleared, and a space at i
   await page.waitForURL((url) => url.searchParams.get("search") === "typed-1");
   expect(await search.inputValue()).toBe("typed-1 ");
   await search.fill("typed-2");
-  await page.getByRole("button", { name: "Clear the search" }).click();
-  // It arrives later than a search is applied, and only a list without a search takes it in.
+  await page.getByRole("button", { name: "Clear search" }).click();
+  // The order arrives after the search would apply, and only an unfiltered list shows it.
   await placeOrder(key, "typed-3");
   await row(page, "Test orders", "typed-3").waitFor();
   expect(new URL(page.url()).searchParams.get("search")).toBeNull();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
-test("what is missing from a timeline is said of a kept one, too", async () => {
+test("a cached timeline names its missing data too", async () => {
   const looker = await visit(browser);
   const { page } = looker;
   await newBusiness(looker, "Half a story");
@@ -85,7 +85,7 @@ test("what is missing from a timeline is said of a kept one, too", async () => {
     await route.fulfill({ response, json: { ...(await response.json()), incomplete: ["wallet"] } });
   });
   await page.goto(`/orders/${order.id}`);
-  const missing = page.getByText("The money of this order cannot be read right now");
+  const missing = page.getByText("Temporarily unavailable: payments.");
   await missing.waitFor();
   isStill = true;
   await page.getByRole("link", { name: "Orders", exact: true }).first().click();
@@ -93,11 +93,11 @@ test("what is missing from a timeline is said of a kept one, too", async () => {
   await row(page, "Test orders", "half-1").getByRole("link").first().click();
   await heading(page, "half-1");
   await missing.waitFor();
-  expect(looker.faults).toEqual([]);
+  expect(looker.errors).toEqual([]);
   await looker.context.close();
 });
 
-test("each webhook of the timeline names its endpoint, and those behind a failing one wait", async () => {
+test("each webhook of the timeline names its endpoint, and webhooks behind a failing one wait", async () => {
   const listener = await visit(browser);
   const { page } = listener;
   await newBusiness(listener, "Two ears");
@@ -110,34 +110,34 @@ test("each webhook of the timeline names its endpoint, and those behind a failin
   await page.getByRole("button", { name: "Driver assigned" }).click();
   const webhooks = page.getByRole("listitem").filter({ hasText: "Webhook" });
   const to = ({ url }: Receiver) => webhooks.filter({ hasText: `To ${url.replace("http://", "")}` });
-  await to(good).filter({ hasText: "driver.assigned" }).getByText("Received, answered 200").waitFor();
+  await to(good).filter({ hasText: "driver.assigned" }).getByText("Received (HTTP 200)").waitFor();
   await to(bad)
     .filter({ hasText: "order.created" })
     .getByText(/; next attempt (in|due now)/)
     .waitFor();
-  await to(bad).filter({ hasText: "driver.assigned" }).getByText("Waits for an earlier event").waitFor();
+  await to(bad).filter({ hasText: "driver.assigned" }).getByText("Waiting for an earlier event").waitFor();
   await screenshot(page, "order-two-endpoints");
-  expect(listener.faults).toEqual([]);
+  expect(listener.errors).toEqual([]);
   await listener.context.close();
   await Promise.all([good.stop(), bad.stop()]);
 });
 
-test("a cash order runs to its end by itself, its cash included, while its page is looked at", async () => {
+test("a cash order is simulated to its end, including its cash, while its page is open", async () => {
   const { page } = visitor;
   const order = await placeOrder(key, "book-cod", COD);
   await page.goto(`/orders/${order.id}`);
   await heading(page, "book-cod");
   const money = page.getByRole("region", { name: "Money" });
   expect(await fact(money, "Cash to collect").textContent()).toBe("₹1,549.00");
-  expect(await fact(money, "Taken from the wallet").textContent()).toBe("Nothing, it is a test");
+  expect(await fact(money, "Charged to wallet").textContent()).toBe("None (test order)");
   await page.getByRole("button", { name: "Run to the end" }).click();
-  await page.getByText("Moving on by itself, about a step a second").waitFor();
+  await page.getByText("Simulating about one step per second.").waitFor();
   await page.getByRole("status", { name: "Status" }).getByText("Delivered").waitFor();
-  await fact(money, "Cash is").getByText("Cash settled").waitFor();
+  await fact(money, "Cash status").getByText("Cash settled").waitFor();
   await fact(money, "Settled").getByText("₹1,549.00").waitFor();
-  await page.getByText("The order has come to its end.").waitFor();
+  await page.getByText("This order has ended.").waitFor();
   await screenshot(page, "order-cod");
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("an order that failed after its pickup can only be returned", async () => {
@@ -148,12 +148,12 @@ test("an order that failed after its pickup can only be returned", async () => {
   const steps = ["Driver assigned", "Picked up", "Delivery failed", "Returned to pickup"];
   for (const step of steps) await simulate.getByRole("button", { name: step, exact: true }).click();
   await page.getByRole("status", { name: "Status" }).getByText("Returned").waitFor();
-  await simulate.getByText("The order has come to its end.").waitFor();
+  await simulate.getByText("This order has ended.").waitFor();
   expect(await page.getByRole("button", { name: "Cancel order" }).count()).toBe(0);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
-test("an order is cancelled with a reason, after the question", async () => {
+test("an order is cancelled with a reason, after confirmation", async () => {
   const { page } = visitor;
   const order = await placeOrder(key, "book-cancelled");
   await page.goto(`/orders/${order.id}`);
@@ -169,10 +169,10 @@ test("an order is cancelled with a reason, after the question", async () => {
   await page.getByRole("status", { name: "Status" }).getByText("Cancelled").waitFor();
   const timeline = page.getByRole("list", { name: "Timeline" }).getByRole("listitem");
   await timeline.filter({ hasText: "Order cancelled" }).getByText("Out of stock").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
-test("a cancelled live order gives its fee back", async () => {
+test("a cancelled live order is refunded", async () => {
   const live = await visit(browser);
   const { page } = live;
   const liveKey = await openLive(live, await newBusiness(live, "Refunded"));
@@ -180,7 +180,7 @@ test("a cancelled live order gives its fee back", async () => {
   await page.goto(`/orders/${order.id}`);
   await page.getByRole("button", { name: "Cancel order" }).click();
   const question = page.getByRole("dialog", { name: "Cancel this order?" });
-  await question.getByText("the delivery fee goes back to your wallet").waitFor();
+  await question.getByText("the delivery fee is refunded to your wallet").waitFor();
   await question.getByRole("button", { name: "Cancel order" }).click();
   const refund = page
     .getByRole("list", { name: "Timeline" })
@@ -189,22 +189,22 @@ test("a cancelled live order gives its fee back", async () => {
   await refund.getByText("+₹49.00", { exact: true }).waitFor();
   await refund.getByText("₹500.00").waitFor();
   expect(await page.getByRole("region", { name: "Simulate" }).count()).toBe(0);
-  expect(live.faults).toEqual([]);
+  expect(live.errors).toEqual([]);
   await live.context.close();
 });
 
-test("an order of another business is not there", async () => {
+test("an order of another business is not found", async () => {
   const other = await visit(browser);
   await newBusiness(other, "Curious");
   const order = await placeOrder(key, "book-private");
   await other.page.goto(`/orders/${order.id}`);
-  await other.page.getByText("This order cannot be shown").waitFor();
+  await other.page.getByText("This order could not be loaded").waitFor();
   expect(await other.page.content()).not.toContain("book-private");
-  expect(other.faults).toEqual([]);
+  expect(other.errors).toEqual([]);
   await other.context.close();
 });
 
-test("a long list is read on, and stays as it is while that fails", async () => {
+test("a long list loads more rows, and keeps its rows when that fails", async () => {
   const shop = await visit(browser);
   const { page } = shop;
   await newBusiness(shop, "Many orders");
@@ -214,12 +214,12 @@ test("a long list is read on, and stays as it is while that fails", async () => 
   await rowsOf(page, "Test orders", 25);
   await page.route(/startingAfter=/, (route) => route.abort());
   await page.getByRole("button", { name: "Show more" }).click();
-  await page.getByRole("alert").getByText("No answer came.").waitFor();
+  await page.getByRole("alert").getByText("The service did not respond.").waitFor();
   await rowsOf(page, "Test orders", 25);
   await page.unroute(/startingAfter=/);
   await page.getByRole("button", { name: "Show more" }).click();
   await rowsOf(page, "Test orders", 26);
   expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
-  expect(shop.faults).toEqual([]);
+  expect(shop.errors).toEqual([]);
   await shop.context.close();
 });

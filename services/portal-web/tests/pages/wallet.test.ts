@@ -36,23 +36,23 @@ test("the statement shows each movement, and is filtered by kind, reference and 
   await page.getByLabel("Kind").selectOption({ label: "Credit" });
   await row(page, "Statement", "Top-up").waitFor({ state: "detached" });
   await rowsOf(page, "Statement", 1);
-  await page.getByLabel("Kind").selectOption({ label: "Every kind" });
+  await page.getByLabel("Kind").selectOption({ label: "All kinds" });
   await row(page, "Statement", "Top-up").waitFor();
   await page.getByLabel("Order reference").fill("paid-1");
   await row(page, "Statement", "bank-4711").waitFor({ state: "detached" });
   await rowsOf(page, "Statement", 1);
-  await page.getByRole("button", { name: "Clear the search" }).click();
+  await page.getByRole("button", { name: "Clear search" }).click();
   await row(page, "Statement", "bank-4711").waitFor();
   await page.getByLabel("To day").fill("2020-01-31");
-  await page.getByText("Nothing fits these filters").waitFor();
-  await page.getByRole("button", { name: "Clear the filters" }).click();
+  await page.getByText("No results match these filters").waitFor();
+  await page.getByRole("button", { name: "Clear filters" }).click();
   await row(page, "Statement", "bank-4711").waitFor();
   await row(page, "Statement", "paid-1").getByRole("link").click();
   await page.getByRole("heading", { level: 1, name: "paid-1" }).waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
-test("the spend per day is told in sum, day by day to who hears the page, and by the arrow keys", async () => {
+test("the spend is shown in total, per day in a table for screen readers, and by the arrow keys", async () => {
   await page.goto("/wallet");
   const chart = page.getByRole("figure");
   await chart.getByText("₹98.00", { exact: true }).first().waitFor();
@@ -63,10 +63,10 @@ test("the spend per day is told in sum, day by day to who hears the page, and by
   const day = page.getByRole("slider", { name: "Day" });
   await day.press("Home");
   expect(await day.getAttribute("aria-valuetext")).toMatch(/: ₹0\.00, 0 orders$/);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
-test("the statement is downloaded as CSV, with the rows that are shown", async () => {
+test("the CSV download has the rows of the filtered statement", async () => {
   await page.goto("/wallet?kind=delivery_fee");
   await row(page, "Statement", "paid-1").waitFor();
   const [download] = await Promise.all([
@@ -79,7 +79,7 @@ test("the statement is downloaded as CSV, with the rows that are shown", async (
     const line = lines.find((one) => one.includes(reference));
     expect(line).toMatch(/-4900\b|-49\.00\b/);
   }
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
 test("the warning is set, and the wallet counts as low below it", async () => {
@@ -93,7 +93,7 @@ test("the warning is set, and the wallet counts as low below it", async () => {
   await dialog.getByLabel("Warn below").fill("1,402.52");
   await dialog.getByRole("button", { name: "Save" }).click();
   await balance.getByText("Below ₹1,402.52").waitFor();
-  await balance.getByText("Below your warning.").waitFor();
+  await balance.getByText("Below your warning level.").waitFor();
   await balance.getByText("Low balance", { exact: true }).waitFor();
 
   await page.getByRole("button", { name: "Change warning" }).click();
@@ -101,10 +101,10 @@ test("the warning is set, and the wallet counts as low below it", async () => {
   await dialog.getByRole("button", { name: "Save" }).click();
   await balance.getByText("Off", { exact: true }).waitFor();
   await balance.getByText("Funded").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
-test("an amount that is none is refused before anything is paid", async () => {
+test("an invalid amount is rejected before anything is paid", async () => {
   await page.goto("/wallet");
   await page.getByRole("button", { name: "Top up" }).click();
   const dialog = page.getByRole("dialog", { name: "Top up the wallet" });
@@ -119,23 +119,23 @@ test("an amount that is none is refused before anything is paid", async () => {
   await dialog.getByRole("group", { name: "Presets" }).getByText("₹2,000").click();
   await send.click();
   await page.getByRole("region", { name: "Balance" }).getByText("₹3,402.51").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
-test("a payment page in a window of its own tells the portal how it went", async () => {
+test("a payment page in its own window can send its result to the portal", async () => {
   const provider = "https://checkout.provider.example";
   await visitor.context.route(`${provider}/**`, (route) =>
     route.fulfill({
       contentType: "text/html",
       body: `<p>Waiting</p><script>
         opener?.postMessage("paid", "*");
-        document.querySelector("p").textContent = opener ? "Told" : "Nobody to tell";
+        document.querySelector("p").textContent = opener ? "Sent" : "No opener";
       </script>`,
     }),
   );
   await page.goto("/wallet");
   const opened = visitor.context.waitForEvent("page");
-  const told = page.evaluate(
+  const result = page.evaluate(
     (url) =>
       new Promise<string>((resolve) => {
         addEventListener("message", ({ origin, data }) => resolve(`${data} by ${origin}`), { once: true });
@@ -144,8 +144,8 @@ test("a payment page in a window of its own tells the portal how it went", async
     `${provider}/pay`,
   );
   const popup = await opened;
-  await popup.getByText("Told").waitFor();
-  expect(await told).toBe(`paid by ${provider}`);
+  await popup.getByText("Sent").waitFor();
+  expect(await result).toBe(`paid by ${provider}`);
   await popup.close();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });

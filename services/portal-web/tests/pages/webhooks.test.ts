@@ -25,7 +25,7 @@ beforeAll(async () => {
   endpoint = `/webhooks/${made.id}`;
   await placeOrder(key, "heard-1");
   await placeOrder(key, "heard-2");
-  await until("both are heard of", async () => receiver.received.length === 2);
+  await until("both webhooks arrive", async () => receiver.received.length === 2);
 });
 afterAll(async () => {
   await browser.close();
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const status = () => page.getByRole("status", { name: "Endpoint status" });
 
-test("the portal leads to the documentation, and that to the portal", async () => {
+test("the portal and the documentation link to each other", async () => {
   await page.goto(endpoint);
   await page.getByRole("link", { name: "API documentation" }).click();
   await page.locator('a[href="/docs/webhooks"]').click();
@@ -43,22 +43,22 @@ test("the portal leads to the documentation, and that to the portal", async () =
   await page.getByRole("link", { name: "API documentation" }).waitFor();
 });
 
-test("the log is filtered by order, event, mode, state and answer", async () => {
+test("the log is filtered by order, event, mode, status and response", async () => {
   await page.goto(endpoint);
   await heading(page, receiver.url);
   await rowsOf(page, "Deliveries", 2);
-  const filters = page.getByRole("group", { name: "Filters of the log" });
+  const filters = page.getByRole("group", { name: "Log filters" });
   await filters.getByLabel("Order reference").fill("heard-1");
   await rowsOf(page, "Deliveries", 1);
   await row(page, "Deliveries", "heard-1").getByText("Succeeded").waitFor();
   await filters.getByRole("button", { name: "Clear filters" }).click();
   await rowsOf(page, "Deliveries", 2);
-  const nothing = page.getByText("Nothing in the log fits these filters");
+  const nothing = page.getByText("No deliveries match these filters");
   const choices = {
     Status: "Failed",
     Event: "Delivered",
     Mode: "Live",
-    "Latest answer": "5xx, server errors",
+    "Latest response": "5xx, server errors",
   };
   for (const [label, choice] of Object.entries(choices)) {
     await filters.getByLabel(label, { exact: true }).selectOption({ label: choice });
@@ -68,10 +68,10 @@ test("the log is filtered by order, event, mode, state and answer", async () => 
   }
   await filters.getByLabel("Until").fill("2020-01-31T12:00");
   await nothing.waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
-test("one delivery shows its request and its answer, and is sent again", async () => {
+test("a delivery shows its request and response, and is redelivered", async () => {
   await page.goto(endpoint);
   await row(page, "Deliveries", "heard-1").getByRole("link", { name: "order.created" }).click();
   await heading(page, "order.created");
@@ -81,22 +81,22 @@ test("one delivery shows its request and its answer, and is sent again", async (
   expect(sent.toLowerCase()).toContain("service-signature: sha256=");
   expect(sent).toContain('"orderReference":"heard-1"');
   expect(sent).not.toContain(receiver.secret);
-  await page.getByRole("region", { name: "the answer to attempt 1" }).getByText("HTTP 200").waitFor();
+  await page.getByRole("region", { name: "the response to attempt 1" }).getByText("HTTP 200").waitFor();
   await screenshot(page, "webhook-delivery");
 
   await page.getByRole("button", { name: "Redeliver" }).click();
-  await page.getByText("It is in line, and goes out in a moment.").waitFor();
+  await page.getByText("Queued. It is sent in a moment.").waitFor();
   await page.getByRole("button", { name: /^Attempt 2/ }).waitFor();
   const again = () => receiver.received.filter((one) => one.orderReference === "heard-1");
   expect(again().map((one) => one.verified)).toEqual([true, true]);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
-test("while the endpoint is paused its webhooks wait, and come when it is resumed", async () => {
+test("webhooks of a paused endpoint wait, and are sent when it resumes", async () => {
   await page.goto(endpoint);
   await page.getByRole("button", { name: "Pause" }).click();
   await status().getByText("Paused").waitFor();
-  await page.getByText("Paused by you").waitFor();
+  await page.getByText("Delivery is paused").waitFor();
   await placeOrder(key, "held-back");
   await row(page, "Deliveries", "held-back").getByText("Pending").waitFor();
   const held = () => receiver.received.filter((one) => one.orderReference === "held-back");
@@ -105,10 +105,10 @@ test("while the endpoint is paused its webhooks wait, and come when it is resume
   await status().getByText("Active").waitFor();
   await row(page, "Deliveries", "held-back").getByText("Succeeded").waitFor();
   expect(held().map((one) => one.verified)).toEqual([true]);
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
-test("a signature is explained: a wrong one, and the right one", async () => {
+test("the signature check explains a wrong signature and accepts the right one", async () => {
   await page.goto(`${endpoint}?tab=signatures`);
   await page.getByLabel("Service-Timestamp").fill("1767225600");
   await page.getByLabel("Raw body").fill('{"id":"evt_1"}');
@@ -124,32 +124,32 @@ test("a signature is explained: a wrong one, and the right one", async () => {
   await page.getByLabel("Signature as received").fill(expected ?? "");
   await page.getByRole("button", { name: "Check signature" }).click();
   await page.getByText("The signature matches").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
-test("a new secret is staged, both are accepted meanwhile, and it is activated", async () => {
+test("a new secret is staged while both sign, and is then activated", async () => {
   await page.goto(`${endpoint}?tab=settings`);
   const old = receiver.secret;
   await page.getByRole("button", { name: "Rotate secret" }).click();
   const dialog = page.getByRole("dialog", { name: "Rotate the signing secret" });
-  await dialog.getByLabel("The old secret goes on signing for").selectOption({ label: "1 hour" });
-  await dialog.getByRole("button", { name: "Show the new secret" }).click();
+  await dialog.getByLabel("Keep signing with the old secret for").selectOption({ label: "1 hour" });
+  await dialog.getByRole("button", { name: "Rotate secret" }).click();
   const next = await takeSecret(page, "Your new signing secret");
   expect(next).not.toBe(old);
   await page.getByText("A new signing secret is staged").waitFor();
   await placeOrder(key, "by-the-old-secret");
-  await heard("by-the-old-secret");
+  await arrived("by-the-old-secret");
 
   await page.getByRole("button", { name: "Activate new secret" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Activate", exact: true }).click();
   await page.getByText("A new signing secret is staged").waitFor({ state: "hidden" });
   receiver.secret = next;
   await placeOrder(key, "by-the-new-secret");
-  await heard("by-the-new-secret");
-  expect(visitor.faults).toEqual([]);
+  await arrived("by-the-new-secret");
+  expect(visitor.errors).toEqual([]);
 });
 
-test("a test that the receiver refuses says what to do", async () => {
+test("a test event that the receiver rejects says what to do", async () => {
   const known = receiver.secret;
   receiver.secret = "another";
   await page.goto(endpoint);
@@ -161,47 +161,47 @@ test("a test that the receiver refuses says what to do", async () => {
   await page.getByText("Connection test: Failed").waitFor();
   for (const path of ["/", "/webhooks"]) {
     await page.goto(path);
-    const needy = page.getByRole("status").filter({ hasText: "A webhook endpoint needs a look" });
-    await needy.getByText(/did not pass its latest test|fails every attempt/).waitFor();
+    const needy = page.getByRole("status").filter({ hasText: "A webhook endpoint needs attention" });
+    await needy.getByText(/failed its latest test|fails every attempt/).waitFor();
     await screenshot(page, path === "/" ? "overview-failing" : "webhooks-failing");
     await needy.getByRole("link", { name: receiver.url.replace("http://", "") }).click();
     await heading(page, receiver.url);
   }
   receiver.secret = known;
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
-test("what was missed is recovered", async () => {
+test("missed webhooks are recovered", async () => {
   await page.goto(`${endpoint}?tab=recover`);
   await page.getByText("None yet.").waitFor();
   await page.getByRole("button", { name: "Recover" }).click();
   await page.getByRole("status", { name: "Recovery" }).getByText("Completed").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
-test("an endpoint needs a whole URL and an event, is changed, and is deleted after the question", async () => {
+test("an endpoint needs a full URL and an event, is changed, and is deleted after confirmation", async () => {
   await page.goto("/webhooks/new");
   const url = page.getByRole("textbox", { name: "URL" });
   await url.fill("shop.example/hook");
   await page.getByRole("button", { name: "Add endpoint" }).click();
-  await page.getByText("Enter a whole URL, with https:// in front.").waitFor();
+  await page.getByText("Enter a full URL, starting with https://.").waitFor();
 
   await page.goto(`${endpoint}?tab=settings`);
-  await page.getByText("10 of 13 chosen.").waitFor();
+  await page.getByText("10 of 13 selected.").waitFor();
   await page.getByRole("checkbox", { name: "Returned to pickup" }).check();
   await page.getByRole("button", { name: "Save changes" }).click();
-  await page.getByText("The endpoint’s settings are saved.").waitFor();
+  await page.getByText("Endpoint settings saved.").waitFor();
   await page.reload();
-  await page.getByText("11 of 13 chosen.").waitFor();
+  await page.getByText("11 of 13 selected.").waitFor();
 
   await page.getByRole("button", { name: "Delete endpoint" }).click();
   const question = page.getByRole("dialog", { name: "Delete this endpoint?" });
   await question.getByRole("button", { name: "Delete endpoint" }).click();
   await page.getByText("No endpoint yet").waitFor();
-  expect(visitor.faults).toEqual([]);
+  expect(visitor.errors).toEqual([]);
 });
 
-async function heard(orderReference: string): Promise<void> {
+async function arrived(orderReference: string): Promise<void> {
   const of = () => receiver.received.find((one) => one.orderReference === orderReference);
-  expect(await until(`${orderReference} is heard of`, async () => of())).toMatchObject({ verified: true });
+  expect(await until(`${orderReference} arrives`, async () => of())).toMatchObject({ verified: true });
 }

@@ -4,7 +4,7 @@ interface Answer {
   id: string;
   trackingCode: string;
   status: string;
-  /** Of a link. */
+  /** Of a reset link. */
   url: string;
 }
 
@@ -17,7 +17,7 @@ async function call(url: string, options: RequestInit, expected: number): Promis
 
 const json = (body: unknown) => ({ "content-type": "application/json", body: JSON.stringify(body) });
 
-/** What a business's back end sends: the only thing that no page of the portal can do. */
+/** Places an order like a business's backend. The portal cannot do this. */
 export async function placeOrder(key: string, reference: string, change: object = {}, expected = 201) {
   const order = {
     orderReference: reference,
@@ -44,7 +44,7 @@ export async function placeOrder(key: string, reference: string, change: object 
   );
 }
 
-/** What the fleet reports of a live order. */
+/** Reports an event of a live order, like the fleet. */
 export async function report(order: string, event: string, more: object = {}) {
   const { body, ...headers } = json({
     eventId: `${order}-${event}`,
@@ -59,7 +59,7 @@ export async function report(order: string, event: string, more: object = {}) {
   );
 }
 
-/** The operator's calls, for tests that are not about the operator's own pages. */
+/** Calls the operator API, for tests of other pages than the operator's. */
 export async function operator(method: string, path: string, given?: unknown, expected = 200) {
   const { body, ...headers } = json(given ?? {});
   return call(

@@ -6,20 +6,20 @@ import { stack } from "./stack";
 export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
 
-/** Long enough for two busy cores, and short enough that a failure is heard of soon. */
-const PATIENCE_MS = 15_000;
+/** Long enough for two busy cores, and short enough to fail soon. */
+const TIMEOUT_MS = 15_000;
 
-/** A connection to the Chromium that all test files share. Closing it closes only the pages that it opened. */
+/** Connects to the Chromium that all test files share. Closing the connection closes only its own pages. */
 export function openBrowser(): Promise<Browser> {
   return chromium.connect(inject("chromium"));
 }
 
-/** A browser window of its own, and what went wrong in it. */
+/** A separate browser window, and its errors. */
 export interface Visitor {
   page: Page;
   context: BrowserContext;
-  /** Errors of the pages' code and refusals of the content security policy. */
-  faults: string[];
+  /** Errors of the pages' code, and violations of the content security policy. */
+  errors: string[];
 }
 
 export async function visit(
@@ -39,20 +39,20 @@ export async function visit(
     locale: options.locale ?? "en-IN",
     permissions: ["clipboard-read", "clipboard-write"],
   });
-  context.setDefaultTimeout(PATIENCE_MS);
+  context.setDefaultTimeout(TIMEOUT_MS);
   const page = await context.newPage();
-  const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(`${page.url()}: ${error.message}`));
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(`${page.url()}: ${error.message}`));
   page.on("console", (message) => {
-    // A refused call is written to the console by the browser itself; pages are expected to meet them.
+    // The browser logs each failed call. Pages are expected to handle those.
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
-      faults.push(`${page.url()}: ${message.text()}`);
+      errors.push(`${page.url()}: ${message.text()}`);
     }
   });
-  return { page, context, faults };
+  return { page, context, errors };
 }
 
-/** Where screenshots are kept for looking at, never in git: only when it is named. */
+/** The folder for screenshots, which stay out of git. Without it, none are taken. */
 const folder = process.env.SCREENSHOTS;
 export const keepsScreenshots = folder !== undefined;
 

@@ -5,7 +5,7 @@ import { stack } from "./stack";
 
 export const PASSWORD = "a long enough secret";
 
-/** A business of the test's own, and its owner, who is logged in. */
+/** A business of one test, with a logged-in owner. */
 export interface Business {
   id: string;
   name: string;
@@ -14,14 +14,14 @@ export interface Business {
 
 let businesses = 0;
 
-/** A name and an address that no other test has. */
+/** A unique name and e-mail address. */
 export function someone(name: string) {
   businesses += 1;
   const word = name.toLowerCase().replace(/\W+/g, "-");
   return { name, email: `${word}-${Date.now()}-${businesses}@shop.example` };
 }
 
-/** Signs up without the page, for tests that are about another one; the visitor is logged in then. */
+/** Signs up by the API, for tests of other pages. The visitor is then logged in. */
 export async function newBusiness(visitor: Visitor, name: string): Promise<Business> {
   const { email } = someone(name);
   const account = { businessName: name, email, password: PASSWORD };
@@ -29,7 +29,7 @@ export async function newBusiness(visitor: Visitor, name: string): Promise<Busin
   return { id: String(businessId), name, email };
 }
 
-export async function newTestKey(visitor: Visitor, name = "shop back end"): Promise<string> {
+export async function newTestKey(visitor: Visitor, name = "shop backend"): Promise<string> {
   return String((await ask(visitor, "POST", "/api-keys", { mode: "test", name }, 201)).key);
 }
 
@@ -43,7 +43,7 @@ export const PICKUP_PROFILE = {
   pincode: "560001",
 };
 
-/** All of the go-live list, and then a Live key. */
+/** Completes the go-live list, and creates a Live key. */
 export async function openLive(visitor: Visitor, business: Business, amountPaise = 50_000): Promise<string> {
   await placeOrder(await newTestKey(visitor), `first-of-${business.id}`);
   await ask(visitor, "PUT", "/pickup-profile", PICKUP_PROFILE, 200);
@@ -57,7 +57,7 @@ export async function openLive(visitor: Visitor, business: Business, amountPaise
   return String((await ask(visitor, "POST", "/api-keys", { mode: "live", name: "shop" }, 201)).key);
 }
 
-/** A call of the portal as the visitor's own pages make it, with their session. */
+/** Calls the portal's API with the visitor's session, like the visitor's pages. */
 export async function ask(
   visitor: Visitor,
   method: string,

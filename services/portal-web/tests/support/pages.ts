@@ -3,7 +3,7 @@ import { PASSWORD, PICKUP_PROFILE, someone } from "./business";
 import { stack } from "./stack";
 import { until } from "./until";
 
-/** By the side bar, as somebody goes through the portal. */
+/** Opens a page by the side bar. */
 export async function goTo(page: Page, name: string): Promise<void> {
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true }).click();
   await heading(page, name);
@@ -13,7 +13,7 @@ export async function heading(page: Page, name: string): Promise<void> {
   await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
 }
 
-/** Signs up by the page; ends on the overview. */
+/** Signs up by the page, up to the overview. */
 export async function signUp(page: Page, businessName: string): Promise<string> {
   const { email } = someone(businessName);
   await page.goto("/sign-up");
@@ -38,7 +38,7 @@ export async function logInAsOperator(page: Page): Promise<void> {
   await heading(page, "Businesses");
 }
 
-/** Opens a business in the operator's console, found by what it alone has. */
+/** Opens a business in the operator's console by a unique search. */
 export async function openBusiness(page: Page, search: string, name: string): Promise<void> {
   await page.getByLabel("Find a business").fill(search);
   await rowsOf(page, "Businesses", 1);
@@ -46,19 +46,19 @@ export async function openBusiness(page: Page, search: string, name: string): Pr
   await heading(page, name);
 }
 
-/** Takes a secret that is shown this once: copies it, and says that it is stored. */
+/** Takes a secret that is shown once: copies it, and confirms that it is stored. */
 export async function takeSecret(page: Page, title: string): Promise<string> {
   const dialog = page.getByRole("dialog", { name: title });
   const secret = await dialog.getByRole("status", { name: title }).textContent();
   await dialog.getByRole("button", { name: /^Copy the / }).click();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
-  if (!secret || copied !== secret) throw new Error("what was copied is not what is shown");
+  if (!secret || copied !== secret) throw new Error("the copied secret differs from the shown one");
   await dialog.getByRole("button", { name: "I have stored it" }).click();
   await dialog.waitFor({ state: "hidden" });
   return secret;
 }
 
-/** Creates a key on the page of keys. */
+/** Creates a key on the API keys page. */
 export async function createKey(page: Page, mode: "Test" | "Live", name: string): Promise<string> {
   await page.getByRole("button", { name: "Create key" }).first().click();
   const dialog = page.getByRole("dialog", { name: "Create an API key" });
@@ -68,18 +68,18 @@ export async function createKey(page: Page, mode: "Test" | "Live", name: string)
   return takeSecret(page, `Your ${mode} key`);
 }
 
-/** A table's row, or the body of them all, by the words in it. */
+/** The rows of a table that contain these words. */
 export function row(page: Page, table: string, words: string): Locator {
   return page.getByRole("table", { name: table }).getByRole("row").filter({ hasText: words });
 }
 
-/** Waits until the table has read what it shows, and has so many rows below its head. */
+/** Waits until the table is loaded and has this number of rows below its header. */
 export async function rowsOf(page: Page, table: string, count: number): Promise<void> {
   const body = page.getByRole("table", { name: table }).and(page.locator(":not([aria-busy=true])"));
   await until(`${table} has ${count} rows`, async () => (await body.locator("tbody tr").count()) === count);
 }
 
-/** The value of one of the seven indicators, once it has this label. */
+/** Waits until one of the seven indicators has this label. */
 export async function indicator(page: Page, name: string, label: string): Promise<void> {
   const cell = page
     .getByRole("region", { name: "Status indicators" })
@@ -87,14 +87,14 @@ export async function indicator(page: Page, name: string, label: string): Promis
   await cell.locator("dd", { hasText: new RegExp(`^${label}$`) }).waitFor();
 }
 
-/** What a name of a list of facts stands for. */
+/** The value of a name in a list of facts. */
 export function fact(section: Locator, name: string): Locator {
   return section
     .locator("dt", { hasText: new RegExp(`^${name}$`) })
     .locator("xpath=following-sibling::dd[1]");
 }
 
-/** Every field without which nothing can be picked up. It is not saved yet. */
+/** Fills in all required fields, without saving. */
 export async function fillPickupProfile(page: Page): Promise<void> {
   const fields = {
     "Business name": PICKUP_PROFILE.businessName,

@@ -6,11 +6,11 @@ export interface Received {
   event: string;
   mode: string;
   orderReference: string | undefined;
-  /** Whether `Service-Signature` is that of the secret that the receiver knows. */
+  /** Whether `Service-Signature` matches the receiver's secret. */
   verified: boolean;
 }
 
-/** A business's own endpoint: refuses what is not signed with its secret, as the guide says. */
+/** A business's endpoint. As in the guide, it rejects webhooks that are not signed with its secret. */
 export class Receiver {
   readonly received: Received[] = [];
   secret = "";
@@ -35,11 +35,11 @@ export class Receiver {
           String(request.headers["service-signature"]),
           body,
         );
-        const told = JSON.parse(body.toString());
+        const payload = JSON.parse(body.toString());
         receiver.received.push({
-          event: told.event,
-          mode: told.mode,
-          orderReference: told.order?.orderReference,
+          event: payload.event,
+          mode: payload.mode,
+          orderReference: payload.order?.orderReference,
           verified,
         });
         response.writeHead(verified ? 200 : 401, { "content-type": "application/json" });
@@ -49,7 +49,7 @@ export class Receiver {
     return receiver;
   }
 
-  /** What `Service-Signature` must be, as the guide says. */
+  /** The expected `Service-Signature`, as in the guide. */
   sign(timestamp: string, body: string | Buffer): string {
     return `sha256=${createHmac("sha256", this.secret).update(`${timestamp}.`).update(body).digest("hex")}`;
   }

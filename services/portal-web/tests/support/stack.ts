@@ -1,23 +1,23 @@
-/** Where the running stack is, as `with-business` tells it. */
+/** The running stack, from the environment that `with-business` sets. */
 export interface Stack {
   portal: string;
   orderApi: string;
   operatorToken: string;
   fleetToken: string;
-  /** Where the stack leaves the mails that it sends. */
+  /** The folder to which the stack writes its mails. */
   mailFolder: string;
 }
 
-function told(name: string): string {
+function variable(name: string): string {
   const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set: run these tests with \`make test-pages\``);
+  if (!value) throw new Error(`${name} is not set: run the tests with \`make test-pages\``);
   return value;
 }
 
 export const stack: Stack = {
-  portal: told("PORTAL"),
-  orderApi: told("ORDER_API"),
-  operatorToken: told("OPERATOR_TOKEN"),
-  fleetToken: told("FLEET_TOKEN"),
-  mailFolder: told("MAIL_FOLDER"),
+  portal: variable("PORTAL"),
+  orderApi: variable("ORDER_API"),
+  operatorToken: variable("OPERATOR_TOKEN"),
+  fleetToken: variable("FLEET_TOKEN"),
+  mailFolder: variable("MAIL_FOLDER"),
 };

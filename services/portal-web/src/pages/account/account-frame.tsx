@@ -1,29 +1,26 @@
 import { Tabs } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useLocation, useNavigate } from "react-router-dom";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { PageHeader } from "../../components/page-header";
 
 const TABS = [
-  { path: "/account", label: "Security", least: "viewer" },
-  { path: "/account/team", label: "Team", least: "owner" },
-  { path: "/account/audit-log", label: "Audit log", least: "developer" },
+  { path: "/account", label: "Security", minRole: "viewer" },
+  { path: "/account/team", label: "Team", minRole: "owner" },
+  { path: "/account/audit-log", label: "Audit log", minRole: "developer" },
 ] as const;
 
-/** The pages of the account, one beside the other. */
+/** The account pages as tabs. */
 export function AccountFrame({ children }: { children: ReactNode }) {
   const { pathname } = useLocation();
   const navigate = useNavigate();
-  const may = { viewer: true, developer: useMay("developer"), owner: useMay("owner") };
+  const hasRole = { viewer: true, developer: useHasRole("developer"), owner: useHasRole("owner") };
   return (
     <>
-      <PageHeader
-        title="Account"
-        description="Your password and log-ins, who else has access, and what was done."
-      />
+      <PageHeader title="Account" description="Your password and sessions, your team, and the audit log." />
       <Tabs value={pathname} onChange={(path) => path && navigate(path)} activateTabWithKeyboard={false}>
         <Tabs.List aria-label="Account" mb="lg">
-          {TABS.filter((tab) => may[tab.least]).map((tab) => (
+          {TABS.filter((tab) => hasRole[tab.minRole]).map((tab) => (
             <Tabs.Tab key={tab.path} value={tab.path}>
               {tab.label}
             </Tabs.Tab>

@@ -1,13 +1,13 @@
-/** What each action of the audit log is called, by what it is about. An action that is not here is shown by its code. */
+/** Labels of audit actions, by topic. Unknown actions are shown by their code. */
 export const ACTION_GROUPS: Record<string, Record<string, string>> = {
   Access: {
     "account.created": "Account created",
     "session.opened": "Logged in",
-    "session.failed": "Log-in failed",
+    "session.failed": "Login failed",
     "session.closed": "Logged out",
-    "session.revoked": "Log-in ended",
+    "session.revoked": "Session ended",
     "password.changed": "Password changed",
-    "password.reset_requested": "Password reset asked for",
+    "password.reset_requested": "Password reset requested",
     "password.reset_issued": "Reset link issued",
     "password.reset": "Password reset",
   },
@@ -28,16 +28,16 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
     "webhook_endpoint.updated": "Endpoint changed",
     "webhook_endpoint.deleted": "Endpoint deleted",
     "webhook_endpoint.tested": "Endpoint tested",
-    "webhook_endpoint.parked_replayed": "Parked webhooks sent",
+    "webhook_endpoint.parked_replayed": "Parked webhooks replayed",
     "webhook_endpoint.parked_discarded": "Parked webhooks discarded",
     "webhook_secret.rotated": "Signing secret rotated",
     "webhook_secret.activated": "Signing secret activated",
-    "webhook_delivery.redelivered": "Webhook sent again",
+    "webhook_delivery.redelivered": "Webhook redelivered",
     "webhook_recovery.started": "Recovery started",
     "webhook_recovery.cancelled": "Recovery cancelled",
   },
   Orders: {
-    "order.simulated": "Test order moved",
+    "order.simulated": "Test order simulated",
     "order.cancelled": "Order cancelled",
     "order.personal_data_erased": "Personal data erased",
   },
@@ -45,12 +45,12 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
     "wallet.topped_up": "Wallet topped up",
     "wallet.credited": "Wallet credited",
     "wallet.threshold_changed": "Low-balance warning changed",
-    "subscription.requested": "Plan asked for",
+    "subscription.requested": "Plan requested",
   },
   Business: {
     "pickup_profile.changed": "Pickup profile changed",
     "business.changed": "Business changed",
-    "business.personal_data_erasure_requested": "Erasure of personal data asked for",
+    "business.personal_data_erasure_requested": "Erasure of personal data requested",
   },
 };
 

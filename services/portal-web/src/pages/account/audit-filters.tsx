@@ -2,7 +2,7 @@ import { Group, NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { AuditFilter } from "../../api/audit-log";
 import { useUsers } from "../../api/team";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { endOfDay, startOfDay } from "../../format/day";
 import { ACTION_GROUPS } from "./audit-actions";
 
@@ -16,9 +16,9 @@ const ACTIONS = Object.entries(ACTION_GROUPS).map(([group, actions]) => ({
   items: Object.entries(actions).map(([value, label]) => ({ value, label })),
 }));
 
-/** What of the log is shown: one action, one user, some days. */
+/** Filters the log by action, user and days. */
 export function AuditFilters({ filter, onChange }: AuditFiltersProps) {
-  const mayListUsers = useMay("owner");
+  const canListUsers = useHasRole("owner");
   return (
     <Group px="md" pb="md" gap="sm" align="flex-end">
       <NativeSelect
@@ -26,9 +26,9 @@ export function AuditFilters({ filter, onChange }: AuditFiltersProps) {
         label="Action"
         value={filter.action ?? ""}
         onChange={(event) => onChange({ ...filter, action: event.currentTarget.value || undefined })}
-        data={[{ value: "", label: "All" }, ...ACTIONS]}
+        data={[{ value: "", label: "All actions" }, ...ACTIONS]}
       />
-      {mayListUsers && <UserFilter filter={filter} onChange={onChange} />}
+      {canListUsers && <UserFilter filter={filter} onChange={onChange} />}
       <Day label="From" onDay={(date) => onChange({ ...filter, since: startOfDay(date) })} />
       <Day label="To" onDay={(date) => onChange({ ...filter, until: endOfDay(date) })} />
     </Group>
@@ -40,12 +40,12 @@ function UserFilter({ filter, onChange }: AuditFiltersProps) {
   return (
     <NativeSelect
       size="xs"
-      label="Who"
+      label="User"
       maw={220}
       value={filter.userId ?? ""}
       onChange={(event) => onChange({ ...filter, userId: event.currentTarget.value || undefined })}
       data={[
-        { value: "", label: "Everybody" },
+        { value: "", label: "All users" },
         ...users.rows.map((user) => ({ value: user.id, label: user.email })),
       ]}
     />

@@ -1,18 +1,18 @@
 import { IconHistory } from "@tabler/icons-react";
 import { useState } from "react";
 import { type AuditFilter, useAuditLog } from "../../api/audit-log";
-import { useMay } from "../../app/session";
-import { EmptyState, NothingFits } from "../../components/empty-state";
+import { useHasRole } from "../../app/session";
+import { EmptyState, NoMatches } from "../../components/empty-state";
 import { AccountFrame } from "./account-frame";
 import { AuditFilters } from "./audit-filters";
 import { AuditSection } from "./audit-section";
 import { NotForRole } from "./not-for-role";
 
 export function Component() {
-  const mayRead = useMay("developer");
+  const canRead = useHasRole("developer");
   return (
     <AccountFrame>
-      {mayRead ? <AuditLog /> : <NotForRole what="The audit log is for developers and owners." />}
+      {canRead ? <AuditLog /> : <NotForRole what="Only developers and owners can read the audit log." />}
     </AccountFrame>
   );
 }
@@ -28,15 +28,15 @@ function AuditLog() {
   return (
     <AuditSection
       log={useAuditLog(filter)}
-      description="Who did what, newest first. Nobody can change it."
+      description="Who did what, newest first. Entries cannot be changed."
       empty={
         isFiltered ? (
-          <NothingFits icon={<IconHistory size={26} />} title="Nothing matches" onClear={clear}>
-            No entry is as the filters want it.
-          </NothingFits>
+          <NoMatches icon={<IconHistory size={26} />} onClear={clear}>
+            Try another action, user or period.
+          </NoMatches>
         ) : (
-          <EmptyState icon={<IconHistory size={26} />} title="Nothing yet">
-            Log-ins, keys, webhooks, money and team: each change is written here as it happens.
+          <EmptyState icon={<IconHistory size={26} />} title="No entries yet">
+            Logins and changes to keys, webhooks, money and team are recorded here.
           </EmptyState>
         )
       }

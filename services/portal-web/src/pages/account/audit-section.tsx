@@ -7,13 +7,13 @@ import { CopyButton } from "../../components/copy-button";
 import type { Column } from "../../components/data-table";
 import { ListSection } from "../../components/list-section";
 import { Time } from "../../components/time";
-import { entryLines, entryTitle } from "./audit-words";
+import { entryLines, entryTitle } from "./audit-texts";
 
 interface AuditSectionProps {
   log: PagedList<AuditEntry>;
   description: string;
   empty: ReactNode;
-  /** Above the entries: filters. */
+  /** Filters above the entries. */
   children?: ReactNode;
 }
 
@@ -24,7 +24,7 @@ export function AuditSection({ log, ...section }: AuditSectionProps) {
       {...section}
       title="Audit log"
       list={log}
-      failed="The log cannot be shown"
+      failed="The audit log could not be loaded"
       columns={COLUMNS}
       rowKey={(entry) => entry.id}
       showsCount
@@ -33,10 +33,10 @@ export function AuditSection({ log, ...section }: AuditSectionProps) {
 }
 
 const COLUMNS: Column<AuditEntry>[] = [
-  { key: "at", header: "When", render: (entry) => <Time at={entry.at} /> },
+  { key: "at", header: "Time", render: (entry) => <Time at={entry.at} /> },
   {
     key: "action",
-    header: "What",
+    header: "Action",
     lead: true,
     render: (entry) => (
       <>
@@ -45,7 +45,7 @@ const COLUMNS: Column<AuditEntry>[] = [
       </>
     ),
   },
-  { key: "actor", header: "Who", render: (entry) => actorName(entry.actor) },
+  { key: "actor", header: "User", render: (entry) => actorName(entry.actor) },
   {
     key: "details",
     header: "Details",
@@ -63,13 +63,13 @@ function Details({ lines }: { lines: string[] }) {
   return lines.length === 0 ? "–" : lines.map((line) => <div key={line}>{line}</div>);
 }
 
-/** Things whose bare ids tell nobody anything: one's own business, a log-in. */
-const UNTOLD = ["business", "session"];
+/** Targets whose ids mean nothing to users. */
+const HIDDEN_TARGETS = ["business", "session"];
 
 function Target({ entry }: { entry: AuditEntry }) {
   if (!entry.target) return null;
   const { label, id, type } = entry.target;
-  if (!label && UNTOLD.includes(type)) return null;
+  if (!label && HIDDEN_TARGETS.includes(type)) return null;
   return (
     <Text size="xs" c="dimmed" component="div">
       {label ? <span title={id}>{label}</span> : <InlineCode>{id}</InlineCode>}
@@ -79,6 +79,6 @@ function Target({ entry }: { entry: AuditEntry }) {
 
 function actorName(actor: AuditEntry["actor"]): string {
   if (actor.type === "operator") return "Delivery company";
-  if (actor.type === "system") return "The service";
+  if (actor.type === "system") return "System";
   return actor.email ?? actor.userId ?? "A former user";
 }

@@ -14,7 +14,7 @@ const SYSTEMS: [RegExp, string][] = [
   [/Linux/, "Linux"],
 ];
 
-/** `Chrome on Windows` out of a User-Agent: enough to know one's own. Programs are shown by their first word. */
+/** `Chrome on Windows` from a User-Agent. Other programs are shown by their first word. */
 export function browserName(userAgent: string | null | undefined): string {
   if (!userAgent) return "Unknown browser";
   const name = (list: [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1];

@@ -11,26 +11,26 @@ import { ListSection } from "../../components/list-section";
 import { Time } from "../../components/time";
 import { InviteDialog } from "./invite-dialog";
 
-/** Who is invited and has not joined yet. */
+/** The open invitations. */
 export function Invitations() {
   const [isInviting, { open, close }] = useDisclosure(false);
   return (
     <>
       <ListSection
         title="Invitations"
-        description="Open for seven days. Each link lets one person in."
+        description="An invitation link works once, within seven days."
         actions={
           <Button size="xs" leftSection={<IconUserPlus size={15} aria-hidden />} onClick={open}>
             Invite
           </Button>
         }
         list={useInvitations()}
-        failed="The invitations cannot be shown"
+        failed="The invitations could not be loaded"
         columns={COLUMNS}
         rowKey={(invitation) => invitation.id}
         empty={
-          <EmptyState title="Nobody is invited">
-            Developers set up keys and webhooks; viewers follow orders; owners also hold the money.
+          <EmptyState title="No open invitations">
+            Developers set up keys and webhooks. Viewers follow orders. Owners also manage money.
           </EmptyState>
         }
       />
@@ -48,7 +48,7 @@ const COLUMNS: Column<Invitation>[] = [
   },
   { key: "role", header: "Role", render: (invitation) => ROLE_LABELS[invitation.role] },
   { key: "created", header: "Invited", render: (invitation) => <Time at={invitation.createdAt} relative /> },
-  { key: "expires", header: "Ends", render: (invitation) => <Time at={invitation.expiresAt} relative /> },
+  { key: "expires", header: "Expires", render: (invitation) => <Time at={invitation.expiresAt} relative /> },
   {
     key: "actions",
     header: "Actions",
@@ -62,9 +62,9 @@ function Withdraw({ invitation }: { invitation: Invitation }) {
   const withdraw = useWithdrawInvitation();
   return (
     <ConfirmButton
-      aria-label={`Withdraw the invitation of ${invitation.email}`}
-      title={`Withdraw the invitation of ${invitation.email}?`}
-      description="The link stops working at once. You can invite them again."
+      aria-label={`Withdraw the invitation for ${invitation.email}`}
+      title={`Withdraw the invitation for ${invitation.email}?`}
+      description="The link stops working immediately. You can send a new invitation."
       confirm="Withdraw"
       onConfirm={() => withdraw.mutateAsync(invitation.id)}
     >

@@ -8,9 +8,9 @@ import { ROLE_DESCRIPTIONS, ROLE_LABELS } from "../../app/session";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { SecretOnce } from "../../components/secret-once";
-import { emailFault } from "../auth/rules";
+import { emailError } from "../auth/rules";
 
-/** The usual one first; only those are offered that the server knows. */
+/** The most common role first. The dialog offers only roles that the server knows. */
 const ROLES: Role[] = ["developer", "viewer", "owner"];
 
 interface InviteDialogProps {
@@ -18,13 +18,13 @@ interface InviteDialogProps {
   onClose: () => void;
 }
 
-/** Asks whom to invite as what, then shows the link this once. */
+/** Asks for the e-mail and the role, then shows the link once. */
 export function InviteDialog({ opened, onClose }: InviteDialogProps) {
   const { mail } = useConfig();
   const [invited, setInvited] = useState<Invitation | null>(null);
   return (
     <>
-      <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Invite somebody</Text>}>
+      <Modal opened={opened} onClose={onClose} title={<Text fw={600}>Invite a user</Text>}>
         <InviteForm
           onCancel={onClose}
           onInvited={(invitation) => {
@@ -40,8 +40,8 @@ export function InviteDialog({ opened, onClose }: InviteDialogProps) {
         onClose={() => setInvited(null)}
       >
         {mail.enabled
-          ? "We also send it by e-mail. Give it to nobody else: whoever opens it first gets the access."
-          : "This portal sends no e-mails: give the link to them yourself, and to nobody else. Whoever opens it first gets the access."}
+          ? "We also send it by e-mail. Do not share it: the first person who opens it gets access."
+          : "This portal sends no e-mails. Send the link to this user yourself, and share it with nobody else: the first person who opens it gets access."}
       </SecretOnce>
     </>
   );
@@ -57,7 +57,7 @@ function InviteForm({ onCancel, onInvited }: InviteFormProps) {
   const { roles } = useConfig();
   const form = useForm<{ email: string; role: Role }>({
     initialValues: { email: "", role: "developer" },
-    validate: { email: emailFault },
+    validate: { email: emailError },
   });
   const submit = form.onSubmit(
     (values) => invite.mutate(values, { onSuccess: onInvited }),

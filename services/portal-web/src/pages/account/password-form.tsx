@@ -9,7 +9,7 @@ import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { PasswordField } from "../../components/password-field";
 import { Section } from "../../components/section";
 import { NewPasswordField } from "../auth/new-password-field";
-import { newPasswordFault } from "../auth/rules";
+import { newPasswordError } from "../auth/rules";
 
 export function PasswordForm() {
   const change = useChangePassword();
@@ -18,29 +18,29 @@ export function PasswordForm() {
     mode: "uncontrolled",
     initialValues: { currentPassword: "", newPassword: "" },
     validate: {
-      currentPassword: (password) => (password === "" ? "Enter the password that you have now." : null),
-      newPassword: newPasswordFault,
+      currentPassword: (password) => (password === "" ? "Enter your current password." : null),
+      newPassword: newPasswordError,
     },
   });
-  const isWrong = isCode(change.error, "password_wrong");
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once per refusal; the form's functions are new each time
+  const isPasswordWrong = isCode(change.error, "password_wrong");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per error; each render creates new form functions
   useEffect(() => {
-    if (!isWrong) return;
+    if (!isPasswordWrong) return;
     form.setFieldError("currentPassword", change.error?.message);
     form.getInputNode("currentPassword")?.focus();
-  }, [isWrong, change.error]);
+  }, [isPasswordWrong, change.error]);
 
   function done() {
     form.reset();
-    notifications.show({ message: "Your password is changed. Other browsers are logged out." });
+    notifications.show({ message: "Password changed. All other browsers are logged out." });
   }
 
   const submit = form.onSubmit((values) => change.mutate(values, { onSuccess: done }), focusFirstError(form));
   return (
-    <Section title="Password" description="Changing it logs out every other browser.">
+    <Section title="Password" description="A new password logs out all other browsers.">
       <form onSubmit={submit} noValidate>
         <Stack maw={420}>
-          <FormErrors error={isWrong ? null : change.error} form={form} />
+          <FormErrors error={isPasswordWrong ? null : change.error} form={form} />
           <input type="hidden" autoComplete="username" value={session.email} readOnly />
           <PasswordField
             label="Current password"

@@ -4,13 +4,13 @@ import type { Role } from "../../api/types";
 import { ROLE_LABELS } from "../../app/session";
 
 interface RoleSelectProps {
-  /** For people who do not see what it stands beside. */
+  /** Accessible name. */
   label: string;
   value: Role;
   onChange: (role: Role) => void;
 }
 
-/** A role out of those that the server knows. */
+/** Selects one of the roles that the server knows. */
 export function RoleSelect({ label, value, onChange }: RoleSelectProps) {
   const { roles } = useConfig();
   const known = [...new Set([...roles, value])].filter((role): role is Role => role in ROLE_LABELS);

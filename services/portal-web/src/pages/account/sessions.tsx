@@ -9,17 +9,17 @@ import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { browserName } from "./browser-name";
 
-/** The browsers that this user is logged in with. */
+/** The user's sessions in all browsers. */
 export function Sessions() {
   const sessions = useSessions();
   const hasOthers = sessions.rows.some((session) => !session.current);
   return (
     <ListSection
-      title="Log-ins"
-      description="Browsers that are logged in to your account. End what you do not know, then change your password."
+      title="Sessions"
+      description="Browsers that are logged in to your account. If you do not recognize one, end its session and change your password."
       actions={hasOthers && <EndOthers />}
       list={sessions}
-      failed="The log-ins cannot be shown"
+      failed="The sessions could not be loaded"
       columns={COLUMNS}
       rowKey={(session) => session.id}
       empty={null}
@@ -43,7 +43,7 @@ const COLUMNS: Column<OpenSession>[] = [
   },
   { key: "seen", header: "Last seen", render: (session) => <Time at={session.lastSeenAt} relative /> },
   { key: "created", header: "Logged in", render: (session) => <Time at={session.createdAt} relative /> },
-  { key: "expires", header: "Ends", render: (session) => <Time at={session.expiresAt} relative /> },
+  { key: "expires", header: "Expires", render: (session) => <Time at={session.expiresAt} relative /> },
   {
     key: "actions",
     header: "Actions",
@@ -58,10 +58,10 @@ function End({ session }: { session: OpenSession }) {
   const name = browserName(session.userAgent);
   return (
     <ConfirmButton
-      aria-label={`End the log-in of ${name}`}
-      title={`End the log-in of ${name}?`}
-      description="That browser is logged out within seconds."
-      confirm="End log-in"
+      aria-label={`End the session of ${name}`}
+      title={`End the session of ${name}?`}
+      description="The browser is logged out within seconds."
+      confirm="End session"
       onConfirm={() => end.mutateAsync(session.id)}
     >
       End
@@ -73,16 +73,16 @@ function EndOthers() {
   const end = useEndOtherSessions();
   async function endOthers() {
     const { revoked } = await end.mutateAsync();
-    notifications.show({ message: `${revoked} ${revoked === 1 ? "log-in" : "log-ins"} ended.` });
+    notifications.show({ message: `${revoked} ${revoked === 1 ? "session" : "sessions"} ended.` });
   }
   return (
     <ConfirmButton
-      title="End all other log-ins?"
-      description="Every browser but this one is logged out of your account."
-      confirm="End the others"
+      title="End all other sessions?"
+      description="All other browsers are logged out of your account."
+      confirm="End sessions"
       onConfirm={endOthers}
     >
-      End all others
+      End all other sessions
     </ConfirmButton>
   );
 }

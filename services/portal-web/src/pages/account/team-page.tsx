@@ -1,21 +1,21 @@
 import { Stack } from "@mantine/core";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { AccountFrame } from "./account-frame";
 import { Invitations } from "./invitations";
 import { NotForRole } from "./not-for-role";
 import { Users } from "./users";
 
 export function Component() {
-  const mayManage = useMay("owner");
+  const canManage = useHasRole("owner");
   return (
     <AccountFrame>
-      {mayManage ? (
+      {canManage ? (
         <Stack gap="lg">
           <Users />
           <Invitations />
         </Stack>
       ) : (
-        <NotForRole what="The team is managed by owners." />
+        <NotForRole what="Only owners can manage the team." />
       )}
     </AccountFrame>
   );

@@ -12,14 +12,14 @@ import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { RoleSelect } from "./role-select";
 
-/** Who has access, and as what. */
+/** The business's users and their roles. */
 export function Users() {
   return (
     <ListSection
-      title="People"
-      description="Everybody who can log in to your business."
+      title="Users"
+      description="All users who can log in to your business."
       list={useUsers()}
-      failed="The team cannot be shown"
+      failed="The team could not be loaded"
       columns={COLUMNS}
       rowKey={(user) => user.id}
       empty={null}
@@ -51,7 +51,7 @@ const COLUMNS: Column<User>[] = [
   },
 ];
 
-/** A select changes with each arrow key, so that what was chosen is asked about before it is done. */
+/** Asks for confirmation, because a select changes with each arrow key. */
 function UserRole({ user }: { user: User }) {
   const change = useChangeRole();
   const [chosen, setChosen] = useState<Role>(user.role);
@@ -70,8 +70,8 @@ function UserRole({ user }: { user: User }) {
         opened={isAsking}
         onClose={close}
         title={`Make ${user.email} ${ROLE_NAMES[chosen]}?`}
-        description={`${ROLE_DESCRIPTIONS[chosen]} It counts from ${user.you ? "your" : "their"} next click on.`}
-        confirm="Change the role"
+        description={`${ROLE_DESCRIPTIONS[chosen]} The change takes effect immediately.`}
+        confirm="Change role"
         onConfirm={() => change.mutateAsync({ id: user.id, role: chosen })}
       />
     </>
@@ -88,8 +88,8 @@ function Remove({ user }: { user: User }) {
       title={`Remove ${user.email}?`}
       description={
         user.you
-          ? "You lose access to this business at once, and are logged out."
-          : "They are logged out within seconds and cannot log in to your business any more. What they did stays in the audit log."
+          ? "You lose access to this business and are logged out."
+          : "The user is logged out within seconds and can no longer log in to your business. The audit log keeps the user’s actions."
       }
       confirm="Remove"
       onConfirm={() => remove.mutateAsync(user.id)}

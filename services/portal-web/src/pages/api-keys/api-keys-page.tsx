@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useApiKeys } from "../../api/api-keys";
 import { useLiveStatus } from "../../api/status";
 import type { ApiKey, Mode } from "../../api/types";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { EmptyState } from "../../components/empty-state";
 import { ErrorState } from "../../components/error-state";
 import { LoadMore } from "../../components/load-more";
@@ -18,7 +18,7 @@ import { OpenItems } from "./open-items";
 
 export function Component() {
   const keys = useApiKeys();
-  const mayCreate = useMay("developer");
+  const canCreate = useHasRole("developer");
   const [wanted, setWanted] = useState<Mode>("test");
   const [isCreating, { open, close }] = useDisclosure(false);
   const [showsEnded, setShowsEnded] = useState(false);
@@ -30,23 +30,23 @@ export function Component() {
 
   const shown = showsEnded ? keys.rows : keys.rows.filter((key) => keyState(key).works);
   const hasEnded = keys.rows.some((key) => !keyState(key).works);
-  const group = { isLoading: keys.isPending, mayCreate, onCreate: create };
+  const group = { isLoading: keys.isPending, canCreate, onCreate: create };
   return (
     <>
       <PageHeader
         title="API keys"
-        description="Your back end shows a key with each request. It decides whether an order is a test or a real delivery."
+        description="Your backend sends a key with each request. The key decides whether an order is a test or a real delivery."
         actions={
-          mayCreate && (
+          canCreate && (
             <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => create("test")}>
               Create key
             </Button>
           )
         }
       />
-      {/* Later readings that fail change nothing: a dialog below may show the only copy of a key. */}
+      {/* A failed refetch must not unmount the dialog below: it may show the only copy of a key. */}
       {keys.isLoadingError ? (
-        <ErrorState error={keys.error} title="The keys cannot be shown" onRetry={() => keys.refetch()} />
+        <ErrorState error={keys.error} title="The keys could not be loaded" onRetry={() => keys.refetch()} />
       ) : (
         <Stack gap="lg">
           <TestKeys {...group} keys={shown.filter((key) => key.mode === "test")} />
@@ -69,13 +69,13 @@ export function Component() {
 interface KeyGroupProps {
   keys: ApiKey[];
   isLoading: boolean;
-  mayCreate: boolean;
+  canCreate: boolean;
   onCreate: (mode: Mode) => void;
 }
 
-function TestKeys({ keys, isLoading, mayCreate, onCreate }: KeyGroupProps) {
+function TestKeys({ keys, isLoading, canCreate, onCreate }: KeyGroupProps) {
   return (
-    <Section title="Test keys" description="Orders with these are free, and reach no driver." flush>
+    <Section title="Test keys" description="Orders with a Test key are free and get no driver." flush>
       <KeysTable
         label="Test keys"
         keys={keys}
@@ -84,9 +84,9 @@ function TestKeys({ keys, isLoading, mayCreate, onCreate }: KeyGroupProps) {
           <EmptyState
             icon={<IconKey size={26} />}
             title="No Test key yet"
-            action={mayCreate && <Button onClick={() => onCreate("test")}>Create a Test key</Button>}
+            action={canCreate && <Button onClick={() => onCreate("test")}>Create a Test key</Button>}
           >
-            With one, your back end can place test orders at once.
+            Create one to place test orders from your backend.
           </EmptyState>
         }
       />
@@ -94,22 +94,22 @@ function TestKeys({ keys, isLoading, mayCreate, onCreate }: KeyGroupProps) {
   );
 }
 
-function LiveKeys({ keys, isLoading, mayCreate, onCreate }: KeyGroupProps) {
+function LiveKeys({ keys, isLoading, canCreate, onCreate }: KeyGroupProps) {
   const { data: status } = useLiveStatus();
   const isLocked = status?.goLive.unlocked === false;
   const empty = isLocked ? null : (
     <EmptyState
       icon={<IconKey size={26} />}
       title="No Live key yet"
-      action={mayCreate && <Button onClick={() => onCreate("live")}>Create a Live key</Button>}
+      action={canCreate && <Button onClick={() => onCreate("live")}>Create a Live key</Button>}
     >
-      All is ready for real deliveries: with a Live key, your back end can order them.
+      You can go live. Create a Live key to order real deliveries.
     </EmptyState>
   );
   return (
     <Section
       title="Live keys"
-      description="Orders with these are delivered, and paid from your wallet."
+      description="Orders with a Live key are real deliveries, paid from your wallet."
       flush
     >
       {isLocked && (
@@ -122,7 +122,7 @@ function LiveKeys({ keys, isLoading, mayCreate, onCreate }: KeyGroupProps) {
           icon={<IconLock aria-hidden />}
           title="Locked"
         >
-          <Text mb={6}>Live keys and live orders open by themselves as soon as these are done:</Text>
+          <Text mb={6}>To unlock Live keys and live orders, complete these items:</Text>
           <OpenItems items={status.goLive.items} />
         </Alert>
       )}

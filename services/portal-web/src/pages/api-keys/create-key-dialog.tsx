@@ -14,13 +14,13 @@ import { OpenItems } from "./open-items";
 interface CreateKeyDialogProps {
   opened: boolean;
   onClose: () => void;
-  /** Which mode is chosen at first. */
+  /** The preselected mode. */
   mode?: Mode;
-  /** Called with the whole key, once it was shown. */
+  /** Receives the full key after it was shown. */
   onCreated?: (key: CreatedApiKey) => void;
 }
 
-/** Asks for mode and name, creates the key, and shows it this once. */
+/** Asks for mode and name, creates the key, and shows it once. */
 export function CreateKeyDialog({ opened, onClose, mode = "test", onCreated }: CreateKeyDialogProps) {
   const [created, setCreated] = useState<CreatedApiKey | null>(null);
 
@@ -47,8 +47,9 @@ export function CreateKeyDialog({ opened, onClose, mode = "test", onCreated }: C
         what="key"
         onClose={finish}
       >
-        Keep it in your back end's configuration. Never put it into a web page, an app, a repository or a log:
-        whoever has it places orders in your name{created?.mode === "live" ? ", at your wallet's cost" : ""}.
+        Store it in your backend’s configuration. Never put it into a web page, an app, a repository or a log:
+        anyone who has it can place orders in your name
+        {created?.mode === "live" ? " and spend your wallet" : ""}.
       </SecretOnce>
     </>
   );
@@ -66,7 +67,7 @@ function KeyForm({ mode, onCancel, onCreated }: KeyFormProps) {
   const goLive = status.data?.goLive;
   const form = useForm<{ mode: Mode; name: string }>({
     initialValues: { mode, name: "" },
-    validate: { name: (name) => (name.trim() === "" ? "Name the key, so that you know it again." : null) },
+    validate: { name: (name) => (name.trim() === "" ? "Enter a name for the key." : null) },
   });
   const isLocked = form.values.mode === "live" && goLive?.unlocked === false;
   const submit = form.onSubmit(
@@ -88,7 +89,7 @@ function KeyForm({ mode, onCancel, onCreated }: KeyFormProps) {
         />
         <Text c="dimmed">
           {form.values.mode === "test"
-            ? "For building and trying: nothing is delivered and nothing is charged."
+            ? "For development: nothing is delivered and nothing is charged."
             : "For real deliveries, paid from your wallet."}
         </Text>
         {isLocked && goLive ? (
@@ -99,7 +100,7 @@ function KeyForm({ mode, onCancel, onCreated }: KeyFormProps) {
             icon={<IconLock aria-hidden />}
             title="Live keys are locked"
           >
-            <Text mb={6}>Still open before you can create one:</Text>
+            <Text mb={6}>Complete these items first:</Text>
             <OpenItems items={goLive.items} onFollow={onCancel} />
           </Alert>
         ) : (
@@ -107,7 +108,7 @@ function KeyForm({ mode, onCancel, onCreated }: KeyFormProps) {
             label="Name"
             description={
               <>
-                Where it is used, such as <InlineCode>shop back end</InlineCode>.
+                Where it is used, such as <InlineCode>shop backend</InlineCode>.
               </>
             }
             maxLength={80}

@@ -3,7 +3,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
 import { useRevokeApiKey } from "../../api/api-keys";
 import type { ApiKey } from "../../api/types";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { InlineCode } from "../../components/code-block";
 import { ConfirmButton } from "../../components/confirm-button";
 import { type Column, DataTable } from "../../components/data-table";
@@ -20,7 +20,7 @@ interface KeysTableProps {
 }
 
 export function KeysTable({ label, keys, isLoading, empty }: KeysTableProps) {
-  const mayChange = useMay("developer");
+  const canChange = useHasRole("developer");
   const [rotating, setRotating] = useState<ApiKey | null>(null);
   const [isRotating, { open, close }] = useDisclosure(false);
   const rotate = (key: ApiKey) => {
@@ -31,7 +31,7 @@ export function KeysTable({ label, keys, isLoading, empty }: KeysTableProps) {
     <>
       <DataTable
         label={label}
-        columns={mayChange ? [...COLUMNS, actions(rotate)] : COLUMNS}
+        columns={canChange ? [...COLUMNS, actions(rotate)] : COLUMNS}
         rows={keys}
         rowKey={(key) => key.id}
         isLoading={isLoading}
@@ -45,8 +45,8 @@ export function KeysTable({ label, keys, isLoading, empty }: KeysTableProps) {
 const COLUMNS: Column<ApiKey>[] = [
   { key: "name", header: "Name", lead: true, render: (key) => <Text fw={500}>{key.name}</Text> },
   { key: "key", header: "Key", render: (key) => <InlineCode>{maskedKey(key)}</InlineCode> },
-  { key: "state", header: "State", render: (key) => <KeyState apiKey={key} /> },
-  { key: "lastUsed", header: "Last use", render: (key) => <Time at={key.lastUsedAt} relative /> },
+  { key: "state", header: "Status", render: (key) => <KeyState apiKey={key} /> },
+  { key: "lastUsed", header: "Last used", render: (key) => <Time at={key.lastUsedAt} relative /> },
   { key: "created", header: "Created", render: (key) => <Time at={key.createdAt} relative /> },
 ];
 
@@ -67,7 +67,7 @@ function KeyState({ apiKey }: { apiKey: ApiKey }) {
       <StatusBadge tone={state.tone} label={state.label} />
       {state.works && apiKey.expiresAt && (
         <Text size="xs" c="dimmed">
-          ends <Time at={apiKey.expiresAt} relative />
+          expires <Time at={apiKey.expiresAt} relative />
         </Text>
       )}
     </>
@@ -91,7 +91,7 @@ function KeyActions({ apiKey, onRotate }: { apiKey: ApiKey; onRotate: (key: ApiK
       <ConfirmButton
         aria-label={`Revoke ${apiKey.name} …${apiKey.lastFour}`}
         title={`Revoke “${apiKey.name}”?`}
-        description={`Requests with ${maskedKey(apiKey)} are refused within seconds. This cannot be undone. To replace it without a gap, rotate it instead.`}
+        description={`Requests with ${maskedKey(apiKey)} are rejected within seconds. This cannot be undone. To replace the key without downtime, rotate it instead.`}
         confirm="Revoke key"
         onConfirm={() => revoke.mutateAsync(apiKey.id)}
       >

@@ -1,30 +1,30 @@
 import { Anchor, List } from "@mantine/core";
 import { Link } from "react-router-dom";
 import type { GoLiveItem } from "../../api/types";
-import { wayTo } from "../../app/go-live";
+import { goLiveHelp } from "../../app/go-live";
 
 interface OpenItemsProps {
   items: GoLiveItem[];
-  /** When a link is followed, such as out of a dialog. */
+  /** Called when a link is followed, for example to close a dialog. */
   onFollow?: () => void;
 }
 
-/** What is open of the go-live list, each with the way to it. */
+/** The open items of the go-live list, each with a link. */
 export function OpenItems({ items, onFollow }: OpenItemsProps) {
   return (
     <List size="sm" spacing={4}>
       {items
         .filter((item) => !item.done)
         .map((item) => {
-          const way = wayTo(item.code);
+          const help = goLiveHelp(item.code);
           return (
             <List.Item key={item.code}>
               {item.label}
-              {way.link && (
+              {help.link && (
                 <>
                   {" · "}
-                  <Anchor component={Link} to={way.link.to} onClick={onFollow} size="sm">
-                    {way.link.label}
+                  <Anchor component={Link} to={help.link.to} onClick={onFollow} size="sm">
+                    {help.link.label}
                   </Anchor>
                 </>
               )}

@@ -12,8 +12,8 @@ const HOUR = 3_600;
 const GRACES = [
   {
     seconds: 0,
-    label: "At once",
-    description: "For a key that has leaked. Orders with it are refused from now on.",
+    label: "Immediately",
+    description: "For a leaked key. Requests with it are rejected from now on.",
   },
   { seconds: 15 * MINUTE, label: "After 15 minutes" },
   { seconds: HOUR, label: "After 1 hour" },
@@ -21,7 +21,7 @@ const GRACES = [
   {
     seconds: 24 * HOUR,
     label: "After 24 hours",
-    description: "Time enough to put the new one in place everywhere.",
+    description: "Gives you time to deploy the new key.",
   },
 ];
 const USUAL_GRACE = 24 * HOUR;
@@ -33,8 +33,8 @@ interface RotateKeyDialogProps {
 }
 
 /**
- * Replaces a key by a new one, which is shown once; the old one works until the chosen grace ends. It stands beside the
- * list and not in its rows, which come and go with each reading: the new key must stay until it was stored.
+ * Replaces a key; the old one works until its grace period ends. It is rendered outside the table's rows, which each
+ * refetch replaces: the new key must stay on the page until it is stored.
  */
 export function RotateKeyDialog({ apiKey, opened, onClose }: RotateKeyDialogProps) {
   const [rotated, setRotated] = useState<{ from: ApiKey; secret: string } | null>(null);
@@ -56,7 +56,7 @@ export function RotateKeyDialog({ apiKey, opened, onClose }: RotateKeyDialogProp
         what="key"
         onClose={() => setRotated(null)}
       >
-        Put it in the place of {rotated && maskedKey(rotated.from)} in your back end's configuration.
+        Replace {rotated && maskedKey(rotated.from)} with it in your backend’s configuration.
       </SecretOnce>
     </>
   );
@@ -75,10 +75,10 @@ function RotateForm({ apiKey, onCancel, onRotated }: RotateFormProps) {
     rotate.mutate({ id: apiKey.id, graceSeconds }, { onSuccess: (created) => onRotated(created.key) });
   return (
     <Stack>
-      <Text>A new key takes the place of {maskedKey(apiKey)}. Both work until the old one ends.</Text>
-      {rotate.error ? <ErrorState error={rotate.error} title="That did not work" /> : null}
+      <Text>A new key replaces {maskedKey(apiKey)}. Both work until the old one expires.</Text>
+      {rotate.error ? <ErrorState error={rotate.error} title="The key was not rotated" /> : null}
       <Radio.Group
-        label="When does the old key end?"
+        label="When does the old key expire?"
         value={String(graceSeconds)}
         onChange={(value) => setGraceSeconds(Number(value))}
       >

@@ -5,16 +5,16 @@ import { FormErrors, focusFirstError } from "../../components/form-errors";
 
 interface AuthFormProps<Values extends Record<string, unknown>> {
   form: UseFormReturnType<Values>;
-  /** What it calls: whether that is under way, and how it was refused. */
+  /** The state of the form's request. */
   call: { error: unknown; isPending: boolean };
   onSubmit: (values: Values) => void;
-  /** The act: “Log in”. */
+  /** Label of the submit button: “Log in”. */
   act: string;
   /** The fields. */
   children: ReactNode;
 }
 
-/** A form of a page without a shell, with one act as wide as it is. */
+/** A form on the pages for guests, with a full-width submit button. */
 export function AuthForm<Values extends Record<string, unknown>>(props: AuthFormProps<Values>) {
   const { form, call, onSubmit, act, children } = props;
   return (

@@ -8,11 +8,11 @@ interface AuthFrameProps {
   title: string;
   description?: ReactNode;
   children: ReactNode;
-  /** The way to another page, below the frame. */
+  /** A link to another page, below the frame. */
   footer?: ReactNode;
 }
 
-/** The frame of the pages before somebody is logged in. */
+/** Frame of the pages for guests. */
 export function AuthFrame({ title, description, children, footer }: AuthFrameProps) {
   usePageTitle(title);
   return (

@@ -9,7 +9,7 @@ import { Time } from "../../components/time";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
 import { NewPasswordField } from "./new-password-field";
-import { newPasswordFault } from "./rules";
+import { newPasswordError } from "./rules";
 import { useLinkToken } from "./use-link-token";
 
 export function Component() {
@@ -32,14 +32,14 @@ function NotInvited({ error }: { error: unknown }) {
       title="This invitation cannot be used"
       footer={
         <Anchor component={Link} to="/log-in" size="sm">
-          Go to log in
+          Go to login
         </Anchor>
       }
     >
-      <Text>{error ? asFailure(error).message : "The link is not complete."}</Text>
+      <Text>{error ? asFailure(error).message : "The link is incomplete."}</Text>
       <Text c="dimmed" mt="sm">
-        An invitation works once, for seven days, until it is withdrawn or another one is sent. Open the link
-        from the message again, or ask whoever invited you for a new one.
+        An invitation works once, within seven days, unless it is withdrawn or replaced by a newer one. Open
+        the link from the message again, or ask for a new invitation.
       </Text>
     </AuthFrame>
   );
@@ -52,7 +52,7 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationPr
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { password: "" },
-    validate: { password: newPasswordFault },
+    validate: { password: newPasswordError },
   });
   const join = ({ password }: { password: string }) =>
     accept.mutate({ token, password }, { onSuccess: () => navigate("/", { replace: true }) });
@@ -67,13 +67,13 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationPr
       }
       footer={
         <>
-          The invitation ends <Time at={invitation.expiresAt} relative />.
+          The invitation expires <Time at={invitation.expiresAt} relative />.
         </>
       }
     >
       {session && (
         <Alert role="note" variant="light" color="yellow" mb="md">
-          This browser is logged in as {session.email}. Joining logs that account out here.
+          This browser is logged in as {session.email}. Joining logs that account out of this browser.
         </Alert>
       )}
       <AuthForm form={form} call={accept} onSubmit={join} act="Join">

@@ -5,7 +5,7 @@ import { useLogIn } from "../../api/session";
 import { PasswordField } from "../../components/password-field";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
-import { emailFault } from "./rules";
+import { emailError } from "./rules";
 
 export function Component() {
   const logIn = useLogIn();
@@ -14,7 +14,7 @@ export function Component() {
     mode: "uncontrolled",
     initialValues: { email: "", password: "" },
     validate: {
-      email: emailFault,
+      email: emailError,
       password: (password) => (password === "" ? "Enter your password." : null),
     },
   });

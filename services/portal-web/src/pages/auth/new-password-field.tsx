@@ -2,7 +2,7 @@ import type { PasswordInputProps } from "@mantine/core";
 import { PasswordField } from "../../components/password-field";
 import { PASSWORD_MIN } from "./rules";
 
-/** Where a new password is chosen: how long it must be is said, and browsers offer to make one up. */
+/** A field for a new password. It states the minimum length, and lets browsers suggest a password. */
 export function NewPasswordField(props: PasswordInputProps) {
   return (
     <PasswordField

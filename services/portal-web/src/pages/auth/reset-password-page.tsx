@@ -5,55 +5,55 @@ import { useState } from "react";
 import { Link } from "react-router-dom";
 import { useConfig } from "../../api/config";
 import { isCode } from "../../api/failure";
-import { useAskForReset, useResetLink, useResetPassword } from "../../api/session";
+import { useRequestReset, useResetLink, useResetPassword } from "../../api/session";
 import { ErrorState } from "../../components/error-state";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
 import { NewPasswordField } from "./new-password-field";
-import { emailFault, newPasswordFault } from "./rules";
+import { emailError, newPasswordError } from "./rules";
 import { useLinkToken } from "./use-link-token";
 
-/** With a link's token: set a new password. Without: ask for a link. */
+/** With the token of a link: sets a new password. Without one: requests a link. */
 export function Component() {
   const token = useLinkToken();
   const [spentToken, setSpentToken] = useState("");
-  if (token === spentToken) return <AskForLink />;
-  return <CheckedLink key={token} token={token} onAskAgain={() => setSpentToken(token)} />;
+  if (token === spentToken) return <RequestLink />;
+  return <CheckedLink key={token} token={token} onRequestNew={() => setSpentToken(token)} />;
 }
 
 const backToLogIn = (
   <Anchor component={Link} to="/log-in" size="sm">
-    Back to log in
+    Back to login
   </Anchor>
 );
 
-function AskForLink() {
-  const ask = useAskForReset();
+function RequestLink() {
+  const ask = useRequestReset();
   const { mail } = useConfig();
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { email: "" },
-    validate: { email: emailFault },
+    validate: { email: emailError },
   });
   if (!mail.enabled) {
     return (
       <AuthFrame title="Reset your password" footer={backToLogIn}>
         <Text>
-          This portal sends no e-mails. Ask your delivery company for a reset link: they can make one for your
-          account. Open it within an hour, and choose a new password there.
+          This portal sends no e-mails. Ask your delivery company for a reset link. Open it within an hour and
+          choose a new password.
         </Text>
       </AuthFrame>
     );
   }
   if (ask.isSuccess) {
     return (
-      <AuthFrame title="Look into your inbox" footer={backToLogIn}>
+      <AuthFrame title="Check your inbox" footer={backToLogIn}>
         <Alert role="status" variant="light" color="gray" icon={<IconMail aria-hidden />}>
           {ask.data.message}
         </Alert>
         <Text c="dimmed" mt="md">
-          The link works once, for one hour. Nothing there? Look among unwanted mail, or check that the
-          address is the one of your account.
+          The link works once, within one hour. No e-mail? Check your spam folder and the address that you
+          entered.
         </Text>
       </AuthFrame>
     );
@@ -61,10 +61,10 @@ function AskForLink() {
   return (
     <AuthFrame
       title="Reset your password"
-      description="We send you a link to choose a new one."
+      description="We send you a link to choose a new password."
       footer={backToLogIn}
     >
-      <AuthForm form={form} call={ask} onSubmit={(values) => ask.mutate(values)} act="Send the link">
+      <AuthForm form={form} call={ask} onSubmit={(values) => ask.mutate(values)} act="Send link">
         <TextInput
           label="E-mail"
           type="email"
@@ -80,10 +80,10 @@ function AskForLink() {
 
 interface LinkProps {
   token: string;
-  onAskAgain: () => void;
+  onRequestNew: () => void;
 }
 
-/** Whether the link would work is asked before anybody thinks of a password. */
+/** Checks the link before the user chooses a password. */
 function CheckedLink(props: LinkProps) {
   const link = useResetLink(props.token);
   if (link.data) return <SetPassword {...props} />;
@@ -100,31 +100,35 @@ function CheckedLink(props: LinkProps) {
         {isCode(link.error, "reset_link_invalid") ? (
           <>
             <Text>{link.error.message}</Text>
-            <Button onClick={props.onAskAgain} fullWidth>
-              Ask for another link
+            <Button onClick={props.onRequestNew} fullWidth>
+              Request a new link
             </Button>
           </>
         ) : (
-          <ErrorState error={link.error} title="The link cannot be checked" onRetry={() => link.refetch()} />
+          <ErrorState
+            error={link.error}
+            title="The link could not be checked"
+            onRetry={() => link.refetch()}
+          />
         )}
       </Stack>
     </AuthFrame>
   );
 }
 
-function SetPassword({ token, onAskAgain }: LinkProps) {
+function SetPassword({ token, onRequestNew }: LinkProps) {
   const reset = useResetPassword();
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { password: "" },
-    validate: { password: newPasswordFault },
+    validate: { password: newPasswordError },
   });
   if (reset.isSuccess) {
     return (
-      <AuthFrame title="Your password is changed">
+      <AuthFrame title="Password changed">
         <Stack>
           <Alert role="status" variant="light" color="gray" icon={<IconCircleCheck aria-hidden />}>
-            Every browser that was logged in to your account is logged out.
+            All browsers are logged out of your account.
           </Alert>
           <Button component={Link} to="/log-in" fullWidth>
             Log in
@@ -143,8 +147,8 @@ function SetPassword({ token, onAskAgain }: LinkProps) {
         act="Change password"
       >
         {isSpent && (
-          <Button variant="default" onClick={onAskAgain} fullWidth>
-            Ask for another link
+          <Button variant="default" onClick={onRequestNew} fullWidth>
+            Request a new link
           </Button>
         )}
         <NewPasswordField

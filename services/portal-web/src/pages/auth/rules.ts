@@ -1,14 +1,14 @@
-// What a form can tell before the server is asked. The server judges by the same lengths.
+// Checks before a form is sent. The server enforces the same lengths.
 
 export const PASSWORD_MIN = 8;
 export const PASSWORD_MAX = 200;
 
-export function emailFault(email: string): string | null {
+export function emailError(email: string): string | null {
   if (email.trim() === "") return "Enter your e-mail address.";
   return /^\S+@\S+$/.test(email.trim()) ? null : "Enter an e-mail address, such as you@shop.example.";
 }
 
-export function newPasswordFault(password: string): string | null {
+export function newPasswordError(password: string): string | null {
   const length = [...password].length;
   if (length === 0) return "Choose a password.";
   if (length < PASSWORD_MIN) return `Use at least ${PASSWORD_MIN} characters.`;

@@ -6,7 +6,7 @@ import { useSignUp } from "../../api/session";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
 import { NewPasswordField } from "./new-password-field";
-import { emailFault, newPasswordFault, PASSWORD_MIN } from "./rules";
+import { emailError, newPasswordError, PASSWORD_MIN } from "./rules";
 
 export function Component() {
   const signUp = useSignUp();
@@ -16,14 +16,14 @@ export function Component() {
     initialValues: { businessName: "", email: "", password: "" },
     validate: {
       businessName: (name) => (name.trim() === "" ? "Enter the name of your business." : null),
-      email: emailFault,
-      password: newPasswordFault,
+      email: emailError,
+      password: newPasswordError,
     },
   });
   return (
     <AuthFrame
       title="Create your account"
-      description="You can place test orders at once. They cost nothing and no driver comes."
+      description="Place test orders right away. They are free and get no driver."
       footer={
         <>
           Have an account?{" "}
@@ -56,7 +56,7 @@ export function Component() {
         />
         <NewPasswordField
           label="Password"
-          description={`At least ${PASSWORD_MIN} characters. A few words are better than a few signs.`}
+          description={`At least ${PASSWORD_MIN} characters. Several words are stronger than a few symbols.`}
           key={form.key("password")}
           {...form.getInputProps("password")}
         />

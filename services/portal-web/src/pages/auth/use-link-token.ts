@@ -1,9 +1,8 @@
 import { useEffect, useState } from "react";
 
 /**
- * The token of a link such as `/invitation#token=…`, or an empty text. It is taken out of the address at once, so that it
- * stays neither in the history nor in a bookmark. A link that is pasted where its page is open already counts as well:
- * browsers do not load anything for it.
+ * The token of a link such as `/invitation#token=…`, or an empty string. It is removed from the address, so that neither
+ * the history nor a bookmark keeps it. A link that is pasted into its own open page works too: browsers do not reload it.
  */
 export function useLinkToken(): string {
   const [token, setToken] = useState(tokenOfAddress);

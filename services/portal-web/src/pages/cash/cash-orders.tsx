@@ -3,18 +3,18 @@ import { IconCash } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import type { Cash, CashFilter, useCash } from "../../api/cash";
 import { hasPage } from "../../app/navigation";
-import { CashStanding } from "../../components/cash-steps";
+import { CashStatus } from "../../components/cash-status";
 import type { Column } from "../../components/data-table";
-import { EmptyState, NothingFits } from "../../components/empty-state";
+import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { Time } from "../../components/time";
-import { CASH_STATUSES } from "../../format/cash-words";
-import { choices } from "../../format/words";
+import { CASH_STATUSES } from "../../format/cash-labels";
+import { choices } from "../../format/status-label";
 
 const COLUMNS: Column<Cash>[] = [
   { key: "order", header: "Order", lead: true, render: (cash) => <OrderLink cash={cash} /> },
-  { key: "standing", header: "Cash", width: "30%", render: (cash) => <CashStanding cash={cash} /> },
+  { key: "standing", header: "Cash", width: "30%", render: (cash) => <CashStatus cash={cash} /> },
   {
     key: "expected",
     header: "To collect",
@@ -38,7 +38,7 @@ interface CashOrdersProps {
   onChange: (changed: CashFilter) => void;
 }
 
-/** The orders with cash, newest first. */
+/** Orders with cash on delivery, newest first. */
 export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
   const isFiltered = Boolean(filter.status || filter.discrepant);
   return (
@@ -69,11 +69,11 @@ function Filters({ filter, onChange }: Omit<CashOrdersProps, "cash">) {
         onChange={(event) => onChange({ discrepant: event.currentTarget.checked || undefined })}
       />
       <NativeSelect
-        aria-label="Where the cash is"
+        aria-label="Cash status"
         size="xs"
         value={filter.status ?? ""}
         onChange={(event) => onChange({ status: event.currentTarget.value || undefined })}
-        data={[{ value: "", label: "Anywhere" }, ...choices(CASH_STATUSES)]}
+        data={[{ value: "", label: "Any status" }, ...choices(CASH_STATUSES)]}
       />
     </Group>
   );
@@ -90,11 +90,11 @@ function OrderLink({ cash }: { cash: Cash }) {
 
 function NoCash({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
   if (isFiltered) {
-    return <NothingFits onClear={onClear}>No order’s cash is there right now.</NothingFits>;
+    return <NoMatches onClear={onClear}>Choose another status.</NoMatches>;
   }
   return (
-    <EmptyState icon={<IconCash size={28} />} title="No cash yet">
-      Live orders with payment type cod appear here once they are delivered, with every step of their cash.
+    <EmptyState icon={<IconCash size={28} />} title="No cash on delivery yet">
+      Live orders with payment type cod appear here after their delivery.
     </EmptyState>
   );
 }

@@ -4,7 +4,7 @@ import { type CashFilter, cashKey, useCash } from "../../api/cash";
 import { useReloadOnChange } from "../../api/changes";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
-import { CASH_STATUSES } from "../../format/cash-words";
+import { CASH_STATUSES } from "../../format/cash-labels";
 import { CashOrders } from "./cash-orders";
 import { CashTotalsPart } from "./cash-totals";
 
@@ -18,7 +18,7 @@ export function Component() {
     <>
       <PageHeader
         title="Cash on delivery"
-        description="What drivers collect for you in cash, until it is settled with you. None of it goes through the wallet."
+        description="Cash that drivers collect for you, until it is settled. It does not pass through your wallet."
       />
       {cash.error && !cash.totals ? (
         <ErrorState error={cash.error} onRetry={() => cash.refetch()} />

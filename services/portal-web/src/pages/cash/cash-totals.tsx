@@ -2,10 +2,10 @@ import { Text } from "@mantine/core";
 import type { CashTotals } from "../../api/cash";
 import { Figure, Figures } from "../../components/figures";
 import { Money } from "../../components/money";
-import { CASH_AGES } from "../../format/cash-words";
+import { CASH_AGES } from "../../format/cash-labels";
 import { formatPaise } from "../../format/money";
 
-/** What the business is still owed, and where it is. */
+/** The cash owed to the business, by status. */
 export function CashTotalsPart({ totals }: { totals: CashTotals }) {
   return (
     <div>
@@ -29,18 +29,18 @@ export function CashTotalsPart({ totals }: { totals: CashTotals }) {
       {totals.discrepancies > 0 && (
         <Text c="var(--tone-bad)" mt="xs" role="status">
           {totals.discrepancies === 1
-            ? "The amounts of one order do not agree."
-            : `The amounts of ${totals.discrepancies} orders do not agree.`}{" "}
-          Choose “Only discrepancies” below, and talk to your delivery company about them.
+            ? "The amounts of one order do not match."
+            : `The amounts of ${totals.discrepancies} orders do not match.`}{" "}
+          Select “Only discrepancies” below, and contact your delivery company.
         </Text>
       )}
     </div>
   );
 }
 
-/** How long the oldest of it has been waited for. */
+/** The oldest outstanding cash. */
 function oldest({ ages }: CashTotals): string {
   const last = ages.findLast((age) => age.orders > 0);
-  if (!last) return "Nothing is open";
+  if (!last) return "Nothing outstanding";
   return `${formatPaise(last.amountPaise)} for ${(CASH_AGES[last.days] ?? last.days).toLowerCase()}`;
 }

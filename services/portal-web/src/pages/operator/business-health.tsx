@@ -6,25 +6,24 @@ import { Figure, Figures } from "../../components/figures";
 import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { listed, serviceName } from "../../format/service-words";
+import { joinList, serviceName } from "../../format/service-names";
 import { INDICATORS, toneOf } from "../overview/indicator-tones";
 import classes from "./business.module.css";
 import { HealthEndpoints } from "./health-endpoints";
 
-/** Whether a business's integration works, as far as the services know. */
+/** The health of a business's integration. */
 export function BusinessHealthPart({ businessId }: { businessId: string }) {
   const { data: health, error, refetch } = useBusinessHealth(businessId);
   if (!health) {
     if (error)
-      return <ErrorState error={error} title="The health cannot be shown" onRetry={() => refetch()} />;
+      return <ErrorState error={error} title="The health could not be loaded" onRetry={() => refetch()} />;
     return <Skeleton height={380} radius="lg" aria-label="Loading the health" />;
   }
   return (
     <Stack gap="md">
       {health.incomplete.length > 0 && (
         <Text c="var(--tone-warn)" role="status">
-          Not answering right now: {listed(health.incomplete.map(serviceName))}. What they know is missing
-          below.
+          Not responding: {joinList(health.incomplete.map(serviceName))}. Their data is missing below.
         </Text>
       )}
       <Problems problems={health.problems} />
@@ -42,7 +41,7 @@ function Problems({ problems }: Pick<BusinessHealth, "problems">) {
         {problems.length === 0 ? (
           <li className={classes.problem}>
             <IconCircleCheck size={17} aria-hidden style={{ color: "var(--tone-good)" }} />
-            Nothing stands out.
+            No problems found.
           </li>
         ) : (
           problems.map((problem) => (
@@ -63,7 +62,7 @@ function Orders({ orders }: { orders: NonNullable<BusinessHealth["orders"]> }) {
       <Figure name="Live orders" hint={<Last at={orders.live.lastAt} />}>
         {orders.live.last24h} in 24 h
       </Figure>
-      <Figure name="Live, payment pending" hint="Not yet placed">
+      <Figure name="Live, payment pending" hint="Not yet perRegion">
         {orders.live.pending}
       </Figure>
       <Figure name="Test orders" hint={<Last at={orders.test.lastAt} />}>
@@ -84,7 +83,7 @@ function Last({ at }: { at?: string | null }) {
 
 function Indicators({ indicators }: { indicators: NonNullable<BusinessHealth["indicators"]> }) {
   return (
-    <Section title="Indicators" description="What the business sees on its overview.">
+    <Section title="Indicators" description="As shown on the business’s overview.">
       <dl className={classes.indicators}>
         {INDICATORS.map(({ name, title }) => (
           <div key={name}>

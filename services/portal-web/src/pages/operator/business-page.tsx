@@ -9,7 +9,7 @@ import { PageHeader } from "../../components/page-header";
 import { BusinessAuditLog } from "./business-audit-log";
 import { BusinessHealthPart } from "./business-health";
 import { BusinessPeople } from "./business-people";
-import { BusinessStanding } from "./business-standing";
+import { BusinessStatus } from "./business-status";
 import { BusinessWallet } from "./business-wallet";
 
 export function Component() {
@@ -26,7 +26,7 @@ export function Component() {
           {business.error ? (
             <ErrorState
               error={business.error}
-              title="This business cannot be shown"
+              title="This business could not be loaded"
               onRetry={() => business.refetch()}
             />
           ) : (
@@ -40,7 +40,7 @@ export function Component() {
 
 function Details({ business }: { business: BusinessDetails }) {
   const [search, setSearch] = useSearchParams();
-  const tab = search.get("tab") ?? "standing";
+  const tab = search.get("tab") ?? "status";
   return (
     <>
       <PageHeader
@@ -55,25 +55,25 @@ function Details({ business }: { business: BusinessDetails }) {
       />
       <Tabs
         value={tab}
-        onChange={(next) => setSearch(next && next !== "standing" ? { tab: next } : {}, { replace: true })}
+        onChange={(next) => setSearch(next && next !== "status" ? { tab: next } : {}, { replace: true })}
         keepMounted={false}
       >
         <Tabs.List mb="md">
-          <Tabs.Tab value="standing">Standing</Tabs.Tab>
+          <Tabs.Tab value="status">Status</Tabs.Tab>
           <Tabs.Tab value="health">Health</Tabs.Tab>
-          <Tabs.Tab value="people">People</Tabs.Tab>
+          <Tabs.Tab value="users">Users</Tabs.Tab>
           <Tabs.Tab value="audit-log">Audit log</Tabs.Tab>
         </Tabs.List>
-        <Tabs.Panel value="standing">
+        <Tabs.Panel value="status">
           <Stack gap="md">
-            <BusinessStanding business={business} />
+            <BusinessStatus business={business} />
             <BusinessWallet business={business} />
           </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="health">
           <BusinessHealthPart businessId={business.id} />
         </Tabs.Panel>
-        <Tabs.Panel value="people">
+        <Tabs.Panel value="users">
           <BusinessPeople businessId={business.id} />
         </Tabs.Panel>
         <Tabs.Panel value="audit-log">

@@ -7,7 +7,7 @@ import { ListSection } from "../../components/list-section";
 import { SecretOnce } from "../../components/secret-once";
 import { Time } from "../../components/time";
 
-/** Who can log in to the business, and letting somebody in again who has lost their password. */
+/** The business's users, and password reset links for them. */
 export function BusinessPeople({ businessId }: { businessId: string }) {
   const users = useBusinessUsers(businessId);
   const columns: Column<User>[] = [
@@ -22,10 +22,10 @@ export function BusinessPeople({ businessId }: { businessId: string }) {
   ];
   return (
     <ListSection
-      title="People"
-      description="Whoever has lost their password gets a link from you. Make sure that you know whom you give it to."
+      title="Users"
+      description="Create a reset link for a user who has lost the password. Verify the person’s identity first."
       list={users}
-      failed="The people cannot be shown"
+      failed="The users could not be loaded"
       columns={columns}
       rowKey={(user) => user.id}
       empty={null}
@@ -51,7 +51,7 @@ function ResetLink({ businessId, email }: { businessId: string; email: string })
         variant="default"
         size="xs"
         loading={make.isPending}
-        aria-label={`Make a reset link for ${email}`}
+        aria-label={`Create a reset link for ${email}`}
         onClick={() => make.mutate(email, { onSuccess: ({ url }) => setLink(url) })}
       >
         Reset link
@@ -70,7 +70,8 @@ function ResetLink({ businessId, email }: { businessId: string; email: string })
           make.reset();
         }}
       >
-        It works once, within an hour, and sets a new password. Whoever opens it has the account.
+        The link works once, within an hour, and sets a new password. Anyone who opens it gets access to the
+        account.
       </SecretOnce>
     </>
   );

@@ -6,14 +6,14 @@ import { Money } from "../../components/money";
 import { Section } from "../../components/section";
 import { CreditDialog } from "./credit-dialog";
 
-/** The prepaid balance, and putting money in that came another way than through the provider. */
+/** The prepaid balance, and credits for payments outside the payment provider. */
 export function BusinessWallet({ business }: { business: BusinessDetails }) {
   const health = useBusinessHealth(business.id);
   const [isCrediting, { open, close }] = useDisclosure(false);
   return (
     <Section
       title="Wallet"
-      description="Credit what the business has paid you otherwise, by bank transfer for instance."
+      description="Credit payments that you received outside the portal, for example by bank transfer."
       actions={
         <Button size="xs" variant="default" onClick={open}>
           Credit wallet
@@ -24,7 +24,7 @@ export function BusinessWallet({ business }: { business: BusinessDetails }) {
         <Fact name="Balance">
           <Amount paise={health.data?.balancePaise} isLoading={health.isPending} />
         </Fact>
-        <Fact name="Warns below">
+        <Fact name="Warning below">
           <Amount paise={health.data?.lowBalanceThresholdPaise} isLoading={health.isPending} />
         </Fact>
       </Facts>
@@ -35,5 +35,5 @@ export function BusinessWallet({ business }: { business: BusinessDetails }) {
 
 function Amount({ paise, isLoading }: { paise: number | null | undefined; isLoading: boolean }) {
   if (isLoading) return <Skeleton height={20} width={96} />;
-  return typeof paise === "number" ? <Money paise={paise} /> : <>Not known right now</>;
+  return typeof paise === "number" ? <Money paise={paise} /> : <>Unavailable</>;
 }

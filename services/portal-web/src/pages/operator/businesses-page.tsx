@@ -3,15 +3,15 @@ import { IconBuildingStore } from "@tabler/icons-react";
 import { Link, useSearchParams } from "react-router-dom";
 import { type Business, type BusinessFilter, useBusinesses } from "../../api/operator-businesses";
 import type { Column } from "../../components/data-table";
-import { EmptyState, NothingFits } from "../../components/empty-state";
+import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ListFrame } from "../../components/list-section";
 import { PageHeader } from "../../components/page-header";
 import { SearchField } from "../../components/search-field";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { choices, wordsOf } from "../../format/words";
+import { choices, statusLabel } from "../../format/status-label";
 import { planName } from "../subscription/plan-name";
-import { BUSINESS_STATUSES, SUBSCRIPTION_STATES } from "./business-words";
+import { BUSINESS_STATUSES, SUBSCRIPTION_STATES } from "./business-labels";
 
 const COLUMNS: Column<Business>[] = [
   { key: "name", header: "Business", lead: true, render: (business) => <Name business={business} /> },
@@ -19,7 +19,7 @@ const COLUMNS: Column<Business>[] = [
     key: "status",
     header: "Status",
     width: "16%",
-    render: ({ status }) => <StatusBadge {...wordsOf(BUSINESS_STATUSES, status)} />,
+    render: ({ status }) => <StatusBadge {...statusLabel(BUSINESS_STATUSES, status)} />,
   },
   {
     key: "subscription",
@@ -34,7 +34,7 @@ const COLUMNS: Column<Business>[] = [
     render: ({ unlocked, missing }) => (
       <StatusBadge
         tone={unlocked ? "good" : "idle"}
-        label={unlocked ? "Open" : `Locked, ${missing.length} to do`}
+        label={unlocked ? "Unlocked" : `Locked, ${missing.length} open`}
       />
     ),
   },
@@ -51,12 +51,12 @@ export function Component() {
   const isFiltered = Object.values(filter).some(Boolean);
   return (
     <>
-      <PageHeader title="Businesses" description="Everybody who has signed up, newest first." />
+      <PageHeader title="Businesses" description="All registered businesses, newest first." />
       <Filters filter={filter} onChange={change} />
       <ListFrame
         label="Businesses"
         list={useBusinesses(filter)}
-        failed="The businesses cannot be shown"
+        failed="The businesses could not be loaded"
         columns={COLUMNS}
         rowKey={(business) => business.id}
         showsCount
@@ -66,7 +66,7 @@ export function Component() {
   );
 }
 
-/** In the address, so that going back from a business finds the same list. `null` clears it. */
+/** Stored in the URL, so that going back from a business restores the list. `null` clears it. */
 function useBusinessFilter(): [BusinessFilter, (changed: BusinessFilter | null) => void] {
   const [search, setSearch] = useSearchParams();
   const known = (words: object, code: string | null) => (code && code in words ? code : undefined);
@@ -132,10 +132,10 @@ function Plan({ business: { subscription, plan, requestedPlan } }: { business: B
   const shown = subscription === "requested" ? requestedPlan : plan;
   return (
     <div>
-      <StatusBadge {...wordsOf(SUBSCRIPTION_STATES, subscription)} />
+      <StatusBadge {...statusLabel(SUBSCRIPTION_STATES, subscription)} />
       <Text size="xs" c="dimmed">
         {shown && planName(shown)}
-        {subscription === "active" && requestedPlan && `, asks for ${planName(requestedPlan)}`}
+        {subscription === "active" && requestedPlan && `, requested: ${planName(requestedPlan)}`}
       </Text>
     </div>
   );
@@ -144,14 +144,14 @@ function Plan({ business: { subscription, plan, requestedPlan } }: { business: B
 function NoBusinesses({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
   if (!isFiltered) {
     return (
-      <EmptyState icon={<IconBuildingStore size={28} />} title="Nobody has signed up yet">
-        Send businesses to this portal’s address. They sign up by themselves, and wait here for your approval.
+      <EmptyState icon={<IconBuildingStore size={28} />} title="No businesses yet">
+        Share this portal’s address with businesses. After their sign-up, they appear here for your approval.
       </EmptyState>
     );
   }
   return (
-    <NothingFits title="No business fits" clear="Show all businesses" onClear={onClear}>
-      The search takes part of a name or an e-mail, or a whole business id.
-    </NothingFits>
+    <NoMatches title="No matching businesses" clear="Show all businesses" onClear={onClear}>
+      Search by part of a name or e-mail, or by a full business id.
+    </NoMatches>
   );
 }

@@ -2,21 +2,21 @@ import { Anchor, Stack } from "@mantine/core";
 import { Link } from "react-router-dom";
 import { useBusiness } from "../../api/operator-businesses";
 import { type BusinessCash, useCashOfAll, useDiscrepancies } from "../../api/operator-orders";
-import { CashStanding } from "../../components/cash-steps";
+import { CashStatus } from "../../components/cash-status";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
 import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
 import { Time } from "../../components/time";
-import { CASH_AGES } from "../../format/cash-words";
+import { CASH_AGES } from "../../format/cash-labels";
 
 export function Component() {
   return (
     <>
       <PageHeader
         title="Cash on delivery"
-        description="What was collected for businesses and is not settled yet, and where the amounts do not agree."
+        description="Collected cash that is not settled yet, and orders whose amounts do not match."
       />
       <Stack gap="md">
         <Outstanding />
@@ -62,7 +62,7 @@ function Outstanding() {
       rowKey={(row) => row.businessId}
       empty={
         <EmptyState title="Nothing is owed">
-          Cash that drivers collect appears here until it is settled with its business.
+          Cash that drivers collect appears here until it is settled with the business.
         </EmptyState>
       }
     />
@@ -88,7 +88,7 @@ const DISCREPANCY_COLUMNS: Column<Discrepancy>[] = [
     width: "24%",
     render: (cash) => <BusinessLink id={cash.businessId} />,
   },
-  { key: "standing", header: "Cash", width: "30%", render: (cash) => <CashStanding cash={cash} /> },
+  { key: "standing", header: "Cash", width: "30%", render: (cash) => <CashStatus cash={cash} /> },
   { key: "since", header: "Due since", width: "17%", render: (cash) => <Time at={cash.dueSince} relative /> },
 ];
 
@@ -96,16 +96,16 @@ function Discrepancies() {
   return (
     <ListSection
       title="Discrepancies"
-      description="Orders of which a step reported another amount."
+      description="Orders with an unexpected amount in one of the steps."
       list={useDiscrepancies()}
       columns={DISCREPANCY_COLUMNS}
       rowKey={(row) => row.orderId}
-      empty={<EmptyState title="All amounts agree">Each step reported what was expected.</EmptyState>}
+      empty={<EmptyState title="No discrepancies">Every step reported the expected amount.</EmptyState>}
     />
   );
 }
 
-/** By its name as soon as that is known. */
+/** Shows the id until the name is loaded. */
 function BusinessLink({ id }: { id: string }) {
   const { data: business } = useBusiness(id);
   return (

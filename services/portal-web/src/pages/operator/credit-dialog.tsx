@@ -4,7 +4,7 @@ import { notifications } from "@mantine/notifications";
 import { type BusinessDetails, useCreditWallet } from "../../api/operator-businesses";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
-import { RupeeInput, rupeesFault } from "../../components/rupee-input";
+import { RupeeInput, rupeesError } from "../../components/rupee-input";
 import { formatPaise, parseRupees } from "../../format/money";
 
 const REFERENCE_CHARS_MAX = 128;
@@ -29,8 +29,8 @@ function CreditForm({ business, onDone }: { business: BusinessDetails; onDone: (
     mode: "uncontrolled",
     initialValues: { amountPaise: "", reference: "" },
     validate: {
-      amountPaise: (text) => rupeesFault(text, 1),
-      reference: (text) => (text.trim() === "" ? "Enter what the payment is known by." : null),
+      amountPaise: (text) => rupeesError(text, 1),
+      reference: (text) => (text.trim() === "" ? "Enter a payment reference." : null),
     },
   });
   const submit = form.onSubmit(({ amountPaise, reference }) => {
@@ -63,8 +63,8 @@ function CreditForm({ business, onDone }: { business: BusinessDetails; onDone: (
         />
         <Alert role="note" color="gray" variant="light">
           <Text>
-            One reference credits once: the same reference and amount again moves nothing. A credit cannot be
-            taken back here.
+            Each reference is credited once: repeating it with the same amount has no effect. A credit cannot
+            be reversed here.
           </Text>
         </Alert>
         <DialogActions isPending={credit.isPending} onCancel={onDone}>

@@ -13,7 +13,7 @@ import { OrderParcel } from "../orders/order-parcel";
 import { OrderParties } from "../orders/order-parties";
 import { OrderTimeline } from "../orders/order-timeline";
 
-/** An order in short; all of it when it is the only one found, or asked for. */
+/** A summary of an order. The details are open if it is the only result. */
 export function FoundOrderCard({ found, isOnly }: { found: FoundOrder; isOnly: boolean }) {
   const [isOpen, { toggle }] = useDisclosure(isOnly);
   const { business, order } = found;
@@ -35,7 +35,7 @@ export function FoundOrderCard({ found, isOnly }: { found: FoundOrder; isOnly: b
             </Text>
           </div>
           <Button variant="default" size="xs" onClick={toggle} aria-expanded={isOpen}>
-            {isOpen ? "Show less" : "Show all"}
+            {isOpen ? "Hide details" : "Show details"}
           </Button>
         </Group>
       </Paper>
@@ -73,13 +73,13 @@ function OrderCash({ order }: { order: Order }) {
   return (
     <Section title="Money">
       <Facts align="end">
-        <Fact name="Fee taken">
-          {order.mode === "test" ? "Nothing, it is a test" : <Money paise={order.feeChargedPaise} />}
+        <Fact name="Fee charged">
+          {order.mode === "test" ? "None (test order)" : <Money paise={order.feeChargedPaise} />}
         </Fact>
-        <Amount name="Back to the wallet" paise={order.refundedPaise || null} />
+        <Amount name="Refunded to wallet" paise={order.refundedPaise || null} />
         <Fact name="Payment">{payment.paymentType === "cod" ? "Cash on delivery" : "Prepaid"}</Fact>
         <Amount name="Cash to collect" paise={cashToCollect(order)} />
-        <Fact name="Cash is">
+        <Fact name="Cash status">
           {payment.paymentType === "cod" ? <CodBadge status={order.codStatus} /> : null}
         </Fact>
         <Amount name="Collected" paise={order.codCollectedPaise} />
@@ -90,7 +90,7 @@ function OrderCash({ order }: { order: Order }) {
   );
 }
 
-/** Nothing is collected for an order that ended without its delivery. */
+/** Orders that end undelivered have no cash to collect. */
 function cashToCollect({ codStatus, payment }: Order): number | null {
   return codStatus === "not_applicable" ? null : payment.codAmountPaise || null;
 }

@@ -5,7 +5,7 @@ import { EmptyState } from "../../components/empty-state";
 import { Section } from "../../components/section";
 import { StatusBadge, type Tone } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { sentence } from "../../format/order-words";
+import { sentence } from "../../format/order-labels";
 
 type Endpoint = NonNullable<BusinessHealth["endpoints"]>[number];
 
@@ -55,7 +55,9 @@ export function HealthEndpoints({ endpoints }: { endpoints: Endpoint[] }) {
         rows={endpoints}
         rowKey={(endpoint) => endpoint.id}
         empty={
-          <EmptyState title="No webhooks">The business has configured none. It can order without.</EmptyState>
+          <EmptyState title="No webhook endpoints">
+            The business has not configured any. Webhooks are optional.
+          </EmptyState>
         }
       />
     </Section>

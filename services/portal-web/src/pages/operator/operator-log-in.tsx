@@ -6,18 +6,18 @@ import { PasswordField } from "../../components/password-field";
 import { AuthForm } from "../auth/auth-form";
 import { AuthFrame } from "../auth/auth-frame";
 
-/** The operator has one token, and no accounts. */
+/** The operator logs in with one token. There are no operator accounts. */
 export function OperatorLogIn() {
   const logIn = useOperatorLogIn();
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { token: "" },
-    validate: { token: (token) => (token.trim() === "" ? "Enter the operator’s token." : null) },
+    validate: { token: (token) => (token.trim() === "" ? "Enter the operator token." : null) },
   });
   return (
     <AuthFrame
       title="Operator console"
-      description="For the delivery company: businesses, their money, and any order."
+      description="For the delivery company: businesses, their wallets, and all orders."
       footer={
         <>
           Here for your business?{" "}
@@ -30,7 +30,7 @@ export function OperatorLogIn() {
       <AuthForm form={form} call={logIn} onSubmit={({ token }) => logIn.mutate(token.trim())} act="Log in">
         <PasswordField
           label="Operator token"
-          description="From the settings of this installation. You stay logged in for 12 hours."
+          description="The token is in the settings of this installation. The session lasts 12 hours."
           autoComplete="current-password"
           autoFocus
           key={form.key("token")}

@@ -2,7 +2,7 @@ import { ActionIcon, Menu } from "@mantine/core";
 import { IconSunMoon } from "@tabler/icons-react";
 import { ColorSchemeChoices } from "../../app/color-scheme-switch";
 
-/** Light, dark, or as the system has it. */
+/** Selects the colour scheme. */
 export function OperatorMenu() {
   return (
     <Menu position="bottom-end" width={200}>

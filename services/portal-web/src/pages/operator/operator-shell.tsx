@@ -16,7 +16,7 @@ const PAGES = [
   { path: "/operator/cash", label: "Cash" },
 ];
 
-/** Around the operator's pages; whoever is not logged in does so right here, and finds the page below. */
+/** Frame of the operator's pages. The login replaces the page at its own address, so that it opens afterwards. */
 export function Component() {
   const { data: session, error, isPending, refetch } = useOperatorSession();
   if (isPending) {
@@ -30,7 +30,7 @@ export function Component() {
   if (error) {
     return (
       <div className={shell.alone}>
-        <ErrorState error={error} title="The console cannot be reached" onRetry={() => refetch()} />
+        <ErrorState error={error} title="The console is unreachable" onRetry={() => refetch()} />
       </div>
     );
   }
@@ -43,7 +43,7 @@ function Frame() {
   return (
     <>
       <a href="#main" className={shell.skip}>
-        Skip to the page
+        Skip to content
       </a>
       <header className={classes.header}>
         <div className={classes.bar}>

@@ -16,7 +16,7 @@ export function Component() {
     <>
       <PageHeader
         title="Find an order"
-        description="Any order of any business, by its id, its tracking code or the business’s own reference."
+        description="Find an order of any business by its id, tracking code or order reference."
       />
       <SearchField
         label="Order id, tracking code or reference"
@@ -27,14 +27,14 @@ export function Component() {
         autoFocus
       />
       {code === undefined ? (
-        <EmptyState icon={<IconSearch size={28} />} title="Which order?">
-          Enter the whole code, as it stands on the parcel, in the message or in the business’s shop.
+        <EmptyState icon={<IconSearch size={28} />} title="Enter a code">
+          Enter the full code from the parcel, the message or the business’s shop.
         </EmptyState>
       ) : found.data ? (
         <Stack gap="md" aria-live="polite">
           {found.data.data.length === 0 && (
-            <EmptyState icon={<IconSearch size={28} />} title="No order has this code">
-              It must be the whole code. References are written exactly as the business sent them.
+            <EmptyState icon={<IconSearch size={28} />} title="No order found">
+              Enter the full code. A reference must match exactly.
             </EmptyState>
           )}
           {found.data.data.map((one) => (

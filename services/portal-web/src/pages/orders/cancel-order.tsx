@@ -15,12 +15,12 @@ export function CancelOrder({ order }: { order: Order }) {
         <Stack gap="sm">
           <span>
             {order.mode === "live"
-              ? "Nobody will pick the parcel up, and the delivery fee goes back to your wallet. This cannot be undone."
-              : "The test order ends here, as a live one would. This cannot be undone."}
+              ? "The parcel is not picked up, and the delivery fee is refunded to your wallet. This cannot be undone."
+              : "The test order is cancelled like a live order. This cannot be undone."}
           </span>
           <TextInput
             label="Reason"
-            description="Optional. It stands in the timeline and in the webhook."
+            description="Optional. Shown in the timeline and in the webhook."
             value={reason}
             maxLength={REASON_CHARS_MAX}
             onChange={(event) => setReason(event.currentTarget.value)}

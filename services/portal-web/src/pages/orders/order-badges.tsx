@@ -4,7 +4,7 @@ import {
   type CodStatus,
   DELIVERY_STATUSES,
   type DeliveryStatus,
-} from "../../format/order-words";
+} from "../../format/order-labels";
 
 export function DeliveryBadge({ status, pill }: { status: DeliveryStatus; pill?: boolean }) {
   return <StatusBadge {...DELIVERY_STATUSES[status]} pill={pill} />;

@@ -2,8 +2,8 @@ import { Group, NativeSelect } from "@mantine/core";
 import type { OrderFilter } from "../../api/orders";
 import { SearchField } from "../../components/search-field";
 import { StatusBadge } from "../../components/status-badge";
-import { DELIVERY_STATUSES } from "../../format/order-words";
-import { choices } from "../../format/words";
+import { DELIVERY_STATUSES } from "../../format/order-labels";
+import { choices } from "../../format/status-label";
 import classes from "./orders.module.css";
 
 interface OrderFiltersProps {
@@ -32,7 +32,7 @@ export function OrderFilters({ filter, onChange, isStreaming }: OrderFiltersProp
       />
       <span className={classes.liveness} role="status">
         {isStreaming ? (
-          <StatusBadge tone="good" label="Updates by itself" />
+          <StatusBadge tone="good" label="Live" />
         ) : (
           <StatusBadge tone="idle" label="Connecting…" />
         )}

@@ -6,7 +6,7 @@ import { Money } from "../../components/money";
 import { Section } from "../../components/section";
 import { CodBadge } from "./order-badges";
 
-/** What the order costs and who pays whom. */
+/** The amounts of the order. */
 export function OrderMoney({ order }: { order: Order }) {
   const { payment } = order;
   const isCod = payment.paymentType === "cod";
@@ -16,18 +16,18 @@ export function OrderMoney({ order }: { order: Order }) {
         <Fact name="Payment">{isCod ? "Cash on delivery" : "Prepaid"}</Fact>
         <Amount name="Order value" paise={payment.orderValuePaise} />
         <Amount name="Delivery fee" paise={payment.deliveryFeePaise} />
-        <Fact name="Taken from the wallet">
-          {order.mode === "test" ? "Nothing, it is a test" : <Money paise={order.feeChargedPaise} />}
+        <Fact name="Charged to wallet">
+          {order.mode === "test" ? "None (test order)" : <Money paise={order.feeChargedPaise} />}
         </Fact>
-        <Amount name="Back to the wallet" paise={order.refundedPaise || null} />
-        {!isCod && <Amount name="Paid to you" paise={payment.prepaidAmountPaise} />}
+        <Amount name="Refunded to wallet" paise={order.refundedPaise || null} />
+        {!isCod && <Amount name="Prepaid to you" paise={payment.prepaidAmountPaise} />}
         {isCod && (
           <>
             <Amount
               name="Cash to collect"
               paise={order.codStatus === "not_applicable" ? null : payment.codAmountPaise}
             />
-            <Fact name="Cash is">
+            <Fact name="Cash status">
               <CodBadge status={order.codStatus} />
             </Fact>
             <Amount name="Collected" paise={order.codCollectedPaise} />
@@ -39,8 +39,8 @@ export function OrderMoney({ order }: { order: Order }) {
       {typeof order.codDiscrepancyPaise === "number" && (
         <Alert color="yellow" variant="light" mt="md" icon={<IconAlertTriangle aria-hidden />}>
           <Text>
-            The driver reported <Money paise={order.codDiscrepancyPaise} />, not the{" "}
-            <Money paise={payment.codAmountPaise ?? 0} /> that were to be collected.
+            The driver reported <Money paise={order.codDiscrepancyPaise} /> instead of{" "}
+            <Money paise={payment.codAmountPaise ?? 0} />.
           </Text>
         </Alert>
       )}

@@ -3,13 +3,13 @@ import { IconExternalLink } from "@tabler/icons-react";
 import { useParams } from "react-router-dom";
 import { type Order, useFollowOrder, useOrder, useTimeline } from "../../api/orders";
 import { useEndpoints } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { BackLink } from "../../components/back-link";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
 import { Time } from "../../components/time";
 import { CancelOrder } from "./cancel-order";
-import { canCancel, wasPickedUp } from "./moves";
+import { canCancel, wasPickedUp } from "./next-events";
 import { DeliveryBadge } from "./order-badges";
 import { OrderMoney } from "./order-money";
 import { OrderParcel } from "./order-parcel";
@@ -17,7 +17,7 @@ import { OrderParties } from "./order-parties";
 import { OrderRequest } from "./order-request";
 import { OrderTimeline } from "./order-timeline";
 import { SimulateOrder } from "./simulate-order";
-import { timelinePause } from "./timeline-pause";
+import { timelinePollMs } from "./timeline-polling";
 
 export function Component() {
   const { orderId = "" } = useParams();
@@ -32,7 +32,7 @@ export function Component() {
           <PageHeader title="Order" />
           <ErrorState
             error={order.error}
-            title="This order cannot be shown"
+            title="This order could not be loaded"
             onRetry={() => order.refetch()}
           />
         </>
@@ -45,9 +45,9 @@ export function Component() {
 
 function Details({ order }: { order: Order }) {
   useFollowOrder(order);
-  const timeline = useTimeline(order.id, (entries) => timelinePause(entries));
+  const timeline = useTimeline(order.id, (entries) => timelinePollMs(entries));
   const endpoints = useEndpoints();
-  const may = useMay("developer");
+  const canEdit = useHasRole("developer");
   return (
     <>
       <PageHeader
@@ -78,14 +78,14 @@ function Details({ order }: { order: Order }) {
             >
               Tracking page
             </Button>
-            {may && canCancel(order) && <CancelOrder order={order} />}
+            {canEdit && canCancel(order) && <CancelOrder order={order} />}
           </>
         }
       />
       <Grid gap="md">
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack>
-            {may && order.mode === "test" && (
+            {canEdit && order.mode === "test" && (
               <SimulateOrder order={order} pickedUp={wasPickedUp(timeline.rows)} />
             )}
             <OrderTimeline order={order} timeline={timeline} endpoints={endpoints.data && endpoints.rows} />

@@ -5,7 +5,7 @@ import { Money } from "../../components/money";
 import { Section } from "../../components/section";
 import classes from "./parcel.module.css";
 
-/** What is in it, what was noted, and by which names it is known. */
+/** Contents, notes and ids of the order. */
 export function OrderParcel({ order }: { order: Order }) {
   const parcel = order.package;
   return (
@@ -13,7 +13,7 @@ export function OrderParcel({ order }: { order: Order }) {
       {parcel?.items && parcel.items.length > 0 && (
         <ul className={classes.items} aria-label="Items">
           {parcel.items.map((item, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: items have no names of their own, and never change
+            // biome-ignore lint/suspicious/noArrayIndexKey: items have no ids, and never change
             <li key={index} className={classes.item}>
               <span>
                 {item.quantity} × {item.name}

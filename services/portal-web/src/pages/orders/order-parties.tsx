@@ -3,9 +3,9 @@ import type { Order } from "../../api/orders";
 import { Fact, Facts } from "../../components/facts";
 import { Section } from "../../components/section";
 import { Time } from "../../components/time";
-import { sentence } from "../../format/order-words";
+import { sentence } from "../../format/order-labels";
 
-/** From whom to whom, and who brings it. */
+/** Recipient, sender and driver. */
 export function OrderParties({ order }: { order: Order }) {
   const { customer, delivery, pickup, driver, personalDataErasedAt } = order;
   return (

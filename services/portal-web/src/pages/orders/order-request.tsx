@@ -7,18 +7,18 @@ import { Fact, Facts } from "../../components/facts";
 import { Section } from "../../components/section";
 import { Time } from "../../components/time";
 
-/** What your backend sent, as it was accepted. */
+/** The request of the backend, as it was accepted. */
 export function OrderRequest({ order }: { order: Order }) {
   const request = useAcceptedRequest(order.id);
   return (
     <Section
       title="Accepted request"
-      description="What your backend sent, as it was understood: the fields that are known, with the pickup that your profile filled in."
+      description="The known fields of your backend’s request, with the pickup details that your profile added."
     >
       {request.isPending && <Skeleton height={180} />}
       {request.error &&
         (asFailure(request.error).status === 404 ? (
-          <Text c="dimmed">The request of this order is no longer kept.</Text>
+          <Text c="dimmed">The request of this order is no longer stored.</Text>
         ) : (
           <ErrorState error={request.error} onRetry={() => request.refetch()} />
         ))}

@@ -6,9 +6,9 @@ import { ErrorState } from "../../components/error-state";
 import { LoadMore } from "../../components/load-more";
 import { Money } from "../../components/money";
 import { Section } from "../../components/section";
-import { eventLabel } from "../../format/event-words";
-import { DELIVERY_STATUSES, sentence } from "../../format/order-words";
-import { listed } from "../../format/service-words";
+import { eventLabel } from "../../format/event-labels";
+import { DELIVERY_STATUSES, sentence } from "../../format/order-labels";
+import { joinList } from "../../format/service-names";
 import { formatDate } from "../../format/time";
 import classes from "./timeline.module.css";
 import { Item } from "./timeline-item";
@@ -17,13 +17,13 @@ import { WebhookItem, waitsBehind } from "./webhook-item";
 interface OrderTimelineProps {
   order: Order;
   timeline: ReturnType<typeof useTimeline>;
-  /** The operator sees webhooks too, and has no page of each. */
+  /** False in the operator console, which has no pages for deliveries. */
   hasDeliveryPages?: boolean;
-  /** Those that webhooks go to; absent while they are not known. */
+  /** The business's endpoints; absent until they are loaded. */
   endpoints?: Endpoint[];
 }
 
-/** All that happened to the order: its moves, its money and its webhooks, oldest first. */
+/** The order's status changes, money and webhooks, oldest first. */
 export function OrderTimeline({ order, timeline, hasDeliveryPages = true, endpoints }: OrderTimelineProps) {
   const rows = timeline.rows;
   return (
@@ -69,13 +69,13 @@ export function OrderTimeline({ order, timeline, hasDeliveryPages = true, endpoi
   );
 }
 
-const OWNERS: Record<string, string> = { wallet: "money", "webhook-dispatcher": "webhooks" };
+const OWNERS: Record<string, string> = { wallet: "payments", "webhook-dispatcher": "webhooks" };
 
 function Missing({ services }: { services: string[] }) {
-  const what = listed(services.map((service) => OWNERS[service] ?? service));
+  const what = joinList(services.map((service) => OWNERS[service] ?? service));
   return (
     <Text c="dimmed" px="md" pb="xs" role="status">
-      The {what} of this order cannot be read right now, and will be shown as soon as possible.
+      Temporarily unavailable: {what}.
     </Text>
   );
 }
@@ -87,11 +87,11 @@ function Entry({ entry }: { entry: EntryOf<"status"> | EntryOf<"money"> }) {
   return (
     <Item
       tone="idle"
-      title={entry.kind === "refund" ? "Delivery fee refunded" : "Delivery fee taken"}
+      title={entry.kind === "refund" ? "Delivery fee refunded" : "Delivery fee charged"}
       at={entry.recordedAt}
       end={<Money paise={entry.amountPaise} moves />}
     >
-      Balance after it <Money paise={entry.balanceAfterPaise} />
+      Balance: <Money paise={entry.balanceAfterPaise} />
     </Item>
   );
 }
@@ -123,7 +123,7 @@ function statusDetail(data: EventData): ReactNode {
   return null;
 }
 
-/** The date, wherever a new day begins. */
+/** The date, before the first entry of each day. */
 function Day({ at, after }: { at: string; after?: string }) {
   const date = formatDate(at);
   if (after && formatDate(after) === date) return null;

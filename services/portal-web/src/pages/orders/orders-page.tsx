@@ -19,7 +19,7 @@ export function Component() {
     <>
       <PageHeader
         title="Orders"
-        description="Every delivery that your backend has ordered, newest first. New ones appear by themselves."
+        description="All orders of your backend, newest first. New orders appear automatically."
       />
       <Tabs
         value={filter.mode}

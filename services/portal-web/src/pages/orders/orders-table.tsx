@@ -15,9 +15,9 @@ import classes from "./orders.module.css";
 interface OrdersTableProps {
   orders: PagedList<Order>;
   mode: Mode;
-  /** Ids of what came while the page was open: marked for a moment. */
+  /** Ids of new orders, which are highlighted for a moment. */
   arrived: ReadonlySet<string>;
-  /** What the list is narrowed to. */
+  /** Identifies the filter of the list. */
   filterKey: string;
   empty: ReactNode;
 }
@@ -27,7 +27,7 @@ export function OrdersTable({ orders, mode, arrived, filterKey, empty }: OrdersT
     <ListFrame
       label={mode === "test" ? "Test orders" : "Live orders"}
       list={orders}
-      failed="The orders cannot be shown"
+      failed="The orders could not be loaded"
       columns={COLUMNS}
       rowKey={(order) => order.id}
       rowClass={(order) => (arrived.has(order.id) ? `${linked.row} ${classes.arrived}` : linked.row)}
@@ -107,7 +107,7 @@ interface ArrivalsProps {
   arrived: ReadonlySet<string>;
 }
 
-/** Says what has come into the list as it is, for people who do not see it come. What a search finds is not new. */
+/** Announces new orders to screen readers. Search results are not new orders. */
 function Arrivals({ orders, isLoading, arrived }: ArrivalsProps) {
   const known = useRef<Set<string> | null>(null);
   const [words, setWords] = useState("");

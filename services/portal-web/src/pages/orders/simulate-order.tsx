@@ -4,8 +4,8 @@ import { asFailure } from "../../api/failure";
 import { type Order, useSimulate } from "../../api/orders";
 import { ErrorState } from "../../components/error-state";
 import { Section } from "../../components/section";
-import { type EventKind, eventLabel } from "../../format/event-words";
-import { canRunToEnd, nextMoves } from "./moves";
+import { type EventKind, eventLabel } from "../../format/event-labels";
+import { canRunToEnd, nextEvents } from "./next-events";
 
 interface SimulateOrderProps {
   order: Order;
@@ -14,18 +14,18 @@ interface SimulateOrderProps {
 
 const RUN = "auto";
 
-/** A test order is moved on by hand, as a driver would; its webhooks are real. */
+/** Simulates a driver for a test order. The webhooks are real. */
 export function SimulateOrder({ order, pickedUp }: SimulateOrderProps) {
   const simulate = useSimulate(order.id);
-  const moves = nextMoves(order, pickedUp);
+  const moves = nextEvents(order, pickedUp);
   const isRunning = simulate.variables === RUN && simulate.isSuccess && canRunToEnd(order);
   return (
     <Section
       title="Simulate"
-      description="This is a test order: no driver comes. Move it on yourself; each step sends its real, signed webhooks."
+      description="Test orders get no driver. Simulate each step yourself: it sends real, signed webhooks."
     >
       {moves.length === 0 ? (
-        <Text c="dimmed">The order has come to its end. Nothing can follow.</Text>
+        <Text c="dimmed">This order has ended. No further steps are possible.</Text>
       ) : (
         <Group gap="xs">
           {moves.map((move) => (
@@ -44,15 +44,15 @@ export function SimulateOrder({ order, pickedUp }: SimulateOrderProps) {
           )}
         </Group>
       )}
-      <VisuallyHidden role="status">{isRunning ? "The order is moving on by itself" : ""}</VisuallyHidden>
+      <VisuallyHidden role="status">{isRunning ? "The simulation is running" : ""}</VisuallyHidden>
       {isRunning && (
         <Text c="dimmed" mt="xs" size="xs">
-          Moving on by itself, about a step a second, until it is delivered.
+          Simulating about one step per second.
         </Text>
       )}
       {simulate.error && (
         <div style={{ marginTop: 12 }}>
-          <ErrorState error={asFailure(simulate.error)} title="That step was not taken" />
+          <ErrorState error={asFailure(simulate.error)} title="The step failed" />
         </div>
       )}
     </Section>

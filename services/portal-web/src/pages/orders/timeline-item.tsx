@@ -8,7 +8,7 @@ interface ItemProps {
   tone: Tone;
   title: ReactNode;
   at: string;
-  /** The order's own moves stand out. */
+  /** Emphasizes the order's status changes. */
   strong?: boolean;
   end?: ReactNode;
   children?: ReactNode;

@@ -3,9 +3,9 @@ import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router-dom";
 import type { OrderFilter } from "../../api/orders";
 import type { Mode } from "../../api/types";
-import { DELIVERY_STATUSES, type DeliveryStatus } from "../../format/order-words";
+import { DELIVERY_STATUSES, type DeliveryStatus } from "../../format/order-labels";
 
-/** What is shown, in the address, so that it can be bookmarked; the tab that was open last comes first again. */
+/** The filter, stored in the URL so that it can be bookmarked. The last used tab is the default. */
 export function useOrderFilter() {
   const [search, setSearch] = useSearchParams();
   const [lastMode, setLastMode] = useLocalStorage<Mode>({

@@ -5,7 +5,7 @@ import type { TimelineEntry } from "../../api/orders";
 import type { Endpoint } from "../../api/webhooks";
 import type { Tone } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { sentence } from "../../format/order-words";
+import { sentence } from "../../format/order-labels";
 import { hostAndPath } from "../../format/url";
 import { Item } from "./timeline-item";
 
@@ -14,15 +14,15 @@ type WebhookEntry = Extract<TimelineEntry, { type: "webhook" }>;
 interface WebhookItemProps {
   entry: WebhookEntry;
   isLinked: boolean;
-  /** Behind an earlier event of the order, which its endpoint has not got. */
+  /** An earlier event of the order must reach the endpoint first. */
   waits: boolean;
   endpoints: Endpoint[] | undefined;
 }
 
-/** A webhook of the order, and where it goes: each endpoint gets one of its own. */
+/** A webhook of the order to one endpoint. */
 export function WebhookItem({ entry, isLinked, waits, endpoints }: WebhookItemProps) {
   const endpoint = endpoints?.find((one) => one.id === entry.endpointId);
-  const { tone, words } = outcome(entry, waits, endpoint);
+  const { tone, text } = outcome(entry, waits, endpoint);
   return (
     <Item
       tone={tone}
@@ -40,48 +40,48 @@ export function WebhookItem({ entry, isLinked, waits, endpoints }: WebhookItemPr
       }
       at={entry.recordedAt}
     >
-      {words}
+      {text}
       {endpoints && (
         <div style={{ overflowWrap: "anywhere" }} title={endpoint?.url}>
-          To {endpoint ? hostAndPath(endpoint.url) : "an endpoint that is deleted"}
+          To {endpoint ? hostAndPath(endpoint.url) : "a deleted endpoint"}
         </div>
       )}
     </Item>
   );
 }
 
-function outcome(entry: WebhookEntry, waits: boolean, endpoint?: Endpoint): { tone: Tone; words: ReactNode } {
+function outcome(entry: WebhookEntry, waits: boolean, endpoint?: Endpoint): { tone: Tone; text: ReactNode } {
   const tries = entry.attempts === 1 ? "1 attempt" : `${entry.attempts} attempts`;
   switch (entry.state) {
     case "succeeded":
-      return { tone: "good", words: `Received, answered ${entry.lastResponseStatus ?? "2xx"}` };
+      return { tone: "good", text: `Received (HTTP ${entry.lastResponseStatus ?? "2xx"})` };
     case "failed":
-      return { tone: "bad", words: `Not received after ${tries}: ${entry.lastError ?? "it failed"}` };
+      return { tone: "bad", text: `Not received after ${tries}: ${entry.lastError ?? "delivery failed"}` };
     case "discarded":
-      return { tone: "warn", words: "Called off" };
+      return { tone: "warn", text: "Discarded" };
     case "parked":
-      return { tone: "warn", words: "Parked while the endpoint is disabled" };
+      return { tone: "warn", text: "Parked while the endpoint is disabled" };
     default:
       return pending(entry, waits, endpoint);
   }
 }
 
-function pending(entry: WebhookEntry, waits: boolean, endpoint?: Endpoint): { tone: Tone; words: ReactNode } {
-  if (endpoint?.status === "paused") return { tone: "warn", words: "Waits while the endpoint is paused" };
-  if (waits) return { tone: "idle", words: "Waits for an earlier event" };
-  if (entry.attempts === 0) return { tone: "info", words: "On its way" };
+function pending(entry: WebhookEntry, waits: boolean, endpoint?: Endpoint): { tone: Tone; text: ReactNode } {
+  if (endpoint?.status === "paused") return { tone: "warn", text: "Waiting: the endpoint is paused" };
+  if (waits) return { tone: "idle", text: "Waiting for an earlier event" };
+  if (entry.attempts === 0) return { tone: "info", text: "Sending" };
   return {
     tone: "warn",
-    words: (
+    text: (
       <>
-        {sentence(entry.lastError ?? "it failed")}; next attempt{" "}
+        {sentence(entry.lastError ?? "delivery failed")}; next attempt{" "}
         <Time at={entry.nextAttemptAt} upcoming never="soon" />
       </>
     ),
   };
 }
 
-/** Whether an earlier event goes first to the same endpoint. What has a time of its own is in nobody’s wait. */
+/** Whether an earlier event must reach the endpoint first. A delivery with its own attempt time waits for none. */
 export function waitsBehind(entry: WebhookEntry, earlier: TimelineEntry[]): boolean {
   if (entry.state !== "pending" || entry.attempts > 0 || entry.nextAttemptAt) return false;
   return earlier.some(

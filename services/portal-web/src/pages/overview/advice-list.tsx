@@ -6,11 +6,11 @@ import { Section } from "../../components/section";
 import { CheckItem, CheckList } from "./check-item";
 import { DoneAt, HowTo } from "./go-live-list";
 
-/** What a careful integration has tried before it goes live, with the requests that prove it. It locks nothing. */
+/** Tests to run before going live, with the requests that prove them. Live orders do not depend on them. */
 export function AdviceList({ advice }: { advice: Advice[] }) {
   return (
-    <Section title="Tried and proven" description="Advised before live orders; nothing waits for it.">
-      <CheckList label="Advice before going live">
+    <Section title="Recommended tests" description="Recommended before live orders, but not required.">
+      <CheckList label="Recommended tests">
         {advice.map((item) => (
           <CheckItem key={item.code} label={item.label} done={item.done}>
             {item.done ? <DoneAt at={item.at} /> : <HowTo item={item} />}

@@ -6,11 +6,11 @@ import classes from "./check-item.module.css";
 interface CheckItemProps {
   label: string;
   done: boolean;
-  /** What there is to say below: when it was done, or how it gets done. */
+  /** When it was done, or how to do it. */
   children?: ReactNode;
 }
 
-/** One line of a checklist that the server ticks. */
+/** One item of a checklist. The server decides whether it is done. */
 export function CheckItem({ label, done, children }: CheckItemProps) {
   return (
     <li className={classes.item}>

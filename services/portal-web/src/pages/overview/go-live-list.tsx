@@ -1,12 +1,12 @@
 import { Anchor, Box, Progress, Skeleton, Stack, Text } from "@mantine/core";
 import { Link } from "react-router-dom";
 import type { GoLiveItem, Status } from "../../api/types";
-import { wayTo } from "../../app/go-live";
+import { goLiveHelp } from "../../app/go-live";
 import { Section } from "../../components/section";
 import { Time } from "../../components/time";
 import { CheckItem, CheckList } from "./check-item";
 
-/** What must be true before live orders, as the server found it, each with the way to get it done. */
+/** The conditions for live orders, as the server reports them, each with help. */
 export function GoLiveList({ status }: { status: Status | undefined }) {
   if (!status) {
     return (
@@ -22,9 +22,7 @@ export function GoLiveList({ status }: { status: Status | undefined }) {
     <Section
       title="Go-live checklist"
       description={
-        goLive.unlocked
-          ? "All done: live orders are open."
-          : "Live orders open by themselves when all is done."
+        goLive.unlocked ? "Complete: live orders are unlocked." : "Complete all items to unlock live orders."
       }
     >
       <Stack gap="md">
@@ -60,13 +58,13 @@ export function DoneAt({ at }: { at: string | null | undefined }) {
 }
 
 export function HowTo({ item }: { item: Pick<GoLiveItem, "code"> }) {
-  const way = wayTo(item.code);
+  const help = goLiveHelp(item.code);
   return (
     <>
-      {way.hint}{" "}
-      {way.link && (
-        <Anchor component={Link} to={way.link.to} size="xs">
-          {way.link.label}
+      {help.hint}{" "}
+      {help.link && (
+        <Anchor component={Link} to={help.link.to} size="xs">
+          {help.link.label}
         </Anchor>
       )}
     </>

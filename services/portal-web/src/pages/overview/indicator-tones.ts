@@ -1,7 +1,7 @@
 import type { IndicatorName } from "../../api/types";
 import type { Tone } from "../../components/status-badge";
 
-/** The seven indicators in their order, by their names; what each shows is the server's label, as it is. */
+/** The seven indicators in order. Their values are the server's labels, unchanged. */
 export const INDICATORS: { name: IndicatorName; title: string; page: string }[] = [
   { name: "testApi", title: "Test API Status", page: "/api-keys" },
   { name: "liveApi", title: "Live API Status", page: "/api-keys" },
@@ -28,7 +28,7 @@ const TONES: Record<string, Tone> = {
   expired: "bad",
 };
 
-/** A code that is not known yet is shown without a judgement. */
+/** An unknown code gets a neutral tone. */
 export function toneOf(code: string): Tone {
   return TONES[code] ?? "idle";
 }

@@ -7,9 +7,9 @@ import { StatusBadge } from "../../components/status-badge";
 import { INDICATORS, toneOf } from "./indicator-tones";
 import classes from "./indicators.module.css";
 
-/** The seven indicators. They move by themselves; what moved is told to people who do not see it. */
+/** The seven indicators. Screen readers announce their changes. */
 export function Indicators({ status }: { status: Status | undefined }) {
-  const news = useNews(status);
+  const news = useChanges(status);
   return (
     <section aria-label="Status indicators" aria-busy={!status}>
       <dl className={classes.grid}>
@@ -42,8 +42,8 @@ export function Indicators({ status }: { status: Status | undefined }) {
   );
 }
 
-/** What has changed since the status before: “Test API Status: Active.” Nothing for the first. */
-function useNews(status: Status | undefined): string {
+/** The changes since the previous status: “Test API Status: Active.” Empty for the first status. */
+function useChanges(status: Status | undefined): string {
   const before = useRef<Status | undefined>(undefined);
   const [news, setNews] = useState("");
   useEffect(() => {

@@ -1,10 +1,10 @@
 import { Alert, Button, Grid, Stack, Text } from "@mantine/core";
 import { IconPlugConnectedX } from "@tabler/icons-react";
-import { silentServices, useLiveStatus } from "../../api/status";
+import { missingServices, useLiveStatus } from "../../api/status";
 import type { Status } from "../../api/types";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
-import { listed, serviceName } from "../../format/service-words";
+import { joinList, serviceName } from "../../format/service-names";
 import { FailingEndpoints } from "../webhooks/failing-endpoints";
 import { AdviceList } from "./advice-list";
 import { GoLiveList } from "./go-live-list";
@@ -14,25 +14,25 @@ import { QuickStart } from "./quick-start";
 export function Component() {
   const status = useLiveStatus();
   const isFailed = Boolean(status.error && !status.data);
-  const silent = silentServices(status.data);
+  const missing = missingServices(status.data);
   return (
     <>
       <PageHeader
         title="Overview"
-        description="How your integration stands, and what is left before live orders."
+        description="The status of your integration, and what is missing for live orders."
       />
       <Stack gap="lg">
         {isFailed ? (
           <ErrorState
             error={status.error}
-            title="The status cannot be shown"
+            title="The status could not be loaded"
             onRetry={() => status.refetch()}
           />
         ) : (
           <Indicators status={status.data} />
         )}
-        {silent.length > 0 && <Silent services={silent} onRetry={() => status.refetch()} />}
-        {needsWebhooksLook(status.data) && <FailingEndpoints />}
+        {missing.length > 0 && <MissingData services={missing} onRetry={() => status.refetch()} />}
+        {hasWebhookTrouble(status.data) && <FailingEndpoints />}
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, md: 7 }} order={{ base: 2, md: 1 }}>
             <QuickStart />
@@ -49,20 +49,20 @@ export function Component() {
   );
 }
 
-/** What is not known right now, and that it comes by itself. */
-function Silent({ services, onRetry }: { services: string[]; onRetry: () => void }) {
+/** Names the services whose data is missing. */
+function MissingData({ services, onRetry }: { services: string[]; onRetry: () => void }) {
   return (
     <Alert
       role="status"
       color="yellow"
       variant="light"
       icon={<IconPlugConnectedX aria-hidden />}
-      title="Part of this is not known right now"
+      title="Some data is unavailable"
     >
       <Stack gap="xs" align="flex-start">
         <Text>
-          No answer came for: {listed(services.map(serviceName))}. What that would tell shows as “Unknown”, or
-          as not done yet. This page asks again by itself.
+          No response from: {joinList(services.map(serviceName))}. Their values are shown as “Unknown” or as
+          not done. This page retries automatically.
         </Text>
         <Button size="xs" variant="default" onClick={onRetry}>
           Try again
@@ -74,7 +74,7 @@ function Silent({ services, onRetry }: { services: string[]; onRetry: () => void
 
 const TROUBLE = ["failing", "failed", "disabled"];
 
-function needsWebhooksLook(status: Status | undefined): boolean {
+function hasWebhookTrouble(status: Status | undefined): boolean {
   const { webhook, webhookConnectionTest } = status?.indicators ?? {};
   return [webhook, webhookConnectionTest].some((indicator) => indicator && TROUBLE.includes(indicator.code));
 }

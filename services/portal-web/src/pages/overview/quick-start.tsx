@@ -3,7 +3,7 @@ import { useDisclosure, useLocalStorage } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
 import { useApiKeys } from "../../api/api-keys";
 import { useConfig } from "../../api/config";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { CodeBlock, InlineCode } from "../../components/code-block";
 import { Section } from "../../components/section";
 import { CreateKeyDialog } from "../api-keys/create-key-dialog";
@@ -12,7 +12,7 @@ import classes from "./quick-start.module.css";
 import { SNIPPETS } from "./snippets";
 import { useReference } from "./use-reference";
 
-/** From nothing to a first test order: a key, a request that works as it is, and what to look at then. */
+/** The first test order: a key, a ready-to-run request, and its result. */
 export function QuickStart() {
   const { apiBaseUrl, keySegment } = useConfig();
   const { reference, next } = useReference();
@@ -23,21 +23,21 @@ export function QuickStart() {
     <Section
       id="quick-start"
       title="Quick start"
-      description="Your first test order in three steps. It costs nothing, and no driver comes."
+      description="Your first test order in three steps. It is free and gets no driver."
     >
       <ol className={classes.steps}>
-        <Step title="Take a Test key">
+        <Step title="Get a Test key">
           <KeyStep prefix={prefix} apiKey={apiKey} onApiKey={setApiKey} />
         </Step>
-        <Step title="Send the request from your back end">
+        <Step title="Send the request from your backend">
           <Snippets input={input} />
         </Step>
-        <Step title="See what came of it">
+        <Step title="Check the result">
           <Text c="dimmed">
-            The answer is 201 with an <InlineCode>id</InlineCode> and a <InlineCode>trackingCode</InlineCode>,
-            and “Connection Test” above turns to Connected. Send it once more: the same order is answered
-            again, since its <InlineCode>Idempotency-Key</InlineCode> is the same. That is how a retry stays
-            safe.
+            The response is 201 with an <InlineCode>id</InlineCode> and a{" "}
+            <InlineCode>trackingCode</InlineCode>, and “Connection Test” above changes to Connected. Send the
+            request again: you get the same order, because the <InlineCode>Idempotency-Key</InlineCode> is the
+            same. This makes retries safe.
           </Text>
           <Button variant="default" size="xs" mt="xs" onClick={next}>
             Use a new reference
@@ -67,7 +67,7 @@ interface KeyStepProps {
 
 function KeyStep({ prefix, apiKey, onApiKey }: KeyStepProps) {
   const keys = useApiKeys();
-  const mayCreate = useMay("developer");
+  const canCreate = useHasRole("developer");
   const [isCreating, { open, close }] = useDisclosure(false);
   const testKey = keys.rows.find((key) => key.mode === "test" && keyState(key).works);
   return (
@@ -76,14 +76,15 @@ function KeyStep({ prefix, apiKey, onApiKey }: KeyStepProps) {
         <Skeleton height={20} width="60%" />
       ) : testKey ? (
         <Text c="dimmed">
-          You have <InlineCode>{maskedKey(testKey)}</InlineCode>. The whole key was shown when it was created.
+          Your key is <InlineCode>{maskedKey(testKey)}</InlineCode>. The full key was shown once, when it was
+          created.
         </Text>
       ) : (
         <Text c="dimmed">
-          It begins with <InlineCode>{prefix}</InlineCode> and is shown once, when you create it.
+          A Test key starts with <InlineCode>{prefix}</InlineCode>. It is shown once, when you create it.
         </Text>
       )}
-      {mayCreate && !keys.isPending && (
+      {canCreate && !keys.isPending && (
         <Button size="xs" variant={testKey ? "default" : "filled"} onClick={open}>
           {testKey ? "Create another Test key" : "Create a Test key"}
         </Button>
@@ -91,8 +92,8 @@ function KeyStep({ prefix, apiKey, onApiKey }: KeyStepProps) {
       <PasswordInput
         className={classes.paste}
         size="xs"
-        label="Fill your key into the code below"
-        description="It stays in this page until you leave it."
+        label="Insert your key into the code below"
+        description="The key does not leave this page."
         placeholder={`${prefix}…`}
         autoComplete="off"
         data-1p-ignore

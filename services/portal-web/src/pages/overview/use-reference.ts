@@ -3,7 +3,7 @@ import { useState } from "react";
 const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
 const LENGTH = 6;
 
-/** A reference for the sample order: the same while the page stands, so that sending it again is a retry. */
+/** A reference for the sample order. It stays the same until the user changes it, so that a repeated request is a retry. */
 export function useReference() {
   const [reference, setReference] = useState(newReference);
   return { reference, next: () => setReference(newReference()) };

@@ -2,13 +2,13 @@ import { Progress, Stack, Text } from "@mantine/core";
 import { REQUIRED_COUNT } from "./profile-values";
 
 interface CompletenessProps {
-  /** The required fields that are empty, in words. */
+  /** Labels of the empty required fields. */
   missing: string[];
-  /** Whether what stands in the form is what is saved. */
+  /** Whether the form has no unsaved changes. */
   isSaved: boolean;
 }
 
-/** How much is left, as it is filled in. */
+/** The progress of the form. */
 export function Completeness({ missing, isSaved }: CompletenessProps) {
   const done = REQUIRED_COUNT - missing.length;
   return (
@@ -29,9 +29,9 @@ export function Completeness({ missing, isSaved }: CompletenessProps) {
 function sentence(done: number, missing: string[], isSaved: boolean): string {
   if (missing.length === 0) {
     return isSaved
-      ? "Complete. Orders that name no pickup place are fetched here."
-      : "Nothing is missing. Save to make it count.";
+      ? "Complete. Orders without their own pickup address use this one."
+      : "All required fields are filled in. Save the profile.";
   }
   const names = new Intl.ListFormat("en", { type: "conjunction" }).format(missing);
-  return `${done} of ${REQUIRED_COUNT} required fields. Still missing: ${names}.`;
+  return `${done} of ${REQUIRED_COUNT} required fields filled in. Missing: ${names}.`;
 }

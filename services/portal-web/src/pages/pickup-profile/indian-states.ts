@@ -1,4 +1,4 @@
-/** States and union territories; offered, not enforced. */
+/** States and union territories. They are suggestions: the field accepts any value. */
 export const INDIAN_STATES = [
   "Andaman and Nicobar Islands",
   "Andhra Pradesh",

@@ -1,6 +1,6 @@
 import { Box, Skeleton, Stack } from "@mantine/core";
 import { usePickupProfile } from "../../api/pickup-profile";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
 import { StatusBadge } from "../../components/status-badge";
@@ -8,16 +8,16 @@ import { ProfileForm } from "./profile-form";
 
 export function Component() {
   const profile = usePickupProfile();
-  const mayChange = useMay("developer");
+  const canChange = useHasRole("developer");
   return (
     <Box maw="46rem">
       <PageHeader
         title="Pickup profile"
-        description="Where drivers fetch your parcels. An order that brings its own pickup place is fetched there instead."
-        actions={profile.data && <Standing isComplete={profile.data.complete} />}
+        description="Where drivers pick up your parcels. An order can name another pickup address."
+        actions={profile.data && <CompletenessBadge isComplete={profile.data.complete} />}
       />
       {profile.data ? (
-        <ProfileForm profile={profile.data} mayChange={mayChange} />
+        <ProfileForm profile={profile.data} canChange={canChange} />
       ) : profile.error ? (
         <ErrorState error={profile.error} onRetry={() => profile.refetch()} />
       ) : (
@@ -27,9 +27,9 @@ export function Component() {
   );
 }
 
-function Standing({ isComplete }: { isComplete: boolean }) {
+function CompletenessBadge({ isComplete }: { isComplete: boolean }) {
   return (
-    <StatusBadge pill tone={isComplete ? "good" : "idle"} label={isComplete ? "Complete" : "Not complete"} />
+    <StatusBadge pill tone={isComplete ? "good" : "idle"} label={isComplete ? "Complete" : "Incomplete"} />
   );
 }
 

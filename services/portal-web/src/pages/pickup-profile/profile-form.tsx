@@ -11,17 +11,17 @@ import { missingOf, profileOf, profileRules, valuesOf } from "./profile-values";
 
 const TWO_COLUMNS = { base: 1, xs: 2 };
 
-/** The whole profile; only shown, without a button, to those who may not change it. */
-export function ProfileForm({ profile, mayChange }: { profile: PickupProfile; mayChange: boolean }) {
+/** The profile form; read-only for users who may not change it. */
+export function ProfileForm({ profile, canChange }: { profile: PickupProfile; canChange: boolean }) {
   const save = useSavePickupProfile();
-  const form = useProfileForm(profile, mayChange);
+  const form = useProfileForm(profile, canChange);
   const submit = form.onSubmit(
     (values) =>
       save.mutate(profileOf(values), {
         onSuccess: (saved) => {
           form.setValues(valuesOf(saved));
           form.resetDirty(valuesOf(saved));
-          notifications.show({ message: "The pickup profile is saved." });
+          notifications.show({ message: "Pickup profile saved." });
         },
       }),
     focusFirstError(form),
@@ -35,7 +35,7 @@ export function ProfileForm({ profile, mayChange }: { profile: PickupProfile; ma
         <Contact form={form} />
         <Address form={form} />
         <Place form={form} />
-        {mayChange ? (
+        {canChange ? (
           <Group justify="flex-end">
             {isDirty && (
               <Button variant="default" onClick={form.reset}>
@@ -47,18 +47,18 @@ export function ProfileForm({ profile, mayChange }: { profile: PickupProfile; ma
             </Button>
           </Group>
         ) : (
-          <Text c="dimmed">You can see this profile. Developers and owners can change it.</Text>
+          <Text c="dimmed">Only developers and owners can change this profile.</Text>
         )}
       </Stack>
     </form>
   );
 }
 
-function useProfileForm(profile: PickupProfile, mayChange: boolean) {
+function useProfileForm(profile: PickupProfile, canChange: boolean) {
   return useForm({
     initialValues: valuesOf(profile),
     validate: profileRules,
-    enhanceGetInputProps: () => ({ readOnly: !mayChange }),
+    enhanceGetInputProps: () => ({ readOnly: !canChange }),
   });
 }
 
@@ -66,11 +66,11 @@ type Form = ReturnType<typeof useProfileForm>;
 
 function Contact({ form }: { form: Form }) {
   return (
-    <Section title="Who hands the parcel over">
+    <Section title="Pickup contact">
       <Stack>
         <TextInput
           label="Business name"
-          description="As it stands at the door."
+          description="As shown at the entrance."
           withAsterisk
           maxLength={120}
           autoComplete="organization"
@@ -120,7 +120,7 @@ function Address({ form }: { form: Form }) {
         />
         <TextInput
           label="Landmark"
-          description="What a driver sees from the street."
+          description="Something that drivers see from the street."
           maxLength={250}
           {...form.getInputProps("landmark")}
         />
@@ -161,10 +161,7 @@ function Address({ form }: { form: Form }) {
 
 function Place({ form }: { form: Form }) {
   return (
-    <Section
-      title="Finding the place"
-      description="Optional. For places that an address alone does not show."
-    >
+    <Section title="Location" description="Optional. For places that are hard to find by address.">
       <Stack>
         <SimpleGrid cols={TWO_COLUMNS}>
           <TextInput
@@ -182,7 +179,7 @@ function Place({ form }: { form: Form }) {
         </SimpleGrid>
         <Textarea
           label="Full address"
-          description="The whole address in one text, if you want drivers to read it in your words."
+          description="The address in one text, as drivers should read it."
           autosize
           minRows={2}
           maxRows={6}

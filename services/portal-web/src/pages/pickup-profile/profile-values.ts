@@ -1,9 +1,9 @@
 import type { NewPickupProfile, PickupProfile } from "../../api/pickup-profile";
 
-/** What stands in the form: every field as text. */
+/** The form's values: every field as text. */
 export type ProfileValues = Record<keyof NewPickupProfile, string>;
 
-/** The fields without which nothing can be picked up, as the server counts them, in words. */
+/** Labels of the fields that the server requires. */
 export const REQUIRED = {
   businessName: "business name",
   contactName: "contact",
@@ -60,27 +60,28 @@ export function missingOf(values: ProfileValues): string[] {
 
 export const REQUIRED_COUNT = REQUIRED_NAMES.length;
 
-/** What a form can tell before the server is asked. */
+/** Checks before the form is sent. */
 export const profileRules = {
-  businessName: (text: string) => (text.trim() ? null : "Enter the name that stands at the door."),
-  contactName: (text: string) => (text.trim() ? null : "Enter whom the driver asks for."),
-  phone: phoneFault,
-  addressLine1: (text: string) => (text.trim() ? null : "Enter building and street."),
+  businessName: (text: string) => (text.trim() ? null : "Enter the business name."),
+  contactName: (text: string) => (text.trim() ? null : "Enter a contact name."),
+  phone: phoneError,
+  addressLine1: (text: string) => (text.trim() ? null : "Enter the building and street."),
   city: (text: string) => (text.trim() ? null : "Enter the city."),
-  state: (text: string) => (text.trim() ? null : "Choose the state."),
+  state: (text: string) => (text.trim() ? null : "Enter the state."),
   pincode: (text: string) =>
     /^\d{3}\s?\d{3}$/.test(text.trim()) ? null : "Enter six digits, such as 560001.",
-  latitude: (text: string, values: ProfileValues) => degreesFault(text, values.longitude, 90),
-  longitude: (text: string, values: ProfileValues) => degreesFault(text, values.latitude, 180),
+  latitude: (text: string, values: ProfileValues) => degreesError(text, values.longitude, 90),
+  longitude: (text: string, values: ProfileValues) => degreesError(text, values.latitude, 180),
 };
 
-function phoneFault(text: string): string | null {
-  if (text.trim() === "") return "Enter a number that is answered when the driver calls.";
-  return text.trim().startsWith("+") ? null : "Begin with the country code, such as +91.";
+function phoneError(text: string): string | null {
+  if (text.trim() === "") return "Enter a phone number that drivers can call.";
+  return text.trim().startsWith("+") ? null : "Start with the country code, such as +91.";
 }
 
-function degreesFault(text: string, other: string, limit: number): string | null {
-  if (text.trim() === "") return other.trim() === "" ? null : "Give both, or neither.";
+function degreesError(text: string, other: string, limit: number): string | null {
+  if (text.trim() === "")
+    return other.trim() === "" ? null : "Enter both latitude and longitude, or neither.";
   const degrees = Number(text);
   if (Number.isFinite(degrees) && Math.abs(degrees) <= limit) return null;
   return `Enter degrees between -${limit} and ${limit}.`;

@@ -1,28 +1,24 @@
 import { Button, Group, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { type Subscription, useAskForPlan } from "../../api/subscription";
-import { useMay } from "../../app/session";
+import { type Subscription, useRequestPlan } from "../../api/subscription";
+import { useHasRole } from "../../app/session";
 import { ErrorState } from "../../components/error-state";
 import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
 import { planName } from "./plan-name";
 import classes from "./plans.module.css";
 
-/** What may be asked for. Prices and terms are between the business and its delivery company. */
+/** The plans that a business can request. Prices are agreed outside the portal. */
 export function Plans({ subscription }: { subscription: Subscription }) {
-  const mayAsk = useMay("owner");
-  const ask = useAskForPlan();
+  const canAsk = useHasRole("owner");
+  const ask = useRequestPlan();
   const askFor = (plan: string) =>
     ask.mutate(plan, { onSuccess: (now) => notifications.show({ message: outcome(now, plan) }) });
   return (
-    <Section
-      title="Plans"
-      description="Prices and what is included are agreed with your delivery company."
-      flush
-    >
+    <Section title="Plans" description="Agree on prices and terms with your delivery company." flush>
       {ask.error && (
         <div className={classes.plan}>
-          <ErrorState error={ask.error} title="The plan was not asked for" />
+          <ErrorState error={ask.error} title="The plan was not requested" />
         </div>
       )}
       <ul className={classes.plans}>
@@ -33,7 +29,7 @@ export function Plans({ subscription }: { subscription: Subscription }) {
               <Act
                 plan={plan}
                 subscription={subscription}
-                mayAsk={mayAsk}
+                canAsk={canAsk}
                 isPending={ask.isPending && ask.variables === plan}
                 onAsk={() => askFor(plan)}
               />
@@ -41,9 +37,9 @@ export function Plans({ subscription }: { subscription: Subscription }) {
           </li>
         ))}
       </ul>
-      {!mayAsk && (
+      {!canAsk && (
         <Text c="dimmed" className={classes.plan}>
-          Only an owner of your business can ask for a plan.
+          Only an owner of your business can request a plan.
         </Text>
       )}
     </Section>
@@ -51,25 +47,25 @@ export function Plans({ subscription }: { subscription: Subscription }) {
 }
 
 function outcome({ requestedPlan }: Subscription, plan: string): string {
-  return requestedPlan === plan ? `You asked for ${planName(plan)}.` : `You keep ${planName(plan)}.`;
+  return requestedPlan === plan ? `You requested ${planName(plan)}.` : `You keep ${planName(plan)}.`;
 }
 
 interface ActProps {
   plan: string;
   subscription: Subscription;
-  mayAsk: boolean;
+  canAsk: boolean;
   isPending: boolean;
   onAsk: () => void;
 }
 
-function Act({ plan, subscription, mayAsk, isPending, onAsk }: ActProps) {
+function Act({ plan, subscription, canAsk, isPending, onAsk }: ActProps) {
   const { status, requestedPlan } = subscription;
   const isActive = status === "active" && subscription.plan === plan;
   if (requestedPlan === plan) return <StatusBadge tone="info" label="Requested" />;
   if (isActive && !requestedPlan) return <StatusBadge tone="good" label="Active" />;
-  if (!mayAsk) return null;
+  if (!canAsk) return null;
   const changes = status === "active" && subscription.plan;
-  const words = isActive ? "Keep this one" : changes ? "Change to this" : "Ask for this";
+  const words = isActive ? "Keep this plan" : changes ? "Change to this plan" : "Request this plan";
   return (
     <Button
       variant="default"

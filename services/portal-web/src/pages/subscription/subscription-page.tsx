@@ -4,7 +4,7 @@ import { subscriptionKey, useSubscription } from "../../api/subscription";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
 import { Plans } from "./plans";
-import { Standing } from "./standing";
+import { SubscriptionStatus } from "./subscription-status";
 
 const SHOWN = [subscriptionKey];
 
@@ -15,11 +15,11 @@ export function Component() {
     <Box maw="46rem">
       <PageHeader
         title="Subscription"
-        description="Live orders need an active plan. Test orders need none."
+        description="Live orders need an active subscription. Test orders do not."
       />
       {subscription ? (
         <>
-          <Standing subscription={subscription} />
+          <SubscriptionStatus subscription={subscription} />
           <Plans subscription={subscription} />
         </>
       ) : error ? (

@@ -10,13 +10,13 @@ import { toneOf } from "../overview/indicator-tones";
 import { ThresholdDialog } from "./threshold-dialog";
 import classes from "./wallet.module.css";
 
-/** What is there, how the server calls that, and when it warns. */
-export function Balance({ mayChange }: { mayChange: boolean }) {
+/** The balance, its status and the low-balance warning. */
+export function Balance({ canChange }: { canChange: boolean }) {
   const { data: wallet, error, refetch } = useWallet();
   const { data: status } = useStatus();
   if (!wallet) {
     if (error)
-      return <ErrorState error={error} title="The balance cannot be shown" onRetry={() => refetch()} />;
+      return <ErrorState error={error} title="The balance could not be loaded" onRetry={() => refetch()} />;
     return <Skeleton height={118} radius="lg" aria-label="Loading the balance" />;
   }
   const indicator = status?.indicators.wallet;
@@ -33,22 +33,22 @@ export function Balance({ mayChange }: { mayChange: boolean }) {
           </p>
           <Text c="dimmed">{meaning(wallet)}</Text>
         </div>
-        <Threshold wallet={wallet} mayChange={mayChange} />
+        <Threshold wallet={wallet} canChange={canChange} />
       </Group>
     </Paper>
   );
 }
 
 function meaning({ fundedAt, balancePaise, lowBalanceThresholdPaise }: Wallet): string {
-  if (!fundedAt) return "Nothing has been paid in yet. Live orders need a funded wallet.";
-  if (balancePaise === 0) return "Live orders are refused until you top up.";
+  if (!fundedAt) return "The wallet has not been funded yet. Live orders need a funded wallet.";
+  if (balancePaise === 0) return "Live orders are rejected until you top up.";
   if (balancePaise < lowBalanceThresholdPaise) {
-    return "Below your warning. Once a fee is more than is left, live orders are refused.";
+    return "Below your warning level. A live order is rejected if the balance does not cover its fee.";
   }
   return "Ready for live orders.";
 }
 
-function Threshold({ wallet, mayChange }: { wallet: Wallet; mayChange: boolean }) {
+function Threshold({ wallet, canChange }: { wallet: Wallet; canChange: boolean }) {
   const [isChanging, { open, close }] = useDisclosure(false);
   const threshold = wallet.lowBalanceThresholdPaise;
   return (
@@ -57,7 +57,7 @@ function Threshold({ wallet, mayChange }: { wallet: Wallet; mayChange: boolean }
       <Text fw={500} my={2}>
         {threshold === 0 ? "Off" : `Below ${formatPaise(threshold)}`}
       </Text>
-      {mayChange && (
+      {canChange && (
         <Button variant="default" size="xs" mt={6} onClick={open}>
           Change warning
         </Button>

@@ -6,13 +6,13 @@ import { InlineCode } from "../../components/code-block";
 import type { Column } from "../../components/data-table";
 import { Money } from "../../components/money";
 import { Time } from "../../components/time";
-import { ENTRY_KINDS } from "./entry-words";
+import { ENTRY_KINDS } from "./entry-labels";
 import classes from "./wallet.module.css";
 
-/** An entry of the statement, as it is shown. */
+/** The columns of the statement. */
 export const ENTRY_COLUMNS: Column<WalletEntry>[] = [
-  { key: "what", header: "What", lead: true, render: (entry) => <What entry={entry} /> },
-  { key: "at", header: "When", width: "24%", render: (entry) => <Time at={entry.createdAt} /> },
+  { key: "what", header: "Entry", lead: true, render: (entry) => <What entry={entry} /> },
+  { key: "at", header: "Time", width: "24%", render: (entry) => <Time at={entry.createdAt} /> },
   { key: "amount", header: "Amount", width: "18%", align: "end", render: amount },
   {
     key: "balance",

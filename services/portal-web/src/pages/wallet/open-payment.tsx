@@ -3,7 +3,7 @@ import { IconCircleCheck, IconClock } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useConfig } from "../../api/config";
-import { reread } from "../../api/reread";
+import { refetchQuery } from "../../api/refetch";
 import { type Checkout, type TopUp, useTopUpStatus, walletKey } from "../../api/wallet";
 import { InlineCode } from "../../components/code-block";
 import { Fact, Facts } from "../../components/facts";
@@ -15,19 +15,23 @@ interface OpenPaymentProps {
   onClose: () => void;
 }
 
-/** A top-up that waits for its payment, until it has come. */
+/** A top-up with a pending payment. */
 export function OpenPayment({ topUp: made, onClose }: OpenPaymentProps) {
   const client = useQueryClient();
   const { data: topUp } = useTopUpStatus(made);
   const amount = formatPaise(topUp.amountPaise);
   const isPending = topUp.status === "pending";
   useEffect(() => {
-    if (!isPending) void reread(client, walletKey);
+    if (!isPending) void refetchQuery(client, walletKey);
   }, [client, isPending]);
   if (topUp.status === "succeeded") {
     return (
-      <Notice icon={<IconCircleCheck aria-hidden />} title={`${amount} is in your wallet`} onClose={onClose}>
-        The payment has come.
+      <Notice
+        icon={<IconCircleCheck aria-hidden />}
+        title={`${amount} added to your wallet`}
+        onClose={onClose}
+      >
+        Payment received.
       </Notice>
     );
   }
@@ -38,7 +42,7 @@ export function OpenPayment({ topUp: made, onClose }: OpenPaymentProps) {
         title={`The top-up of ${amount} was not paid`}
         onClose={onClose}
       >
-        Nothing was taken from you. A payment that comes later is still credited.
+        You were not charged. A late payment is still credited.
       </Notice>
     );
   }
@@ -46,7 +50,7 @@ export function OpenPayment({ topUp: made, onClose }: OpenPaymentProps) {
     <Notice icon={<IconClock aria-hidden />} title={`Waiting for the payment of ${amount}`} onClose={onClose}>
       {topUp.checkout && <PayNow provider={topUp.provider} checkout={topUp.checkout} topUpId={topUp.id} />}
       <Text c="dimmed">
-        This page looks by itself whether it has come. You can close it: the money is credited all the same.
+        This page updates automatically. You can close it: the payment is still credited.
       </Text>
     </Notice>
   );
@@ -107,11 +111,11 @@ function PayNow({ provider, checkout, topUpId }: PayNowProps) {
   return (
     <>
       <Text>
-        The payment page could not be opened here. Ask your delivery company how to pay, and name this top-up:
+        The payment page could not be opened. Ask your delivery company how to pay, and give these details:
       </Text>
       <Facts>
         <Fact name="Provider">{provider}</Fact>
-        <Fact name="Its order">
+        <Fact name="Provider order">
           <InlineCode>{checkout.orderId}</InlineCode>
         </Fact>
         <Fact name="Top-up">

@@ -7,13 +7,13 @@ interface RazorpayWindow extends Window {
 }
 
 /**
- * Opens the provider's own page above ours. Its script comes from the provider, which the server's security policy
- * allows only where the operator has named it: rejects where it was not let in.
+ * Opens the provider's payment page as an overlay. Rejects if its script is blocked: the server's content security policy
+ * allows the script only if the operator has configured the provider.
  */
 export async function openRazorpay(checkout: Checkout, brandName: string): Promise<void> {
   const page: RazorpayWindow = window;
   if (!page.Razorpay) await loadScript();
-  if (!page.Razorpay) throw new Error("the payment page's script is not there");
+  if (!page.Razorpay) throw new Error("the payment page's script does not define Razorpay");
   const { keyId, orderId, amountPaise, currency } = checkout;
   new page.Razorpay({ key: keyId, order_id: orderId, amount: amountPaise, currency, name: brandName }).open();
 }
@@ -25,7 +25,7 @@ function loadScript(): Promise<void> {
     script.onload = () => resolve();
     script.onerror = () => {
       script.remove();
-      reject(new Error("the payment page's script was not let in"));
+      reject(new Error("the payment page's script could not be loaded"));
     };
     document.head.append(script);
   });

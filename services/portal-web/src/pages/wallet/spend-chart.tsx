@@ -5,7 +5,7 @@ import { formatPaise } from "../../format/money";
 import classes from "./spend-chart.module.css";
 import { compactPaise, dayLabel, scaleTop, totalsOf } from "./spend-scale";
 
-/** Bars of equal days. The pointer or the arrow keys choose a day; who hears the page gets a table of all. */
+/** One bar per day. The pointer or the arrow keys select a day. Screen readers get a table. */
 export function SpendChart({ spend }: { spend: Spend }) {
   const { days } = spend;
   const [chosen, setChosen] = useState<number | null>(null);
@@ -108,7 +108,7 @@ function Bars({ days, chosen, onChoose }: BarsProps) {
         ))}
         {isEmpty && (
           <Text className={classes.nothing} c="dimmed">
-            No live orders in these days
+            No live orders in this period
           </Text>
         )}
       </div>

@@ -1,11 +1,11 @@
 import type { SpendDay } from "../../api/wallet";
-import { placed } from "../../format/place";
+import { perRegion } from "../../format/region";
 
 const STEPS = [1, 2, 5, 10];
-const DAY = placed(
+const DAY = perRegion(
   ({ locale }) => new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" }),
 );
-const COMPACT = placed(
+const COMPACT = perRegion(
   ({ locale }) =>
     new Intl.NumberFormat(locale, {
       style: "currency",
@@ -15,7 +15,7 @@ const COMPACT = placed(
     }),
 );
 
-/** The top of the scale: the least round amount that is no less than the largest bar, ₹10 at least. */
+/** The top of the scale: the smallest round amount that fits the largest bar, at least ₹10. */
 export function scaleTop(days: SpendDay[]): number {
   const largest = Math.max(1_000, ...days.map((day) => day.feesPaise));
   const magnitude = 10 ** Math.floor(Math.log10(largest));
@@ -32,12 +32,12 @@ export function totalsOf(days: SpendDay[]) {
   };
 }
 
-/** A day stands for itself, in no zone: `2026-01-31` as `31 Jan`. */
+/** A day has no time zone: `2026-01-31` as `31 Jan`. */
 export function dayLabel(date: string): string {
   return DAY().format(new Date(`${date}T00:00:00Z`));
 }
 
-/** For the scale beside the bars, where `₹1.5L` has to do. */
+/** The short form for the scale: `₹1.5L`. */
 export function compactPaise(paise: number): string {
   return COMPACT().format(paise / 100);
 }

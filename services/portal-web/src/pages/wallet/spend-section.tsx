@@ -11,14 +11,14 @@ const PERIODS = [
   { value: "90", label: "90 days" },
 ];
 
-/** What deliveries have cost, day by day. */
+/** Delivery fees per day. */
 export function SpendSection() {
   const [period, setPeriod] = useState("30");
   const { data: spend, error, refetch } = useSpend(Number(period));
   return (
     <Section
       title="Spend per day"
-      description="Delivery fees of live orders, on the day they were taken."
+      description="Delivery fees of live orders, by the day they were charged."
       actions={
         <SegmentedControl size="xs" data={PERIODS} value={period} onChange={setPeriod} aria-label="Period" />
       }
@@ -26,7 +26,7 @@ export function SpendSection() {
       {spend ? (
         <SpendChart spend={spend} />
       ) : error ? (
-        <ErrorState error={error} title="The spend cannot be shown" onRetry={() => refetch()} />
+        <ErrorState error={error} title="The spend could not be loaded" onRetry={() => refetch()} />
       ) : (
         <Skeleton height={228} aria-label="Loading the spend" />
       )}

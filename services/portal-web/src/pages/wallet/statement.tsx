@@ -1,11 +1,11 @@
 import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
 import { IconDownload, IconReceipt2 } from "@tabler/icons-react";
 import { entriesCsvUrl, useEntries } from "../../api/wallet";
-import { EmptyState, NothingFits } from "../../components/empty-state";
+import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ListSection } from "../../components/list-section";
 import { SearchField } from "../../components/search-field";
 import { ENTRY_COLUMNS } from "./entry-columns";
-import { ENTRY_HINTS, ENTRY_KINDS } from "./entry-words";
+import { ENTRY_HINTS, ENTRY_KINDS } from "./entry-labels";
 import { type EntryFields, useEntryFilter } from "./use-entry-filter";
 import classes from "./wallet.module.css";
 
@@ -29,7 +29,7 @@ export function Statement() {
         </Button>
       }
       list={useEntries(filter)}
-      failed="The statement cannot be shown"
+      failed="The statement could not be loaded"
       columns={ENTRY_COLUMNS}
       rowKey={(entry) => entry.id}
       showsCount
@@ -56,7 +56,7 @@ function Filters({ fields, onChange }: { fields: EntryFields; onChange: (change:
         value={fields.kind ?? ""}
         onChange={(event) => onChange({ kind: event.currentTarget.value || undefined })}
         data={[
-          { value: "", label: "Every kind" },
+          { value: "", label: "All kinds" },
           ...Object.entries(ENTRY_KINDS).map(([value, label]) => ({ value, label })),
         ]}
       />
@@ -73,7 +73,7 @@ function Filters({ fields, onChange }: { fields: EntryFields; onChange: (change:
       <TextInput
         type="date"
         aria-label="To day"
-        leftSection="to"
+        leftSection="To"
         leftSectionWidth={34}
         className={classes.date}
         value={fields.to ?? ""}
@@ -93,14 +93,14 @@ interface NoEntriesProps {
 function NoEntries({ kind, isFiltered, onClear }: NoEntriesProps) {
   if (isFiltered) {
     return (
-      <NothingFits onClear={onClear}>
-        {kind ? ENTRY_HINTS[kind] : "Try other days, or a whole order reference."}
-      </NothingFits>
+      <NoMatches onClear={onClear}>
+        {kind ? ENTRY_HINTS[kind] : "Try other days, or a full order reference."}
+      </NoMatches>
     );
   }
   return (
-    <EmptyState icon={<IconReceipt2 size={28} />} title="No money has moved yet">
-      Top-ups, delivery fees and refunds appear here, each with the balance after it.
+    <EmptyState icon={<IconReceipt2 size={28} />} title="No entries yet">
+      Top-ups, delivery fees and refunds appear here, with the balance after each.
     </EmptyState>
   );
 }

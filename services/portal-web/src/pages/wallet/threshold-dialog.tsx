@@ -5,7 +5,7 @@ import { useConfig } from "../../api/config";
 import { useSetThreshold } from "../../api/wallet";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
-import { RupeeInput, rupeesFault } from "../../components/rupee-input";
+import { RupeeInput, rupeesError } from "../../components/rupee-input";
 import { decimalRupees, formatPaise, parseRupees } from "../../format/money";
 
 interface ThresholdDialogProps {
@@ -28,13 +28,14 @@ function ThresholdForm({ thresholdPaise, onDone }: { thresholdPaise: number; onD
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { thresholdPaise: decimalRupees(thresholdPaise) },
-    validate: { thresholdPaise: (text) => rupeesFault(text, 0) },
+    validate: { thresholdPaise: (text) => rupeesError(text, 0) },
   });
   const save = (paise: number | null) =>
     set.mutate(paise, {
       onSuccess: ({ lowBalanceThresholdPaise: now }) => {
         notifications.show({
-          message: now === 0 ? "The warning is off." : `You are warned below ${formatPaise(now)}.`,
+          message:
+            now === 0 ? "Low-balance warning turned off." : `Low-balance warning set to ${formatPaise(now)}.`,
         });
         onDone();
       },
@@ -46,14 +47,14 @@ function ThresholdForm({ thresholdPaise, onDone }: { thresholdPaise: number; onD
         <FormErrors error={set.error} form={form} />
         <RupeeInput
           label="Warn below"
-          description={`Below it the wallet shows as low, ${mail.enabled ? "an e-mail goes out, " : ""}and webhooks that subscribe to wallet.low_balance hear of it. 0 turns the warning off.`}
+          description={`Below this amount, the wallet shows “Low balance”, ${mail.enabled ? "we send an e-mail, " : ""}and we send a wallet.low_balance webhook. Enter 0 to turn the warning off.`}
           data-autofocus
           key={form.key("thresholdPaise")}
           {...form.getInputProps("thresholdPaise")}
         />
         <Group justify="space-between" gap="xs">
           <Button variant="subtle" onClick={() => save(null)} disabled={set.isPending} px={6}>
-            Use the default
+            Use default
           </Button>
           <DialogActions isPending={set.isPending} onCancel={onDone}>
             Save

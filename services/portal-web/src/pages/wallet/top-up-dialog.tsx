@@ -6,7 +6,7 @@ import { isUncertain } from "../../api/failure";
 import { type TopUp, useTopUp } from "../../api/wallet";
 import { DialogActions } from "../../components/dialog-actions";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
-import { RupeeInput, rupeesFault } from "../../components/rupee-input";
+import { RupeeInput, rupeesError } from "../../components/rupee-input";
 import { formatPaise, parseRupees } from "../../format/money";
 import { newIdempotencyKey } from "./idempotency-key";
 
@@ -15,7 +15,7 @@ const PRESETS = ["500", "2000", "5000", "20000"];
 interface TopUpDialogProps {
   opened: boolean;
   onClose: () => void;
-  /** The provider has to collect the money first. */
+  /** Called while the payment is pending. */
   onUnpaid: (topUp: TopUp) => void;
 }
 
@@ -33,7 +33,7 @@ function TopUpForm({ onClose, onUnpaid }: Omit<TopUpDialogProps, "opened">) {
   const isUnknown = isUncertain(topUp.error);
   const form = useForm({
     initialValues: { amountPaise: "" },
-    validate: { amountPaise: (text) => rupeesFault(text, 100) },
+    validate: { amountPaise: (text) => rupeesError(text, 100) },
   });
   const submit = form.onSubmit((values) => {
     const amountPaise = parseRupees(values.amountPaise) ?? 0;
@@ -42,7 +42,7 @@ function TopUpForm({ onClose, onUnpaid }: Omit<TopUpDialogProps, "opened">) {
       {
         onSuccess: (made) => {
           if (made.status === "pending") onUnpaid(made);
-          else notifications.show({ message: `${formatPaise(made.amountPaise)} is in your wallet.` });
+          else notifications.show({ message: `${formatPaise(made.amountPaise)} added to your wallet.` });
           onClose();
         },
       },
@@ -52,9 +52,7 @@ function TopUpForm({ onClose, onUnpaid }: Omit<TopUpDialogProps, "opened">) {
     <form onSubmit={submit} noValidate>
       <Stack>
         <FormErrors error={topUp.error} form={form} />
-        {isUnknown && (
-          <Text>Trying again here with the same amount is safe: it is paid once, even if both arrive.</Text>
-        )}
+        {isUnknown && <Text>You can safely try again with the same amount: you pay only once.</Text>}
         <RupeeInput label="Amount" size="md" data-autofocus {...form.getInputProps("amountPaise")} />
         <Chip.Group
           value={form.values.amountPaise}
@@ -76,7 +74,7 @@ function TopUpForm({ onClose, onUnpaid }: Omit<TopUpDialogProps, "opened">) {
   );
 }
 
-/** Each amount has a key of its own as long as the form is open, so that trying again after silence pays once. */
+/** One key per amount while the form is open, so that a retry never pays twice. */
 function useKeyPerAmount(): (amountPaise: number) => string {
   const keys = useRef(new Map<number, string>());
   return (amountPaise) => {

@@ -2,9 +2,9 @@ import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router-dom";
 import type { EntryFilter } from "../../api/wallet";
 import { endOfDay, startOfDay } from "../../format/day";
-import { ENTRY_KINDS } from "./entry-words";
+import { ENTRY_KINDS } from "./entry-labels";
 
-/** The filter as its fields hold it: days, not moments. */
+/** The fields of the filter: days, not times. */
 export interface EntryFields {
   kind?: string;
   from?: string;
@@ -12,7 +12,7 @@ export interface EntryFields {
   orderReference?: string;
 }
 
-/** The filter stands in the address, so that it survives a reload and can be bookmarked. */
+/** The filter, stored in the URL so that it survives a reload and can be bookmarked. */
 export function useEntryFilter() {
   const [search, setSearch] = useSearchParams();
   const fields = useMemo(() => read(search), [search]);

@@ -4,7 +4,7 @@ import { IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import { useReloadOnChange } from "../../api/changes";
 import { type TopUp, walletKey } from "../../api/wallet";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { PageHeader } from "../../components/page-header";
 import { Balance } from "./balance";
 import { OpenPayment } from "./open-payment";
@@ -16,16 +16,16 @@ const SHOWN = [walletKey];
 
 export function Component() {
   useReloadOnChange(SHOWN);
-  const mayPay = useMay("owner");
+  const canPay = useHasRole("owner");
   const [isToppingUp, { open, close }] = useDisclosure(false);
   const [unpaid, setUnpaid] = useState<TopUp | null>(null);
   return (
     <>
       <PageHeader
         title="Wallet"
-        description="The delivery fee of each live order is paid from here. Test orders never touch it."
+        description="Delivery fees of live orders are paid from the wallet. Test orders are free."
         actions={
-          mayPay && (
+          canPay && (
             <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
               Top up
             </Button>
@@ -34,7 +34,7 @@ export function Component() {
       />
       <Stack gap="md">
         {unpaid && <OpenPayment key={unpaid.id} topUp={unpaid} onClose={() => setUnpaid(null)} />}
-        <Balance mayChange={mayPay} />
+        <Balance canChange={canPay} />
         <SpendSection />
         <Statement />
       </Stack>

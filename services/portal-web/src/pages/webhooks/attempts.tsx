@@ -5,19 +5,19 @@ import { CodeBlock } from "../../components/code-block";
 import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { sentence } from "../../format/order-words";
-import { formatNumber } from "../../format/place";
+import { sentence } from "../../format/order-labels";
+import { formatNumber } from "../../format/region";
 import { failureAdvice } from "./failure-advice";
-import { plural } from "./words";
+import { plural } from "./labels";
 
-/** Every try, newest first, with what went out and what came back. */
+/** All attempts, newest first, with request and response. */
 export function Attempts({ attempts, body }: { attempts: Attempt[]; body: string }) {
   const newestFirst = useMemo(() => [...attempts].sort((a, b) => b.number - a.number), [attempts]);
   return (
     <Section title="Attempts" description={plural(attempts.length, "attempt")} flush>
       {attempts.length === 0 ? (
         <Text c="dimmed" px="md" pb="md">
-          It was not attempted yet.
+          No attempts yet.
         </Text>
       ) : (
         <Accordion multiple defaultValue={[String(newestFirst[0]?.number)]} chevronPosition="left" order={3}>
@@ -45,7 +45,7 @@ function Summary({ attempt }: { attempt: Attempt }) {
       </Text>
       <StatusBadge
         tone={attempt.succeeded ? "good" : "bad"}
-        label={attempt.responseStatus ? `Answered ${attempt.responseStatus}` : "No answer"}
+        label={attempt.responseStatus ? `HTTP ${attempt.responseStatus}` : "No response"}
       />
       <Text component="span" c="dimmed" size="xs">
         <Time at={attempt.startedAt} />, {formatNumber(attempt.durationMs)} ms
@@ -73,12 +73,12 @@ function Exchange({ attempt, body }: { attempt: Attempt; body: string }) {
       </div>
       <div>
         <Text size="xs" c="dimmed" mb={4}>
-          {attempt.responseStatus ? "Answer, its body up to 16 KiB" : "Answer"}
+          {attempt.responseStatus ? "Response (body up to 16 KiB)" : "Response"}
         </Text>
         {attempt.responseStatus ? (
-          <CodeBlock code={responseText(attempt)} label={`the answer to attempt ${attempt.number}`} />
+          <CodeBlock code={responseText(attempt)} label={`the response to attempt ${attempt.number}`} />
         ) : (
-          <Text c="dimmed">None came.</Text>
+          <Text c="dimmed">No response.</Text>
         )}
       </div>
     </Stack>
@@ -86,7 +86,7 @@ function Exchange({ attempt, body }: { attempt: Attempt; body: string }) {
 }
 
 function requestText(attempt: Attempt, body: string): string {
-  const to = attempt.url ?? "(the URL is no longer known)";
+  const to = attempt.url ?? "(URL no longer known)";
   return `${attempt.method} ${to}\n${headerLines(attempt.requestHeaders)}\n\n${body}`;
 }
 

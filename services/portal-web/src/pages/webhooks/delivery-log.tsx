@@ -5,34 +5,34 @@ import { Link } from "react-router-dom";
 import { asFailure } from "../../api/failure";
 import { type Delivery, useDeliveries, useRedeliver } from "../../api/webhook-log";
 import type { Endpoint } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
 import linked from "../../components/linked-rows.module.css";
 import { ListFrame } from "../../components/list-section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { sentence } from "../../format/order-words";
+import { sentence } from "../../format/order-labels";
+import { deliveryLabel, REDELIVERIES } from "./labels";
 import { LogFilters } from "./log-filters";
 import { useLogFilter } from "./use-log-filter";
-import { deliveryWords, REDELIVERIES } from "./words";
 
-/** What was sent to the endpoint, or is to be, newest first. */
+/** The deliveries to the endpoint, newest first. */
 export function DeliveryLog({ endpoint }: { endpoint: Endpoint }) {
   const { filter, change, clear, count } = useLogFilter();
   const log = useDeliveries(endpoint.id, filter);
-  const may = useMay("developer");
-  const columns = may ? [...COLUMNS, REDELIVER] : COLUMNS;
+  const canEdit = useHasRole("developer");
+  const columns = canEdit ? [...COLUMNS, REDELIVER] : COLUMNS;
   return (
     <>
       <LogFilters filter={filter} count={count} onChange={change} onClear={clear} error={log.error} />
-      {log.rows.length === 0 && asFailure(log.error).faults.length > 0 ? (
-        <EmptyState title="These filters do not fit together">Correct what is marked above.</EmptyState>
+      {log.rows.length === 0 && asFailure(log.error).fieldErrors.length > 0 ? (
+        <EmptyState title="Invalid filters">Correct the marked fields above.</EmptyState>
       ) : (
         <ListFrame
           label="Deliveries"
           list={log}
-          failed="The log cannot be shown"
+          failed="The delivery log could not be loaded"
           columns={columns}
           rowKey={(delivery) => delivery.id}
           rowClass={() => linked.row}
@@ -48,18 +48,18 @@ function Nothing({ isFiltered, goesOn }: { isFiltered: boolean; goesOn: boolean 
   if (goesOn) {
     return (
       <EmptyState title="Nothing found so far">
-        Only so much of the log is looked through at a time. Show more to look further back.
+        The log is searched in parts. Select “Show more” to search older deliveries.
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={<IconListDetails size={28} />}
-      title={isFiltered ? "Nothing in the log fits these filters" : "Nothing was sent yet"}
+      title={isFiltered ? "No deliveries match these filters" : "No deliveries yet"}
     >
       {isFiltered
-        ? "The log is kept for 30 days."
-        : "Send a test event, or move a test order on: each webhook is listed here with all its attempts, for 30 days."}
+        ? "Deliveries are kept for 30 days."
+        : "Send a test event, or simulate a test order. Each webhook is joinList here with its attempts for 30 days."}
     </EmptyState>
   );
 }
@@ -70,11 +70,11 @@ const COLUMNS: Column<Delivery>[] = [
     key: "status",
     header: "Status",
     width: "14%",
-    render: (delivery) => <StatusBadge {...deliveryWords(delivery)} />,
+    render: (delivery) => <StatusBadge {...deliveryLabel(delivery)} />,
   },
   {
     key: "answer",
-    header: "Latest answer",
+    header: "Latest response",
     width: "28%",
     render: (delivery) => <Answer delivery={delivery} />,
   },
@@ -115,7 +115,7 @@ function Event({ delivery }: { delivery: Delivery }) {
 }
 
 function Answer({ delivery }: { delivery: Delivery }) {
-  if (delivery.attempts === 0) return <Text c="dimmed">Not attempted yet</Text>;
+  if (delivery.attempts === 0) return <Text c="dimmed">No attempts yet</Text>;
   const next = delivery.status === "pending" && delivery.nextAttemptAt;
   return (
     <>

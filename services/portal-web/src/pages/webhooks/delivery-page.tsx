@@ -3,7 +3,7 @@ import { IconRefresh } from "@tabler/icons-react";
 import { Link, useParams } from "react-router-dom";
 import { type Attempt, type DeliveryDetails, useDelivery, useRedeliver } from "../../api/webhook-log";
 import { useEndpoint } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { BackLink } from "../../components/back-link";
 import { CodeBlock, InlineCode } from "../../components/code-block";
 import { ErrorState } from "../../components/error-state";
@@ -12,10 +12,10 @@ import { PageHeader } from "../../components/page-header";
 import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import { sentence } from "../../format/order-words";
+import { sentence } from "../../format/order-labels";
 import { Attempts } from "./attempts";
 import { failureAdvice } from "./failure-advice";
-import { deliveryWords, REDELIVERIES } from "./words";
+import { deliveryLabel, REDELIVERIES } from "./labels";
 
 export function Component() {
   const { deliveryId = "" } = useParams();
@@ -28,7 +28,7 @@ export function Component() {
       {delivery.error ? (
         <ErrorState
           error={delivery.error}
-          title="This delivery cannot be shown"
+          title="This delivery could not be loaded"
           onRetry={() => delivery.refetch()}
         />
       ) : (
@@ -39,7 +39,7 @@ export function Component() {
 }
 
 function Details({ delivery }: { delivery: DeliveryDetails }) {
-  const may = useMay("developer");
+  const canEdit = useHasRole("developer");
   const redeliver = useRedeliver(delivery.id);
   return (
     <>
@@ -49,7 +49,7 @@ function Details({ delivery }: { delivery: DeliveryDetails }) {
         description={
           <Group component="span" gap="sm">
             <span role="status" aria-label="Delivery status">
-              <StatusBadge {...deliveryWords(delivery)} pill />
+              <StatusBadge {...deliveryLabel(delivery)} pill />
             </span>
             <Badge component="span" size="md">
               {delivery.mode === "test" ? "Test" : "Live"}
@@ -58,7 +58,7 @@ function Details({ delivery }: { delivery: DeliveryDetails }) {
           </Group>
         }
         actions={
-          may && (
+          canEdit && (
             <Button
               size="xs"
               leftSection={<IconRefresh size={14} aria-hidden />}
@@ -78,13 +78,13 @@ function Details({ delivery }: { delivery: DeliveryDetails }) {
         )}
       </div>
       <Stack>
-        {redeliver.error && <ErrorState error={redeliver.error} title="It was not sent again" />}
+        {redeliver.error && <ErrorState error={redeliver.error} title="The redelivery failed" />}
         {delivery.lastError && delivery.status !== "succeeded" && <Failure delivery={delivery} />}
         <About delivery={delivery} />
         <Attempts attempts={delivery.attemptLog as unknown as Attempt[]} body={delivery.requestBody} />
         <Section
           title="Body"
-          description="With line breaks for reading. The requests above have it byte for byte, as it is signed."
+          description="Formatted for reading. The requests above show the exact signed bytes."
         >
           <CodeBlock code={pretty(delivery.requestBody)} label="the body, with line breaks added" />
         </Section>
@@ -95,8 +95,8 @@ function Details({ delivery }: { delivery: DeliveryDetails }) {
 
 function Failure({ delivery }: { delivery: DeliveryDetails }) {
   return (
-    <Alert color="red" variant="light" title={sentence(delivery.lastError ?? "It failed")}>
-      {failureAdvice(delivery.lastError) ?? "Mend it, then redeliver; or wait for the next attempt."}
+    <Alert color="red" variant="light" title={sentence(delivery.lastError ?? "Delivery failed")}>
+      {failureAdvice(delivery.lastError) ?? "Fix the cause, then redeliver or wait for the next attempt."}
     </Alert>
   );
 }
@@ -104,7 +104,7 @@ function Failure({ delivery }: { delivery: DeliveryDetails }) {
 function About({ delivery }: { delivery: DeliveryDetails }) {
   const endpoint = useEndpoint(delivery.endpointId);
   return (
-    <Section title="About">
+    <Section title="Details">
       <Facts>
         <Fact name="Endpoint">
           <Anchor component={Link} to={`/webhooks/${delivery.endpointId}`} size="sm">
@@ -123,11 +123,11 @@ function About({ delivery }: { delivery: DeliveryDetails }) {
             <Time at={delivery.nextAttemptAt} upcoming />
           )}
         </Fact>
-        <Fact name="Stepped aside">
+        <Fact name="Skipped">
           {delivery.steppedAsideAt && (
             <>
-              <Time at={delivery.steppedAsideAt} />: later events of its order no longer wait for it, since
-              the endpoint took others and not this one.
+              <Time at={delivery.steppedAsideAt} />. The endpoint accepted other events, but not this one.
+              Later events of the order no longer wait for it.
             </>
           )}
         </Fact>

@@ -2,17 +2,17 @@ import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { IconPlayerPause, IconPlayerPlay, IconSend } from "@tabler/icons-react";
 import { useState } from "react";
 import { type Endpoint, type TestResult, useTestEndpoint, useUpdateEndpoint } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { InlineCode } from "../../components/code-block";
 import { ErrorState } from "../../components/error-state";
-import { sentence } from "../../format/order-words";
-import { formatNumber } from "../../format/place";
+import { sentence } from "../../format/order-labels";
+import { formatNumber } from "../../format/region";
 import { failureAdvice } from "./failure-advice";
 
-/** Send a test, pause, go on. */
+/** Buttons to send a test event, pause and resume. */
 export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
-  const may = useMay("developer");
-  if (!may) return null;
+  const canEdit = useHasRole("developer");
+  if (!canEdit) return null;
   return (
     <>
       <SendTest endpoint={endpoint} />
@@ -40,7 +40,7 @@ function SendTest({ endpoint }: { endpoint: Endpoint }) {
         title={<Text fw={600}>Test event</Text>}
         closeButtonProps={{ "aria-label": "Close" }}
       >
-        {test.error ? <ErrorState error={test.error} title="The test could not be made" /> : null}
+        {test.error ? <ErrorState error={test.error} title="The test event was not sent" /> : null}
         {test.data && <TestOutcome result={test.data} />}
       </Modal>
     </>
@@ -48,27 +48,27 @@ function SendTest({ endpoint }: { endpoint: Endpoint }) {
 }
 
 function TestOutcome({ result }: { result: TestResult }) {
-  const answered = result.responseStatus ? `It answered ${result.responseStatus}` : "No answer came";
+  const answered = result.responseStatus ? `The endpoint answered ${result.responseStatus}` : "No response";
   const advice = failureAdvice(result.error);
   const duration = `${formatNumber(result.durationMs)} ms`;
   return (
     <Stack gap="sm" role="status">
       {result.succeeded ? (
         <Alert color="green" variant="light" title="Received">
-          {answered} after {duration}. The endpoint works.
+          {answered} after {duration}. It works.
         </Alert>
       ) : (
         <Alert color="red" variant="light" title="Not received">
           <Stack gap="xs">
             <Text>{result.error ? `${sentence(result.error)}.` : `${answered}.`}</Text>
             {advice && <Text>{advice}</Text>}
-            <Text size="xs">It took {duration}. Then send the test event again.</Text>
+            <Text size="xs">Duration: {duration}. Fix the cause, then send the test event again.</Text>
           </Stack>
         </Alert>
       )}
       <Text c="dimmed" size="xs">
-        Event <InlineCode>{result.eventId}</InlineCode>, a <InlineCode>webhook.test</InlineCode> with a
-        made-up order in test mode. It is in the delivery log with its request and answer.
+        Event <InlineCode>{result.eventId}</InlineCode>: a <InlineCode>webhook.test</InlineCode> with a sample
+        order in test mode. The delivery log has its request and response.
       </Text>
     </Stack>
   );

@@ -3,14 +3,14 @@ import { type UseFormReturnType, useForm } from "@mantine/form";
 import type { Mode } from "../../api/types";
 import type { Endpoint } from "../../api/webhooks";
 import { InlineCode } from "../../components/code-block";
-import { DEFAULT_EVENTS, type EventKind, SUBSCRIBABLE } from "../../format/event-words";
+import { DEFAULT_EVENTS, type EventKind, SUBSCRIBABLE } from "../../format/event-labels";
 import classes from "./webhooks.module.css";
 
 export interface EndpointValues extends Record<string, unknown> {
   url: string;
   events: EventKind[];
   modes: Mode[];
-  /** Empty for the operator's limit. */
+  /** Empty: only the operator's limit applies. */
   maxPerSecond: number | "";
 }
 
@@ -33,24 +33,24 @@ export function useEndpointForm(endpoint?: Endpoint): EndpointForm {
 
 function validateEndpoint(values: EndpointValues) {
   return {
-    url: urlFault(values.url),
+    url: urlError(values.url),
     events: values.events.length === 0 ? "Choose at least one event." : null,
     modes: values.modes.length === 0 ? "Choose Live, Test or both." : null,
   };
 }
 
-function urlFault(url: string): string | null {
-  if (url.trim() === "") return "Enter the URL that is to be called.";
-  return /^https?:\/\/\S+$/i.test(url.trim()) ? null : "Enter a whole URL, with https:// in front.";
+function urlError(url: string): string | null {
+  if (url.trim() === "") return "Enter the URL of your endpoint.";
+  return /^https?:\/\/\S+$/i.test(url.trim()) ? null : "Enter a full URL, starting with https://.";
 }
 
-/** What an endpoint is asked for, new or not. */
+/** The fields of a new or existing endpoint. */
 export function EndpointFields({ form }: { form: EndpointForm }) {
   return (
     <Stack gap="lg">
       <TextInput
         label="URL"
-        description="A public address of your backend that takes POST."
+        description="A public URL of your backend that accepts POST requests."
         placeholder="https://shop.example/api/webhook"
         type="url"
         inputMode="url"
@@ -60,7 +60,7 @@ export function EndpointFields({ form }: { form: EndpointForm }) {
       />
       <Checkbox.Group
         label="Modes"
-        description="In production, let your code act on live events only: test and live references may coincide."
+        description="In production, process live events only: a test order and a live order can have the same reference."
         {...form.getInputProps("modes")}
       >
         <Group mt="xs">
@@ -70,8 +70,8 @@ export function EndpointFields({ form }: { form: EndpointForm }) {
       </Checkbox.Group>
       <Events form={form} />
       <NumberInput
-        label="Most webhooks per second"
-        description="Optional. Leave it empty if your endpoint can take what comes."
+        label="Maximum webhooks per second"
+        description="Optional. Leave it empty if your endpoint needs no limit."
         min={1}
         max={PER_SECOND_MAX}
         allowDecimal={false}
@@ -90,9 +90,9 @@ function Events({ form }: { form: EndpointForm }) {
       label="Events"
       description={
         <>
-          {form.values.events.length} of {SUBSCRIBABLE.length} chosen.{" "}
+          {form.values.events.length} of {SUBSCRIBABLE.length} selected.{" "}
           <Anchor component="button" type="button" size="xs" onClick={() => choose(DEFAULT_EVENTS)}>
-            The ten default events
+            Default events
           </Anchor>
           {" · "}
           <Anchor
@@ -125,7 +125,7 @@ function Events({ form }: { form: EndpointForm }) {
   );
 }
 
-/** As the server wants it when an endpoint is made. */
+/** The body of a create request. */
 export function asNewEndpoint(values: EndpointValues) {
   return {
     url: values.url.trim(),
@@ -135,7 +135,7 @@ export function asNewEndpoint(values: EndpointValues) {
   };
 }
 
-/** As the server wants it when one is changed: 0 takes the limit away. */
+/** The body of an update request: 0 removes the limit. */
 export function asEndpointChange(values: EndpointValues) {
   return { ...asNewEndpoint(values), maxPerSecond: values.maxPerSecond === "" ? 0 : values.maxPerSecond };
 }

@@ -8,17 +8,17 @@ import {
   useReplayParked,
   useUpdateEndpoint,
 } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { ConfirmButton } from "../../components/confirm-button";
 import { ErrorState } from "../../components/error-state";
 import { Time } from "../../components/time";
-import { sentence } from "../../format/order-words";
-import { plural } from "./words";
+import { sentence } from "../../format/order-labels";
+import { plural } from "./labels";
 
-/** The server counts no further. */
+/** The server stops counting here. */
 const PARKED_COUNTED_MAX = 100_000;
 
-/** What the owner should know of the endpoint before anything else. */
+/** The endpoint's problems, and decisions that it waits for. */
 export function EndpointNotices({ endpoint }: { endpoint: Endpoint }) {
   const notices = [
     endpoint.status === "disabled" && <DisabledNotice key="disabled" endpoint={endpoint} />,
@@ -37,15 +37,15 @@ export function EndpointNotices({ endpoint }: { endpoint: Endpoint }) {
 
 function PausedNotice() {
   return (
-    <Alert color="yellow" variant="light" icon={<IconPlayerPause aria-hidden />} title="Paused by you">
-      Webhooks wait, and no retry is used up. When you resume, each order goes on from where it was.
+    <Alert color="yellow" variant="light" icon={<IconPlayerPause aria-hidden />} title="Delivery is paused">
+      Webhooks are queued and use no retries. When you resume, they are sent in order.
     </Alert>
   );
 }
 
 function DisabledNotice({ endpoint }: { endpoint: Endpoint }) {
   const update = useUpdateEndpoint(endpoint.id);
-  const may = useMay("developer");
+  const canEdit = useHasRole("developer");
   const { trouble } = endpoint;
   return (
     <Alert color="red" variant="light" icon={<IconAlertTriangle aria-hidden />} title="Disabled">
@@ -54,23 +54,23 @@ function DisabledNotice({ endpoint }: { endpoint: Endpoint }) {
           {trouble?.disabledReason ? `${ended(sentence(trouble.disabledReason))} ` : ""}
           {trouble?.disabledAt && (
             <>
-              Since <Time at={trouble.disabledAt} /> nothing is sent.{" "}
+              Nothing has been sent since <Time at={trouble.disabledAt} />.{" "}
             </>
           )}
-          What comes is parked. Mend the endpoint, then enable it.
+          New webhooks are parked. Fix the endpoint, then enable it.
         </Text>
-        {may && (
+        {canEdit && (
           <Button size="xs" loading={update.isPending} onClick={() => update.mutate({ status: "active" })}>
             Enable endpoint
           </Button>
         )}
-        {update.error && <ErrorState error={update.error} title="It was not enabled" />}
+        {update.error && <ErrorState error={update.error} title="The endpoint was not enabled" />}
       </Stack>
     </Alert>
   );
 }
 
-/** A full stop where there is none. */
+/** Adds a missing full stop. */
 function ended(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
@@ -79,32 +79,32 @@ function TroubleNotice({ endpoint }: { endpoint: Endpoint }) {
   const { trouble } = endpoint;
   if (!trouble) return null;
   return (
-    <Alert color="red" variant="light" icon={<IconAlertTriangle aria-hidden />} title="Every attempt fails">
+    <Alert color="red" variant="light" icon={<IconAlertTriangle aria-hidden />} title="All attempts fail">
       <Stack gap={6}>
         <Text>
           {trouble.failingSince && (
             <>
-              Since <Time at={trouble.failingSince} />.{" "}
+              Failing since <Time at={trouble.failingSince} />.{" "}
             </>
           )}
           {trouble.disablesAt && (
             <>
-              If nothing is received until <Time at={trouble.disablesAt} />, the endpoint is disabled.{" "}
+              If it receives nothing until <Time at={trouble.disablesAt} />, it is disabled.{" "}
             </>
           )}
-          The delivery log says what is wrong. Send a test event once it is mended.
+          The delivery log shows the cause. Fix it, then send a test event.
         </Text>
         {trouble.restingUntil && (
           <Text>
-            It rests until <Time at={trouble.restingUntil} clock />: nothing is attempted until then. A test
-            event that is received ends the rest at once.
+            Attempts are paused until <Time at={trouble.restingUntil} clock />. A received test event resumes
+            them immediately.
           </Text>
         )}
         {trouble.notices.length > 0 && (
           <List size="xs" c="dimmed">
             {trouble.notices.map((notice) => (
               <List.Item key={notice.percent}>
-                <Time at={notice.at} />: {notice.percent}% of the time that it may fail has passed.
+                <Time at={notice.at} />: {notice.percent}% of the time until it is disabled has passed.
               </List.Item>
             ))}
           </List>
@@ -115,7 +115,7 @@ function TroubleNotice({ endpoint }: { endpoint: Endpoint }) {
 }
 
 function ParkedNotice({ endpoint }: { endpoint: Endpoint }) {
-  const may = useMay("developer");
+  const canEdit = useHasRole("developer");
   const replay = useReplayParked(endpoint.id);
   const discard = useDiscardParked(endpoint.id);
   const count = endpoint.parkedDeliveries;
@@ -129,10 +129,10 @@ function ParkedNotice({ endpoint }: { endpoint: Endpoint }) {
     >
       <Stack gap="xs" align="flex-start">
         <Text>
-          They came while the endpoint was disabled. Until you decide, later events of the same orders wait
-          behind them. {endpoint.status === "disabled" && "Enable the endpoint first to have them sent."}
+          They were created while the endpoint was disabled. Later events of the same orders wait until you
+          replay or discard them. {endpoint.status === "disabled" && "Enable the endpoint to replay them."}
         </Text>
-        {may && (
+        {canEdit && (
           <Group gap="xs">
             <Button
               size="xs"
@@ -141,38 +141,38 @@ function ParkedNotice({ endpoint }: { endpoint: Endpoint }) {
               loading={replay.isPending}
               onClick={() => replay.mutate(undefined)}
             >
-              Replay them
+              Replay
             </Button>
             <ConfirmButton
               title={`Discard ${many}?`}
-              description="They will not be sent, and later events of their orders go on without them. One by one they can still be redelivered from the log."
+              description="They are not sent, and later events of their orders no longer wait. You can still redeliver each one from the log."
               confirm="Discard"
               onConfirm={() => discard.mutateAsync(undefined)}
             >
-              Discard them
+              Discard
             </ConfirmButton>
           </Group>
         )}
-        {replay.error && <ErrorState error={replay.error} title="They were not replayed" />}
+        {replay.error && <ErrorState error={replay.error} title="The replay failed" />}
       </Stack>
     </Alert>
   );
 }
 
 function StagedNotice({ endpoint }: { endpoint: Endpoint }): ReactNode {
-  const may = useMay("developer");
+  const canEdit = useHasRole("developer");
   const activate = useActivateSecret(endpoint.id);
   return (
     <Alert color="blue" variant="light" icon={<IconKey aria-hidden />} title="A new signing secret is staged">
       <Stack gap="xs" align="flex-start">
         <Text>
-          Webhooks are signed with both secrets. Activate the new one when all your receivers have it; else it
-          becomes the only one by itself at <Time at={endpoint.nextSecret?.activatesAt} />.
+          Webhooks are signed with both secrets. Activate the new one when all your receivers have it. It is
+          activated automatically at <Time at={endpoint.nextSecret?.activatesAt} />.
         </Text>
-        {may && (
+        {canEdit && (
           <ConfirmButton
             title="Activate the new secret?"
-            description="From now on webhooks are signed with it alone. Receivers that only know the old one will refuse them."
+            description="Webhooks are then signed with the new secret only. Receivers that have only the old one reject them."
             confirm="Activate"
             onConfirm={() => activate.mutateAsync(undefined)}
           >

@@ -9,8 +9,8 @@ import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { EndpointActions } from "./endpoint-actions";
 import { EndpointNotices } from "./endpoint-notices";
+import { CONNECTION_TESTS, ENDPOINT_STATUSES } from "./labels";
 import classes from "./webhooks.module.css";
-import { CONNECTION_TESTS, ENDPOINT_STATUSES } from "./words";
 
 export function Component() {
   const { endpointId = "" } = useParams();
@@ -25,7 +25,7 @@ export function Component() {
           <PageHeader title="Webhook endpoint" />
           <ErrorState
             error={endpoint.error}
-            title="This endpoint cannot be shown"
+            title="This endpoint could not be loaded"
             onRetry={() => endpoint.refetch()}
           />
         </>
@@ -39,7 +39,7 @@ export function Component() {
   );
 }
 
-// Each is loaded when it is opened: together they would weigh on a first visit.
+// Each tab is loaded on demand, to keep the first visit small.
 const TABS = [
   {
     value: "deliveries",

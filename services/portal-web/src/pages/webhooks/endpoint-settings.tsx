@@ -2,18 +2,18 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useNavigate } from "react-router-dom";
 import { type Endpoint, useDeleteEndpoint, useUpdateEndpoint } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { ConfirmButton } from "../../components/confirm-button";
 import { Fact, Facts } from "../../components/facts";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { Section } from "../../components/section";
-import { eventLabel } from "../../format/event-words";
+import { eventLabel } from "../../format/event-labels";
 import { asEndpointChange, EndpointFields, useEndpointForm } from "./endpoint-form";
 import { RotateSecret } from "./rotate-secret";
 
 export function EndpointSettings({ endpoint }: { endpoint: Endpoint }) {
-  const may = useMay("developer");
-  if (!may) return <ReadOnly endpoint={endpoint} />;
+  const canEdit = useHasRole("developer");
+  if (!canEdit) return <ReadOnly endpoint={endpoint} />;
   return (
     <Stack maw="46rem">
       <Edit endpoint={endpoint} />
@@ -31,13 +31,13 @@ function Edit({ endpoint }: { endpoint: Endpoint }) {
       update.mutate(asEndpointChange(values), {
         onSuccess: () => {
           form.resetDirty();
-          notifications.show({ message: "The endpoint’s settings are saved." });
+          notifications.show({ message: "Endpoint settings saved." });
         },
       }),
     focusFirstError(form),
   );
   return (
-    <Section title="What is sent, and where">
+    <Section title="Endpoint settings">
       <form onSubmit={submit} noValidate>
         <Stack gap="lg">
           <FormErrors error={update.error} form={form} />
@@ -60,11 +60,11 @@ function Delete({ endpoint }: { endpoint: Endpoint }) {
     <Section title="Delete this endpoint">
       <Group justify="space-between">
         <Text c="dimmed" style={{ flex: "1 1 18rem" }}>
-          Nothing more is sent to it, what waits is called off, and its secret is gone.
+          Nothing more is sent to it, pending webhooks are discarded, and its secret is deleted.
         </Text>
         <ConfirmButton
           title="Delete this endpoint?"
-          description={`Nothing more is sent to ${endpoint.url}, and what waits for it is called off. This cannot be undone.`}
+          description={`Nothing more is sent to ${endpoint.url}, and pending webhooks are discarded. This cannot be undone.`}
           confirm="Delete endpoint"
           onConfirm={async () => {
             await remove.mutateAsync(endpoint.id);
@@ -80,12 +80,12 @@ function Delete({ endpoint }: { endpoint: Endpoint }) {
 
 function ReadOnly({ endpoint }: { endpoint: Endpoint }) {
   return (
-    <Section title="What is sent, and where">
+    <Section title="Endpoint settings">
       <Facts>
         <Fact name="URL">{endpoint.url}</Fact>
         <Fact name="Modes">{endpoint.modes.join(" and ")}</Fact>
         <Fact name="Events">{endpoint.events.map(eventLabel).join(", ")}</Fact>
-        <Fact name="Most per second">{endpoint.maxPerSecond ?? "No limit of its own"}</Fact>
+        <Fact name="Maximum per second">{endpoint.maxPerSecond ?? "Not set"}</Fact>
       </Facts>
     </Section>
   );

@@ -6,7 +6,7 @@ import { type Endpoint, useEndpoints } from "../../api/webhooks";
 import { Time } from "../../components/time";
 import { hostAndPath } from "../../format/url";
 
-/** Which endpoints do not get what is sent to them, each with the way to it. Nothing where all do. */
+/** The failing endpoints, each with a link. Renders nothing if there are none. */
 export function FailingEndpoints() {
   const failing = useEndpoints().rows.filter(isFailing);
   if (failing.length === 0) return null;
@@ -18,8 +18,8 @@ export function FailingEndpoints() {
       icon={<IconAlertTriangle aria-hidden />}
       title={
         failing.length === 1
-          ? "A webhook endpoint needs a look"
-          : `${failing.length} webhook endpoints need a look`
+          ? "A webhook endpoint needs attention"
+          : `${failing.length} webhook endpoints need attention`
       }
     >
       <List size="sm" listStyleType="none" spacing={4}>
@@ -47,9 +47,9 @@ function trouble({ status, trouble }: Endpoint): ReactNode {
   if (status === "failing" && trouble?.failingSince) {
     return (
       <>
-        fails every attempt; the first failed <Time at={trouble.failingSince} relative />.
+        fails every attempt. First failure: <Time at={trouble.failingSince} relative />.
       </>
     );
   }
-  return status === "failing" ? "fails every attempt." : "did not pass its latest test.";
+  return status === "failing" ? "fails every attempt." : "failed its latest test.";
 }

@@ -6,30 +6,30 @@ import type { DeliveryFilter } from "../../api/webhook-log";
 import { LocalTimeInput } from "../../components/local-time-input";
 import { SearchField } from "../../components/search-field";
 import { useIsPhone } from "../../components/use-is-phone";
-import { eventLabel, LOGGED } from "../../format/event-words";
-import { choices } from "../../format/words";
+import { eventLabel, LOGGED } from "../../format/event-labels";
+import { choices } from "../../format/status-label";
+import { DELIVERY_STATES } from "./labels";
 import classes from "./webhooks.module.css";
-import { DELIVERY_STATES } from "./words";
 
 interface LogFiltersProps {
   filter: DeliveryFilter;
   count: number;
   onChange: (change: DeliveryFilter) => void;
   onClear: () => void;
-  /** What the server says of the filters. */
+  /** The server's errors for the filters. */
   error: unknown;
 }
 
 const RESPONSES = [
-  { value: "", label: "Any answer" },
+  { value: "", label: "Any response" },
   { value: "2xx", label: "2xx, received" },
   { value: "3xx", label: "3xx, redirects" },
-  { value: "4xx", label: "4xx, refused" },
+  { value: "4xx", label: "4xx, rejected" },
   { value: "5xx", label: "5xx, server errors" },
-  { value: "none", label: "No answer came" },
+  { value: "none", label: "No response" },
 ];
 
-/** On a phone behind a button, so that the log itself comes first. */
+/** On a phone, a button opens the filters, so that the log comes first. */
 export function LogFilters(props: LogFiltersProps) {
   const isPhone = useIsPhone();
   const [isOpen, { toggle }] = useDisclosure(false);
@@ -54,10 +54,10 @@ export function LogFilters(props: LogFiltersProps) {
 }
 
 function Fields({ filter, count, onChange, onClear, error }: LogFiltersProps) {
-  const faults = error ? asFailure(error).faults : [];
-  const faultOf = (field: string) => faults.find((fault) => fault.field === field)?.message;
+  const fieldErrors = error ? asFailure(error).fieldErrors : [];
+  const errorOf = (field: string) => fieldErrors.find((fieldError) => fieldError.field === field)?.message;
   return (
-    <fieldset className={classes.filters} aria-label="Filters of the log">
+    <fieldset className={classes.filters} aria-label="Log filters">
       <NativeSelect
         size="xs"
         label="Status"
@@ -89,7 +89,7 @@ function Fields({ filter, count, onChange, onClear, error }: LogFiltersProps) {
       <ResponseStatus
         value={filter.responseStatus}
         onChange={(responseStatus) => onChange({ responseStatus })}
-        error={faultOf("responseStatus")}
+        error={errorOf("responseStatus")}
       />
       <SearchField
         className={classes.wide}
@@ -106,7 +106,7 @@ function Fields({ filter, count, onChange, onClear, error }: LogFiltersProps) {
         label="Since"
         value={filter.since}
         onChange={(since) => onChange({ since })}
-        error={faultOf("since")}
+        error={errorOf("since")}
       />
       <LocalTimeInput
         className={classes.wide}
@@ -114,7 +114,7 @@ function Fields({ filter, count, onChange, onClear, error }: LogFiltersProps) {
         label="Until"
         value={filter.until}
         onChange={(until) => onChange({ until })}
-        error={faultOf("until")}
+        error={errorOf("until")}
       />
       <Button className={classes.clear} variant="subtle" size="xs" disabled={count === 0} onClick={onClear}>
         Clear filters
@@ -129,13 +129,13 @@ interface ResponseStatusProps {
   error: string | undefined;
 }
 
-/** A class of answers, or one that the address names, as `404`. */
+/** A class of responses, or a single status from the URL, such as `404`. */
 function ResponseStatus({ value = "", onChange, error }: ResponseStatusProps) {
   const isListed = RESPONSES.some((one) => one.value === value);
   return (
     <NativeSelect
       size="xs"
-      label="Latest answer"
+      label="Latest response"
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}
       error={error}

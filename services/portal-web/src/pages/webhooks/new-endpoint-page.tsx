@@ -2,7 +2,7 @@ import { Button, Group, Paper, Stack } from "@mantine/core";
 import { useState } from "react";
 import { Link, useNavigate } from "react-router-dom";
 import { useCreateEndpoint } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { BackLink } from "../../components/back-link";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { PageHeader } from "../../components/page-header";
@@ -11,13 +11,13 @@ import { NotForRole } from "../account/not-for-role";
 import { asNewEndpoint, EndpointFields, useEndpointForm } from "./endpoint-form";
 
 export function Component() {
-  const may = useMay("developer");
-  if (may) return <NewEndpoint />;
+  const canEdit = useHasRole("developer");
+  if (canEdit) return <NewEndpoint />;
   return (
     <>
       <BackLink to="/webhooks">Webhooks</BackLink>
       <PageHeader title="Add an endpoint" />
-      <NotForRole what="Endpoints are added by owners and developers" />
+      <NotForRole what="Only owners and developers can add endpoints." />
     </>
   );
 }
@@ -35,7 +35,7 @@ function NewEndpoint() {
   return (
     <>
       <BackLink to="/webhooks">Webhooks</BackLink>
-      <PageHeader title="Add an endpoint" description="The signing secret is shown right after." />
+      <PageHeader title="Add an endpoint" description="You get the signing secret in the next step." />
       <Paper p="lg" maw="46rem">
         <form onSubmit={submit} noValidate>
           <Stack gap="lg">
@@ -58,8 +58,8 @@ function NewEndpoint() {
         what="secret"
         onClose={() => created && navigate(`/webhooks/${created.id}?tab=signatures`, { replace: true })}
       >
-        Keep it in your backend’s configuration. With it your receiver proves that a webhook comes from us;
-        the next page has the code for that.
+        Store it in your backend’s configuration. Your receiver needs it to verify that a webhook comes from
+        us. The next page has sample code.
       </SecretOnce>
     </>
   );

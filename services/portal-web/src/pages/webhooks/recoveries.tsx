@@ -3,26 +3,26 @@ import { useState } from "react";
 import { asFailure } from "../../api/failure";
 import { type Recovery, useCancelRecovery, useRecover, useRecoveries } from "../../api/webhook-log";
 import type { Endpoint } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { ErrorState } from "../../components/error-state";
 import { LocalTimeInput } from "../../components/local-time-input";
 import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
-import type { Words } from "../../format/words";
-import { plural } from "./words";
+import type { StatusLabel } from "../../format/status-label";
+import { plural } from "./labels";
 
 const HOUR_MS = 3_600_000;
 
-/** Send again what the endpoint missed, from a time on. */
+/** Sends the webhooks again that the endpoint missed in a period. */
 export function Recoveries({ endpoint }: { endpoint: Endpoint }) {
   const recoveries = useRecoveries(endpoint.id);
-  const may = useMay("developer");
+  const canEdit = useHasRole("developer");
   const isRunning = recoveries.data?.data.some((one) => one.status === "running") ?? false;
   return (
     <Stack maw="46rem">
-      {may && <Begin endpoint={endpoint} isRunning={isRunning} />}
-      <Section title="Recoveries" description="The latest ten." flush>
+      {canEdit && <Begin endpoint={endpoint} isRunning={isRunning} />}
+      <Section title="Recoveries" description="The latest ten recoveries." flush>
         {recoveries.isPending && <Skeleton height={64} m="md" />}
         {recoveries.error && (
           <div style={{ padding: 16 }}>
@@ -31,11 +31,11 @@ export function Recoveries({ endpoint }: { endpoint: Endpoint }) {
         )}
         {recoveries.data?.data.length === 0 && (
           <Text c="dimmed" px="md" pb="md">
-            None yet. After an outage of your endpoint, begin one above.
+            None yet. Start one after an outage of your endpoint.
           </Text>
         )}
         {recoveries.data?.data.map((recovery) => (
-          <RecoveryRow key={recovery.id} recovery={recovery} mayCancel={may} />
+          <RecoveryRow key={recovery.id} recovery={recovery} canCancel={canEdit} />
         ))}
       </Section>
     </Stack>
@@ -47,24 +47,25 @@ function Begin({ endpoint, isRunning }: { endpoint: Endpoint; isRunning: boolean
   const [since, setSince] = useState<string | undefined>(() => new Date(Date.now() - HOUR_MS).toISOString());
   const [until, setUntil] = useState<string | undefined>(undefined);
   const failure = recover.error ? asFailure(recover.error) : null;
-  const faultOf = (field: string) => failure?.faults.find((fault) => fault.field === field)?.message;
+  const errorOf = (field: string) =>
+    failure?.fieldErrors.find((fieldError) => fieldError.field === field)?.message;
 
   return (
     <Section
-      title="Recover what was missed"
-      description="Sends again all that failed in that time, and what was called off because its event was unsubscribed, if it is subscribed to now. Each order’s events come in their sequence; what was received is left out."
+      title="Recover missed webhooks"
+      description="Sends the failed webhooks of a period again, and those that were discarded because you were not subscribed, if you are now. The events of each order keep their sequence. Received webhooks are not sent again."
     >
       <Stack gap="sm">
-        {failure && failure.faults.length === 0 && (
-          <ErrorState error={recover.error} title="The recovery was not begun" />
+        {failure && failure.fieldErrors.length === 0 && (
+          <ErrorState error={recover.error} title="The recovery was not started" />
         )}
         <Group align="flex-start">
-          <LocalTimeInput label="Since" required value={since} onChange={setSince} error={faultOf("since")} />
+          <LocalTimeInput label="Since" required value={since} onChange={setSince} error={errorOf("since")} />
           <LocalTimeInput
             label="Until (optional)"
             value={until}
             onChange={setUntil}
-            error={faultOf("until")}
+            error={errorOf("until")}
           />
         </Group>
         <Group>
@@ -77,7 +78,7 @@ function Begin({ endpoint, isRunning }: { endpoint: Endpoint; isRunning: boolean
           </Button>
           {isRunning && (
             <Text c="dimmed" size="xs">
-              One recovery runs at a time. Wait for its end, or cancel it.
+              Only one recovery can run at a time. Wait until it ends, or cancel it.
             </Text>
           )}
         </Group>
@@ -86,13 +87,13 @@ function Begin({ endpoint, isRunning }: { endpoint: Endpoint; isRunning: boolean
   );
 }
 
-const STATES: Record<Recovery["status"], Words> = {
+const STATES: Record<Recovery["status"], StatusLabel> = {
   running: { label: "Running", tone: "info" },
   completed: { label: "Completed", tone: "good" },
   cancelled: { label: "Cancelled", tone: "warn" },
 };
 
-function RecoveryRow({ recovery, mayCancel }: { recovery: Recovery; mayCancel: boolean }) {
+function RecoveryRow({ recovery, canCancel }: { recovery: Recovery; canCancel: boolean }) {
   const cancel = useCancelRecovery(recovery.endpointId);
   const { total, done } = recovery;
   const isRunning = recovery.status === "running";
@@ -107,7 +108,7 @@ function RecoveryRow({ recovery, mayCancel }: { recovery: Recovery; mayCancel: b
             <Time at={recovery.since} /> to <Time at={recovery.until} />
           </Text>
         </Group>
-        {isRunning && mayCancel && (
+        {isRunning && canCancel && (
           <Button
             variant="default"
             size="compact-xs"
@@ -123,17 +124,17 @@ function RecoveryRow({ recovery, mayCancel }: { recovery: Recovery; mayCancel: b
           mt="xs"
           size="sm"
           value={total === 0 ? 100 : (done / total) * 100}
-          aria-label={`${done} of ${total} put in line`}
+          aria-label={`${done} of ${total} queued`}
         />
       )}
       <Text size="xs" c="dimmed" mt={6}>
         {total === 0
-          ? "Nothing was missed in that time."
-          : `${done} of ${plural(total, "webhook")} put in line.`}
+          ? "No missed webhooks in this period."
+          : `${done} of ${plural(total, "webhook")} queued.`}
       </Text>
       {cancel.error && (
         <div style={{ marginTop: 10 }}>
-          <ErrorState error={cancel.error} title="It was not cancelled" />
+          <ErrorState error={cancel.error} title="The recovery was not cancelled" />
         </div>
       )}
     </Paper>

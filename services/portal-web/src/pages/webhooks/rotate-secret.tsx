@@ -12,10 +12,10 @@ const GRACES = [
   { value: "3600", label: "1 hour" },
   { value: "259200", label: "3 days" },
   { value: "604800", label: "7 days" },
-  { value: "0", label: "At once: the old secret has leaked" },
+  { value: "0", label: "Not at all: it has leaked" },
 ];
 
-/** A new secret beside the present one, until it is activated or the grace ends. */
+/** Adds a new secret next to the current one, until it is activated or the grace period ends. */
 export function RotateSecret({ endpoint }: { endpoint: Endpoint }) {
   const [isAsking, { open, close }] = useDisclosure(false);
   const [rotated, setRotated] = useState<{ secret: string; atOnce: boolean } | null>(null);
@@ -23,8 +23,8 @@ export function RotateSecret({ endpoint }: { endpoint: Endpoint }) {
     <Section title="Signing secret">
       <Group justify="space-between">
         <Text c="dimmed" style={{ flex: "1 1 18rem" }}>
-          Take a new one now and then, or when the present one may be known to others. Both sign until you
-          activate the new one, so that no webhook is lost.
+          Rotate it regularly, and whenever it may have leaked. Webhooks are signed with both secrets until
+          you activate the new one, so none is lost.
         </Text>
         <Button variant="default" size="xs" onClick={open}>
           Rotate secret
@@ -47,8 +47,8 @@ export function RotateSecret({ endpoint }: { endpoint: Endpoint }) {
         onClose={() => setRotated(null)}
       >
         {rotated?.atOnce
-          ? "It signs from now on, and the old one does no longer. Give it to your receivers right away."
-          : "Give it to your receivers, in as many steps as you need. Then activate it on this page."}
+          ? "Webhooks are now signed with this secret only. Install it on your receivers right away."
+          : "Install it on all your receivers. Then activate it on this page."}
       </SecretOnce>
     </Section>
   );
@@ -76,8 +76,8 @@ function RotateForm({ endpoint, onCancel, onRotated }: RotateFormProps) {
     <Stack>
       {rotate.error && <ErrorState error={rotate.error} title="The secret was not rotated" />}
       <NativeSelect
-        label="The old secret goes on signing for"
-        description="Unless you activate the new one before."
+        label="Keep signing with the old secret for"
+        description="It ends earlier if you activate the new secret."
         data={GRACES}
         value={grace}
         onChange={(event) => setGrace(event.currentTarget.value)}
@@ -86,8 +86,8 @@ function RotateForm({ endpoint, onCancel, onRotated }: RotateFormProps) {
         <Checkbox
           checked={replaces}
           onChange={(event) => setReplaces(event.currentTarget.checked)}
-          label="Replace the secret that is staged already"
-          description="Receivers that have that one will have to take the newer."
+          label="Replace the secret that is already staged"
+          description="Receivers with the staged secret must be updated again."
         />
       )}
       <DialogActions
@@ -96,7 +96,7 @@ function RotateForm({ endpoint, onCancel, onRotated }: RotateFormProps) {
         onCancel={onCancel}
         onAct={submit}
       >
-        Show the new secret
+        Rotate secret
       </DialogActions>
     </Stack>
   );

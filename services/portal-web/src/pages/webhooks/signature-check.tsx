@@ -33,7 +33,7 @@ interface Values extends Record<string, unknown> {
 
 const STANDARD = "webhook-signature";
 
-/** Why a signature does not match: the server recomputes it from what the receiver has. */
+/** Explains a mismatch: the server recomputes the signature from the receiver's data. */
 export function SignatureCheck({ endpoint }: { endpoint: Endpoint }) {
   const { headerPrefix } = useConfig();
   const verify = useVerifySignature(endpoint.id);
@@ -50,8 +50,8 @@ export function SignatureCheck({ endpoint }: { endpoint: Endpoint }) {
   const submit = form.onSubmit((values) => verify.mutate(asEvidence(values)), focusFirstError(form));
   return (
     <Section
-      title="Why does my signature not match?"
-      description="Paste what your receiver got. It is compared with what this endpoint’s secret gives, and never kept or logged."
+      title="Check a signature"
+      description="Paste the data that your receiver got. It is checked with this endpoint’s secret, and never stored or logged."
     >
       <form onSubmit={submit} noValidate>
         <Stack>
@@ -78,7 +78,7 @@ export function SignatureCheck({ endpoint }: { endpoint: Endpoint }) {
           />
           <Textarea
             label={form.values.isBase64 ? "Raw body, as base64" : "Raw body"}
-            description="Exactly as it arrived: no added line breaks, not parsed and written anew."
+            description="Exactly as received: no added line breaks, not parsed and serialized again."
             autosize
             minRows={4}
             maxRows={14}
@@ -124,9 +124,9 @@ function Findings({ findings }: { findings: SignatureFindings }) {
             ))}
           </List>
         ) : findings.matches ? (
-          "Your receiver has what we sent. If it still refuses, look at how it compares."
+          "Your receiver has what we sent. If it still rejects the webhook, check its comparison."
         ) : (
-          "None of the usual mistakes explains it: the body, the secret or the timestamp is another one."
+          "No common mistake explains it: the body, the secret or the timestamp is different."
         )}
       </Alert>
       <Value name="String to sign" value={findings.stringToSign} />

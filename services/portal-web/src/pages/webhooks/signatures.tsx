@@ -1,27 +1,27 @@
 import { Anchor, Stack, Tabs, Text } from "@mantine/core";
 import { docsUrl, useConfig } from "../../api/config";
 import type { Endpoint } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import { CodeBlock, InlineCode } from "../../components/code-block";
 import { Section } from "../../components/section";
 import { SignatureCheck } from "./signature-check";
 import { VERIFYING } from "./verifying";
 
-/** How a receiver proves that a webhook is ours, and why its proof fails. */
+/** How a receiver verifies a webhook, and a check for mismatches. */
 export function Signatures({ endpoint }: { endpoint: Endpoint }) {
   const config = useConfig();
   const { headerPrefix } = config;
-  // Its answer holds a good signature, which is not for whoever only looks.
-  const may = useMay("developer");
+  // The response contains a valid signature, which viewers must not get.
+  const canEdit = useHasRole("developer");
   return (
     <Stack>
       <Section
         title="Verify each webhook"
         description={
           <>
-            Before anything parses the body, over the bytes as they arrived.{" "}
-            <Code>{headerPrefix}-Signature</Code> is <Code>sha256=</Code> and the hex of HMAC-SHA256 over{" "}
-            <Code>timestamp.body</Code>, keyed with the whole secret as it was shown.
+            Verify the raw bytes before you parse the body. <Code>{headerPrefix}-Signature</Code> is{" "}
+            <Code>sha256=</Code> and the hex HMAC-SHA256 of <Code>timestamp.body</Code>, keyed with the full
+            secret as shown.
           </>
         }
       >
@@ -40,13 +40,14 @@ export function Signatures({ endpoint }: { endpoint: Endpoint }) {
           ))}
         </Tabs>
         <Text c="dimmed" mt="sm">
-          Then answer 2xx at once and work afterwards. Keep the <Code>id</Code> of what you have taken: the
-          same event may come twice. Libraries for Standard Webhooks verify it too, by{" "}
-          <Code>webhook-signature</Code>. <Anchor href={docsUrl(config, "webhooks")}>The guide</Anchor> tells
-          of retries, the order of events and rotated secrets.
+          Then respond with 2xx and process the event afterwards. Store the <Code>id</Code> of each processed
+          event: an event can arrive twice. Libraries for Standard Webhooks can verify{" "}
+          <Code>webhook-signature</Code> instead.{" "}
+          <Anchor href={docsUrl(config, "webhooks")}>The guide</Anchor> explains retries, the order of events
+          and secret rotation.
         </Text>
       </Section>
-      {may && <SignatureCheck endpoint={endpoint} />}
+      {canEdit && <SignatureCheck endpoint={endpoint} />}
     </Stack>
   );
 }

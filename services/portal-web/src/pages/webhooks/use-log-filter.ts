@@ -4,7 +4,7 @@ import type { DeliveryFilter } from "../../api/webhook-log";
 
 const FIELDS = ["status", "event", "mode", "responseStatus", "orderReference", "since", "until"] as const;
 
-/** What of the log is shown, in the address, so that it can be bookmarked. The server judges it. */
+/** The filter of the log, stored in the URL so that it can be bookmarked. The server validates it. */
 export function useLogFilter() {
   const [search, setSearch] = useSearchParams();
   const filter = useMemo(() => {

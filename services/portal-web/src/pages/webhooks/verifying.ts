@@ -1,4 +1,4 @@
-// The same proof in four languages, as the guide has it, with this installation's header names.
+// The verification in four languages, as in the guide, with this installation's header names.
 
 export const VERIFYING: { name: string; code: (headerPrefix: string) => string }[] = [
   { name: "Node.js", code: (prefix) => node(prefix.toLowerCase()) },

@@ -2,7 +2,7 @@ import { Anchor, Button, Stack, Text } from "@mantine/core";
 import { IconPlus, IconWebhook } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import { type Endpoint, useEndpoints } from "../../api/webhooks";
-import { useMay } from "../../app/session";
+import { useHasRole } from "../../app/session";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
 import linked from "../../components/linked-rows.module.css";
@@ -11,11 +11,11 @@ import { PageHeader } from "../../components/page-header";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { FailingEndpoints } from "./failing-endpoints";
-import { CONNECTION_TESTS, ENDPOINT_STATUSES, plural } from "./words";
+import { CONNECTION_TESTS, ENDPOINT_STATUSES, plural } from "./labels";
 
 export function Component() {
-  const may = useMay("developer");
-  const add = may && (
+  const canEdit = useHasRole("developer");
+  const add = canEdit && (
     <Button component={Link} to="/webhooks/new" leftSection={<IconPlus size={16} aria-hidden />}>
       Add endpoint
     </Button>
@@ -24,7 +24,7 @@ export function Component() {
     <>
       <PageHeader
         title="Webhooks"
-        description="Your backend hears of every step of a delivery by a signed POST to an endpoint of yours."
+        description="We report each step of a delivery to your backend: a signed POST to your endpoint."
         actions={add}
       />
       <Stack>
@@ -32,15 +32,15 @@ export function Component() {
         <ListFrame
           label="Webhook endpoints"
           list={useEndpoints()}
-          failed="The endpoints cannot be shown"
+          failed="The endpoints could not be loaded"
           columns={COLUMNS}
           rowKey={(endpoint) => endpoint.id}
           rowClass={() => linked.row}
           empty={
             <EmptyState icon={<IconWebhook size={28} />} title="No endpoint yet">
-              Name a URL of your backend. It gets a signed POST as soon as a driver is assigned, a parcel is
-              delivered or cash is collected, so that you never have to ask.
-              {!may && " An owner or a developer of your business can add one."}
+              Add a URL of your backend. It gets a signed POST when a driver is assigned, a parcel is
+              delivered or cash is collected, so that you need not poll.
+              {!canEdit && " An owner or a developer of your business can add one."}
             </EmptyState>
           }
         />

@@ -7,7 +7,7 @@ import { python } from "./python";
 
 export type { SnippetInput };
 
-/** The same request in each language; every one runs as it is, with a key in its place. */
+/** The same request in each language. Each sample runs as it is, once it has a key. */
 export const SNIPPETS: { id: string; label: string; file: string; write: (input: SnippetInput) => string }[] =
   [
     { id: "curl", label: "curl", file: "Terminal", write: curl },

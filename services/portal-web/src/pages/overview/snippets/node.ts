@@ -1,6 +1,6 @@
 import { orderJson, type SnippetInput } from "./order";
 
-/** Keys without quotes, as JavaScript is written. */
+/** JSON with unquoted keys, in JavaScript's usual style. */
 function literal(json: string): string {
   return json.replace(/"(\w+)":/g, "$1:");
 }

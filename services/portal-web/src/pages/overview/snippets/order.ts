@@ -1,14 +1,14 @@
-/** What a snippet needs to be complete. */
+/** The values that a sample needs. */
 export interface SnippetInput {
   /** The integrators' base, ending in `/v1`. */
   apiBaseUrl: string;
-  /** The whole key, or a text that says where it goes. */
+  /** The full key, or a placeholder. */
   apiKey: string;
-  /** The order's reference, which is its Idempotency-Key as well. */
+  /** The order reference, also used as the Idempotency-Key. */
   reference: string;
 }
 
-/** An order that is complete without a pickup profile, and prepaid, so that its amounts are easily followed. */
+/** A prepaid order that needs no pickup profile. */
 export function sampleOrder(reference: string) {
   return {
     orderReference: reference,
@@ -43,7 +43,7 @@ export function orderJson(reference: string): string {
   return JSON.stringify(sampleOrder(reference), null, 2);
 }
 
-/** Every line but the first moved in, to stand within code. */
+/** Indents all lines but the first. */
 export function indent(text: string, by: string): string {
   return text.replaceAll("\n", `\n${by}`);
 }

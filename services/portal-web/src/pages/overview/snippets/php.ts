@@ -1,6 +1,6 @@
 import { orderJson, type SnippetInput } from "./order";
 
-/** JSON as PHP's short arrays. */
+/** JSON as PHP arrays. */
 function literal(json: string): string {
   return json
     .replace(/"(\w+)": /g, "'$1' => ")

@@ -1,7 +1,7 @@
-// Where the cash of a delivery is, in words.
-import type { Words } from "./words";
+// Labels of cash statuses and ages.
+import type { StatusLabel } from "./status-label";
 
-export const CASH_STATUSES: Record<string, Words> = {
+export const CASH_STATUSES: Record<string, StatusLabel> = {
   pending: { label: "To be collected", tone: "idle" },
   collected: { label: "With the driver", tone: "info" },
   handed_over: { label: "With the delivery company", tone: "info" },

@@ -11,22 +11,22 @@ import { ConfirmButton } from "../../components/confirm-button";
 import { ErrorState } from "../../components/error-state";
 import { Section } from "../../components/section";
 import { StatusBadge } from "../../components/status-badge";
-import { type Words, wordsOf } from "../../format/words";
+import { type StatusLabel, statusLabel } from "../../format/status-label";
 import { planName } from "../subscription/plan-name";
 import classes from "./business.module.css";
-import { BUSINESS_STATUSES, MISSING_ITEMS, SUBSCRIPTION_STATES } from "./business-words";
+import { BUSINESS_STATUSES, MISSING_ITEMS, SUBSCRIPTION_STATES } from "./business-labels";
 
-/** What decides about live orders, and what the operator may do about it. */
-export function BusinessStanding({ business }: { business: BusinessDetails }) {
+/** The conditions for live orders, and the operator's actions. */
+export function BusinessStatus({ business }: { business: BusinessDetails }) {
   return (
     <Section
-      title="Standing"
+      title="Status"
       description="Changes take effect within seconds."
       actions={
         <StatusBadge
           pill
           tone={business.unlocked ? "good" : "idle"}
-          label={business.unlocked ? "Live orders are open" : "Live orders are locked"}
+          label={business.unlocked ? "Live orders unlocked" : "Live orders locked"}
         />
       }
       flush
@@ -39,19 +39,19 @@ export function BusinessStanding({ business }: { business: BusinessDetails }) {
   );
 }
 
-/** The changes of one row: what failed at once is shown below it, and what failed after a question in the question. */
+/** The actions of one row. An error appears below the row, or in the confirmation dialog if there was one. */
 function useActs({ id }: Business) {
-  const asked = useChangeBusiness(id);
-  const atOnce = useChangeBusiness(id);
-  const tell = (done: string) => () => notifications.show({ message: done });
+  const confirmed = useChangeBusiness(id);
+  const unconfirmed = useChangeBusiness(id);
+  const notify = (done: string) => () => notifications.show({ message: done });
   return {
-    /** After a question. */
-    act: (body: BusinessChange, done: string) => asked.mutateAsync(body).then(tell(done)),
-    /** At once. */
+    /** After confirmation. */
+    act: (body: BusinessChange, done: string) => confirmed.mutateAsync(body).then(notify(done)),
+    /** Without confirmation. */
     now: (body: BusinessChange, done: string) =>
-      void atOnce.mutateAsync(body).then(tell(done), () => undefined),
-    isPending: atOnce.isPending,
-    error: atOnce.error,
+      void unconfirmed.mutateAsync(body).then(notify(done), () => undefined),
+    isPending: unconfirmed.isPending,
+    error: unconfirmed.error,
   };
 }
 
@@ -59,11 +59,11 @@ function StatusRow({ business }: { business: Business }) {
   const { act, now, isPending, error } = useActs(business);
   const { status, name } = business;
   return (
-    <Row name="Business" {...wordsOf(BUSINESS_STATUSES, status)} error={error}>
+    <Row name="Business" {...statusLabel(BUSINESS_STATUSES, status)} error={error}>
       {status === "active" ? (
         <ConfirmButton
           title={`Suspend ${name}?`}
-          description="Their live orders are refused at once. Orders that are on their way go on, and test mode keeps working."
+          description="New live orders are rejected immediately. Orders in progress continue, and test mode keeps working."
           confirm="Suspend"
           onConfirm={() => act({ status: "suspended" }, `${name} is suspended.`)}
         >
@@ -71,7 +71,7 @@ function StatusRow({ business }: { business: Business }) {
         </ConfirmButton>
       ) : (
         <Button size="xs" loading={isPending} onClick={() => now({ status: "active" }, `${name} is active.`)}>
-          {status === "suspended" ? "Lift the suspension" : "Approve"}
+          {status === "suspended" ? "Lift suspension" : "Approve"}
         </Button>
       )}
     </Row>
@@ -88,12 +88,12 @@ function SubscriptionRow({ business }: { business: Business }) {
       title={isActive ? "End the subscription?" : "Decline the request?"}
       description={
         isActive
-          ? "Live orders are refused at once, until a subscription is active again."
-          : "The business can ask for a plan again."
+          ? "New live orders are rejected immediately, until a subscription is active again."
+          : "The business can request a plan again."
       }
-      confirm={isActive ? "End it" : "Decline"}
+      confirm={isActive ? "End subscription" : "Decline"}
       onConfirm={() =>
-        act({ subscription: "inactive" }, isActive ? "The subscription is ended." : "Declined.")
+        act({ subscription: "inactive" }, isActive ? "Subscription ended." : "Request declined.")
       }
     >
       {isActive ? "End subscription" : "Decline"}
@@ -102,10 +102,10 @@ function SubscriptionRow({ business }: { business: Business }) {
   return (
     <Row
       name="Subscription"
-      {...wordsOf(SUBSCRIPTION_STATES, subscription)}
+      {...statusLabel(SUBSCRIPTION_STATES, subscription)}
       hint={
         requestedPlan
-          ? `${plan && isActive ? `${planName(plan)}; asks` : "Asks"} for ${planName(requestedPlan)}`
+          ? `${plan && isActive ? `${planName(plan)}, requested:` : "Requested:"} ${planName(requestedPlan)}`
           : plan && planName(plan)
       }
       error={error}
@@ -115,7 +115,7 @@ function SubscriptionRow({ business }: { business: Business }) {
           size="xs"
           variant={wanted ? "filled" : "default"}
           loading={isPending}
-          onClick={() => now({ subscription: "active", plan: wanted }, "The subscription is active.")}
+          onClick={() => now({ subscription: "active", plan: wanted }, "Subscription activated.")}
         >
           {wanted ? `Activate ${planName(wanted)}` : "Activate without a plan"}
         </Button>
@@ -138,9 +138,9 @@ function LiveAccessRow({ business }: { business: Business }) {
       {isGranted ? (
         <ConfirmButton
           title="Withdraw live access?"
-          description="Their live orders are refused at once. Orders that are on their way go on."
+          description="New live orders are rejected immediately. Orders in progress continue."
           confirm="Withdraw"
-          onConfirm={() => act({ liveAccess: "inactive" }, "Live access is withdrawn.")}
+          onConfirm={() => act({ liveAccess: "inactive" }, "Live access withdrawn.")}
         >
           Withdraw
         </ConfirmButton>
@@ -148,7 +148,7 @@ function LiveAccessRow({ business }: { business: Business }) {
         <Button
           size="xs"
           loading={isPending}
-          onClick={() => now({ liveAccess: "active" }, "Live access is granted.")}
+          onClick={() => now({ liveAccess: "active" }, "Live access granted.")}
         >
           Grant live access
         </Button>
@@ -157,7 +157,7 @@ function LiveAccessRow({ business }: { business: Business }) {
   );
 }
 
-interface RowProps extends Words {
+interface RowProps extends StatusLabel {
   name: string;
   hint?: ReactNode;
   error: unknown;
@@ -181,7 +181,7 @@ function Row({ name, label, tone, hint, error, children }: RowProps) {
       <Group gap="xs">{children}</Group>
       {error ? (
         <div style={{ flexBasis: "100%" }}>
-          <ErrorState error={error} title="That was not changed" />
+          <ErrorState error={error} title="The change failed" />
         </div>
       ) : null}
     </section>
@@ -191,7 +191,7 @@ function Row({ name, label, tone, hint, error, children }: RowProps) {
 function Missing({ business }: { business: Business }) {
   return (
     <Stack gap={6} className={classes.missing}>
-      <Text fw={500}>What live orders wait for</Text>
+      <Text fw={500}>Missing for live orders</Text>
       <List size="sm" c="dimmed">
         {business.missing.map((code) => (
           <List.Item key={code}>{missingItem(code, business.status)}</List.Item>

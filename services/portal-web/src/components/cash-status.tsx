@@ -1,17 +1,17 @@
 import { Text } from "@mantine/core";
 import type { components } from "../api/schema";
-import { CASH_STATUSES } from "../format/cash-words";
+import { CASH_STATUSES } from "../format/cash-labels";
 import { formatPaise } from "../format/money";
-import { wordsOf } from "../format/words";
+import { statusLabel } from "../format/status-label";
 import { StatusBadge } from "./status-badge";
 
 type Cash = components["schemas"]["CashView"];
 
-/** Where the cash of an order is, and what is wrong with it. */
-export function CashStanding({ cash }: { cash: Cash }) {
+/** The cash status of an order, and its discrepancy. */
+export function CashStatus({ cash }: { cash: Cash }) {
   return (
     <div>
-      <StatusBadge {...wordsOf(CASH_STATUSES, cash.status)} />
+      <StatusBadge {...statusLabel(CASH_STATUSES, cash.status)} />
       {cash.discrepant && (
         <Text size="xs" c="var(--tone-bad)">
           {discrepancy(cash)}
@@ -21,7 +21,7 @@ export function CashStanding({ cash }: { cash: Cash }) {
   );
 }
 
-/** The first step whose amount is unlike what it should be. */
+/** The first step with an unexpected amount. */
 function discrepancy({ expectedPaise, collectedPaise, handedOverPaise, settledPaise }: Cash): string {
   const steps: [name: string, paise: number | null | undefined][] = [
     ["collected", collectedPaise],
@@ -33,5 +33,5 @@ function discrepancy({ expectedPaise, collectedPaise, handedOverPaise, settledPa
     const difference = formatPaise(Math.abs(paise - expectedPaise));
     return `${difference} ${paise < expectedPaise ? "less" : "more"} ${name} than expected`;
   }
-  return "The amounts do not agree";
+  return "The amounts do not match";
 }

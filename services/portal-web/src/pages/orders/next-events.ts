@@ -1,13 +1,13 @@
-// What can be simulated next: the state machine of a delivery as far as buttons need it. The server decides.
+// The events that can be simulated next: the delivery's state machine, for the buttons. The server decides.
 import type { Order, TimelineEntry } from "../../api/orders";
-import type { EventKind } from "../../format/event-words";
+import type { EventKind } from "../../format/event-labels";
 
-/** Whether a driver ever held the parcel; it decides what may follow a failure. */
+/** Whether the parcel was picked up. Only then can a failed delivery be returned. */
 export function wasPickedUp(entries: TimelineEntry[]): boolean {
   return entries.some((entry) => entry.type === "status" && entry.event === "order.picked_up");
 }
 
-export function nextMoves(order: Order, pickedUp: boolean): EventKind[] {
+export function nextEvents(order: Order, pickedUp: boolean): EventKind[] {
   switch (order.status) {
     case "created":
       return ["driver.assigned", "order.failed", "order.cancelled"];
@@ -39,13 +39,13 @@ function nextOfCash(order: Order): EventKind[] {
   }
 }
 
-/** Whether the order can still go on to a delivery, and its cash to a settlement. */
+/** Whether the order can still be delivered, or its cash settled. */
 export function canRunToEnd(order: Order): boolean {
   if (order.status === "delivered") return nextOfCash(order).length > 0;
   return !["failed", "cancelled", "returned"].includes(order.status);
 }
 
-/** Before the pickup, as the integration API has it. */
+/** Only before the pickup, as in the integration API. */
 export function canCancel(order: Order): boolean {
   return order.status === "created" || order.status === "driver_assigned";
 }

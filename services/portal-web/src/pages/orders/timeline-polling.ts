@@ -1,16 +1,16 @@
 import type { TimelineEntry } from "../../api/orders";
 
-const UNDER_WAY_MS = 2_000;
-const QUIET_MS = 30_000;
-/** For so long after a move its webhooks may still be about to appear. */
+const PENDING_POLL_MS = 2_000;
+const IDLE_POLL_MS = 30_000;
+/** Webhooks may appear this long after a status change. */
 const FRESH_MS = 20_000;
 
-/** When to read a timeline again: soon while a webhook is on its way, now and then otherwise. */
-export function timelinePause(entries: TimelineEntry[], now = Date.now()): number {
-  const isUnderWay = entries.some((entry) =>
+/** The polling interval of a timeline: short while webhooks are pending. */
+export function timelinePollMs(entries: TimelineEntry[], now = Date.now()): number {
+  const hasPending = entries.some((entry) =>
     entry.type === "webhook" ? isSoon(entry.nextAttemptAt, entry.state, now) : isFresh(entry.recordedAt, now),
   );
-  return isUnderWay ? UNDER_WAY_MS : QUIET_MS;
+  return hasPending ? PENDING_POLL_MS : IDLE_POLL_MS;
 }
 
 function isSoon(nextAttemptAt: string | null | undefined, state: string, now: number): boolean {

@@ -1,22 +1,22 @@
 import type { Delivery, DeliveryState, Redelivery } from "../../api/webhook-log";
 import type { Endpoint } from "../../api/webhooks";
-import { formatNumber } from "../../format/place";
-import type { Words } from "../../format/words";
+import { formatNumber } from "../../format/region";
+import type { StatusLabel } from "../../format/status-label";
 
-export const ENDPOINT_STATUSES: Record<Endpoint["status"], Words> = {
+export const ENDPOINT_STATUSES: Record<Endpoint["status"], StatusLabel> = {
   active: { label: "Active", tone: "good" },
   failing: { label: "Failing", tone: "bad" },
   paused: { label: "Paused", tone: "warn" },
   disabled: { label: "Disabled", tone: "bad" },
 };
 
-export const CONNECTION_TESTS: Record<Endpoint["connectionTest"], Words> = {
+export const CONNECTION_TESTS: Record<Endpoint["connectionTest"], StatusLabel> = {
   not_tested: { label: "Not tested", tone: "idle" },
   passed: { label: "Passed", tone: "good" },
   failed: { label: "Failed", tone: "bad" },
 };
 
-export const DELIVERY_STATES: Record<DeliveryState, Words> = {
+export const DELIVERY_STATES: Record<DeliveryState, StatusLabel> = {
   pending: { label: "Pending", tone: "info" },
   succeeded: { label: "Succeeded", tone: "good" },
   failed: { label: "Failed", tone: "bad" },
@@ -24,17 +24,17 @@ export const DELIVERY_STATES: Record<DeliveryState, Words> = {
   parked: { label: "Parked", tone: "warn" },
 };
 
-/** A delivery that has failed already, and will be tried again, needs a look. */
-export function deliveryWords(delivery: Delivery): Words {
+/** A pending delivery with a failed attempt is shown as “Retrying”. */
+export function deliveryLabel(delivery: Delivery): StatusLabel {
   if (delivery.status === "pending" && delivery.attempts > 0) return { label: "Retrying", tone: "warn" };
   return DELIVERY_STATES[delivery.status];
 }
 
 export const REDELIVERIES: Record<Redelivery, string> = {
-  queued: "It is in line, and goes out in a moment.",
-  brought_forward: "It was waiting for its next attempt, which is made now.",
-  under_way: "It is being sent at this moment anyway.",
-  waits_its_turn: "An earlier event of its order goes out first; this one follows by itself.",
+  queued: "Queued. It is sent in a moment.",
+  brought_forward: "The next attempt is made now.",
+  under_way: "It is already being sent.",
+  waits_its_turn: "An earlier event of its order is sent first. This one follows automatically.",
 };
 
 export function plural(count: number, one: string, many = `${one}s`): string {

@@ -1,4 +1,4 @@
-// The parts of a page that wait for something, and the services behind them, as a user knows them.
+// The names of queries and services for users.
 
 const PARTS: Record<string, string> = {
   "api-keys": "API keys",
@@ -7,7 +7,7 @@ const PARTS: Record<string, string> = {
   invitations: "invitations",
   orders: "orders",
   "pickup-profile": "pickup profile",
-  sessions: "log-ins",
+  sessions: "sessions",
   session: "account",
   status: "status",
   subscription: "subscription",
@@ -20,8 +20,8 @@ const PARTS: Record<string, string> = {
   discrepancies: "cash on delivery",
 };
 
-/** What a query's key stands for; the console's keys name that second. */
-export function partName(queryKey: readonly unknown[]): string {
+/** The name of a query for users. Query keys of the operator console have it in second place. */
+export function queryName(queryKey: readonly unknown[]): string {
   const [first, second] = queryKey.map(String);
   return PARTS[(first === "operator" ? second : first) ?? ""] ?? "rest of the page";
 }
@@ -37,8 +37,8 @@ export function serviceName(service: string): string {
   return SERVICES[service] ?? service;
 }
 
-/** `a, b and c`, each once. */
-export function listed(words: string[]): string {
+/** `a, b and c`, without duplicates. */
+export function joinList(words: string[]): string {
   const each = [...new Set(words)];
   const last = each.pop() ?? "";
   return each.length === 0 ? last : `${each.join(", ")} and ${last}`;

@@ -1,14 +1,14 @@
-// What the audit log's entries say, in words. Amounts are rupees, states are named, and ids that lead nowhere are left out.
+// Texts of audit log entries: amounts in rupees, states by their labels, no ids that users cannot look up.
 import type { AuditEntry } from "../../api/types";
 import { ROLE_LABELS } from "../../app/session";
 import { formatPaise } from "../../format/money";
-import { sentence } from "../../format/order-words";
+import { sentence } from "../../format/order-labels";
 import { planName } from "../subscription/plan-name";
 import { actionLabel } from "./audit-actions";
 
 type Details = Record<string, unknown>;
 
-/** What was done: “Business suspended”. */
+/** The title of an entry: “Business suspended”. */
 export function entryTitle({ action, details }: AuditEntry): string {
   const changes = action === "business.changed" ? businessChanges(details as Details) : [];
   if (changes.length === 0) return actionLabel(action);
@@ -26,51 +26,51 @@ function businessChanges(details: Details): string[] {
   return Object.entries(details).flatMap(([name, value]) => BUSINESS_CHANGES[name]?.[String(value)] ?? []);
 }
 
-/** What else there is to say, line by line. */
+/** The details of an entry, line by line. */
 export function entryLines({ action, details }: AuditEntry): string[] {
   const given = { ...(details as Details) };
-  const said: string[] = [];
-  if (action === "business.changed") dropTold(given);
+  const lines: string[] = [];
+  if (action === "business.changed") dropTitleDetails(given);
   if (given.from && given.to) {
-    said.push(`From ${roleName(given.from)} to ${roleName(given.to)}`);
+    lines.push(`From ${roleName(given.from)} to ${roleName(given.to)}`);
     given.from = given.to = null;
   }
   for (const [name, value] of Object.entries(given)) {
-    if (value === null || value === undefined || UNTOLD.includes(name)) continue;
-    said.push(LINES[name]?.(value) ?? plain(name, value));
+    if (value === null || value === undefined || HIDDEN_IDS.includes(name)) continue;
+    lines.push(LINES[name]?.(value) ?? plain(name, value));
   }
-  return said;
+  return lines;
 }
 
-/** Takes away what the title says already. */
-function dropTold(details: Details) {
+/** Removes details that the title contains. */
+function dropTitleDetails(details: Details) {
   for (const [name, words] of Object.entries(BUSINESS_CHANGES)) {
     if (words[String(details[name])]) delete details[name];
   }
 }
 
-/** Ids of what the entry is about anyway, or of what nobody can look up. */
-const UNTOLD = ["endpointId", "invitationId"];
+/** Ids that repeat the entry's target, or that users cannot look up. */
+const HIDDEN_IDS = ["endpointId", "invitationId"];
 
 const LINES: Record<string, (value: unknown) => string> = {
   amountPaise: (value) => formatPaise(Number(value)),
   thresholdPaise: (value) =>
-    Number(value) === 0 ? "The warning is off" : `Warns below ${formatPaise(Number(value))}`,
+    Number(value) === 0 ? "Warning off" : `Warns below ${formatPaise(Number(value))}`,
   status: (value) => PAYMENTS[String(value)] ?? plain("status", value),
-  replaces: () => "Replaces the former key of this name",
+  replaces: () => "Replaces the previous key with this name",
   mode: (value) => (value === "live" ? "Live mode" : "Test mode"),
   name: (value) => `Name: ${value}`,
   role: (value) => roleName(value),
-  sessions: (value) => (Number(value) === 1 ? "1 log-in ended" : `${value} log-ins ended`),
+  sessions: (value) => (Number(value) === 1 ? "1 session ended" : `${value} sessions ended`),
   plan: (value) => planName(String(value)),
   fields: (value) => (Array.isArray(value) ? fieldNames(value) : plain("fields", value)),
-  succeeded: (value) => (value ? "The endpoint received it" : "The endpoint did not receive it"),
+  succeeded: (value) => (value ? "Test event received" : "Test event not received"),
 };
 
 const PAYMENTS: Record<string, string> = {
   succeeded: "Paid",
-  pending: "Not paid yet",
-  failed: "Not paid",
+  pending: "Payment pending",
+  failed: "Payment failed",
 };
 
 const FIELDS: Record<string, string> = {
@@ -78,7 +78,7 @@ const FIELDS: Record<string, string> = {
   events: "events",
   modes: "modes",
   status: "status",
-  maxPerSecond: "most webhooks per second",
+  maxPerSecond: "maximum webhooks per second",
 };
 
 function fieldNames(fields: unknown[]): string {
@@ -89,7 +89,7 @@ function roleName(role: unknown): string {
   return ROLE_LABELS[role as keyof typeof ROLE_LABELS] ?? sentence(String(role));
 }
 
-/** What has no words of its own yet: `newThing: a_value` as `New thing: a value`. */
+/** Fallback for unknown details: `newThing: a_value` as `New thing: a value`. */
 function plain(name: string, value: unknown): string {
   if (name.endsWith("Paise") && typeof value === "number") {
     return `${sentence(words(name.slice(0, -"Paise".length)))}: ${formatPaise(value)}`;

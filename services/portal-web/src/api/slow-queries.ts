@@ -1,12 +1,12 @@
 import { type Query, type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 
-/** How long something is waited for before that is said. */
+/** A fetch that takes longer is reported to the user. */
 const SLOW_MS = 3_000;
-const LOOK_MS = 500;
+const CHECK_MS = 500;
 
-/** What this page waits for longer than usual, having nothing to show in its place. */
-export function useSlowReads(): Query[] {
+/** The page's slow queries that have no data to show yet. */
+export function useSlowQueries(): Query[] {
   const client = useQueryClient();
   const [slow, setSlow] = useState<Query[]>([]);
   useEffect(() => {
@@ -17,7 +17,7 @@ export function useSlowReads(): Query[] {
       since = new Map(waiting.map((query) => [query, since.get(query) ?? now]));
       const found = waiting.filter((query) => now - (since.get(query) ?? now) >= SLOW_MS);
       setSlow((known) => (isSame(known, found) ? known : found));
-    }, LOOK_MS);
+    }, CHECK_MS);
     return () => window.clearInterval(timer);
   }, [client]);
   return slow;
@@ -31,8 +31,8 @@ function isSame(some: Query[], others: Query[]): boolean {
   return some.length === others.length && some.every((query, index) => query === others[index]);
 }
 
-/** Gives up what is on its way, and asks anew. */
-export async function readAnew(client: QueryClient, queries: Query[]) {
+/** Cancels the running fetches and starts them again. */
+export async function restartQueries(client: QueryClient, queries: Query[]) {
   await Promise.all(
     queries.map(async ({ queryKey }) => {
       await client.cancelQueries({ queryKey, exact: true });

@@ -1,19 +1,19 @@
-/** What the tabs of one browser say to each other under one name. One of them leads; when it leaves, another does. */
-export class TabLine<Word> {
+/** A message channel between the tabs of one browser, with one leader. When the leader closes, another tab takes over. */
+export class TabChannel<Message> {
   readonly #channel: BroadcastChannel | null = null;
   readonly #left = new AbortController();
   #resign: () => void = () => undefined;
 
-  /** `onLead` is called when it is this tab's turn to lead: at once, where tabs cannot know of each other. */
-  constructor(name: string, onWord: (word: Word) => void, onLead: () => void) {
-    // Browsers have locks only where the connection is secure.
+  /** Calls `onLead` when this tab becomes the leader; immediately in browsers without locks. */
+  constructor(name: string, onMessage: (message: Message) => void, onLead: () => void) {
+    // Browsers offer locks only in secure contexts.
     if (!("locks" in navigator) || !("BroadcastChannel" in window)) {
-      // Not before the line is there.
+      // Only after the constructor has returned.
       queueMicrotask(() => this.#left.signal.aborted || onLead());
       return;
     }
     this.#channel = new BroadcastChannel(name);
-    this.#channel.onmessage = ({ data }: MessageEvent<Word>) => onWord(data);
+    this.#channel.onmessage = ({ data }: MessageEvent<Message>) => onMessage(data);
     const lead = () => {
       if (this.#left.signal.aborted) return;
       onLead();
@@ -21,13 +21,13 @@ export class TabLine<Word> {
         this.#resign = resolve;
       });
     };
-    // It rejects when this tab leaves before its turn.
+    // Rejects if this tab closes before it leads.
     navigator.locks.request(name, { signal: this.#left.signal }, lead).catch(() => undefined);
   }
 
-  /** To every other tab. */
-  say(word: Word) {
-    this.#channel?.postMessage(word);
+  /** Sends to all other tabs. */
+  send(message: Message) {
+    this.#channel?.postMessage(message);
   }
 
   leave() {

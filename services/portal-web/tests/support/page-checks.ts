@@ -2,25 +2,25 @@ import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { until } from "./until";
 
-/** All that a change of the colours alone can break. */
+/** The rules that only a colour change can break. */
 export const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 
-/** A script that does nothing. */
+/** A script without effect. */
 const NOTHING = "0";
 
 /**
- * The serious findings of axe, each as rule, impact and elements. `within` limits them to a part of the page, `rules` to
- * some rules; `without` leaves rules out.
+ * The serious findings of axe, each with rule, impact and elements. `within` limits the check to a part of the page,
+ * `rules` to some rules; `without` excludes rules.
  */
 export async function seriousFindings(
   page: Page,
   only: { within?: string; rules?: string[]; without?: string[] } = {},
 ): Promise<string[]> {
-  // A page that has axe already, as when a dialog has opened in it, need not read its half megabyte again.
+  // A page that already has axe, for example before its dialog opened, does not load it again.
   const hasAxe = await page.evaluate(() => "axe" in window);
-  // Its other mode opens a page of its own each time, for frames from elsewhere: there are none.
+  // The default mode opens a separate page for cross-origin frames, which the portal does not have.
   const axe = new AxeBuilder(hasAxe ? { page, axeSource: NOTHING } : { page }).setLegacyMode();
-  // What is in order need not be described.
+  // Passed rules need no description.
   axe.options({ resultTypes: ["violations"] });
   if (only.within) axe.include(only.within);
   if (only.rules) axe.withRules(only.rules);
@@ -34,12 +34,12 @@ export async function seriousFindings(
     );
 }
 
-/** By how many pixels the page is wider than its window. */
+/** The number of pixels by which the page is wider than its window. */
 export function overhang(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 }
 
-/** Nothing is on its way, nothing fades in any more: colours are what they are meant to be. */
+/** Waits until nothing loads or fades, so that the colours are final. */
 export async function settled(page: Page): Promise<void> {
   await until("the page has settled", () =>
     page.evaluate(async () => {
@@ -56,14 +56,14 @@ export async function settled(page: Page): Promise<void> {
   );
 }
 
-/** By day or by night, as the system says. */
-export async function light(page: Page, colorScheme: "light" | "dark"): Promise<void> {
+/** Switches the system's colour scheme. */
+export async function setColorScheme(page: Page, colorScheme: "light" | "dark"): Promise<void> {
   await page.emulateMedia({ colorScheme });
   await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
   await settled(page);
 }
 
-/** Sums the layout shifts of what is loaded from now on, as browsers count them: without what follows an input. */
+/** Sums the layout shifts of pages loaded from now on, as browsers count them: without shifts after an input. */
 export async function watchShifts(page: Page): Promise<() => Promise<number>> {
   await page.addInitScript(() => {
     const counted = window as unknown as { shifted: number };
@@ -77,7 +77,7 @@ export async function watchShifts(page: Page): Promise<() => Promise<number>> {
   return () => page.evaluate(() => (window as unknown as { shifted: number }).shifted);
 }
 
-/** Goes on by the Tab key until this is in focus, as somebody without a pointer does. */
+/** Presses Tab until this element has the focus. */
 export async function tabTo(
   page: Page,
   role: "link" | "button" | "textbox" | "menuitem",
@@ -90,7 +90,7 @@ export async function tabTo(
     if (there) return;
     await page.keyboard.press("Tab");
   }
-  throw new Error(`${role} “${name}” is not reached by ${TABS_MAX} presses of Tab`);
+  throw new Error(`${role} “${name}” is not reached after ${TABS_MAX} presses of Tab`);
 }
 
 const TABS_MAX = 60;

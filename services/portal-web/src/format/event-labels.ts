@@ -1,20 +1,20 @@
-// The kinds of event in words, in the order in which a delivery goes through them.
+// Labels of event kinds, in the order of a delivery.
 import type { components } from "../api/schema";
 
 export type EventKind = components["schemas"]["EventKind"];
 
-export interface EventWords {
+export interface EventLabel {
   kind: EventKind;
   label: string;
-  /** Part of what a new endpoint is subscribed to. */
+  /** Whether a new endpoint subscribes to it by default. */
   isDefault: boolean;
 }
 
-/** What an endpoint can subscribe to. */
-export const SUBSCRIBABLE: EventWords[] = [
+/** The events that an endpoint can subscribe to. */
+export const SUBSCRIBABLE: EventLabel[] = [
   { kind: "order.created", label: "Order created", isDefault: true },
   { kind: "driver.assigned", label: "Driver assigned", isDefault: true },
-  { kind: "driver.unassigned", label: "Driver dropped out", isDefault: false },
+  { kind: "driver.unassigned", label: "Driver unassigned", isDefault: false },
   { kind: "order.picked_up", label: "Picked up", isDefault: true },
   { kind: "order.out_for_delivery", label: "Out for delivery", isDefault: true },
   { kind: "order.delivered", label: "Delivered", isDefault: true },
@@ -29,7 +29,7 @@ export const SUBSCRIBABLE: EventWords[] = [
 
 export const DEFAULT_EVENTS: EventKind[] = SUBSCRIBABLE.filter((one) => one.isDefault).map((one) => one.kind);
 
-/** All that stands in a log: what is subscribed to, and tests. */
+/** The events in a delivery log: subscribed events and test events. */
 export const LOGGED: EventKind[] = [...SUBSCRIBABLE.map((one) => one.kind), "webhook.test"];
 
 export function eventLabel(kind: EventKind): string {
