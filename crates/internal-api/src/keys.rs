@@ -15,24 +15,25 @@ pub struct VerifyKey {
     pub key: String,
 }
 
-/// `verdict` is absent for a key that is unknown, revoked or expired; which of these is nobody's business.
+/// The result of a verification. `key` is absent for an unknown, revoked or expired key; the caller learns no more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct KeyVerdict {
-    pub verdict: Option<GoodKey>,
+pub struct KeyVerification {
+    #[serde(rename = "verdict")]
+    pub key: Option<AuthenticatedKey>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct GoodKey {
+pub struct AuthenticatedKey {
     pub key_id: ApiKeyId,
     pub business_id: BusinessId,
     pub mode: Mode,
-    /// When the key stops working by itself (a rotated key in its grace).
+    /// When the key expires: a rotated key in its grace period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<DateTime<Utc>>,
 }
 
-/// A key as it may be listed: never the key itself (`spec.md` §2.4).
+/// An API key in a list, without its secret (SPECIFICATION §2.4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKeyView {
@@ -44,11 +45,11 @@ pub struct ApiKeyView {
     pub created_at: DateTime<Utc>,
     pub last_used_at: Option<DateTime<Utc>>,
     pub revoked_at: Option<DateTime<Utc>>,
-    /// The end of a rotated key's grace.
+    /// The end of a rotated key's grace period.
     pub expires_at: Option<DateTime<Utc>>,
 }
 
-/// The one answer that carries the key.
+/// The only response that contains the key itself.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreatedApiKey {
@@ -57,7 +58,7 @@ pub struct CreatedApiKey {
     pub key: String,
 }
 
-/// `GET /internal/businesses/{id}/api-keys/summary`: whether a working key of each mode exists.
+/// `GET /internal/businesses/{id}/api-keys/summary`: whether the business has a working key of each mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiKeySummary {
     pub test: bool,
@@ -70,12 +71,12 @@ pub struct KeysClient(pub Peer);
 
 impl KeysClient {
     /// `POST /internal/api-keys/verify`
-    pub async fn verify(&self, key: &str) -> Result<KeyVerdict, CallError> {
+    pub async fn verify(&self, key: &str) -> Result<KeyVerification, CallError> {
         self.0.send(Method::POST, &["api-keys", "verify"], &VerifyKey { key: key.to_owned() }).await
     }
 
-    /// `GET /internal/businesses`: those that have a key which was not revoked, in the order of their ids; the page begins
-    /// behind an id, whether or not it is there
+    /// `GET /internal/businesses`: businesses with a key that is not revoked, sorted by id. The page starts after an
+    /// id, which need not exist
     pub async fn businesses(&self, page: &PageQuery) -> Result<Page<BusinessId>, CallError> {
         self.0.get_with(&["businesses"], page).await
     }
@@ -90,7 +91,7 @@ impl KeysClient {
         self.0.get_with(&["businesses", &business.to_string(), "api-keys"], page).await
     }
 
-    /// `GET /internal/businesses/{id}/api-keys/{key}`, also one that works no longer
+    /// `GET /internal/businesses/{id}/api-keys/{key}`, including revoked and expired keys
     pub async fn read(&self, business: BusinessId, key: &str) -> Result<ApiKeyView, CallError> {
         self.0.get(&["businesses", &business.to_string(), "api-keys", key]).await
     }
@@ -100,7 +101,7 @@ impl KeysClient {
         self.0.get(&["businesses", &business.to_string(), "api-keys", "summary"]).await
     }
 
-    /// `POST /internal/businesses/{id}/api-keys/{key}/revoke`; repeated: the same answer
+    /// `POST /internal/businesses/{id}/api-keys/{key}/revoke`; a repeated call returns the same response
     pub async fn revoke(&self, business: BusinessId, key: &str) -> Result<ApiKeyView, CallError> {
         let path = ["businesses", &business.to_string(), "api-keys", key, "revoke"];
         self.0.send(Method::POST, &path, &Value::Null).await

@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use internal_api::keys::{GoodKey, KeyVerdict};
+use internal_api::keys::{AuthenticatedKey, KeyVerification};
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
 use super::errors::from_store;
@@ -25,13 +25,13 @@ pub(super) async fn verify(app: Data<App>, body: JsonBody) -> Result<HttpRespons
     let key = commands::verify(&app, &read(&body)?).await.map_err(from_store)?;
     let outcome = if key.is_some() { GOOD } else { BAD };
     metrics::counter!("api_key_verifications_total", "outcome" => outcome).increment(1);
-    let verdict = key.map(|Key { id, business_id, mode, expires_at, .. }| GoodKey {
+    let verdict = key.map(|Key { id, business_id, mode, expires_at, .. }| AuthenticatedKey {
         key_id: id,
         business_id,
         mode,
         expires_at,
     });
-    Ok(HttpResponse::Ok().json(KeyVerdict { verdict }))
+    Ok(HttpResponse::Ok().json(KeyVerification { key: verdict }))
 }
 
 /// Any text may be asked about, however long or strange: the verdict on it is then negative. So no rule for texts here.

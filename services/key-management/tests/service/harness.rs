@@ -8,7 +8,7 @@ use diesel_async::{AsyncConnection, AsyncPgConnection};
 use domain::{ApiKeyId, BusinessId, Clock, Entropy, KeySegment, Mode};
 use events::{Body, Envelope, binding};
 use internal_api::PageQuery;
-use internal_api::keys::{ApiKeyView, CreatedApiKey, GoodKey, KeysClient};
+use internal_api::keys::{ApiKeyView, AuthenticatedKey, CreatedApiKey, KeysClient};
 use key_management::{Keys, Settings};
 use messaging::{Broker, Handler, Queue, Rejection};
 use serde_json::json;
@@ -76,8 +76,8 @@ impl Harness {
         self.keys.revoke(self.business, &key.view.id.to_string()).await.expect("a revoked key")
     }
 
-    pub(crate) async fn verdict(&self, key: &str) -> Option<GoodKey> {
-        self.keys.verify(key).await.expect("a verdict").verdict
+    pub(crate) async fn verdict(&self, key: &str) -> Option<AuthenticatedKey> {
+        self.keys.verify(key).await.expect("a verdict").key
     }
 
     /// All keys of the business, newest first.

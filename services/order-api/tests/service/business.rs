@@ -4,7 +4,7 @@ use anyhow::Context;
 use demo::clients::{Fleet, Integration};
 use domain::{ApiKey, ApiKeyId, BusinessId, GoLiveItem, KeySegment, Mode};
 use events::Body;
-use internal_api::keys::GoodKey;
+use internal_api::keys::AuthenticatedKey;
 use internal_api::ordering::PickupProfile;
 use reference_shop::NewOrder;
 
@@ -47,7 +47,7 @@ impl OrderApi {
         let segment = KeySegment::new(&self.settings.brand.key_segment).unwrap();
         let key = ApiKey::generate(mode, &segment, &self.entropy);
         let key_id = ApiKeyId::generate(&self.clock, &self.entropy);
-        self.peers.know_key(key.expose(), GoodKey { key_id, business_id, mode, expires_at: None });
+        self.peers.know_key(key.expose(), AuthenticatedKey { key_id, business_id, mode, expires_at: None });
         key.expose().to_owned()
     }
 

@@ -17,7 +17,7 @@ const FEE: i64 = 4_900;
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_erasure_of_a_placed_order_is_announced() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
-    let heard = service.listen().await;
+    let received = service.listen().await;
     let business = service.business(0);
     let live = business.live()?;
     let order = smallest_order("refused");
@@ -37,8 +37,8 @@ async fn only_the_erasure_of_a_placed_order_is_announced() -> anyhow::Result<()>
         service.count("orders WHERE personal_data_erased_at IS NOT NULL").await == 2
     })
     .await;
-    until("an erasure is announced", async || heard.erased().contains(&placed)).await;
-    assert_eq!(heard.erased(), [placed]);
+    until("an erasure is announced", async || received.erased().contains(&placed)).await;
+    assert_eq!(received.erased(), [placed]);
 
     service.peers.set_balance(business.id, FEE);
     let taken_over = text(&live.create("refused", &order).await?.expect(201)?, "id");

@@ -14,21 +14,21 @@ use url::Url;
 use crate::business::Business;
 use test_kit::smallest_order;
 
+use crate::events::Received;
 use crate::harness::{OrderApi, text};
-use crate::news::Heard;
 
 const AT: &str = "2026-01-31T09:30:00Z";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fleet_reports() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
-    let heard = service.listen().await;
+    let received = service.listen().await;
     let business = service.business(1_000_000);
     every_fault_of_a_report_is_named(&business).await?;
     refusals_say_why_and_are_not_remembered(&business).await?;
     times_may_come_out_of_order(&business).await?;
     a_report_from_before_its_order_is_recorded_with_a_warning(&business).await?;
-    cash_that_does_not_add_up_is_shown(&service, &business, &heard).await
+    cash_that_does_not_add_up_is_shown(&service, &business, &received).await
 }
 
 fn report(event_id: &str, event: &str) -> Value {
@@ -196,7 +196,7 @@ async fn a_report_from_before_its_order_is_recorded_with_a_warning(
 async fn cash_that_does_not_add_up_is_shown(
     service: &OrderApi,
     business: &Business,
-    heard: &Heard,
+    received: &Received,
 ) -> anyhow::Result<()> {
     let internal = Url::parse(&format!("http://{}/", service.internal))?;
     let token = &service.settings.internal.token;
@@ -226,7 +226,7 @@ async fn cash_that_does_not_add_up_is_shown(
         let shown_to_portal = portal.get(business.id, &order).await?.cod_discrepancy_paise;
         assert_eq!(shown_to_portal, shown.map(Paise::new), "{reference}");
         // Each amount is announced as it was reported.
-        let announced = heard.of(reference, 8).await;
+        let announced = received.of(reference, 8).await;
         let told: Vec<_> = announced[5..].iter().map(|event| json!(event.data.cod_amount_paise)).collect();
         assert_eq!(told, amounts, "{reference}");
     }

@@ -9,7 +9,7 @@ use actix_web::web::{Data, Json, Path, get, post, put, resource, scope};
 use actix_web::{App, HttpResponse, HttpServer};
 use domain::{BusinessId, Clock, Entropy, GoLiveItem, OrderId, Paise, TransferId};
 use internal_api::Page;
-use internal_api::keys::{GoodKey, KeyVerdict, VerifyKey};
+use internal_api::keys::{AuthenticatedKey, KeyVerification, VerifyKey};
 use internal_api::ordering::{OrderingContext, PickupProfile};
 use internal_api::wallet::{DebitAnswer, DebitOutcome, DebitRequest, EntryView};
 use internal_api::webhooks::OrderDeliveryView;
@@ -18,7 +18,7 @@ use tokio::sync::watch;
 
 /// What the fakes know, by what they are asked with.
 struct Known {
-    keys: HashMap<String, GoodKey>,
+    keys: HashMap<String, AuthenticatedKey>,
     /// What was looked up, good or bad.
     looked_up: Vec<String>,
     ordering: HashMap<BusinessId, OrderingContext>,
@@ -112,12 +112,12 @@ impl Peers {
         self.shared.known.lock().unwrap()
     }
 
-    pub(crate) fn know_key(&self, text: &str, key: GoodKey) {
+    pub(crate) fn know_key(&self, text: &str, key: AuthenticatedKey) {
         self.known().keys.insert(text.to_owned(), key);
     }
 
     /// key-management knows the key no longer. Gives what it knew.
-    pub(crate) fn forget_key(&self, text: &str) -> GoodKey {
+    pub(crate) fn forget_key(&self, text: &str) -> AuthenticatedKey {
         self.known().keys.remove(text).expect("a known key")
     }
 
@@ -221,10 +221,10 @@ impl Known {
     }
 }
 
-async fn verify(shared: Data<Shared>, asked: Json<VerifyKey>) -> Json<KeyVerdict> {
+async fn verify(shared: Data<Shared>, asked: Json<VerifyKey>) -> Json<KeyVerification> {
     let mut known = shared.known.lock().unwrap();
     known.looked_up.push(asked.key.clone());
-    Json(KeyVerdict { verdict: known.keys.get(&asked.key).cloned() })
+    Json(KeyVerification { key: known.keys.get(&asked.key).cloned() })
 }
 
 async fn ordering(shared: Data<Shared>, business: Path<BusinessId>) -> HttpResponse {
