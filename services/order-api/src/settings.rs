@@ -17,7 +17,7 @@ use crate::rate_limits::KeyRate;
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct OrderApiSettings {
-    /// Where this runs. `production` refuses published default secrets and other settings for local use only.
+    /// Where this runs. `production` refuses all published default secrets and everything that is for local use only.
     #[serde(default)]
     pub environment: Environment,
     pub database: Database,
@@ -78,12 +78,12 @@ pub struct Limits {
     pub burst: Option<NonZeroU32>,
     /// Whether tracking and failed authentications are limited per client address.
     pub per_address: bool,
-    /// Failed authentications of one client address at once, at one instance; one more per second afterwards. Valid keys and
-    /// tokens are still served.
+    /// How many invalid keys or tokens a client address may send to one instance at once; one more is allowed each second.
+    /// Valid ones are always accepted.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub failed_authentications: NonZeroU32,
-    /// Trusted proxies, as comma-separated networks or addresses (`10.0.0.0/8,192.0.2.7`). The client address is the last
-    /// one in their `X-Forwarded-For` that is not a trusted proxy.
+    /// The reverse proxies, as networks or addresses separated by commas (`10.0.0.0/8,192.0.2.7`). `X-Forwarded-For` is
+    /// trusted only from them: it is read from its end up to the first address that is not a proxy.
     pub trusted_proxies: TrustedProxies,
 }
 
@@ -116,8 +116,8 @@ impl Default for Limits {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct PersonalData {
-    /// Days after its last change after which the personal data of a completed order, or of a test order in any state, is
-    /// erased. 0 disables automatic erasure.
+    /// Days after its last change after which the personal data of a completed order, or of a test order in any state,
+    /// is erased. 0 disables automatic erasure.
     #[schemars(range(min = 0, max = 3_650))]
     pub retention_days: u32,
     /// Seconds between two runs of automatic erasure at one instance.

@@ -1,5 +1,5 @@
-//! `order-api erase-personal-data --business <id> | --order <id> | --before <date or time>`: erases while the service may be
-//! running, with its settings, and prints the result. An interrupted run keeps its progress; run it again.
+//! `order-api erase-personal-data --business <id> | --order <id> | --before <date or time>`: erases while the service
+//! may be running, with its settings, and prints the result. An interrupted run keeps its progress; run it again.
 
 use std::io::Write;
 use std::process::ExitCode;

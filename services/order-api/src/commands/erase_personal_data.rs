@@ -1,5 +1,5 @@
-//! Erases the personal data of orders. The erasure and the event that makes other services erase it too commit together,
-//! for a batch of orders at a time.
+//! Erases the personal data of orders. The erasure and the event that makes other services erase it too commit
+//! together, for a batch of orders at a time.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;

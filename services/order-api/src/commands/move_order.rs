@@ -1,5 +1,5 @@
-//! Changes the delivery state of an order. All commands that do so use this function, so that the new state, the timeline
-//! and the outbox change together.
+//! Changes the delivery state of an order. All commands that do so use this function, so that the new state, the
+//! timeline and the outbox change together.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
@@ -45,8 +45,8 @@ pub(super) async fn move_order(
     Ok(order)
 }
 
-/// The timeline is sorted by time, so the times of an order's changes increase with its sequence, even when the clock of
-/// another replica is ahead.
+/// The timeline is sorted by time, so the times of an order's changes increase with its sequence, even when the clock
+/// of another replica is ahead.
 fn later_than(last: DateTime<Utc>, now: DateTime<Utc>) -> DateTime<Utc> {
     now.max(last + TimeDelta::microseconds(1))
 }

@@ -1,5 +1,5 @@
-//! Recovers orders that a crash left before the end of their payment. Voiding the debit decides the end: if it was posted,
-//! the order is placed; otherwise it can never be posted, and the order is released.
+//! Recovers orders that a crash left before the end of their payment. Voiding the debit decides the end: if it was
+//! posted, the order is placed; otherwise it can never be posted, and the order is released.
 
 use std::collections::HashSet;
 
@@ -19,8 +19,8 @@ use crate::store::existing_orders;
 /// Longer than the deadline of any request, so that recovery does not void an active payment.
 const ABANDONED_AFTER: TimeDelta = TimeDelta::seconds(6);
 const BATCH: i64 = 100;
-/// When the wallet answers for none of this many businesses, it counts as unreachable. With fewer, the failure may concern
-/// only these businesses.
+/// When the wallet answers for none of this many businesses, it counts as unreachable. With fewer, the failure may
+/// concern only these businesses.
 const UNANSWERED_MAX: usize = 3;
 
 #[derive(Debug, thiserror::Error)]

@@ -52,8 +52,8 @@ pub(super) async fn debit(
     Ok(settle(state, order, &answer).await?)
 }
 
-/// Voids this attempt and settles the order. Afterwards the order is either placed (the debit had posted) or can never be
-/// charged for this attempt.
+/// Voids this attempt and settles the order. Afterwards the order is either placed (the debit had posted) or can never
+/// be charged for this attempt.
 pub(super) async fn void(
     state: &State,
     order: &ExistingOrder,

@@ -1,5 +1,5 @@
-//! Simulates the delivery of a test order, one event at a time or automatically (see [`super::advance_simulations`]): the
-//! same state machine and real signed webhooks, without a driver.
+//! Simulates the delivery of a test order, one event at a time or automatically (see [`super::advance_simulations`]):
+//! the same state machine and real signed webhooks, without a driver.
 
 use domain::{BusinessId, DeliveryState, EventKind, Mode, OrderId};
 use events::{Driver, ProgressData};

@@ -7,8 +7,8 @@ use super::{Order, OrderDraft};
 /// In one error.
 const MAX: usize = 20;
 
-/// Dotted paths of the fields that differ. `draft` is the request before the pickup profile completes it. Not compared: a
-/// pickup that the profile completed, and unknown fields. Of an erased order only the reference is compared.
+/// Dotted paths of the fields that differ. `draft` is the request before the pickup profile completes it. Not compared:
+/// a pickup that the profile completed, and unknown fields. Of an erased order only the reference is compared.
 pub fn differences(draft: &OrderDraft, order: &Order) -> Vec<String> {
     let mut found = Vec::new();
     if draft.order_reference != order.order_reference {

@@ -1,5 +1,5 @@
-//! Removes personal data from the details of an order. The fields to keep are listed, so a new field is erased unless it
-//! is added here.
+//! Removes personal data from the details of an order. The fields to keep are listed, so a new field is erased unless
+//! it is added here.
 
 use serde_json::{Map, Value};
 
@@ -18,8 +18,8 @@ const KEPT: [&str; 11] = [
     "package.items.pricePaise",
 ];
 
-/// A PIN code explains the fee and identifies no one: tens of thousands of people share it. City and state follow from it,
-/// and are free text.
+/// A PIN code explains the fee and identifies no one: tens of thousands of people share it. City and state follow from
+/// it, and are free text.
 const AREAS: [&str; 2] = ["delivery.pincode", "pickup.pincode"];
 
 /// The same shape, with null in place of personal data.

@@ -1,5 +1,5 @@
-//! The retries that a business should test before it goes live (SPECIFICATION §3.2): of a request that succeeded, and of
-//! one that failed. A retry with a Test key is the proof.
+//! The retries that a business should test before it goes live (SPECIFICATION §3.2): of a request that succeeded, and
+//! of one that failed. A retry with a Test key is the proof.
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, OrderId, RequestId};

@@ -1,10 +1,10 @@
 //! The timeline of an order: its status changes, its entries in the wallet, and its webhooks.
 //!
-//! Entries are sorted by the time at which they were recorded, then by id. An entry keeps its position: a webhook has the
-//! time of its creation, and its outcome changes in place. So pages stay stable while entries are added.
+//! Entries are sorted by the time at which they were recorded, then by id. An entry keeps its position: a webhook has
+//! the time of its creation, and its outcome changes in place. So pages stay stable while entries are added.
 //!
-//! Status changes are always complete. When the wallet or the webhook-dispatcher does not answer in time, the timeline lacks
-//! its entries and names it in `incomplete`: an outage of a peer must not hide the parcel.
+//! Status changes are always complete. When the wallet or the webhook-dispatcher does not answer in time, the timeline
+//! lacks its entries and names it in `incomplete`: an outage of a peer must not hide the parcel.
 
 use std::future::Future;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! The integration API is for backends (SPECIFICATION §1.7, §5.2): a call from a web page shows its API key to everyone.
+//! The integration API is for backends (SPECIFICATION §1.7, §5.2): a call from a web page shows its API key to
+//! everyone.
 
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -12,8 +13,8 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const SEC_FETCH_USER: HeaderName = HeaderName::from_static("sec-fetch-user");
 
-/// Middleware: refuses requests of browsers with 403, including preflights, before all other checks. No response has CORS
-/// headers, so a page cannot read one.
+/// Middleware: refuses requests of browsers with 403, including preflights, before all other checks. No response has
+/// CORS headers, so a page cannot read one.
 ///
 /// # Errors
 /// Those of the inner handlers.

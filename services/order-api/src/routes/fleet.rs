@@ -110,8 +110,8 @@ fn read_driver(fields: &Fields<'_>) -> Option<Driver> {
 
 /// `GET /v1/fleet/orders?status=&updatedAfter=&limit=&startingAfter=`, by last change, oldest first.
 ///
-/// A listed change is never followed by an earlier one that commits late. So a fleet misses nothing, whether it continues
-/// with `next` or asks for changes after the last `updatedAt`.
+/// A listed change is never followed by an earlier one that commits late. So a fleet misses nothing, whether it
+/// continues with `next` or asks for changes after the last `updatedAt`.
 pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Json<FleetPage>, ApiError> {
     authenticate::fleet(&state, &request)?;
     let (page, status, updated_after) = read_query(&request, |fields| {

@@ -1,7 +1,7 @@
 //! Pages of lists that are sorted by the last change, and their cursors.
 //!
-//! An order that changes between two pages moves in the list. So the cursor is the position at the end of a page, not the
-//! order at that position.
+//! An order that changes between two pages moves in the list. So the cursor is the position at the end of a page, not
+//! the order at that position.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -141,8 +141,8 @@ pub(super) fn updated_after(fields: &mut QueryFields) -> Option<DateTime<Utc>> {
     fields.parsed_by("updatedAfter", wanted, parse)
 }
 
-/// A page of a business's orders: newest first, or with `updatedAfter` by the last change, so that a business can poll for
-/// changes without reading all its orders.
+/// A page of a business's orders: newest first, or with `updatedAfter` by the last change, so that a business can poll
+/// for changes without reading all its orders.
 pub(super) async fn page(
     state: &State,
     business: domain::BusinessId,

@@ -38,8 +38,8 @@ pub(super) fn was_replay(state: &State, request: &HttpRequest, replay: Standing,
     request.extensions_mut().insert(replay);
 }
 
-/// Middleware: adds `RateLimit` and `RateLimit-Policy` to each response. Of two charged buckets it reports the last one,
-/// which is the tighter one. An unauthenticated caller has no bucket, so it gets only the policy.
+/// Middleware: adds `RateLimit` and `RateLimit-Policy` to each response. Of two charged buckets it reports the last
+/// one, which is the tighter one. An unauthenticated caller has no bucket, so it gets only the policy.
 pub(super) async fn headers<B: MessageBody + 'static>(
     request: ServiceRequest,
     next: Next<B>,

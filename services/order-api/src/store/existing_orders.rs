@@ -48,7 +48,8 @@ pub async fn by_reference(
     row.map(ExistingOrder::try_from).transpose()
 }
 
-/// Orders that have waited for their payment since before `before`, oldest first, without `excluded`: work for recovery.
+/// Orders that have waited for their payment since before `before`, oldest first, without `excluded`: work for
+/// recovery.
 pub async fn pending_since(
     conn: &mut AsyncPgConnection,
     before: DateTime<Utc>,

@@ -1,5 +1,5 @@
-//! The amounts of orders, which the wallet compares with its ledger. The ledger covers all businesses, so these queries name
-//! none.
+//! The amounts of orders, which the wallet compares with its ledger. The ledger covers all businesses, so these queries
+//! name none.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -48,8 +48,8 @@ impl TryFrom<FinancialsRow> for OrderFinancials {
     }
 }
 
-/// Placed live orders after `after`, by their last change, oldest first. Like the list of the fleet, it needs a connection
-/// without a transaction.
+/// Placed live orders after `after`, by their last change, oldest first. Like the list of the fleet, it needs a
+/// connection without a transaction.
 pub async fn changed(
     conn: &mut AsyncPgConnection,
     after: ChangePosition,

@@ -1,5 +1,5 @@
-//! Orders and reports of the fleet. The fleet serves all businesses, so these queries name none. They read only live orders,
-//! by id alone, which is the first column of the primary key.
+//! Orders and reports of the fleet. The fleet serves all businesses, so these queries name none. They read only live
+//! orders, by id alone, which is the first column of the primary key.
 
 use chrono::{DateTime, Utc};
 use diesel::dsl::sql;
@@ -72,9 +72,9 @@ type Bound = diesel::dsl::AsExprOf<DateTime<Utc>, Timestamptz>;
 
 /// All changes before this time are visible, and no more will be added.
 ///
-/// A change that is not visible yet is not older than the oldest running transaction ([`changed_at`]) of this database's
-/// own role, the only one that writes. A dump only reads, so it must not delay the fleet. PostgreSQL lists a transaction a
-/// moment after its start; the margin covers that moment.
+/// A change that is not visible yet is not older than the oldest running transaction ([`changed_at`]) of this
+/// database's own role, the only one that writes. A dump only reads, so it must not delay the fleet. PostgreSQL lists a
+/// transaction a moment after its start; the margin covers that moment.
 pub(super) async fn complete_until(conn: &mut AsyncPgConnection) -> Result<DateTime<Utc>, StoreError> {
     #[derive(QueryableByName)]
     struct Complete {
@@ -107,8 +107,8 @@ pub async fn position(
     Ok(updated_at.map(|updated_at| ChangePosition { updated_at, id }))
 }
 
-/// Stores a report under the fleet's id for it, which is unique across all businesses. Returns the stored report when the id
-/// was used before.
+/// Stores a report under the fleet's id for it, which is unique across all businesses. Returns the stored report when
+/// the id was used before.
 pub async fn insert_report(
     conn: &mut AsyncPgConnection,
     event_id: &str,

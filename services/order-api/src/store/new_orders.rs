@@ -1,4 +1,5 @@
-//! Inserts new orders column by column. Each column is one array parameter, so one prepared statement inserts any number.
+//! Inserts new orders column by column. Each column is one array parameter, so one prepared statement inserts any
+//! number.
 
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{Array, BigInt, Binary, Jsonb, Text, Timestamptz};

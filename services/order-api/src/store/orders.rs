@@ -97,8 +97,8 @@ fn filtered(business: BusinessId, filter: &OrderFilter) -> orders::BoxedQuery<'s
     query
 }
 
-/// The orders of a business with exactly this id, tracking code or reference: at most four, because references are unique
-/// in each mode. One query for each of the three, because each has an index of its own.
+/// The orders of a business with exactly this id, tracking code or reference: at most four, because references are
+/// unique in each mode. One query for each of the three, because each has an index of its own.
 pub async fn search(
     conn: &mut AsyncPgConnection,
     business: BusinessId,

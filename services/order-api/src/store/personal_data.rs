@@ -1,5 +1,5 @@
-//! Erases the personal data of orders. Retention serves all businesses at once, so its queries name none; each write names
-//! the business of its order.
+//! Erases the personal data of orders. Retention serves all businesses at once, so its queries name none; each write
+//! names the business of its order.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;

@@ -38,8 +38,8 @@ pub struct PaidOrder {
     pub attempt: i32,
 }
 
-/// Places pending orders, each only if the paid attempt is its current one. Returns the orders that it placed; the others
-/// were placed before.
+/// Places pending orders, each only if the paid attempt is its current one. Returns the orders that it placed; the
+/// others were placed before.
 pub async fn place(
     conn: &mut AsyncPgConnection,
     paid: &[PaidOrder],
@@ -77,7 +77,8 @@ pub async fn place(
     rows.into_iter().map(Order::try_from).collect()
 }
 
-/// Frees the reference and key of an order whose debit was rejected or voided. False when the order has changed meanwhile.
+/// Frees the reference and key of an order whose debit was rejected or voided. False when the order has changed
+/// meanwhile.
 pub async fn release(
     conn: &mut AsyncPgConnection,
     order: &ExistingOrder,

@@ -13,8 +13,8 @@ use super::rows::OrderRow;
 use super::schema::orders;
 use crate::domain::{Activity, Order};
 
-/// Visits each business along the index of references. An index by reference alone would slow down each new order, for a
-/// rare query of operators.
+/// Visits each business along the index of references. An index by reference alone would slow down each new order, for
+/// a rare query of operators.
 const BY_REFERENCE: &str = "
     WITH RECURSIVE businesses AS (
         (SELECT business_id FROM orders ORDER BY business_id LIMIT 1)

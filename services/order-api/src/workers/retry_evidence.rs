@@ -1,5 +1,5 @@
-//! Stores observed retries in batches, and deletes old failures. A loop of its own: it stores the rest of the queue when
-//! the service stops.
+//! Stores observed retries in batches, and deletes old failures. A loop of its own: it stores the rest of the queue
+//! when the service stops.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -9,7 +9,8 @@ use crate::domain::{OrderDraft, Pickup, Place, warn_of_place};
 use crate::state::State;
 use crate::store::orders;
 
-/// Refuses live orders of a locked business. Returns what portal-api knows of a live business; test orders need no check.
+/// Refuses live orders of a locked business. Returns what portal-api knows of a live business; test orders need no
+/// check.
 pub(super) async fn check_live_access(
     state: &State,
     caller: &AuthenticatedKey,
@@ -26,8 +27,8 @@ pub(super) async fn check_live_access(
     Err(CreateError::Locked { missing: context.missing, was_live })
 }
 
-/// Takes missing pickup fields from the pickup profile. A business without a complete profile may place test orders; they
-/// get a warning.
+/// Takes missing pickup fields from the pickup profile. A business without a complete profile may place test orders;
+/// they get a warning.
 pub(super) async fn complete_pickup(
     state: &State,
     caller: &AuthenticatedKey,

@@ -1,6 +1,6 @@
 //! Places an order (SPECIFICATION §10). A test order takes one transaction. A live order moves money in the wallet's
-//! database too: it is stored as `pending_payment`, paid by an idempotent debit, and then placed. Each step may be repeated
-//! by a later request or by recovery, with the same result.
+//! database too: it is stored as `pending_payment`, paid by an idempotent debit, and then placed. Each step may be
+//! repeated by a later request or by recovery, with the same result.
 
 mod admission;
 mod outcome;
@@ -27,8 +27,8 @@ use crate::store::{existing_orders, orders, placement};
 /// A request without an outcome by then is told to retry.
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// Places the requested order, or returns the order that an earlier request placed. Most requests are new, so the order is
-/// stored first, and only a conflict loads the existing order. `known` skips the first step: it is the result of
+/// Places the requested order, or returns the order that an earlier request placed. Most requests are new, so the order
+/// is stored first, and only a conflict loads the existing order. `known` skips the first step: it is the result of
 /// [`find_by_key`].
 pub async fn create_order(
     state: &State,

@@ -10,7 +10,8 @@ pub struct CreateOrder {
     pub caller: AuthenticatedKey,
     pub request_id: RequestId,
     pub identity: RequestIdentity,
-    /// The field errors count only after replays and locked businesses are ruled out (SPECIFICATION §12, order of checks).
+    /// The field errors count only after replays and locked businesses are ruled out (SPECIFICATION §12, order of
+    /// checks).
     pub draft: Result<OrderDraft, InvalidOrder>,
 }
 

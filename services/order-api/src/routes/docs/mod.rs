@@ -1,5 +1,5 @@
-//! `GET /docs`, `GET /docs/{guide}` and `GET /v1/openapi.json`: the documentation of the API. Each page is one self-contained
-//! file without JavaScript, and its content security policy allows no script.
+//! `GET /docs`, `GET /docs/{guide}` and `GET /v1/openapi.json`: the documentation of the API. Each page is one
+//! self-contained file without JavaScript, and its content security policy allows no script.
 
 mod fields;
 mod guides;

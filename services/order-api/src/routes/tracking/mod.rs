@@ -1,5 +1,5 @@
-//! The tracking page, for everyone who has the tracking code, and the JSON that the page polls. Neither contains personal
-//! data. A code has 65 random bits and requests are limited per address, so codes cannot be guessed.
+//! The tracking page, for everyone who has the tracking code, and the JSON that the page polls. Neither contains
+//! personal data. A code has 65 random bits and requests are limited per address, so codes cannot be guessed.
 
 mod page;
 mod view;

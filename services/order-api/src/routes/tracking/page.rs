@@ -1,5 +1,5 @@
-//! The HTML pages: of a parcel, and of errors. Style and script are inline, so that one request loads the page. The content
-//! security policy allows only these two, by their hashes.
+//! The HTML pages: of a parcel, and of errors. Style and script are inline, so that one request loads the page. The
+//! content security policy allows only these two, by their hashes.
 
 use std::sync::LazyLock;
 

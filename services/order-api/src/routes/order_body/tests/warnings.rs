@@ -1,4 +1,4 @@
-//! What an order says may not be what is meant: it is told, or warned of.
+//! Warnings about probable mistakes, and consistency of payments.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn cash_is_collected_for_cod_alone() {
 }
 
 #[test]
-fn a_refusal_names_the_field_that_a_misspelt_one_is_nearest_to() {
+fn an_error_suggests_the_field_for_a_misspelt_one() {
     let mut body = with("/payment/codAmountPaise", json!(null));
     body["payment"]["codAmount"] = json!(94_900);
     let InvalidOrder { field_errors, warnings } = read(&body).unwrap_err();
@@ -30,7 +30,7 @@ fn a_refusal_names_the_field_that_a_misspelt_one_is_nearest_to() {
 }
 
 #[test]
-fn what_may_not_be_meant_is_warned_of() {
+fn probable_mistakes_cause_warnings() {
     let warned = |body: &Value| -> Vec<(String, &'static str)> {
         let warnings = read(body).unwrap().warnings.listed();
         warnings.into_iter().map(|warning| (warning.field, warning.code)).collect()
@@ -56,7 +56,7 @@ fn what_may_not_be_meant_is_warned_of() {
 }
 
 #[test]
-fn a_coordinate_that_cannot_be_read_is_not_called_missing() {
+fn an_invalid_coordinate_is_not_called_missing() {
     let refused = read(&with("/pickup/latitude", json!(120))).unwrap_err();
     assert_eq!((refused.field_errors.len(), &*refused.field_errors[0].field), (1, "pickup.latitude"));
     assert!(refused.warnings.is_empty());
