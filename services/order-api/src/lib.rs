@@ -1,18 +1,18 @@
 //! order-api: the integration API, the fleet API and the tracking page; owns orders and deliveries.
 
-pub mod address_limits;
-pub mod app;
+pub mod cache;
+pub mod cli;
 pub mod commands;
 pub mod consumers;
 pub mod domain;
-mod erase_command;
-pub mod limits;
+pub mod order_events;
+pub mod order_writer;
 pub mod queries;
-pub mod retries;
+pub mod rate_limits;
+pub mod retry_evidence;
 pub mod routes;
 pub mod settings;
+pub mod start;
+pub mod state;
 pub mod store;
-pub mod testers;
-pub mod verdicts;
-
-pub use erase_command::{Erasure, main as erase_personal_data};
+pub mod workers;

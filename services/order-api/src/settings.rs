@@ -1,4 +1,4 @@
-//! What order-api is told at its start.
+//! The settings of order-api.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -13,9 +13,11 @@ use settings::{
 };
 use url::Url;
 
+use crate::rate_limits::KeyRate;
+
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct OrderApiSettings {
-    /// Where this runs. `production` refuses every published default secret and whatever else is for trying out alone.
+    /// Where this runs. `production` refuses all published default secrets and everything that is for local use only.
     #[serde(default)]
     pub environment: Environment,
     pub database: Database,
@@ -38,13 +40,13 @@ pub struct OrderApiSettings {
     pub personal_data: PersonalData,
 }
 
-/// How the world reaches the public listener (`WAYBILL_PUBLIC__…`).
+/// The public addresses (`WAYBILL_PUBLIC__…`).
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Public {
-    /// The origin that tracking links begin with.
+    /// The origin of tracking links.
     #[schemars(example = "https://delivery.example", transform = settings::origin)]
     pub url: Url,
-    /// The portal's origin, which the API's documentation leads to.
+    /// The origin of the portal, which the documentation of the API links to.
     #[serde(default)]
     #[schemars(transform = settings::origin)]
     pub portal_url: Option<Url>,
@@ -54,7 +56,7 @@ pub struct Public {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Fleet {
-    /// What the driver system shows when it reports progress, 16 characters or more.
+    /// The token of the driver system, at least 16 characters.
     pub token: Secret,
 }
 
@@ -64,37 +66,35 @@ impl Default for Fleet {
     }
 }
 
-/// What one API key may do, and one address without a key, at each replica (`WAYBILL_LIMITS__…`).
+/// Rate limits of API keys and client addresses, per replica (`WAYBILL_LIMITS__…`).
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Limits {
-    /// Of one API key at one instance, sustained.
+    /// Sustained requests per second of one API key at one instance.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub requests_per_second: NonZeroU32,
-    /// At once, after a pause; four seconds' worth when left out.
+    /// Requests of one API key at once, after a pause. The default is four seconds' worth.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub burst: Option<NonZeroU32>,
-    /// Whether tracking, and showing keys that are not good, are limited per address.
+    /// Whether tracking and failed authentications are limited per client address.
     pub per_address: bool,
-    /// So many keys or tokens that are not good a client address may show one instance at once, and one more each second.
-    /// A good one is served all the same.
+    /// How many invalid keys or tokens a client address may send to one instance at once; one more is allowed each second.
+    /// Valid ones are always accepted.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub failed_authentications: NonZeroU32,
-    /// The proxies in front, as networks or addresses separated by commas (`10.0.0.0/8,192.0.2.7`). Only their word about
-    /// the client's address counts: `X-Forwarded-For`, read from its end up to the first address that is none of them.
+    /// The reverse proxies, as networks or addresses separated by commas (`10.0.0.0/8,192.0.2.7`). `X-Forwarded-For` is
+    /// trusted only from them: it is read from its end up to the first address that is not a proxy.
     pub trusted_proxies: TrustedProxies,
 }
 
 impl Limits {
-    const DEFAULT_RATE: NonZeroU32 = NonZeroU32::new(50).unwrap();
     const DEFAULT_FAILURES: NonZeroU32 = NonZeroU32::new(60).unwrap();
-    const BURST_SECONDS: NonZeroU32 = NonZeroU32::new(4).unwrap();
 
-    pub fn burst(&self) -> NonZeroU32 {
-        self.burst.unwrap_or_else(|| self.requests_per_second.saturating_mul(Self::BURST_SECONDS))
+    pub fn key_rate(&self) -> KeyRate {
+        KeyRate::new(self.requests_per_second, self.burst)
     }
 
-    /// `None` when limits per address are lifted.
+    /// `None` without limits per address.
     pub fn failures_at_once(&self) -> Option<NonZeroU32> {
         self.per_address.then_some(self.failed_authentications)
     }
@@ -103,7 +103,7 @@ impl Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            requests_per_second: Self::DEFAULT_RATE,
+            requests_per_second: KeyRate::DEFAULT_PER_SECOND,
             burst: None,
             per_address: true,
             failed_authentications: Self::DEFAULT_FAILURES,
@@ -112,15 +112,15 @@ impl Default for Limits {
     }
 }
 
-/// How long orders tell of people (`WAYBILL_PERSONAL_DATA__…`).
+/// Retention of personal data (`WAYBILL_PERSONAL_DATA__…`).
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct PersonalData {
-    /// Days after its last change in which an order that is over still tells of people, a test order wherever it stands; 0
-    /// erases nothing by itself.
+    /// Days after its last change after which the personal data of a completed order, or of a test order in any state,
+    /// is erased. 0 disables automatic erasure.
     #[schemars(range(min = 0, max = 3_650))]
     pub retention_days: u32,
-    /// How often an instance looks for orders that are due to be erased of personal data.
+    /// Seconds between two runs of automatic erasure at one instance.
     #[schemars(range(min = 0.1, max = 3_600))]
     pub interval_seconds: f64,
 }
@@ -132,7 +132,7 @@ impl Default for PersonalData {
 }
 
 impl PersonalData {
-    /// `None` when nothing is erased by itself.
+    /// `None` without automatic erasure.
     pub fn retention(&self) -> Option<TimeDelta> {
         (self.retention_days > 0).then(|| TimeDelta::days(i64::from(self.retention_days)))
     }

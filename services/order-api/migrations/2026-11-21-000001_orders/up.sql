@@ -1,10 +1,10 @@
--- One row per order. An order that is not yet 'placed' is nobody's order: only the pipeline that places it sees it.
+-- One row per order. Only the code that places an order reads rows that are not 'placed'.
 CREATE TABLE orders (
     id                 TEXT COLLATE "C" PRIMARY KEY,
     business_id        TEXT COLLATE "C" NOT NULL,
     mode               TEXT NOT NULL CHECK (mode IN ('test', 'live')),
     placement          TEXT NOT NULL CHECK (placement IN ('pending_payment', 'placed', 'released')),
-    -- Counts the tries to pay; a debit is known by (id, attempt).
+    -- Counts the payment attempts. (id, attempt) identifies a debit.
     attempt            INTEGER NOT NULL CHECK (attempt >= 1),
     order_reference    TEXT NOT NULL,
     idempotency_key    TEXT NOT NULL,
@@ -20,11 +20,11 @@ CREATE TABLE orders (
     payment_type       TEXT NOT NULL CHECK (payment_type IN ('cod', 'prepaid')),
     delivery_fee_paise BIGINT NOT NULL CHECK (delivery_fee_paise > 0),
     cod_amount_paise   BIGINT NOT NULL CHECK (cod_amount_paise >= 0),
-    -- What the business said of customer, addresses, package, payment and notes. Personal data lives here only.
+    -- Customer, addresses, package, payment and notes: all personal data of the request.
     details            JSONB NOT NULL,
-    -- The bytes of the 201, so that a replay is byte-identical.
+    -- The body of the 201, so that a replay is byte-identical.
     receipt            BYTEA NOT NULL,
-    -- The order's events are numbered from 1 without a gap; 0 before the first.
+    -- The number of the last event: events are numbered from 1 without gaps.
     sequence           BIGINT NOT NULL CHECK (sequence >= 0),
     driver             JSONB,
     reason             TEXT,
@@ -39,14 +39,14 @@ CREATE TABLE orders (
 );
 
 CREATE UNIQUE INDEX orders_reference_key ON orders (business_id, mode, order_reference);
--- A released order no longer holds its key.
+-- A released order frees its key.
 CREATE UNIQUE INDEX orders_idempotency_key ON orders (business_id, mode, idempotency_key) WHERE placement <> 'released';
 CREATE UNIQUE INDEX orders_tracking_code_key ON orders (tracking_code);
--- Lists of a business, newest first: ids sort by time.
+-- For lists of a business, newest first: ids sort by time.
 CREATE INDEX orders_of_business ON orders (business_id, mode, id DESC) WHERE placement = 'placed';
--- What the fleet has not seen yet.
+-- For the list of the fleet.
 CREATE INDEX orders_for_fleet ON orders (updated_at, id) WHERE mode = 'live' AND placement = 'placed';
--- What recovery looks for: nearly always empty.
+-- For recovery. Nearly always empty.
 CREATE INDEX orders_pending ON orders (pending_since) WHERE placement = 'pending_payment';
 
 -- The timeline: one row per event of an order.
@@ -64,7 +64,7 @@ CREATE TABLE order_events (
     PRIMARY KEY (order_id, sequence)
 );
 
--- The fleet's own event ids, so that a repeated report changes nothing.
+-- The event ids of the fleet, so that a repeated report changes nothing.
 CREATE TABLE fleet_reports (
     event_id    TEXT COLLATE "C" PRIMARY KEY,
     order_id    TEXT COLLATE "C" NOT NULL REFERENCES orders (id),

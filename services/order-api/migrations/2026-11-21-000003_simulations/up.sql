@@ -1,5 +1,5 @@
--- Test orders that move by themselves. The next step is scheduled here, in the same transaction as the step before it,
--- so that a run goes on where it was after a restart. The row is gone when the run is over.
+-- Simulated deliveries of test orders. Each step schedules the next one in its transaction, so that a run continues
+-- after a restart. The last step deletes the row.
 CREATE TABLE simulations (
     order_id    TEXT COLLATE "C" PRIMARY KEY REFERENCES orders (id),
     business_id TEXT COLLATE "C" NOT NULL,

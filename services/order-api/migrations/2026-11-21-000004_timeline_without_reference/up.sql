@@ -1,3 +1,3 @@
--- A foreign key locks the order's row once more for each event that is added to it, on the way of every order. The events
--- of an order are written only by the transaction that holds that row already, or has just made it.
+-- A foreign key would lock the row of the order again for each event. The transaction that adds an event has locked or
+-- inserted that row already.
 ALTER TABLE order_events DROP CONSTRAINT order_events_order_id_fkey;

@@ -1,4 +1,4 @@
--- Businesses that placed a test order, which is announced once of each.
+-- Businesses with a test order. The first one is announced.
 CREATE TABLE testers (
     business_id TEXT COLLATE "C" PRIMARY KEY,
     since       TIMESTAMPTZ NOT NULL

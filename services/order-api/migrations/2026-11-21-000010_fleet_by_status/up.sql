@@ -1,2 +1,2 @@
--- A fleet that asks for one status must not read past all orders of the others.
+-- A query for one status must not read the orders with other statuses.
 CREATE INDEX orders_for_fleet_by_status ON orders (status, updated_at, id) WHERE mode = 'live' AND placement = 'placed';

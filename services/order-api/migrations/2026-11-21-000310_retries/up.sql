@@ -1,7 +1,7 @@
--- Requests with Test keys that failed, remembered for a day, so that it can be told whether one was retried with success.
+-- Failed requests with Test keys, kept for a day, to detect successful retries.
 CREATE TABLE failed_test_requests (
     business_id TEXT COLLATE "C" NOT NULL,
-    -- SHA-256 of the Idempotency-Key: what does not become an order is not kept as it was sent.
+    -- SHA-256 of the Idempotency-Key: content of failed requests is not stored.
     key_hash    BYTEA NOT NULL CHECK (octet_length(key_hash) = 32),
     request_id  TEXT COLLATE "C" NOT NULL,
     failed_at   TIMESTAMPTZ NOT NULL,
@@ -9,11 +9,11 @@ CREATE TABLE failed_test_requests (
 );
 CREATE INDEX failed_test_requests_by_time ON failed_test_requests (failed_at);
 
--- What was proved of a business's retries: one row of each kind, written once.
+-- Proofs of retries: one row per business and kind, written once.
 CREATE TABLE retry_proofs (
     business_id      TEXT COLLATE "C" NOT NULL,
     kind             TEXT NOT NULL CHECK (kind IN ('duplicate', 'failure')),
-    -- Unknown of orders that were placed before it was kept.
+    -- Unknown for older orders.
     first_request_id TEXT COLLATE "C",
     request_id       TEXT COLLATE "C" NOT NULL,
     proved_at        TIMESTAMPTZ NOT NULL,

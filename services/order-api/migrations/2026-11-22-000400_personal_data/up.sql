@@ -1,13 +1,13 @@
--- Since when an order tells nothing of people any more: of its details amounts, measures and PIN codes are left, of its events
--- the cash, and its fingerprint is 32 zero bytes.
+-- When the personal data of an order was erased. Its details keep amounts, measures and PIN codes, its events keep the
+-- cash, and its fingerprint is 32 zero bytes.
 ALTER TABLE orders ADD COLUMN personal_data_erased_at TIMESTAMPTZ;
 
--- The latest wish of each business to have all its completed orders erased. The row's lock is the worker's lease: a portion
--- of orders and how far it came commit together.
+-- The latest request of each business to erase all its completed orders. The lock of the row is the lease of the
+-- worker. A batch of orders commits with its progress.
 CREATE TABLE erasures (
     business_id   TEXT COLLATE "C" PRIMARY KEY,
     requested_at  TIMESTAMPTZ NOT NULL,
-    -- Everything up to this order was looked at.
+    -- The last processed order.
     after_id      TEXT COLLATE "C" NOT NULL,
     erased        BIGINT NOT NULL CHECK (erased >= 0),
     not_completed BIGINT NOT NULL CHECK (not_completed >= 0),

@@ -1,7 +1,8 @@
--- Keys hold the business, the column by which PostgreSQL would partition, and Citus spread, tables that grow. It stands last:
--- the same index then finds an order by its id alone, for the fleet, the wallet's reconciliation, the operator's search and
--- the version before, and grows at its end.
+-- Keys contain the business, the column for partitioning in PostgreSQL or distribution in Citus. It is the last column,
+-- so that the same index finds an order by id alone (for the fleet, the reconciliation of the wallet, the search of
+-- operators and the previous version), and grows at its end.
 --
--- Built beside the present key, without holding up orders; it takes its place in 000510. So do the ones after it.
--- borne by release 1: whoever keeps the former rule, without the business, keeps this one.
+-- Built concurrently with the current key, without blocking orders. Migration 000510 replaces the key. The same holds
+-- for the next keys.
+-- borne by release 1: rows that satisfy its key, without the business, satisfy this one.
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS orders_key ON orders (id, business_id);

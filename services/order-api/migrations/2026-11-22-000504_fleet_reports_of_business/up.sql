@@ -1,7 +1,7 @@
--- Whose order the fleet reported of. Absent of what was reported before, until 000505.
+-- The business of the reported order. Absent in older reports until migration 000505.
 ALTER TABLE fleet_reports ADD COLUMN business_id TEXT COLLATE "C";
 
--- Instances of the version before do not say it.
+-- Instances of the previous version do not set it.
 -- contract: with the next release, this trigger and its function.
 CREATE FUNCTION fleet_reports_name_their_business() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,4 +1,5 @@
--- In portions, each a transaction of its own, so that no row is locked for long. Repeated, it goes on where it was.
+-- In batches, each in its own transaction, so that no row is locked for long. A repeated run continues where it
+-- stopped.
 DO $$
 DECLARE
     portion CONSTANT INTEGER := 5000;

@@ -1,3 +1,3 @@
--- The fleet's own ids are unique whatever the business, as they were.
--- borne by release 1: the former key says the same.
+-- The event ids of the fleet stay unique across businesses.
+-- borne by release 1: its key is the same.
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS fleet_reports_event_id ON fleet_reports (event_id);

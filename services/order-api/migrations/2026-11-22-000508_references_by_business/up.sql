@@ -1,6 +1,6 @@
--- borne by release 1: a trigger names the business for it where it does not.
--- What refers to an order names its business, too: for what is written from now on, and in 000509 for what is there.
--- In one go, and waiting so shortly that whoever waits behind it hardly notices; orders first, as in the services' transactions.
+-- borne by release 1: a trigger sets the business for it.
+-- References to an order include its business: for new rows from now on, and for existing rows in 000509. In one
+-- transaction with a short lock timeout, so that it blocks others only briefly. Locks orders first, like the service.
 DO $$
 BEGIN
     PERFORM set_config('lock_timeout', '500ms', true);

@@ -1,5 +1,5 @@
--- The keys that were built take the place of the former ones. Nothing is read: that the columns are there is known.
--- In one go, and waiting so shortly that whoever waits behind it hardly notices; orders first, as in the services' transactions.
+-- The new indexes replace the former keys. No table is read, because the columns are known to be NOT NULL. In one
+-- transaction with a short lock timeout, so that it blocks others only briefly. Locks orders first, like the service.
 DO $$
 BEGIN
     PERFORM set_config('lock_timeout', '500ms', true);
@@ -28,5 +28,5 @@ ALTER TABLE orders
 ALTER TABLE order_events
     DROP CONSTRAINT order_events_pkey,
     ADD CONSTRAINT order_events_pkey PRIMARY KEY USING INDEX order_events_key;
--- The key begins with the same columns.
+-- The key starts with the same columns.
 DROP INDEX fleet_reports_of_order;

@@ -1,3 +1,3 @@
--- What the body of an order means, hashed together with its fingerprint, so that a fingerprint written by another release
--- makes it void. Unknown of orders before this column: their fingerprints alone are compared.
+-- The hash of the normalized body, bound to the fingerprint: it no longer matches when another release changes the
+-- fingerprint. Unknown for older orders, which are compared by their fingerprints alone.
 ALTER TABLE orders ADD COLUMN meaning BYTEA;

@@ -1,37 +1,33 @@
-//! The business calls an order off, before its pickup.
+//! A business cancels an order before its pickup.
 
 use domain::{BusinessId, DeliveryStatus, EventKind, Mode, OrderId};
 use events::ProgressData;
 
-use super::move_order::{MoveError, Reported, move_order};
-use crate::app::App;
+use super::move_order::{MoveError, move_order};
 use crate::domain::Order;
+use crate::order_events::Progress;
+use crate::state::State;
 use crate::store::orders;
 
-/// The cancelled order. A repeated call changes nothing and answers the same. A live order's fee comes back by the
-/// event.
+/// Cancels an order and returns it. A repeated call changes nothing. The event makes the wallet refund a live order.
 pub async fn cancel_order(
-    app: &App,
+    state: &State,
     business: BusinessId,
     mode: Mode,
     id: OrderId,
     reason: Option<String>,
 ) -> Result<Order, MoveError> {
-    let order = app
-        .database
-        .transaction(async |conn| -> Result<Order, MoveError> {
-            let order = orders::lock(conn, business, mode, id).await?.ok_or(MoveError::NotFound)?;
-            if order.state.status == DeliveryStatus::Cancelled {
-                return Ok(order);
-            }
-            let reported = Reported {
-                event: EventKind::OrderCancelled,
-                data: ProgressData { reason: reason.clone(), ..ProgressData::default() },
-                occurred_at: app.ambient.clock.now(),
-            };
-            move_order(&app.ambient, conn, order, reported).await
-        })
-        .await?;
-    app.notifier.notify();
-    Ok(order)
+    let cancel = async |conn: &mut _| -> Result<Order, MoveError> {
+        let order = orders::lock(conn, business, mode, id).await?.ok_or(MoveError::NotFound)?;
+        if order.state.status == DeliveryStatus::Cancelled {
+            return Ok(order);
+        }
+        let progress = Progress {
+            event: EventKind::OrderCancelled,
+            data: ProgressData { reason, ..ProgressData::default() },
+            occurred_at: state.unit.clock.now(),
+        };
+        move_order(state, conn, order, progress).await
+    };
+    state.unit.transaction(cancel).await
 }

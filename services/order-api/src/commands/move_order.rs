@@ -1,30 +1,21 @@
-//! Moving an order: the one way in which a delivery's state changes, whoever asks for it. The new state, the timeline
-//! row and the event for the outbox are written in the caller's transaction, under the order's row lock.
+//! Changes the delivery state of an order. All commands that do so use this function, so that the new state, the
+//! timeline and the outbox change together.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{CodStatus, EventId, EventKind, IllegalMove, Mode};
-use events::{Body, Envelope, OrderSnapshot, ProgressData};
-use futures_util::try_join;
+use domain::{EventKind, IllegalMove, Mode};
 use postgres::StoreError;
 use telemetry::TraceContext;
 
-use crate::app::Ambient;
-use crate::domain::{Order, OrderEvent};
-use crate::store::{orders, timeline};
+use crate::domain::Order;
+use crate::order_events::{OrderChange, Progress};
+use crate::state::State;
+use crate::store::orders;
 
-/// What is said to have happened.
-#[derive(Clone, Debug)]
-pub struct Reported {
-    pub event: EventKind,
-    pub data: ProgressData,
-    pub occurred_at: DateTime<Utc>,
-}
-
-/// Why an order did not move.
+/// Why an order did not change.
 #[derive(Debug, thiserror::Error)]
 pub enum MoveError {
-    #[error("there is no such order")]
+    #[error("the order does not exist")]
     NotFound,
     #[error(transparent)]
     Illegal(#[from] IllegalMove),
@@ -32,142 +23,45 @@ pub enum MoveError {
     Store(#[from] StoreError),
 }
 
-impl From<diesel::result::Error> for MoveError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
-/// Applies `reported` to `order`, whose row the caller has locked.
+/// Applies `progress` to an order. The caller holds the lock of its row.
 pub(super) async fn move_order(
-    ambient: &Ambient,
+    state: &State,
     conn: &mut AsyncPgConnection,
     mut order: Order,
-    mut reported: Reported,
+    mut progress: Progress,
 ) -> Result<Order, MoveError> {
     if order.personal_data_erased_at.is_some() {
-        reported.data = reported.data.without_personal_data();
+        progress.data = progress.data.without_personal_data();
     }
-    let moved = order.state.apply(reported.event)?;
-    let now = later_than(order.updated_at, ambient.clock.now());
+    let moved = order.state.apply(progress.event)?;
+    order.updated_at = later_than(order.updated_at, state.unit.clock.now());
     order.state = moved.to;
     order.sequence += 1;
-    order.updated_at = now;
-    note_data(&mut order, &reported);
-    order.updated_at = orders::save_move(conn, &order).await?;
+    copy_data(&mut order, &progress);
+    order.updated_at = orders::save(conn, &order).await?;
     let trace = TraceContext::current();
-    let event = OrderHappening { order: &order, reported, refund_due: moved.refund_due, trace };
-    event.write(ambient, conn, now).await?;
+    let change = OrderChange { order: &order, progress, refund_due: moved.refund_due, trace };
+    state.order_events.record(conn, vec![change]).await?;
     Ok(order)
 }
 
-/// An order's changes are recorded at times that grow with its sequence, also when another replica's clock is ahead: its
-/// timeline is read by time.
+/// The timeline is sorted by time, so the times of an order's changes increase with its sequence, even when the clock
+/// of another replica is ahead.
 fn later_than(last: DateTime<Utc>, now: DateTime<Utc>) -> DateTime<Utc> {
     now.max(last + TimeDelta::microseconds(1))
 }
 
-/// What the order itself remembers of a report. A test order never gets a driver: a simulated one lives in its event
-/// alone.
-fn note_data(order: &mut Order, reported: &Reported) {
-    match reported.event {
+/// Copies data of the event to the order. A simulated driver stays in the event: a test order never has a driver.
+fn copy_data(order: &mut Order, progress: &Progress) {
+    match progress.event {
         EventKind::DriverAssigned if order.mode == Mode::Live => {
-            order.driver = reported.data.driver.as_ref().and_then(|driver| serde_json::to_value(driver).ok());
+            order.driver = progress.data.driver.as_ref().and_then(|driver| serde_json::to_value(driver).ok());
         }
         EventKind::DriverUnassigned => order.driver = None,
         EventKind::OrderFailed | EventKind::OrderCancelled | EventKind::OrderReturned => {
-            order.reason.clone_from(&reported.data.reason);
+            order.reason.clone_from(&progress.data.reason);
         }
         _ => {}
     }
-    order.cash.note(reported.event, reported.data.cod_amount_paise);
-}
-
-/// An order's event, in its two forms: the timeline's row and the broker's envelope.
-pub(super) struct OrderHappening<'a> {
-    pub order: &'a Order,
-    pub reported: Reported,
-    pub refund_due: bool,
-    /// Of the request that made it happen.
-    pub trace: Option<TraceContext>,
-}
-
-impl OrderHappening<'_> {
-    pub(super) async fn write(
-        self,
-        ambient: &Ambient,
-        conn: &mut AsyncPgConnection,
-        now: DateTime<Utc>,
-    ) -> Result<(), StoreError> {
-        write_all(ambient, conn, vec![self], now).await
-    }
-
-    fn forms(self, ambient: &Ambient) -> Result<(OrderEvent, Envelope), StoreError> {
-        let order = self.order;
-        let id = EventId::generate(&ambient.clock, &ambient.entropy);
-        let data = serde_json::to_value(&self.reported.data)
-            .map_err(|error| StoreError::Corrupt(format!("event data: {error}")))?;
-        let row = OrderEvent {
-            id,
-            order_id: order.id,
-            business_id: order.business_id,
-            kind: self.reported.event,
-            sequence: order.sequence,
-            status: order.state.status,
-            cod_status: order.state.cod,
-            data,
-            occurred_at: self.reported.occurred_at,
-            recorded_at: order.updated_at,
-        };
-        let envelope = Envelope {
-            id,
-            business_id: order.business_id,
-            occurred_at: self.reported.occurred_at,
-            body: Body::Order(Box::new(events::OrderEvent {
-                event: self.reported.event,
-                sequence: order.sequence,
-                mode: order.mode,
-                order: snapshot(ambient, order),
-                data: self.reported.data,
-                delivery_fee_paise: order.delivery_fee,
-                refund_due: self.refund_due && order.mode == Mode::Live,
-                cod_expected_paise: (order.state.cod != CodStatus::NotApplicable).then_some(order.cod_amount),
-                recorded_at: Some(order.updated_at),
-            })),
-        };
-        Ok((row, envelope))
-    }
-}
-
-/// Writes the events of many orders at once.
-pub(super) async fn write_all(
-    ambient: &Ambient,
-    conn: &mut AsyncPgConnection,
-    happenings: Vec<OrderHappening<'_>>,
-    now: DateTime<Utc>,
-) -> Result<(), StoreError> {
-    let mut rows = Vec::with_capacity(happenings.len());
-    let mut envelopes = Vec::with_capacity(happenings.len());
-    for happening in happenings {
-        let trace = happening.trace.clone();
-        let (row, envelope) = happening.forms(ambient)?;
-        rows.push(row);
-        envelopes.push((envelope, trace));
-    }
-    let appended = timeline::append(conn, &rows);
-    let traced = envelopes.iter().map(|(envelope, trace)| (envelope, trace.as_ref()));
-    // Sent together, so that the server is waited for once.
-    try_join!(appended, outbox::enqueue_traced(conn, traced, now))?;
-    Ok(())
-}
-
-fn snapshot(ambient: &Ambient, order: &Order) -> OrderSnapshot {
-    OrderSnapshot {
-        id: order.id,
-        order_reference: order.order_reference.clone(),
-        tracking_code: order.tracking_code.clone(),
-        tracking_url: ambient.tracking_url(&order.tracking_code),
-        status: order.state.status,
-        cod_status: order.state.cod,
-    }
+    order.cash.record(progress.event, progress.data.cod_amount_paise);
 }

@@ -1,26 +1,27 @@
-//! The fleet reports progress: once per report, however often it is sent.
+//! The fleet reports progress. A repeated report changes nothing.
 
 use domain::OrderId;
 use postgres::StoreError;
 
-use super::move_order::{MoveError, Reported, move_order};
-use crate::app::App;
+use super::move_order::{MoveError, move_order};
 use crate::domain::{Fingerprint, Order};
+use crate::order_events::Progress;
+use crate::state::State;
 use crate::store::fleet;
 
-/// A report, under the fleet's own id for it.
+/// A report with the fleet's own id for it.
 #[derive(Clone, Debug)]
 pub struct FleetReport {
     pub event_id: String,
     pub order_id: OrderId,
     pub fingerprint: Fingerprint,
-    pub reported: Reported,
+    pub progress: Progress,
 }
 
-/// Why a report was not taken. A refused one is not remembered: corrected, it may come again under its id.
+/// Why a report was refused. A refused report is not stored, so the fleet may correct it and send it again.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    #[error("this event id was used for another report")]
+    #[error("the event id was used for another report")]
     EventIdReused,
     #[error(transparent)]
     Move(#[from] MoveError),
@@ -28,39 +29,28 @@ pub enum ReportError {
 
 impl From<StoreError> for ReportError {
     fn from(error: StoreError) -> Self {
-        Self::Move(MoveError::Store(error))
+        Self::Move(error.into())
     }
 }
 
-impl From<diesel::result::Error> for ReportError {
-    fn from(error: diesel::result::Error) -> Self {
-        StoreError::from(error).into()
-    }
+/// The content of an erased report is unknown, so it equals every report.
+fn is_same_report(stored: Fingerprint, sent: Fingerprint) -> bool {
+    stored == sent || stored == Fingerprint::ERASED
 }
 
-/// Of an order whose personal data was erased nobody knows what was reported, only that it was.
-fn is_said_by(first: Fingerprint, again: Fingerprint) -> bool {
-    first == again || first == Fingerprint::ERASED
-}
-
-/// The order as it is after the report; a repeated report changes nothing.
-pub async fn record_progress(app: &App, report: FleetReport) -> Result<Order, ReportError> {
-    let order = app
-        .database
-        .transaction(async |conn| -> Result<Order, ReportError> {
-            let order = fleet::lock(conn, report.order_id).await?.ok_or(MoveError::NotFound)?;
-            let known =
-                fleet::remember(conn, &report.event_id, &order, report.fingerprint, app.ambient.clock.now())
-                    .await?;
-            match known {
-                None => Ok(move_order(&app.ambient, conn, order, report.reported.clone()).await?),
-                Some((of, first)) if of == report.order_id && is_said_by(first, report.fingerprint) => {
-                    Ok(order)
-                }
-                Some(_) => Err(ReportError::EventIdReused),
+/// Applies a report and returns the order.
+pub async fn record_progress(state: &State, report: FleetReport) -> Result<Order, ReportError> {
+    let FleetReport { event_id, order_id, fingerprint, progress } = report;
+    let record = async |conn: &mut _| -> Result<Order, ReportError> {
+        let order = fleet::lock(conn, order_id).await?.ok_or(MoveError::NotFound)?;
+        let now = state.unit.clock.now();
+        match fleet::insert_report(conn, &event_id, &order, fingerprint, now).await? {
+            None => Ok(move_order(state, conn, order, progress).await?),
+            Some((order_of_id, stored)) if order_of_id == order_id && is_same_report(stored, fingerprint) => {
+                Ok(order)
             }
-        })
-        .await?;
-    app.notifier.notify();
-    Ok(order)
+            Some(_) => Err(ReportError::EventIdReused),
+        }
+    };
+    state.unit.transaction(record).await
 }

@@ -1,25 +1,26 @@
-//! Test orders are driven by hand, step by step, or by themselves to the end (see [`super::run_simulations`]): the same
-//! state machine, real signed webhooks, no driver.
+//! Simulates the delivery of a test order, one event at a time or automatically (see [`super::advance_simulations`]):
+//! the same state machine and real signed webhooks, without a driver.
 
 use domain::{BusinessId, DeliveryState, EventKind, Mode, OrderId};
 use events::{Driver, ProgressData};
 use postgres::StoreError;
 
-use super::move_order::{MoveError, Reported, move_order};
-use crate::app::App;
+use super::move_order::{MoveError, move_order};
 use crate::domain::{Order, Scenario, Simulation};
+use crate::order_events::Progress;
+use crate::state::State;
 use crate::store::{orders, simulations};
 
-/// A test order and the run that moves it on, if one does.
+/// A test order and its active run.
 pub struct Simulated {
     pub order: Order,
     pub run: Option<Simulation>,
 }
 
-/// Why a simulation did not begin, or a step was not taken.
+/// Why a simulation did not start, or a step failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulateError {
-    #[error("nothing leads from here to a delivery")]
+    #[error("no event leads from this state to a delivery")]
     NothingLeft(DeliveryState),
     #[error(transparent)]
     Move(#[from] MoveError),
@@ -27,66 +28,53 @@ pub enum SimulateError {
 
 impl From<StoreError> for SimulateError {
     fn from(error: StoreError) -> Self {
-        Self::Move(MoveError::Store(error))
+        Self::Move(error.into())
     }
 }
 
-impl From<diesel::result::Error> for SimulateError {
-    fn from(error: diesel::result::Error) -> Self {
-        StoreError::from(error).into()
-    }
-}
-
-/// The test order after `event`. A run that is under way goes on from there.
+/// Applies `event` to a test order. An active run continues from the new state.
 pub async fn simulate_progress(
-    app: &App,
+    state: &State,
     business: BusinessId,
     id: OrderId,
     event: EventKind,
 ) -> Result<Simulated, SimulateError> {
-    let simulated = app
-        .database
-        .transaction(async |conn| -> Result<Simulated, SimulateError> {
-            let order = orders::lock(conn, business, Mode::Test, id).await?.ok_or(MoveError::NotFound)?;
-            let now = app.ambient.clock.now();
-            let reported = Reported { event, data: made_up(event, &order), occurred_at: now };
-            let order = move_order(&app.ambient, conn, order, reported).await?;
-            let run = match simulations::of_order(conn, business, id).await? {
-                Some(run) if run.scenario.next(order.state, run.steps_done).is_none() => {
-                    simulations::end(conn, &run).await?;
-                    None
-                }
-                run => run,
-            };
-            Ok(Simulated { order, run })
-        })
-        .await?;
-    app.notifier.notify();
-    Ok(simulated)
+    let simulate = async |conn: &mut _| -> Result<Simulated, SimulateError> {
+        let order = orders::lock(conn, business, Mode::Test, id).await?.ok_or(MoveError::NotFound)?;
+        let progress = simulated_progress(state, event, &order);
+        let order = move_order(state, conn, order, progress).await?;
+        let run = match simulations::of_order(conn, business, id).await? {
+            Some(run) if run.scenario.next(order.state, run.steps_done).is_none() => {
+                simulations::end(conn, &run).await?;
+                None
+            }
+            run => run,
+        };
+        Ok(Simulated { order, run })
+    };
+    state.unit.transaction(simulate).await
 }
 
-/// Lets the test order go its way to delivered and, for cash on delivery, settled. Asked again, it begins anew from
-/// where the order is.
+/// Starts a run to `delivered` and, for cash on delivery, to `settled`. Replaces an active run.
 pub async fn start_simulation(
-    app: &App,
+    state: &State,
     business: BusinessId,
     id: OrderId,
 ) -> Result<Simulated, SimulateError> {
-    app.database
-        .transaction(async |conn| -> Result<Simulated, SimulateError> {
-            let order = orders::lock(conn, business, Mode::Test, id).await?.ok_or(MoveError::NotFound)?;
-            let run = Simulation::new(id, business, Scenario::Delivered, app.ambient.clock.now());
-            if run.scenario.next(order.state, run.steps_done).is_none() {
-                return Err(SimulateError::NothingLeft(order.state));
-            }
-            simulations::schedule(conn, &[run]).await?;
-            Ok(Simulated { order, run: Some(run) })
-        })
-        .await
+    let start = async |conn: &mut _| -> Result<Simulated, SimulateError> {
+        let order = orders::lock(conn, business, Mode::Test, id).await?.ok_or(MoveError::NotFound)?;
+        let run = Simulation::new(id, business, Scenario::Delivered, state.unit.clock.now());
+        if run.scenario.next(order.state, run.steps_done).is_none() {
+            return Err(SimulateError::NothingLeft(order.state));
+        }
+        simulations::schedule(conn, &[run]).await?;
+        Ok(Simulated { order, run: Some(run) })
+    };
+    state.unit.database.transaction(start).await
 }
 
-/// What a fleet would have said. The driver lives in the event only.
-pub(super) fn made_up(event: EventKind, order: &Order) -> ProgressData {
+/// The report of a fictitious fleet.
+pub(super) fn simulated_progress(state: &State, event: EventKind, order: &Order) -> Progress {
     let mut data = ProgressData::default();
     match event {
         EventKind::DriverAssigned => {
@@ -104,5 +92,5 @@ pub(super) fn made_up(event: EventKind, order: &Order) -> ProgressData {
         }
         _ => {}
     }
-    data
+    Progress { event, data, occurred_at: state.unit.clock.now() }
 }

@@ -1,5 +1,5 @@
-//! What this service hears from the broker: news about the verdicts it keeps.
+//! Events that this service consumes from the broker.
 
-mod verdict_news;
+mod cache_invalidation;
 
-pub use verdict_news::VerdictNews;
+pub use cache_invalidation::CacheInvalidation;

@@ -1,8 +1,8 @@
-//! Cash on delivery as the fleet reports it, step by step, against what was to be collected.
+//! The cash on delivery that the fleet reports at each step.
 
 use domain::{EventKind, Paise};
 
-/// The amounts that were reported; none before the step was.
+/// The reported amounts. `None`: the step was not reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CashReports {
     pub collected: Option<Paise>,
@@ -11,8 +11,8 @@ pub struct CashReports {
 }
 
 impl CashReports {
-    /// Remembers the amount of a `cod.*` report. Another kind of event says nothing of cash.
-    pub fn note(&mut self, event: EventKind, amount: Option<Paise>) {
+    /// Records the amount of a `cod.*` event. Ignores all other events.
+    pub fn record(&mut self, event: EventKind, amount: Option<Paise>) {
         match event {
             EventKind::CodCollected => self.collected = amount,
             EventKind::CodHandedOver => self.handed_over = amount,
@@ -21,7 +21,7 @@ impl CashReports {
         }
     }
 
-    /// The latest amount that is not the `expected` one. A step that was right again does not hide one that was wrong.
+    /// The latest amount that differs from the `expected` one, also when a later step reported the expected one.
     pub fn discrepancy(&self, expected: Paise) -> Option<Paise> {
         [self.settled, self.handed_over, self.collected]
             .into_iter()
@@ -36,10 +36,10 @@ mod tests {
 
     fn reports(collected: i64, handed_over: Option<i64>, settled: Option<i64>) -> CashReports {
         let mut reports = CashReports::default();
-        reports.note(EventKind::CodCollected, Some(Paise::new(collected)));
-        reports.note(EventKind::CodHandedOver, handed_over.map(Paise::new));
-        reports.note(EventKind::CodSettled, settled.map(Paise::new));
-        reports.note(EventKind::OrderDelivered, Some(Paise::new(1)));
+        reports.record(EventKind::CodCollected, Some(Paise::new(collected)));
+        reports.record(EventKind::CodHandedOver, handed_over.map(Paise::new));
+        reports.record(EventKind::CodSettled, settled.map(Paise::new));
+        reports.record(EventKind::OrderDelivered, Some(Paise::new(1)));
         reports
     }
 

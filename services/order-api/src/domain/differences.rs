@@ -1,14 +1,14 @@
-//! In which fields a request differs from an order, for a caller who used one key for both.
+//! The fields in which a request differs from the order with the same Idempotency-Key.
 
 use serde_json::Value;
 
 use super::{Order, OrderDraft};
 
-/// An answer names no more.
+/// In one error.
 const MAX: usize = 20;
 
-/// Dotted paths of the fields that differ. The order does not tell what its request left to the pickup profile, nor fields
-/// that were ignored; of one whose personal data is erased only the reference is compared.
+/// Dotted paths of the fields that differ. `draft` is the request before the pickup profile completes it. Not compared:
+/// a pickup that the profile completed, and unknown fields. Of an erased order only the reference is compared.
 pub fn differences(draft: &OrderDraft, order: &Order) -> Vec<String> {
     let mut found = Vec::new();
     if draft.order_reference != order.order_reference {
@@ -20,11 +20,10 @@ pub fn differences(draft: &OrderDraft, order: &Order) -> Vec<String> {
     if draft.order_source != order.order_source {
         found.push("orderSource".to_owned());
     }
-    let knows_pickup =
-        !draft.pickup_is_filled && draft.pickup.as_ref().is_some_and(|pickup| !pickup.leaves_something_out());
+    let has_own_pickup = draft.pickup.as_ref().is_some_and(|pickup| !pickup.is_partial());
     let asked = draft.details();
     for section in ["customer", "delivery", "pickup", "package", "payment", "notes"] {
-        if section != "pickup" || knows_pickup {
+        if section != "pickup" || has_own_pickup {
             compare(section, &asked[section], &order.details[section], &mut found);
         }
     }

@@ -1,8 +1,6 @@
-//! What a business asks for: a request body that has been read and found good (SPECIFICATION §2.1). A draft that exists is
-//! valid; [`crate::routes`] makes it. It is stored as it serializes here.
+//! A validated order request (SPECIFICATION §2.1). It is stored as it serializes here.
 
 use domain::{Paise, PaymentType};
-use internal_api::ordering::PickupProfile;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -14,14 +12,12 @@ pub struct OrderDraft {
     pub order_source: String,
     pub customer: Customer,
     pub delivery: Delivery,
-    /// Absent: the business's pickup profile is meant.
+    /// Absent: use the pickup profile of the business.
     pub pickup: Option<Pickup>,
-    /// The pickup profile has filled in something.
-    pub pickup_is_filled: bool,
     pub package: Package,
     pub payment: Payment,
     pub notes: Notes,
-    /// What was accepted but may not be what was meant.
+    /// About accepted values that look like mistakes.
     pub warnings: Warnings,
 }
 
@@ -33,7 +29,7 @@ pub struct Customer {
     pub email: Option<String>,
 }
 
-/// Where the parcel goes.
+/// The destination of the parcel.
 pub type Delivery = Place;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -50,7 +46,7 @@ pub struct Place {
     pub full_address: Option<String>,
 }
 
-/// Where the parcel is fetched.
+/// The origin of the parcel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pickup {
@@ -100,7 +96,7 @@ pub struct Notes {
 }
 
 impl OrderDraft {
-    /// What is kept of it as one, and shown again.
+    /// The sections that are stored in one column.
     pub fn details(&self) -> Value {
         json!({
             "customer": self.customer,
@@ -118,7 +114,7 @@ impl Place {
         *self == Self::default()
     }
 
-    fn is_whole(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.full_address.is_some()
             || (self.address_line1.is_some() && self.city.is_some() && self.pincode.is_some())
     }
@@ -129,23 +125,23 @@ impl Pickup {
         *self == Self::default()
     }
 
-    /// Whether the profile has something to add.
-    pub fn leaves_something_out(&self) -> bool {
+    /// Whether the pickup profile has to fill in some fields.
+    pub fn is_partial(&self) -> bool {
         self.business_name.is_none()
             || self.contact_name.is_none()
             || self.phone.is_none()
-            || !self.place.is_whole()
+            || !self.place.is_complete()
     }
 
-    /// What is missing comes from the profile. The address is taken whole from one of the two, from the profile if this one
-    /// is not whole: half of two addresses is none.
+    /// Takes missing fields from the profile. The address comes from one of the two as a whole, because parts of two
+    /// addresses name no place.
     #[must_use]
     pub fn filled_from(self, profile: Self) -> Self {
         Self {
             business_name: self.business_name.or(profile.business_name),
             contact_name: self.contact_name.or(profile.contact_name),
             phone: self.phone.or(profile.phone),
-            place: if self.place.is_whole() || !profile.place.is_whole() && !self.place.is_empty() {
+            place: if self.place.is_complete() || !profile.place.is_complete() && !self.place.is_empty() {
                 self.place
             } else {
                 profile.place
@@ -153,35 +149,14 @@ impl Pickup {
         }
     }
 
-    /// An address that a driver could not find.
-    pub fn has_part_of_an_address(&self) -> bool {
-        !self.place.is_empty() && !self.place.is_whole()
+    /// Whether the address is incomplete.
+    pub fn has_partial_address(&self) -> bool {
+        !self.place.is_empty() && !self.place.is_complete()
     }
 
-    /// Whether a driver could find it.
+    /// Whether a driver can find the address.
     pub fn is_usable(&self) -> bool {
-        self.place.is_whole()
-    }
-}
-
-impl From<PickupProfile> for Pickup {
-    fn from(profile: PickupProfile) -> Self {
-        Self {
-            business_name: Some(profile.business_name),
-            contact_name: Some(profile.contact_name),
-            phone: Some(profile.phone),
-            place: Place {
-                address_line1: Some(profile.address_line1),
-                address_line2: profile.address_line2,
-                city: Some(profile.city),
-                state: Some(profile.state),
-                pincode: Some(profile.pincode),
-                landmark: profile.landmark,
-                latitude: profile.latitude,
-                longitude: profile.longitude,
-                full_address: profile.full_address,
-            },
-        }
+        self.place.is_complete()
     }
 }
 
@@ -207,23 +182,23 @@ mod tests {
     fn an_empty_pickup_is_the_profile_and_a_name_alone_keeps_its_address() {
         assert_eq!(Pickup::default().filled_from(profile()), profile());
         let named = Pickup { contact_name: Some("Meera".into()), ..Pickup::default() };
-        assert!(named.leaves_something_out() && !named.is_usable());
+        assert!(named.is_partial() && !named.is_usable());
         let filled = named.filled_from(profile());
         assert_eq!(filled.contact_name.as_deref(), Some("Meera"));
         assert_eq!(filled.place, profile().place);
-        assert!(filled.is_usable() && !filled.leaves_something_out());
+        assert!(filled.is_usable() && !filled.is_partial());
     }
 
     #[test]
     fn two_addresses_are_never_mixed() {
         let place = Place { city: Some("Mysuru".into()), ..Place::default() };
-        let vague = Pickup { place: place.clone(), ..Pickup::default() };
+        let partial = Pickup { place: place.clone(), ..Pickup::default() };
         assert_eq!(
-            vague.clone().filled_from(profile()).place,
+            partial.clone().filled_from(profile()).place,
             profile().place,
-            "a whole one goes before a part"
+            "a complete address wins over a part"
         );
-        assert_eq!(vague.filled_from(Pickup::default()).place, place, "a part goes before nothing");
+        assert_eq!(partial.filled_from(Pickup::default()).place, place, "a part wins over nothing");
         let whole =
             Place { address_line1: Some("1 Hill Road".into()), pincode: Some("570001".into()), ..place };
         let elsewhere = Pickup { place: whole.clone(), ..Pickup::default() };

@@ -1,4 +1,4 @@
-//! Whose personal data may be erased, and how far the erasure of a business's orders is.
+//! Which orders may be erased, and the progress of a business's erasure.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use serde_json::Value;
 
 use super::Placement;
 
-/// Which orders an erasure takes on.
+/// Which orders an erasure includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Those that are over, for who wants it: completed, or never placed.
+    /// On request: completed orders, and orders that were never placed.
     Completed,
-    /// Those that have not changed since then, and those alone: completed ones, failed ones that were never returned, test
-    /// orders wherever they stand, and what was never placed.
+    /// Retention: orders without a change since then that are completed, failed or never placed, and test orders in any
+    /// state.
     UnchangedSince(DateTime<Utc>),
 }
 
-/// An order that still tells of people.
+/// An order with personal data.
 #[derive(Clone, Debug)]
 pub struct Erasable {
     pub id: OrderId,
@@ -31,28 +31,28 @@ pub struct Erasable {
 }
 
 impl Scope {
-    pub fn takes(self, order: &Erasable) -> bool {
-        let over = match order.placement {
+    pub fn includes(self, order: &Erasable) -> bool {
+        let has_ended = match order.placement {
             Placement::Placed => order.state.is_completed(),
             Placement::Released => true,
             Placement::PendingPayment => false,
         };
         match self {
-            Self::Completed => over,
+            Self::Completed => has_ended,
             Self::UnchangedSince(since) => {
                 let failed = order.state.status == domain::DeliveryStatus::Failed;
-                order.updated_at < since && (over || failed || order.mode == Mode::Test)
+                order.updated_at < since && (has_ended || failed || order.mode == Mode::Test)
             }
         }
     }
 }
 
-/// A business's wish to have all its completed orders erased.
+/// A request to erase all completed orders of a business, and its progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BusinessErasure {
     pub business_id: BusinessId,
     pub requested_at: DateTime<Utc>,
-    /// Orders up to this one were looked at.
+    /// The last processed order.
     pub after: OrderId,
     pub erased: i64,
     pub not_completed: i64,
@@ -60,7 +60,7 @@ pub struct BusinessErasure {
 }
 
 impl BusinessErasure {
-    /// Nothing of it is done yet.
+    /// Without progress.
     pub fn new(business_id: BusinessId, requested_at: DateTime<Utc>) -> Self {
         let after = OrderId::first_of(DateTime::UNIX_EPOCH);
         Self { business_id, requested_at, after, erased: 0, not_completed: 0, completed_at: None }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_under_way_is_never_taken_and_what_is_over_is() {
+    fn only_orders_that_have_ended_are_included() {
         let later = Scope::UnchangedSince(DateTime::UNIX_EPOCH + TimeDelta::seconds(1));
         let too_young = Scope::UnchangedSince(DateTime::UNIX_EPOCH);
         for (status, picked_up, completed, overdue) in [
@@ -98,22 +98,26 @@ mod tests {
             (DeliveryStatus::OutForDelivery, true, false, false),
             (DeliveryStatus::Delivered, true, true, true),
             (DeliveryStatus::Failed, false, true, true),
-            // It may be returned yet, until nothing was heard of it for long enough.
+            // It may still be returned, unless it has not changed for long enough.
             (DeliveryStatus::Failed, true, false, true),
             (DeliveryStatus::Cancelled, false, true, true),
             (DeliveryStatus::Returned, true, true, true),
         ] {
             let live = order(status, picked_up);
-            assert_eq!(Scope::Completed.takes(&live), completed, "{status}");
-            assert_eq!(later.takes(&live), overdue, "{status}");
-            assert!(!too_young.takes(&live), "{status}");
+            assert_eq!(Scope::Completed.includes(&live), completed, "{status}");
+            assert_eq!(later.includes(&live), overdue, "{status}");
+            assert!(!too_young.includes(&live), "{status}");
             let test = Erasable { mode: Mode::Test, ..live.clone() };
-            assert_eq!((Scope::Completed.takes(&test), later.takes(&test)), (completed, true), "{status}");
+            assert_eq!(
+                (Scope::Completed.includes(&test), later.includes(&test)),
+                (completed, true),
+                "{status}"
+            );
             let pending =
                 Erasable { placement: Placement::PendingPayment, ..order(DeliveryStatus::Created, false) };
-            assert!(!Scope::Completed.takes(&pending) && !later.takes(&pending));
+            assert!(!Scope::Completed.includes(&pending) && !later.includes(&pending));
             let released = Erasable { placement: Placement::Released, ..pending };
-            assert!(Scope::Completed.takes(&released) && later.takes(&released));
+            assert!(Scope::Completed.includes(&released) && later.includes(&released));
         }
     }
 }

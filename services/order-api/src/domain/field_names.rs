@@ -1,4 +1,4 @@
-//! The names of an order's fields, and which of them an unknown name was probably meant to be.
+//! The field names of an order, and the most likely one for an unknown name.
 
 const PLACE: [&str; 9] = [
     "addressLine1",
@@ -11,7 +11,7 @@ const PLACE: [&str; 9] = [
     "longitude",
     "fullAddress",
 ];
-/// Each section of an order with its fields, in groups; the order itself has no name.
+/// The sections of an order and their fields, in groups. The order itself is the section without a name.
 const SECTIONS: [(&str, &[&[&str]]); 8] = [
     (
         "",
@@ -44,19 +44,19 @@ const SECTIONS: [(&str, &[&[&str]]); 8] = [
     ),
     ("notes", &[&["customerNote", "internalNote"]]),
 ];
-/// Longer names are no misspelt ones, and comparing them takes long.
+/// Longer names are no typing errors, and comparing them is slow.
 const NAME_MAX: usize = 128;
 /// `codAmount` scores 0.93 against `codAmountPaise`; `colour` scores at most 0.66 against any field of a payment.
 const LIKENESS_MIN: f64 = 0.8;
 
-/// The fields of a section: of `payment`, of `package.items`, or of the order itself, whose name is empty.
+/// The fields of a section, such as `payment` or `package.items`. The empty name is the order itself.
 pub fn order_fields(section: &str) -> Vec<&'static str> {
     let groups = SECTIONS.iter().find(|(name, _)| *name == section);
     groups.map(|(_, groups)| groups.concat()).unwrap_or_default()
 }
 
-/// The field that an unknown one, given by its path, was probably meant to be: one with this very name, in its section or
-/// in another, or the nearest name of its section.
+/// The most likely field for an unknown path: a field of the same name in this section or another one, else the most
+/// similar name of this section.
 pub fn meant_field(path: &str) -> Option<String> {
     let (section, name) = path.rsplit_once('.').unwrap_or(("", path));
     let name = Some(name).filter(|name| name.len() <= NAME_MAX).map(plain)?;
@@ -71,10 +71,10 @@ fn plain(name: &str) -> String {
     name.replace(['_', '-', ' '], "").to_lowercase()
 }
 
-/// Jaro-Winkler favours a common beginning: a forgotten ending such as `Paise` is the most frequent mistake.
+/// Jaro-Winkler favours a common prefix: the most frequent mistake is a missing suffix such as `Paise`.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let likeness = |known: &str| strsim::jaro_winkler(name, &plain(known));
-    // The first of equals: `addressLine1` rather than `addressLine2` for `address`.
+    // `max_by` returns the last of equals, so reverse: `address` means `addressLine1` rather than `addressLine2`.
     let best =
         known.iter().rev().map(|known| (likeness(known), *known)).max_by(|a, b| a.0.total_cmp(&b.0))?;
     (best.0 >= LIKENESS_MIN).then_some(best.1)
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_field_of_the_section_is_meant() {
+    fn the_most_similar_field_of_the_section_is_suggested() {
         for (path, meant) in [
             ("payment.codAmount", Some("codAmountPaise")),
             ("payment.cod_amount_paise", Some("codAmountPaise")),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_in_the_wrong_section_is_told_where_it_belongs() {
+    fn a_field_in_the_wrong_section_is_suggested_in_its_own() {
         for (path, meant) in [
             ("codAmountPaise", "payment.codAmountPaise"),
             ("customer.pincode", "delivery.pincode"),

@@ -1,18 +1,18 @@
-//! Whether two requests say the same: their bodies as canonical JSON, in which the order of keys does not matter and
-//! `null` equals absent, hashed.
+//! Hashes that tell whether two requests are the same. The body is hashed as canonical JSON: sorted keys, and no nulls,
+//! so that `null` equals absent.
 
 use domain::Pincode;
 use serde_json::{Number, Value};
 use sha2::{Digest, Sha256};
 
-/// Up to here a float holds every whole number.
+/// A float represents all whole numbers below this one.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
-    /// Of a body that nothing is to be known of any more: not even what others can be tried against. No hash looks so.
+    /// Replaces the hash of an erased body, which could confirm a guess of its content. No body has this hash.
     pub const ERASED: Self = Self([0; 32]);
 
     pub fn of(body: &Value) -> Self {
@@ -21,17 +21,17 @@ impl Fingerprint {
         Self(Sha256::digest(canonical.as_bytes()).into())
     }
 
-    /// Of what an order's body means: white space around its texts, a space in a PIN code and its default currency make no
-    /// difference. [`Fingerprint::of`] stays as it is, since the hashes of existing orders are compared with it.
+    /// Ignores differences that do not change the order: surrounding white space, spaces in a PIN code, and the default
+    /// currency. [`Fingerprint::of`] never changes, because existing orders store it.
     pub fn of_meaning(body: &Value) -> Self {
         let mut plain = body.clone();
-        simplify(&mut plain);
+        normalize(&mut plain);
         Self::of(&plain)
     }
 
-    /// Together with the fingerprint of the body that it was read from: void as soon as that one is replaced or erased.
+    /// A hash of both. It no longer matches once the `exact` fingerprint of the same body is replaced or erased.
     #[must_use]
-    pub fn sealed_with(self, exact: Self) -> Self {
+    pub fn bound_to(self, exact: Self) -> Self {
         Self(Sha256::new().chain_update(exact.0).chain_update(self.0).finalize().into())
     }
 
@@ -44,7 +44,7 @@ impl Fingerprint {
     }
 }
 
-fn simplify(body: &mut Value) {
+fn normalize(body: &mut Value) {
     trim(body);
     for pincode in ["/delivery/pincode", "/pickup/pincode"] {
         if let Some(Value::String(text)) = body.pointer_mut(pincode)
@@ -98,7 +98,7 @@ fn write(value: &Value, out: &mut String) {
     }
 }
 
-/// `2.0` is 2, however it is written.
+/// `2.0` and `2` are the same number.
 fn canonical(number: &Number) -> String {
     match number.as_f64() {
         Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < WHOLE_MAX => {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_numbers_are_equal_however_they_are_written() {
+    fn equal_numbers_are_equal_in_any_notation() {
         let of = |text: &str| Fingerprint::of(&serde_json::from_str(text).unwrap());
         for (one, same) in [("2", "2.0"), ("-3", "-3.0"), ("0", "-0.0"), ("1.5", "1.50"), ("120", "1.2e2")] {
             assert_eq!(of(one), of(same), "{one} {same}");
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn how_a_text_is_written_changes_the_body_and_not_its_meaning() {
+    fn notation_changes_the_body_and_not_its_meaning() {
         let body = |name: &str, pincode: &str, currency: Value| {
             json!({
                 "customer": { "name": name }, "delivery": { "pincode": pincode },
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Orders are kept with hashes of earlier releases.
+    /// The database holds hashes of earlier releases.
     #[test]
     fn the_fingerprint_of_a_body_never_changes() {
         let body = json!({ "b": " x ", "a": [1, 2.0, null], "payment": { "currency": "INR", "note": null } });
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_another_body() {
+    fn any_other_difference_is_another_body() {
         let base = Fingerprint::of(&json!({"a": 1, "b": ["x", null]}));
         for other in [
             json!({"a": 2, "b": ["x", null]}),

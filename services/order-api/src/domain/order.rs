@@ -1,4 +1,4 @@
-//! Orders as this service knows them.
+//! Orders and their events.
 
 use std::sync::Arc;
 
@@ -8,27 +8,8 @@ use domain::{
     PaymentType, RequestId, TrackingCode,
 };
 use serde_json::Value;
-use strum::{Display, EnumString, IntoStaticStr};
 
-use crate::domain::{CashReports, Fingerprint};
-
-/// How far an order is on its way to being one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum Placement {
-    /// Stored, its debit not yet known to be posted. Nobody's order.
-    PendingPayment,
-    /// An order.
-    Placed,
-    /// Its debit was rejected or called off. Its reference and key are free for another try.
-    Released,
-}
-
-impl Placement {
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-}
+use super::{CashReports, Fingerprint};
 
 /// A placed order.
 #[derive(Clone, Debug)]
@@ -50,11 +31,11 @@ pub struct Order {
     pub cash: CashReports,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
-    /// Since then it tells nothing of people, and never will again.
+    /// Its personal data was erased then, for good.
     pub personal_data_erased_at: Option<DateTime<Utc>>,
 }
 
-/// An order about to be stored for the first time.
+/// An order that is not stored yet.
 #[derive(Clone, Debug)]
 pub struct NewOrder {
     pub id: OrderId,
@@ -73,48 +54,22 @@ pub struct NewOrder {
     pub details: Arc<Value>,
     pub receipt: Vec<u8>,
     pub created_at: DateTime<Utc>,
-    /// The request that it comes from, and the key that was shown with it.
+    /// The request that created it.
     pub request_id: RequestId,
     pub key_id: ApiKeyId,
 }
 
-/// What holds a reference or a key: enough to replay, refuse, drive on or take over.
+/// A placed order and the stored part of the request that created it.
 #[derive(Clone, Debug)]
-pub struct Claim {
-    pub order_id: OrderId,
-    pub business_id: BusinessId,
-    pub placement: Placement,
-    pub attempt: i32,
-    pub order_reference: String,
-    pub tracking_code: TrackingCode,
-    pub status: DeliveryStatus,
-    pub idempotency_key: String,
-    pub fingerprint: Fingerprint,
-    /// Sealed with the fingerprint; absent of orders before it was kept.
-    pub meaning: Option<Fingerprint>,
-    pub delivery_fee: Paise,
-    pub receipt: Vec<u8>,
-}
-
-/// What a request says, as far as it decides whether it is the one that an order was placed with.
-#[derive(Clone, Debug)]
-pub struct Said {
-    pub fingerprint: Fingerprint,
-    pub meaning: Fingerprint,
-    pub order_reference: Option<String>,
-}
-
-/// A placed order with what is kept of the request that it was accepted from.
-#[derive(Clone, Debug)]
-pub struct Accepted {
+pub struct AcceptedOrder {
     pub order: Order,
     pub idempotency_key: String,
-    /// Absent of orders placed before these were kept.
+    /// Absent in orders of earlier releases, like `key_id`.
     pub request_id: Option<RequestId>,
     pub key_id: Option<ApiKeyId>,
 }
 
-/// One row of an order's timeline.
+/// A row of an order's timeline.
 #[derive(Clone, Debug)]
 pub struct OrderEvent {
     pub id: EventId,
@@ -130,11 +85,12 @@ pub struct OrderEvent {
 }
 
 impl NewOrder {
-    pub fn sealed_meaning(&self) -> Fingerprint {
-        self.meaning.sealed_with(self.fingerprint)
+    /// As it is stored.
+    pub fn bound_meaning(&self) -> Fingerprint {
+        self.meaning.bound_to(self.fingerprint)
     }
 
-    /// The order that this becomes when it is placed as it is.
+    /// The placed order.
     pub fn into_placed(self) -> Order {
         Order {
             id: self.id,
@@ -158,29 +114,18 @@ impl NewOrder {
     }
 }
 
-impl Claim {
-    /// Whether a request says what the order was placed with. Of an order whose personal data was erased the body is not
-    /// known any more, nor its hash; its reference is, and another one is another order.
-    pub fn is_said_by(&self, said: &Said) -> bool {
-        match self.fingerprint {
-            Fingerprint::ERASED => said.order_reference.as_deref() == Some(&*self.order_reference),
-            known => known == said.fingerprint || self.meaning == Some(said.meaning.sealed_with(known)),
-        }
-    }
-}
-
 impl Order {
-    /// The cash that was reported, when it is not what was to be collected.
+    /// The reported cash, when it differs from the expected amount.
     pub fn cod_discrepancy(&self) -> Option<Paise> {
         self.cash.discrepancy(self.cod_amount)
     }
 
-    /// By how much the cash that was reported is above what was to be collected; negative when it is below.
+    /// The reported cash minus the expected amount, when they differ.
     pub fn cod_difference(&self) -> Option<Paise> {
         self.cod_discrepancy().and_then(|reported| reported.checked_sub(self.cod_amount))
     }
 
-    /// What the wallet gives back, by an event that is on its way or was handled.
+    /// The amount that the wallet has refunded or is about to refund.
     pub fn refunded(&self) -> Paise {
         if self.mode == Mode::Live && self.state.refund_due() { self.delivery_fee } else { Paise::ZERO }
     }
@@ -220,18 +165,6 @@ mod tests {
     }
 
     #[test]
-    fn placements_have_the_names_of_the_column() {
-        for (placement, name) in [
-            (Placement::PendingPayment, "pending_payment"),
-            (Placement::Placed, "placed"),
-            (Placement::Released, "released"),
-        ] {
-            assert_eq!(placement.as_str(), name);
-            assert_eq!(name.parse(), Ok(placement));
-        }
-    }
-
-    #[test]
     fn a_new_order_has_its_first_event_and_no_cash() {
         let order = placed(25_000);
         assert_eq!((order.sequence, order.cash, order.cod_discrepancy()), (1, CashReports::default(), None));
@@ -239,17 +172,17 @@ mod tests {
     }
 
     #[test]
-    fn cash_is_held_against_what_this_order_was_to_collect() {
+    fn reported_cash_is_compared_with_the_expected_amount() {
         let mut order = placed(25_000);
-        order.cash.note(EventKind::CodCollected, Some(Paise::new(24_000)));
+        order.cash.record(EventKind::CodCollected, Some(Paise::new(24_000)));
         assert_eq!(order.cod_discrepancy(), Some(Paise::new(24_000)));
         assert_eq!(order.cod_difference(), Some(Paise::new(-1_000)));
-        order.cash.note(EventKind::CodCollected, Some(Paise::new(25_000)));
+        order.cash.record(EventKind::CodCollected, Some(Paise::new(25_000)));
         assert_eq!((order.cod_discrepancy(), order.cod_difference()), (None, None));
     }
 
     #[test]
-    fn a_live_order_that_ends_before_its_pickup_gives_its_fee_back() {
+    fn a_live_order_that_ends_before_its_pickup_is_refunded() {
         let mut order = placed(25_000);
         assert_eq!(order.refunded(), Paise::ZERO);
         order.state = order.state.apply(EventKind::OrderCancelled).unwrap().to;

@@ -1,9 +1,9 @@
-//! What an order's details tell of people, and what is left when they must not. What may stay is listed; all else goes, so
-//! that a field which is added is erased until somebody decides otherwise here.
+//! Removes personal data from the details of an order. The fields to keep are listed, so a new field is erased unless
+//! it is added here.
 
 use serde_json::{Map, Value};
 
-/// Amounts, measures and counts, which are of the parcel and its money.
+/// Amounts, measures and counts: they describe the parcel and its payment.
 const KEPT: [&str; 11] = [
     "payment.paymentType",
     "payment.orderValuePaise",
@@ -18,11 +18,11 @@ const KEPT: [&str; 11] = [
     "package.items.pricePaise",
 ];
 
-/// Six digits name an area in which tens of thousands live. They say why the fee was what it was, and nobody is found by
-/// them; city and state follow from them, and are texts in which anything may stand.
+/// A PIN code explains the fee and identifies no one: tens of thousands of people share it. City and state follow from
+/// it, and are free text.
 const AREAS: [&str; 2] = ["delivery.pincode", "pickup.pincode"];
 
-/// The same shape, with null for whatever may tell of people.
+/// The same shape, with null in place of personal data.
 pub fn without_personal_data(details: &Value) -> Value {
     stripped(details, "")
 }
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn money_measures_and_areas_stay_and_nothing_else_does() {
+    fn amounts_measures_and_areas_are_kept_and_nothing_else() {
         let details = json!({
             "customer": { "name": "Asha Rao", "phone": "+919800000001", "email": "asha@example.com" },
             "delivery": {
@@ -87,7 +87,7 @@ mod tests {
             "later": null,
         });
         assert_eq!(without_personal_data(&details), erased);
-        assert_eq!(without_personal_data(&erased), erased, "twice is once");
+        assert_eq!(without_personal_data(&erased), erased, "erasing twice changes nothing more");
     }
 
     fn any_json() -> impl Strategy<Value = Value> {
@@ -107,7 +107,7 @@ mod tests {
         })
     }
 
-    /// All that is no object and no array.
+    /// All values except objects and arrays.
     fn leaves(value: &Value) -> Vec<&Value> {
         match value {
             Value::Object(fields) => fields.values().flat_map(leaves).collect(),
@@ -117,15 +117,15 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever was written among the details: money stays to the paisa, and of the rest nothing is left.
+        /// For any details: the amounts are unchanged, and all other values are null.
         #[test]
-        fn money_is_the_same_afterwards_and_nothing_else_is_left(more in any_json(), fee in 1..10_000_000_i64) {
+        fn amounts_are_unchanged_and_nothing_else_is_left(more in any_json(), fee in 1..10_000_000_i64) {
             let payment = json!({ "paymentType": "prepaid", "deliveryFeePaise": fee, "currency": "INR" });
             let erased = without_personal_data(&json!({ "payment": payment, "customer": more, "notes": more }));
             prop_assert_eq!(&erased["payment"], &payment);
             for section in ["customer", "notes"] {
                 prop_assert!(leaves(&erased[section]).iter().all(|leaf| leaf.is_null()), "{}", erased);
-                prop_assert_eq!(leaves(&erased[section]).len(), leaves(&more).len(), "the shape stays");
+                prop_assert_eq!(leaves(&erased[section]).len(), leaves(&more).len(), "the shape is the same");
             }
         }
     }

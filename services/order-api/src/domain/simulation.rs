@@ -1,5 +1,5 @@
-//! Test orders that move by themselves: which way they go, and what happens next on it. A run is driven by the order's
-//! own state, so it goes on sensibly when somebody moves the order by hand meanwhile.
+//! Simulated deliveries of test orders. The next event follows from the current state of the order, so a run also
+//! continues sensibly after a manual step.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, CodStatus, DeliveryState, DeliveryStatus, EventKind, Mode, OrderId};
@@ -17,11 +17,11 @@ pub enum Scenario {
     /// Failed after the pickup.
     Failed,
     Cancelled,
-    /// A driver drops out, and no other is found.
+    /// The driver drops out and is not replaced.
     NoDriver,
 }
 
-/// A run under way.
+/// An active run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Simulation {
     pub order_id: OrderId,
@@ -32,15 +32,15 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// A run that takes its first step after a pause.
+    /// Its first step is due after a pause.
     pub fn new(order_id: OrderId, business_id: BusinessId, scenario: Scenario, now: DateTime<Utc>) -> Self {
         Self { order_id, business_id, scenario, steps_done: 0, next_at: now + STEP_PAUSE }
     }
 
-    /// What is left of it after a step that led to `state`; none when that was the last.
+    /// The rest of the run after a step to `state`. `None`: that step was the last.
     pub fn after_step(self, state: DeliveryState, now: DateTime<Utc>) -> Option<Self> {
-        let left = Self { steps_done: self.steps_done + 1, next_at: now + STEP_PAUSE, ..self };
-        left.scenario.next(state, left.steps_done).map(|_| left)
+        let rest = Self { steps_done: self.steps_done + 1, next_at: now + STEP_PAUSE, ..self };
+        rest.scenario.next(state, rest.steps_done).map(|_| rest)
     }
 }
 
@@ -49,7 +49,7 @@ impl Scenario {
         self.into()
     }
 
-    /// What the end of a test order's reference asks for. A live order moves as its parcel does, whatever it is called.
+    /// The scenario that the suffix of a test order's reference selects. Live orders are never simulated.
     pub fn of_reference(mode: Mode, order_reference: &str) -> Option<Self> {
         if mode == Mode::Live {
             return None;
@@ -59,7 +59,7 @@ impl Scenario {
         suffixes.into_iter().find(|(suffix, _)| order_reference.ends_with(suffix)).map(|(_, found)| found)
     }
 
-    /// The next event, after `steps_done` of them; none when the run is over.
+    /// The next event after `steps_done` steps. `None`: the run has ended.
     pub fn next(self, state: DeliveryState, steps_done: i32) -> Option<EventKind> {
         use DeliveryStatus as S;
         use EventKind as E;
@@ -89,7 +89,7 @@ mod tests {
     use domain::{Clock, Entropy, PaymentType};
     use proptest::prelude::*;
 
-    /// Every event of a run that nobody disturbs.
+    /// All events of a run without manual steps.
     fn run(scenario: Scenario, payment: PaymentType) -> Vec<EventKind> {
         let (clock, entropy) = (Clock::manual(DateTime::UNIX_EPOCH), Entropy::seeded(1));
         let (order, business) = (OrderId::generate(&clock, &entropy), BusinessId::generate(&clock, &entropy));
@@ -117,8 +117,8 @@ mod tests {
     }
 
     #[test]
-    fn only_the_end_of_a_test_orders_reference_asks_for_a_run() {
-        for (reference, asked) in [
+    fn only_the_suffix_of_a_test_orders_reference_selects_a_scenario() {
+        for (reference, selected) in [
             ("shop-1-FAILED", Some(Scenario::Failed)),
             ("shop-1-CANCELLED", Some(Scenario::Cancelled)),
             ("shop-1-NODRIVER", Some(Scenario::NoDriver)),
@@ -126,13 +126,13 @@ mod tests {
             ("shop-FAILED-1", None),
             ("FAILED", None),
         ] {
-            assert_eq!(Scenario::of_reference(Mode::Test, reference), asked, "{reference}");
+            assert_eq!(Scenario::of_reference(Mode::Test, reference), selected, "{reference}");
             assert_eq!(Scenario::of_reference(Mode::Live, reference), None, "{reference}");
         }
     }
 
     proptest! {
-        /// However an order got where it is, a run's next step is a legal one, and no run is endless.
+        /// From any state of an order, the next step of a run is legal, and each run ends.
         #[test]
         fn a_run_takes_legal_steps_from_anywhere(
             cod in any::<bool>(),

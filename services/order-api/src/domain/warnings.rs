@@ -1,11 +1,11 @@
-//! Warnings of an answer: the request is accepted, but perhaps not what was meant.
+//! Warnings in a response: the request is accepted, but it may contain a mistake.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 
 use super::meant_field;
 
-/// The request is accepted all the same.
+/// One warning about an accepted request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
     pub field: String,
@@ -13,12 +13,12 @@ pub struct Warning {
     pub message: String,
 }
 
-/// How far a fleet may date an event before its order without a warning.
+/// An event may be dated this long before its order without a warning.
 const BEFORE_ORDER_MAX: TimeDelta = TimeDelta::minutes(5);
 
 impl Warning {
-    /// For a report that the fleet dates before its order. Such a report is never refused, because a fleet with a wrong
-    /// clock still delivers.
+    /// For a report with a date before its order. Such a report is never refused, because a fleet with a wrong clock
+    /// still delivers.
     pub fn of_early_report(occurred_at: DateTime<Utc>, order_created_at: DateTime<Utc>) -> Option<Self> {
         (order_created_at - occurred_at > BEFORE_ORDER_MAX).then(|| Self {
             field: "occurredAt".to_owned(),
@@ -32,30 +32,30 @@ impl Warning {
     }
 }
 
-/// The warnings of one request. A body can give cause for thousands; few are told, and the rest counted.
+/// The warnings of one request. A body can cause thousands of warnings; the response lists a few and counts the rest.
 #[derive(Clone, Debug, Default)]
 pub struct Warnings {
-    told: Vec<Warning>,
+    known_fields: Vec<Warning>,
     unknown_fields: Vec<Warning>,
-    unknown_fields_untold: usize,
+    unknown_fields_omitted: usize,
 }
 
 impl Warnings {
     pub const MAX: usize = 20;
-    /// Names of unknown fields are the caller's and as long as a body; more of them helps nobody.
+    /// The name of an unknown field can be as long as a body.
     const NAME_MAX: usize = 128;
 
-    /// Adds what an order's own fields give cause for. There are few kinds of it, and each is told once.
+    /// Adds a warning about a known field. Each code is listed once.
     pub fn add(&mut self, field: impl Into<String>, code: &'static str, message: impl Into<String>) {
-        if !self.told.iter().any(|warning| warning.code == code) {
-            self.told.push(Warning { field: field.into(), code, message: message.into() });
+        if !self.known_fields.iter().any(|warning| warning.code == code) {
+            self.known_fields.push(Warning { field: field.into(), code, message: message.into() });
         }
     }
 
-    /// Adds a field that an order does not have.
+    /// Adds a warning about an unknown field.
     pub fn add_unknown(&mut self, field: &str) {
         if self.unknown_fields.len() == Self::MAX {
-            self.unknown_fields_untold += 1;
+            self.unknown_fields_omitted += 1;
             return;
         }
         let hint = meant_field(field).map_or_else(String::new, |meant| format!(" Did you mean `{meant}`?"));
@@ -64,16 +64,17 @@ impl Warnings {
         self.unknown_fields.push(Warning { field, code: "unknown_field", message });
     }
 
-    /// At most [`Warnings::MAX`], what concerns the order itself first; then one that says how many more there were.
+    /// At most [`Warnings::MAX`] warnings, known fields first, then one with the number of omitted warnings.
     pub fn listed(&self) -> Vec<Warning> {
-        let all = self.told.iter().chain(&self.unknown_fields);
+        let all = self.known_fields.iter().chain(&self.unknown_fields);
         let mut listed: Vec<_> = all.take(Self::MAX).cloned().collect();
-        let untold = self.told.len() + self.unknown_fields.len() + self.unknown_fields_untold - listed.len();
-        if untold > 0 {
+        let omitted =
+            self.known_fields.len() + self.unknown_fields.len() + self.unknown_fields_omitted - listed.len();
+        if omitted > 0 {
             listed.push(Warning {
                 field: String::new(),
                 code: "more_warnings",
-                message: format!("There were {untold} more warnings."),
+                message: format!("There were {omitted} more warnings."),
             });
         }
         listed
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_are_told_and_the_rest_counted() {
+    fn few_warnings_are_listed_and_the_rest_counted() {
         let mut warnings = Warnings::default();
         for n in 0..1_000 {
             warnings.add_unknown(&format!("field{n}"));
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_from_more_than_five_minutes_before_its_order_is_warned_of() {
+    fn a_report_dated_over_five_minutes_before_its_order_causes_a_warning() {
         let created_at = DateTime::UNIX_EPOCH + TimeDelta::days(20_000);
         let warned = |before: TimeDelta| Warning::of_early_report(created_at - before, created_at);
         for before in [TimeDelta::days(-1), TimeDelta::zero(), TimeDelta::minutes(5)] {
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_field_that_was_meant_is_told() {
+    fn the_most_likely_field_is_suggested() {
         let mut warnings = Warnings::default();
         warnings.add_unknown("payment.deliveryFee");
         assert_eq!(

@@ -1,11 +1,10 @@
-//! All that happened to an order, in one list: its own moves, the money in the wallet, and what became of its webhooks.
+//! The timeline of an order: its status changes, its entries in the wallet, and its webhooks.
 //!
-//! Entries stand in the order in which they were recorded, and those of one moment by their ids. An entry never moves:
-//! that of a webhook stands where the webhook came to be, and its outcome changes in place. So a page that begins after
-//! an entry is the same whatever is added meanwhile.
+//! Entries are sorted by the time at which they were recorded, then by id. An entry keeps its position: a webhook has
+//! the time of its creation, and its outcome changes in place. So pages stay stable while entries are added.
 //!
-//! The moves are always complete. When wallet or webhook-dispatcher does not answer in time, its entries are missing
-//! and `incomplete` says so: an outage over there must not hide where the parcel is.
+//! Status changes are always complete. When the wallet or the webhook-dispatcher does not answer in time, the timeline
+//! lacks its entries and names it in `incomplete`: an outage of a peer must not hide the parcel.
 
 use std::future::Future;
 use std::time::Duration;
@@ -17,58 +16,60 @@ use internal_api::webhooks::{OrderDeliveriesQuery, OrderDeliveryView};
 use internal_api::{CallError, PageQuery};
 use postgres::StoreError;
 
-use crate::app::App;
 use crate::domain::{Order, OrderEvent};
+use crate::state::State;
 use crate::store::timeline::Position;
 use crate::store::{orders, timeline};
 
-/// How long the others have to answer; whoever asks waits as long as the slower one.
+/// For the answer of a peer.
 const PATIENCE: Duration = Duration::from_millis(1_500);
 
-/// A part of the list from each source, each at most one longer than the page, so that the page can be cut from them.
+/// The entries of each source: at most one more than the page holds, so that the page can be cut from them.
 #[derive(Debug, Default)]
 pub struct Timeline {
     pub moves: Vec<OrderEvent>,
     pub money: Vec<EntryView>,
     pub webhooks: Vec<OrderDeliveryView>,
-    /// Who did not answer.
+    /// The peers that did not answer.
     pub incomplete: Vec<&'static str>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum TimelineError {
-    #[error("there is no such order")]
+    #[error("the order does not exist")]
     NotFound,
-    #[error("the page begins after something that is not in the list")]
+    #[error("the page starts after an unknown entry")]
     UnknownStart,
-    /// Only while the page begins after an entry of theirs: without its time there is no telling what follows.
+    /// Only when the page starts after an entry of a peer, because the time of that entry is needed.
     #[error(transparent)]
     Peer(#[from] CallError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// What follows the page's start, from each source.
+/// The entries after the start of the page.
 pub async fn order_timeline(
-    app: &App,
+    state: &State,
     business: BusinessId,
     mode: Option<Mode>,
     id: OrderId,
     page: &PageQuery,
 ) -> Result<Timeline, TimelineError> {
-    let order = app.database.read(async |conn| orders::find(conn, business, mode, id).await).await?;
+    let order = state.unit.database.read(async |conn| orders::find(conn, business, mode, id).await).await?;
     let order = order.ok_or(TimelineError::NotFound)?;
     let after = match &page.starting_after {
         None => None,
-        Some(entry) => Some(position(app, &order, entry).await?),
+        Some(entry) => Some(position(state, &order, entry).await?),
     };
     let limit = page.limit + 1;
-    let moves =
-        app.database.read(async |conn| timeline::list(conn, business, id, after.as_ref(), limit).await);
+    let moves = state
+        .unit
+        .database
+        .read(async |conn| timeline::list(conn, business, id, after.as_ref(), limit).await);
     let (moves, money, webhooks) = tokio::join!(
         moves,
-        in_time(money(app, &order)),
-        in_time(webhooks(app, &order, after.as_ref(), page.limit))
+        in_time(money(state, &order)),
+        in_time(webhooks(state, &order, after.as_ref(), page.limit))
     );
     let mut found = Timeline { moves: moves?, ..Timeline::default() };
     match money {
@@ -84,18 +85,19 @@ pub async fn order_timeline(
     Ok(found)
 }
 
-/// Where an entry stands. Its id tells who knows it.
-async fn position(app: &App, order: &Order, entry: &str) -> Result<Position, TimelineError> {
+/// The position of an entry. The prefix of its id names its source.
+async fn position(state: &State, order: &Order, entry: &str) -> Result<Position, TimelineError> {
     let at = if let Ok(event) = entry.parse::<EventId>() {
-        let recorded = app
+        let recorded = state
+            .unit
             .database
             .read(async |conn| timeline::recorded_at(conn, order.business_id, order.id, event).await);
         recorded.await?
     } else if let Ok(transfer) = entry.parse::<TransferId>() {
-        let lines = money(app, order).await?;
+        let lines = money(state, order).await?;
         lines.iter().find(|line| line.transfer_id == transfer).map(|line| line.created_at)
     } else if let Ok(delivery) = entry.parse::<WebhookDeliveryId>() {
-        webhook_created_at(app, order, delivery).await?
+        webhook_created_at(state, order, delivery).await?
     } else {
         None
     };
@@ -103,11 +105,11 @@ async fn position(app: &App, order: &Order, entry: &str) -> Result<Position, Tim
     Ok(Position { at, id: entry.to_owned() })
 }
 
-/// A test order never touches a wallet, so nobody needs to be asked.
-async fn money(app: &App, order: &Order) -> Result<Vec<EntryView>, CallError> {
+/// A test order has no entries in the wallet.
+async fn money(state: &State, order: &Order) -> Result<Vec<EntryView>, CallError> {
     match order.mode {
         Mode::Test => Ok(Vec::new()),
-        Mode::Live => app.wallet.entries_of_order(order.business_id, order.id).await,
+        Mode::Live => state.wallet.entries_of_order(order.business_id, order.id).await,
     }
 }
 
@@ -115,9 +117,9 @@ fn is_after(line: &EntryView, after: Option<&Position>) -> bool {
     after.is_none_or(|after| (line.created_at, line.transfer_id.to_string()) > (after.at, after.id.clone()))
 }
 
-/// The page's limit is known to be one that the other side takes.
+/// The peer accepts any limit of a page.
 async fn webhooks(
-    app: &App,
+    state: &State,
     order: &Order,
     after: Option<&Position>,
     limit: usize,
@@ -127,37 +129,37 @@ async fn webhooks(
         after: after.map(|after| after.at),
         after_id: after.map(|after| after.id.clone()),
     };
-    let mut page = app.webhooks.of_order(order.business_id, order.id, &query).await?;
-    // One more than the page holds, so that the cut knows whether there are more.
+    let mut page = state.webhooks.of_order(order.business_id, order.id, &query).await?;
+    // One more than the page holds, so that `hasMore` is known.
     if let (true, Some(last)) = (page.has_more, page.data.last()) {
         (query.limit, query.after, query.after_id) = (1, Some(last.created_at), Some(last.id.to_string()));
-        page.data.extend(app.webhooks.of_order(order.business_id, order.id, &query).await?.data);
+        page.data.extend(state.webhooks.of_order(order.business_id, order.id, &query).await?.data);
     }
     Ok(page.data)
 }
 
 async fn webhook_created_at(
-    app: &App,
+    state: &State,
     order: &Order,
     delivery: WebhookDeliveryId,
 ) -> Result<Option<DateTime<Utc>>, CallError> {
-    match app.webhooks.one_of_order(order.business_id, order.id, delivery).await {
+    match state.webhooks.one_of_order(order.business_id, order.id, delivery).await {
         Ok(webhook) => Ok(Some(webhook.created_at)),
         Err(error) if error.refusal_code() == Some("webhook_delivery_not_found") => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// None when there was no answer in time; the reader is told, and so is the log.
-async fn in_time<T>(asked: impl Future<Output = Result<T, CallError>>) -> Option<T> {
-    match tokio::time::timeout(PATIENCE, asked).await {
+/// `None` without an answer in time.
+async fn in_time<T>(call: impl Future<Output = Result<T, CallError>>) -> Option<T> {
+    match tokio::time::timeout(PATIENCE, call).await {
         Ok(Ok(answer)) => Some(answer),
         Ok(Err(error)) => {
-            tracing::warn!(%error, "a timeline is shown without a part of it");
+            tracing::warn!(%error, "timeline is incomplete");
             None
         }
         Err(_) => {
-            tracing::warn!("a timeline is shown without a part of it: no answer in time");
+            tracing::warn!(error = "no answer in time", "timeline is incomplete");
             None
         }
     }

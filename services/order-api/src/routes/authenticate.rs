@@ -1,4 +1,4 @@
-//! Who calls: a business by its API key, or the fleet by its token.
+//! Authentication: a business by its API key, the fleet by its token.
 
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
@@ -7,45 +7,44 @@ use internal_api::keys::AuthenticatedKey;
 use web::{ApiError, bearer_token, same_secret};
 
 use super::quota;
-use crate::app::App;
-use crate::verdicts::AuthError;
+use crate::cache::AuthenticationError;
+use crate::state::State;
 
-/// The business behind the key, with the call charged to it.
-pub(super) async fn business(app: &App, request: &HttpRequest) -> Result<AuthenticatedKey, ApiError> {
-    let caller = identify(app, request).await?;
-    quota::charge_request(app, request, &caller)?;
+/// Authenticates a business and charges the call to its key.
+pub(super) async fn business(state: &State, request: &HttpRequest) -> Result<AuthenticatedKey, ApiError> {
+    let caller = identify(state, request).await?;
+    quota::charge_request(state, request, &caller)?;
     Ok(caller)
 }
 
-/// The business behind `Authorization: Bearer <API_KEY>` (SPECIFICATION §5.1), its quota left to the handler.
-pub(super) async fn identify(app: &App, request: &HttpRequest) -> Result<AuthenticatedKey, ApiError> {
-    let failed = |failure| app.failures.count(request, failure);
+/// Authenticates `Authorization: Bearer <API_KEY>` (SPECIFICATION §5.1). The handler charges the call.
+pub(super) async fn identify(state: &State, request: &HttpRequest) -> Result<AuthenticatedKey, ApiError> {
+    let failed = |failure| state.authentication_failures.count(request, failure);
     let Some(key) = bearer_token(request.headers())? else {
         return Err(failed(misplaced_key(request).unwrap_or_else(no_key)));
     };
     let invalid = || failed(misplaced_key(request).unwrap_or_else(bad_key));
-    if app.failures.is_blocked(request) && !app.keys.was_good_of_late(key) {
+    if state.authentication_failures.is_blocked(request) && !state.keys.was_recently_valid(key) {
         return Err(invalid());
     }
-    let caller = app.keys.judge(key).await.map_err(|error| match error {
-        AuthError::InvalidKey => invalid(),
-        AuthError::Unavailable(error) => error.into(),
+    let caller = state.keys.authenticate(key).await.map_err(|error| match error {
+        AuthenticationError::InvalidKey => invalid(),
+        AuthenticationError::Unavailable(error) => error.into(),
     })?;
     tracing::debug!(business_id = %caller.business_id, key_id = %caller.key_id, mode = %caller.mode, "authenticated");
     Ok(caller)
 }
 
-/// The operator's driver system.
-pub(super) fn fleet(app: &App, request: &HttpRequest) -> Result<(), ApiError> {
-    let known =
-        bearer_token(request.headers())?.is_some_and(|token| same_secret(token, &app.settings.fleet.token));
+/// Authenticates the driver system of the operator.
+pub(super) fn fleet(state: &State, request: &HttpRequest) -> Result<(), ApiError> {
+    let known = bearer_token(request.headers())?.is_some_and(|token| same_secret(token, &state.fleet_token));
     if known {
         return Ok(());
     }
-    Err(app.failures.count(request, bad_fleet_token()))
+    Err(state.authentication_failures.count(request, bad_fleet_token()))
 }
 
-/// For a caller who seems to send the key elsewhere than in `Authorization: Bearer`. Its value is never looked up there.
+/// The error for a key outside of `Authorization: Bearer`. Such a key is never verified.
 fn misplaced_key(request: &HttpRequest) -> Option<ApiError> {
     let authorization = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let message = if has_key(request.query_string()) {
@@ -59,7 +58,7 @@ fn misplaced_key(request: &HttpRequest) -> Option<ApiError> {
     Some(unauthorized("missing_api_key", message))
 }
 
-/// What is wrong with how a key is written in `Authorization`.
+/// The mistake in an `Authorization` header.
 fn miswritten(authorization: &str) -> Option<&'static str> {
     if authorization.trim().eq_ignore_ascii_case("bearer") {
         return Some(
@@ -85,7 +84,7 @@ fn miswritten(authorization: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a query holds what its caller calls a key, or what looks like one of ours.
+/// Whether a query has a parameter that is named like a key or looks like one.
 fn has_key(query: &str) -> bool {
     const NAMES: [&str; 6] = ["apikey", "key", "token", "accesstoken", "authorization", "xapikey"];
     url::form_urlencoded::parse(query.as_bytes()).any(|(name, value)| {

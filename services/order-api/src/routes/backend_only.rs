@@ -1,5 +1,5 @@
-//! The integration API is for back ends (SPECIFICATION §1.7, §5.2): a call from a page shows its API key to everyone who
-//! opens the page.
+//! The integration API is for backends (SPECIFICATION §1.7, §5.2): a call from a web page shows its API key to
+//! everyone.
 
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -13,17 +13,17 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const SEC_FETCH_USER: HeaderName = HeaderName::from_static("sec-fetch-user");
 
-/// Middleware: 403 for what a browser sent, its preflights included, before anything else is looked at. There are no
-/// CORS headers anywhere, so that a page could not read an answer either.
+/// Middleware: refuses requests of browsers with 403, including preflights, before all other checks. No response has
+/// CORS headers, so a page cannot read one.
 ///
 /// # Errors
-/// Those of the handlers behind it.
+/// Those of the inner handlers.
 pub(super) async fn refuse_browsers(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<EitherBody<impl MessageBody + 'static>>, Error> {
     if is_from_browser(request.headers()) {
-        tracing::info!("refused a call from a browser");
+        tracing::info!("refused a request from a browser");
         return Ok(request.error_response(from_browser()).map_into_right_body());
     }
     Ok(next.call(request).await?.map_into_left_body())
@@ -35,21 +35,20 @@ pub(super) fn from_browser() -> ApiError {
     ApiError::new(StatusCode::FORBIDDEN, "backend_only", message)
 }
 
-/// Fetch Metadata (W3C) has browsers say where a request comes from, in headers that no script may set:
+/// Browsers describe the origin of a request in Fetch Metadata headers (W3C), which scripts cannot set:
 ///
-/// - `Sec-Fetch-Site`, with any value: the relation of two sites exists only where there is a page or an address bar,
-///   and `none`, too, is what a browser says (of an address that its user typed).
+/// - `Sec-Fetch-Site`, with any value: only browsers send it, `none` for an address that the user typed.
 /// - `Sec-Fetch-User`: a user's click.
-/// - `Sec-Fetch-Mode: navigate` and `websocket`: no `fetch` of a server-side runtime can have these. The other modes
-///   say nothing by themselves: Node.js (undici) puts its default `Sec-Fetch-Mode: cors` on each `fetch` of a back
-///   end, without any other of these headers (nodejs/undici#1305), and lets its caller choose `no-cors` or `same-origin`.
-/// - `Origin`, which browsers put on every cross-origin call that can carry an `Authorization` header, over plain HTTP
-///   as well, where they leave `Sec-Fetch-*` out.
-/// - `Access-Control-Request-Method`, in the preflight of such a call.
+/// - `Sec-Fetch-Mode: navigate` and `websocket`: no `fetch` of a server-side runtime sends these. Other modes prove
+///   nothing: Node.js (undici) sends `Sec-Fetch-Mode: cors` by default, without the other headers
+///   (nodejs/undici#1305), and its caller may choose `no-cors` or `same-origin`.
+/// - `Origin`: browsers send it with each cross-origin request that can have an `Authorization` header, also over plain
+///   HTTP, where they omit `Sec-Fetch-*`.
+/// - `Access-Control-Request-Method`: the preflight of such a request.
 fn is_from_browser(headers: &HeaderMap) -> bool {
-    let told = [SEC_FETCH_SITE, SEC_FETCH_USER, ORIGIN, ACCESS_CONTROL_REQUEST_METHOD];
+    let conclusive = [SEC_FETCH_SITE, SEC_FETCH_USER, ORIGIN, ACCESS_CONTROL_REQUEST_METHOD];
     let mode = headers.get(SEC_FETCH_MODE).map(|mode| mode.as_bytes().trim_ascii());
-    told.iter().any(|name| headers.contains_key(name))
+    conclusive.iter().any(|name| headers.contains_key(name))
         || mode.is_some_and(|mode| {
             mode.eq_ignore_ascii_case(b"navigate") || mode.eq_ignore_ascii_case(b"websocket")
         })
@@ -68,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn browsers_are_told_from_back_ends() {
+    fn browsers_and_backends_are_distinguished() {
         let fetch_of_a_page = [("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "cors")];
         for browser in [
             &fetch_of_a_page[..],
@@ -82,10 +81,10 @@ mod tests {
             assert!(is_from_browser(&headers(browser)), "{browser:?}");
         }
         let node = [("sec-fetch-mode", "cors"), ("accept-language", "*"), ("user-agent", "node")];
-        for back_end in
+        for backend in
             [&[][..], &node, &[("user-agent", "curl/8.5.0")], &[("referer", "http://shop.example/")]]
         {
-            assert!(!is_from_browser(&headers(back_end)), "{back_end:?}");
+            assert!(!is_from_browser(&headers(backend)), "{backend:?}");
         }
     }
 }

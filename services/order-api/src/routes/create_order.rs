@@ -11,83 +11,88 @@ use internal_api::keys::AuthenticatedKey;
 use web::{ApiError, no_query, read_json};
 
 use super::{authenticate, errors, order_body, quota};
-use crate::app::App;
-use crate::commands::create_order::{CreateError, CreateOrder, create_order, held_by_key};
-use crate::domain::{Claim, FailedRequest, Fingerprint, KeyHash, Replay, Said};
-use crate::retries::Seen;
+use crate::commands::create_order::{CreateError, CreateOrder, Placed, create_order, find_by_key};
+use crate::domain::{ExistingOrder, FailedRequest, Fingerprint, KeyHash, Replay, RequestIdentity};
+use crate::retry_evidence::Observation;
+use crate::state::State;
 
-const IDEMPOTENCY_KEY_MAX: usize = 255;
-
-/// Authenticates before it reads, and reads before it judges (SPECIFICATION §12, order of checks).
+/// Authenticates, then reads the body, then decides (SPECIFICATION §12, order of checks).
 pub(super) async fn create(
-    app: Data<App>,
+    state: Data<State>,
     request: HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
-    let caller = authenticate::identify(&app, &request).await?;
+    let caller = authenticate::identify(&state, &request).await?;
     let request_id = request_id(&request)?;
-    let outcome = place(&app, &request, payload, &caller, request_id).await;
+    let outcome = place(&state, &request, payload, &caller, request_id).await;
     if outcome.is_err() && caller.mode == Mode::Test {
-        note_failure(&app, request.headers(), caller.business_id, request_id);
+        record_failure(&state, request.headers(), caller.business_id, request_id);
     }
     outcome
 }
 
 async fn place(
-    app: &Data<App>,
+    state: &Data<State>,
     request: &HttpRequest,
     payload: Payload,
     caller: &AuthenticatedKey,
     request_id: RequestId,
 ) -> Result<HttpResponse, ApiError> {
-    let replay = quota::charge_replay(app, request, caller)?;
+    let replay = quota::charge_replay(state, request, caller)?;
     let command = match read(request, payload, caller.clone(), request_id).await {
         Ok(command) => command,
         Err(unreadable) => {
-            quota::charge_request(app, request, caller)?;
+            quota::charge_request(state, request, caller)?;
             return Err(unreadable);
         }
     };
-    let refused = |error: CreateError| {
-        let tracking_url = |claim: &Claim| app.ambient.tracking_url(&claim.tracking_code);
-        errors::from_create(error, &app.settings.brand.name, tracking_url)
-    };
-    let held = match quota::charge_request(app, request, caller) {
+    let known = match quota::charge_request(state, request, caller) {
         Ok(()) => None,
-        // Only a replay may still be answered.
-        Err(too_many) => Some(held_by_key(app, &command).await.map_err(refused)?.ok_or(too_many)?),
+        // Over the limit, only replays are answered.
+        Err(too_many) => Some(find_by_key(state, &command).await?.ok_or(too_many)?),
     };
-    let charged = held.is_none().then_some(caller.key_id);
-    // The client may go away; its order is placed or not, but never left half-way.
-    let running = Arc::clone(app);
-    let outcome = app.tasks.run(async move { create_order(&running, command, held).await }).await?;
-    let placed = outcome.map_err(refused)?;
+    let charged = known.is_none().then_some(caller.key_id);
+    // A client that disconnects must not stop a payment half-way.
+    let running = Arc::clone(state);
+    let outcome = state.tasks.run(async move { create_order(&running, command, known).await }).await?;
+    let placed = outcome.map_err(|error| refusal(state, error))?;
     if placed.replayed {
-        quota::was_replay(app, request, replay, charged);
-        note_replay(app, caller, placed.order_id, request_id);
+        quota::was_replay(state, request, replay, charged);
+        record_replay(state, caller, placed.order_id, request_id);
     }
+    Ok(created(placed))
+}
+
+fn refusal(state: &State, error: CreateError) -> ApiError {
+    let tracking_url = |existing: &ExistingOrder| state.tracking_urls.of(&existing.tracking_code);
+    errors::from_create(error, &state.brand, tracking_url)
+}
+
+fn created(placed: Placed) -> HttpResponse {
     let mut response = HttpResponse::build(StatusCode::CREATED);
     response.content_type("application/json");
     response.insert_header((LOCATION, format!("/v1/integration/orders/{}", placed.order_id)));
     if placed.replayed {
         response.insert_header(("Idempotent-Replayed", "true"));
     }
-    Ok(response.body(placed.receipt))
+    response.body(placed.receipt)
 }
 
-/// Evidence that a retry of what succeeded was tried.
-fn note_replay(app: &App, caller: &AuthenticatedKey, order_id: OrderId, request_id: RequestId) {
+/// Evidence that the business has tested the retry of a success.
+fn record_replay(state: &State, caller: &AuthenticatedKey, order_id: OrderId, request_id: RequestId) {
     if caller.mode == Mode::Test {
-        let (business_id, at) = (caller.business_id, app.ambient.clock.now());
-        app.retries.saw(Seen::Replayed(Replay { business_id, order_id, request_id, at }));
+        let (business_id, at) = (caller.business_id, state.unit.clock.now());
+        let replay = Replay { business_id, order_id, request_id, at };
+        state.retry_evidence.record(Observation::Replayed(replay));
     }
 }
 
-/// Evidence of the failure, should the same key succeed later.
-fn note_failure(app: &App, headers: &HeaderMap, business_id: BusinessId, request_id: RequestId) {
+/// Evidence of a failure, in case the same key succeeds later.
+fn record_failure(state: &State, headers: &HeaderMap, business_id: BusinessId, request_id: RequestId) {
     if let Ok(key) = idempotency_key(headers) {
-        let (key, at) = (KeyHash::of(&key), app.ambient.clock.now());
-        app.retries.saw(Seen::Failed(FailedRequest { business_id, key, request_id, at }));
+        let (key, at) = (KeyHash::of(&key), state.unit.clock.now());
+        let failed = FailedRequest { business_id, key, request_id, at };
+        state.retry_evidence.record(Observation::Failed(failed));
     }
 }
 
@@ -100,40 +105,27 @@ async fn read(
     no_query(request)?;
     let idempotency_key = idempotency_key(request.headers())?;
     let body = read_json(request, payload).await?;
-    let said = Said {
+    let identity = RequestIdentity {
+        idempotency_key,
         fingerprint: Fingerprint::of(&body),
         meaning: Fingerprint::of_meaning(&body),
         order_reference: order_body::reference(&body),
     };
-    Ok(CreateOrder { caller, request_id, idempotency_key, said, draft: order_body::read(&body) })
+    Ok(CreateOrder { caller, request_id, identity, draft: order_body::read(&body) })
 }
 
-/// As the edge gave it.
+/// The id that the edge assigned.
 fn request_id(request: &HttpRequest) -> Result<RequestId, ApiError> {
     let given = request.extensions().get::<RequestId>().copied();
-    given.ok_or_else(|| ApiError::internal("a request came without its id"))
+    given.ok_or_else(|| ApiError::internal("the request has no id"))
 }
 
 pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<String, ApiError> {
-    let mut keys = headers.get_all("Idempotency-Key");
-    let Some(key) = keys.next() else {
-        return Err(ApiError::new(
+    web::idempotency_key(headers)?.ok_or_else(|| {
+        ApiError::new(
             StatusCode::BAD_REQUEST,
             "idempotency_key_missing",
             "Send an Idempotency-Key header: a stable unique text per local order, such as <website>-<order id>.",
-        ));
-    };
-    let printable = |key: &&[u8]| {
-        (1..=IDEMPOTENCY_KEY_MAX).contains(&key.len()) && key.iter().all(|byte| (0x20..0x7f).contains(byte))
-    };
-    let text =
-        Some(key.as_bytes().trim_ascii()).filter(printable).and_then(|key| std::str::from_utf8(key).ok());
-    match (text, keys.next()) {
-        (Some(key), None) => Ok(key.to_owned()),
-        _ => Err(ApiError::new(
-            StatusCode::BAD_REQUEST,
-            "idempotency_key_invalid",
-            "Send one Idempotency-Key header of 1 to 255 printable ASCII characters.",
-        )),
-    }
+        )
+    })
 }

@@ -1,9 +1,7 @@
-//! From what a command could not do to what the caller is told (SPECIFICATION §7, SPECIFICATION §12). The one place where a
-//! status is chosen.
+//! Converts errors of commands to responses (SPECIFICATION §7, §12). Only this file chooses a status.
 
 use actix_web::http::StatusCode;
 use domain::{DeliveryState, DeliveryStatus, EventKind, GoLiveItem, IllegalMove, Paise};
-use postgres::StoreError;
 use serde_json::{Value, json};
 use web::ApiError;
 
@@ -12,32 +10,23 @@ use crate::commands::create_order::{CreateError, InvalidOrder, ReusedKey};
 use crate::commands::erase_personal_data::EraseError;
 use crate::commands::record_progress::ReportError;
 use crate::commands::simulate_progress::SimulateError;
-use crate::domain::{Claim, Placement};
-
-pub(super) fn from_store(error: StoreError) -> ApiError {
-    if error.is_unavailable() {
-        tracing::warn!(%error, "the database did not answer");
-        ApiError::unavailable()
-    } else {
-        ApiError::internal(error)
-    }
-}
+use crate::domain::{ExistingOrder, Placement};
 
 pub(super) fn order_not_found() -> ApiError {
     ApiError::not_found("order_not_found", "order")
 }
 
-/// `brand` is whom to contact.
+/// `brand` names the contact for locked businesses.
 pub(super) fn from_create(
     error: CreateError,
     brand: &str,
-    tracking_url: impl Fn(&Claim) -> String,
+    tracking_url: impl Fn(&ExistingOrder) -> String,
 ) -> ApiError {
     match error {
-        CreateError::KeyReused(reused) => key_reused(&reused, tracking_url(&reused.claim)),
+        CreateError::KeyReused(reused) => key_reused(&reused, tracking_url(&reused.existing)),
         CreateError::Locked { missing, was_live } => locked(&missing, was_live.then_some(brand)),
         CreateError::Invalid(invalid) => invalid_order(invalid),
-        CreateError::ReferenceExists(claim) => reference_exists(&claim, tracking_url(&claim)),
+        CreateError::ReferenceExists(existing) => reference_exists(&existing, tracking_url(&existing)),
         CreateError::OrderInProgress => ApiError::new(
             StatusCode::CONFLICT,
             "order_in_progress",
@@ -58,7 +47,7 @@ pub(super) fn from_create(
         )
         .retry_after(2),
         CreateError::Peer(error) => error.into(),
-        CreateError::Store(error) => from_store(error),
+        CreateError::Store(error) => error.into(),
     }
 }
 
@@ -67,7 +56,7 @@ fn invalid_order(invalid: InvalidOrder) -> ApiError {
     if invalid.warnings.is_empty() { error } else { error.with("warnings", json!(invalid.warnings)) }
 }
 
-/// `contact`: the business has placed live orders before, so that a Test key is no way out.
+/// With a `contact` for a business that has placed live orders before: a Test key does not help it.
 fn locked(missing: &[GoLiveItem], contact: Option<&str>) -> ApiError {
     let open: Vec<_> = missing.iter().map(|item| item.label()).collect();
     let open = open.join("; ");
@@ -81,34 +70,34 @@ fn locked(missing: &[GoLiveItem], contact: Option<&str>) -> ApiError {
     ApiError::new(StatusCode::FORBIDDEN, "live_api_locked", message).with("missing", json!(missing))
 }
 
-/// How many fields a message names; `differences` names more.
-const DIFFERENCES_TOLD: usize = 5;
+/// In the message; `differences` lists more.
+const DIFFERENCES_NAMED: usize = 5;
 
 fn key_reused(reused: &ReusedKey, tracking_url: String) -> ApiError {
-    let ReusedKey { claim, differences } = reused;
-    let told = differences.iter().take(DIFFERENCES_TOLD).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let ReusedKey { existing, differences } = reused;
+    let named = differences.iter().take(DIFFERENCES_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     let differs = match differences.len() {
         0 => String::new(),
-        1..=DIFFERENCES_TOLD => format!(" This request differs in {told}."),
-        many => format!(" This request differs in {told} and {} more.", many - DIFFERENCES_TOLD),
+        1..=DIFFERENCES_NAMED => format!(" This request differs in {named}."),
+        many => format!(" This request differs in {named} and {} more.", many - DIFFERENCES_NAMED),
     };
-    // One that is not paid yet may never be an order: its id and tracking code are not to be kept.
-    let is_placed = claim.placement == Placement::Placed;
+    // An unpaid order may be released, so the caller must not store its id and tracking code.
+    let is_placed = existing.placement == Placement::Placed;
     let held = match is_placed {
-        true => format!("{} ({})", claim.order_reference, claim.order_id),
-        false => format!("{}, which is still being paid", claim.order_reference),
+        true => format!("{} ({})", existing.order_reference, existing.order_id),
+        false => format!("{}, which is still being paid", existing.order_reference),
     };
     let message = format!(
         "This Idempotency-Key was used for another request: it holds the order {held}.{differs} Use one key per order, and \
          send the same body when you retry."
     );
     let error = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused", message);
-    let error = if is_placed { error.with("order", existing_order(claim, tracking_url)) } else { error };
+    let error = if is_placed { error.with("order", existing_order(existing, tracking_url)) } else { error };
     if differences.is_empty() { error } else { error.with("differences", json!(differences)) }
 }
 
-fn reference_exists(claim: &Claim, tracking_url: String) -> ApiError {
-    let message = match claim.status {
+fn reference_exists(existing: &ExistingOrder, tracking_url: String) -> ApiError {
+    let message = match existing.status {
         DeliveryStatus::Cancelled => {
             "The order with this orderReference is cancelled. To have it delivered after all, send it with a new \
              orderReference and a new Idempotency-Key."
@@ -118,17 +107,17 @@ fn reference_exists(claim: &Claim, tracking_url: String) -> ApiError {
         }
     };
     ApiError::new(StatusCode::CONFLICT, "order_reference_exists", message)
-        .with("order", existing_order(claim, tracking_url))
+        .with("order", existing_order(existing, tracking_url))
 }
 
-fn existing_order(claim: &Claim, tracking_url: String) -> Value {
+fn existing_order(existing: &ExistingOrder, tracking_url: String) -> Value {
     json!({
-        "id": claim.order_id,
-        "serviceOrderId": claim.order_id,
-        "orderReference": claim.order_reference,
-        "trackingCode": claim.tracking_code,
+        "id": existing.order_id,
+        "serviceOrderId": existing.order_id,
+        "orderReference": existing.order_reference,
+        "trackingCode": existing.tracking_code,
         "trackingUrl": tracking_url,
-        "status": claim.status,
+        "status": existing.status,
     })
 }
 
@@ -142,7 +131,7 @@ fn insufficient_balance(balance: Paise, required: Paise) -> ApiError {
         .with("shortfallPaise", json!(shortfall))
 }
 
-/// A move that was asked for by a cancel: after the pickup there is no way back.
+/// For a cancellation after the pickup.
 pub(super) fn from_cancel(error: MoveError) -> ApiError {
     match error {
         MoveError::Illegal(illegal) => ApiError::new(
@@ -166,7 +155,7 @@ pub(super) fn from_erase(error: EraseError) -> ApiError {
             ),
         )
         .with("status", json!(status)),
-        EraseError::Store(error) => from_store(error),
+        EraseError::Store(error) => error.into(),
     }
 }
 
@@ -174,7 +163,7 @@ pub(super) fn from_move(error: MoveError) -> ApiError {
     match error {
         MoveError::NotFound => order_not_found(),
         MoveError::Illegal(illegal) => illegal_move(&illegal),
-        MoveError::Store(error) => from_store(error),
+        MoveError::Store(error) => error.into(),
     }
 }
 
@@ -207,7 +196,7 @@ fn in_words(legal: &[EventKind]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
-/// With where the order is and what could happen instead.
+/// With the current state and the legal events.
 fn refused_move(state: DeliveryState, legal: &[EventKind], message: String) -> ApiError {
     ApiError::new(StatusCode::CONFLICT, "illegal_transition", message)
         .with("status", json!(state.status))

@@ -1,4 +1,4 @@
-//! The fleet: reports progress, and learns of new and cancelled orders by asking.
+//! The fleet API: the fleet reports progress, and polls for new and cancelled orders.
 
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
@@ -12,13 +12,13 @@ use web::{ApiError, FieldErrors, Fields, TextRule, no_query, read_json, read_que
 use super::fleet_page::{FleetCursor, FleetPage};
 use super::views::{ReportedOrderView, reported_view};
 use super::{authenticate, errors, integration};
-use crate::app::App;
-use crate::commands::Reported;
 use crate::commands::record_progress::{FleetReport, record_progress};
-use crate::domain::Fingerprint;
-use crate::store::fleet::{self, FleetFilter, FleetPosition};
+use crate::domain::{ChangePosition, Fingerprint, FleetFilter};
+use crate::order_events::Progress;
+use crate::queries::fleet_orders;
+use crate::state::State;
 
-/// A fleet's clock may run this far ahead of ours.
+/// How far the clock of a fleet may be ahead.
 const CLOCK_AHEAD_MAX: TimeDelta = TimeDelta::minutes(5);
 
 pub(super) const EVENT_ID: TextRule = TextRule::code(128);
@@ -29,23 +29,23 @@ pub(super) const DRIVER_VEHICLE: TextRule = TextRule::line(100);
 
 /// `POST /v1/fleet/orders/{id}/events {eventId, event, occurredAt, driver?, reason?, codAmountPaise?}`
 pub(super) async fn report(
-    app: Data<App>,
+    state: Data<State>,
     request: HttpRequest,
     id: Path<String>,
     payload: Payload,
 ) -> Result<Json<ReportedOrderView>, ApiError> {
-    authenticate::fleet(&app, &request)?;
+    authenticate::fleet(&state, &request)?;
     no_query(&request)?;
     let body = read_json(&request, payload).await?;
     let order_id = integration::parse_id(&id)?;
     let field_errors = FieldErrors::default();
-    let report = read_report(&body, &field_errors, order_id, app.ambient.clock.now());
+    let report = read_report(&body, &field_errors, order_id, state.unit.clock.now());
     let report = match report {
         Some(report) if field_errors.is_empty() => report,
         _ => return Err(ApiError::invalid(field_errors)),
     };
-    let occurred_at = report.reported.occurred_at;
-    let (tasks, running) = (app.tasks.clone(), Data::clone(&app));
+    let occurred_at = report.progress.occurred_at;
+    let (tasks, running) = (state.tasks.clone(), Data::clone(&state));
     let moved = tasks.run(async move { record_progress(&running, report).await }).await?;
     moved.map(|order| Json(reported_view(order, occurred_at))).map_err(errors::from_report)
 }
@@ -76,11 +76,11 @@ pub(super) fn read_report(
         event_id: event_id?,
         order_id,
         fingerprint: Fingerprint::of(body),
-        reported: Reported { event: event?, data, occurred_at: occurred_at? },
+        progress: Progress { event: event?, data, occurred_at: occurred_at? },
     })
 }
 
-/// Whether the event tells of cash, and so must tell how much.
+/// Events about cash must name the amount.
 pub(super) fn is_cash(event: EventKind) -> bool {
     matches!(event, EventKind::CodCollected | EventKind::CodHandedOver | EventKind::CodSettled)
 }
@@ -88,7 +88,7 @@ pub(super) fn is_cash(event: EventKind) -> bool {
 fn occurred_at(fields: &Fields<'_>, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let text = fields.required_text("occurredAt", TextRule::line(40))?;
     let parsed = DateTime::parse_from_rfc3339(&text).map(|time| time.with_timezone(&Utc));
-    // RFC 3339 has no year before 0, in which a zone ahead of UTC can end up.
+    // RFC 3339 has no year before 0, but the conversion to UTC can produce one.
     let Some(time) = parsed.ok().filter(|time| time.year() >= 0) else {
         let message = "occurredAt must be a time as RFC 3339 writes it, such as 2026-01-31T09:30:00Z.";
         fields.reject("occurredAt", "invalid_format", message);
@@ -110,26 +110,25 @@ fn read_driver(fields: &Fields<'_>) -> Option<Driver> {
 
 /// `GET /v1/fleet/orders?status=&updatedAfter=&limit=&startingAfter=`, by last change, oldest first.
 ///
-/// Only what is settled is told: a change that commits late never stands behind one that was told before. So a fleet
-/// misses nothing, whether it goes on with `next` or asks for what changed after the last `updatedAt` it saw.
-pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<Json<FleetPage>, ApiError> {
-    authenticate::fleet(&app, &request)?;
+/// A listed change is never followed by an earlier one that commits late. So a fleet misses nothing, whether it
+/// continues with `next` or asks for changes after the last `updatedAt`.
+pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Json<FleetPage>, ApiError> {
+    authenticate::fleet(&state, &request)?;
     let (page, status, updated_after) = read_query(&request, |fields| {
         let status = fields.parsed("status", integration::DELIVERY_STATUSES);
         (fields.page(), status, integration::updated_after(fields))
     })?;
-    let mut conn = app.database.connection().await.map_err(errors::from_store)?;
     let after = match page.starting_after.as_deref().map(FleetCursor::parse) {
         None => None,
         Some(None) => return Err(integration::unknown_cursor()),
         Some(Some(FleetCursor::At(position))) => Some(position),
         Some(Some(FleetCursor::Order(id))) => {
-            let position = fleet::position(&mut conn, id).await.map_err(errors::from_store)?;
+            let position = fleet_orders::position(&state, id).await?;
             Some(position.ok_or_else(integration::unknown_cursor)?)
         }
     };
-    let wanted = FleetFilter { status, updated_after, after };
-    let orders = fleet::list(&mut conn, &wanted, page.limit + 1).await.map_err(errors::from_store)?;
-    let begun = wanted.after.or_else(|| updated_after.map(FleetPosition::after));
-    Ok(Json(FleetPage::new(Page::cut(orders, page.limit), begun)))
+    let filter = FleetFilter { status, updated_after, after };
+    let orders = fleet_orders::list(&state, &filter, page.limit + 1).await?;
+    let start = filter.after.or_else(|| updated_after.map(ChangePosition::after));
+    Ok(Json(FleetPage::new(Page::cut(orders, page.limit), start)))
 }

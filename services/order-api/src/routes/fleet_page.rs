@@ -1,7 +1,7 @@
-//! Pages of the fleet's list, and of a business's when it goes by changes, and where the next one begins.
+//! Pages of lists that are sorted by the last change, and their cursors.
 //!
-//! An order's place in the list is its last change, so an order that changes between two pages moves. The cursor is the place
-//! itself, as it was when the page was cut, and not the order that stood there.
+//! An order that changes between two pages moves in the list. So the cursor is the position at the end of a page, not
+//! the order at that position.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,25 +12,22 @@ use internal_api::orders::OrderView;
 use serde::Serialize;
 
 use super::views::{self, FleetOrderView, fleet_view};
-use crate::app::Ambient;
-use crate::domain::Order;
-use crate::store::fleet::FleetPosition;
+use crate::domain::{ChangePosition, Order, TrackingUrls};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FleetPage {
     data: Vec<FleetOrderView>,
     has_more: bool,
-    /// For `startingAfter`: what comes after this page, now or later. Absent as long as nothing was found of a list
-    /// that has no beginning.
+    /// For `startingAfter`: continues after this page, now or later. Absent only while a list without a start is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
 
 impl FleetPage {
-    /// `after` is where this page began, and the next one begins too when this one is empty.
-    pub(super) fn new(page: Page<Order>, after: Option<FleetPosition>) -> Self {
-        let next = end(&page).or(after).map(|position| FleetCursor::At(position).text());
+    /// `start` is where this page starts. An empty page ends there too.
+    pub(super) fn new(page: Page<Order>, start: Option<ChangePosition>) -> Self {
+        let next = end(&page).or(start).map(|position| FleetCursor::At(position).text());
         Self { data: page.data.into_iter().map(fleet_view).collect(), has_more: page.has_more, next }
     }
 }
@@ -41,42 +38,42 @@ impl FleetPage {
 pub(super) struct OrderPage {
     data: Vec<OrderView>,
     has_more: bool,
-    /// For `startingAfter`. Only while there is more: unlike the fleet's, this list is not held back until no change can
-    /// come before its end, so nobody may wait there for what comes next.
+    /// For `startingAfter`. Only while there is more: unlike in the fleet's list, a late commit may still add a change
+    /// before the end of this list, so a caller must not wait at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
 
 impl OrderPage {
-    pub(super) fn newest(ambient: &Ambient, page: Page<Order>) -> Self {
-        let data = page.data.into_iter().map(|order| views::order_view(ambient, order)).collect();
+    pub(super) fn newest(tracking_urls: &TrackingUrls, page: Page<Order>) -> Self {
+        let data = page.data.into_iter().map(|order| views::order_view(tracking_urls, order)).collect();
         Self { data, has_more: page.has_more, next: None }
     }
 
-    pub(super) fn changed(ambient: &Ambient, page: Page<Order>) -> Self {
+    pub(super) fn changed(tracking_urls: &TrackingUrls, page: Page<Order>) -> Self {
         let end = end(&page).filter(|_| page.has_more);
         let next = end.map(|position| FleetCursor::At(position).text());
-        Self { next, ..Self::newest(ambient, page) }
+        Self { next, ..Self::newest(tracking_urls, page) }
     }
 }
 
-fn end(page: &Page<Order>) -> Option<FleetPosition> {
-    page.data.last().map(|last| FleetPosition { updated_at: last.updated_at, id: last.id })
+fn end(page: &Page<Order>) -> Option<ChangePosition> {
+    page.data.last().map(|last| ChangePosition { updated_at: last.updated_at, id: last.id })
 }
 
-/// What `startingAfter` may be.
+/// A value of `startingAfter`.
 #[derive(Debug, PartialEq)]
 pub(super) enum FleetCursor {
-    /// `next` of the page before.
-    At(FleetPosition),
-    /// An order, which stands for its place as it is now. What passed it meanwhile is left out.
+    /// `next` of the previous page.
+    At(ChangePosition),
+    /// The current position of an order. Orders that moved past it since are omitted.
     Order(OrderId),
 }
 
 impl FleetCursor {
     const PREFIX: &str = "at_";
 
-    /// `None` for what is neither.
+    /// `None`: the text is neither of them.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let Some(packed) = text.strip_prefix(Self::PREFIX) else {
             return text.parse().ok().map(Self::Order);
@@ -84,13 +81,13 @@ impl FleetCursor {
         let plain = String::from_utf8(URL_SAFE_NO_PAD.decode(packed).ok()?).ok()?;
         let (micros, id) = plain.split_once(' ')?;
         let updated_at = DateTime::<Utc>::from_timestamp_micros(micros.parse().ok()?)?;
-        Some(Self::At(FleetPosition { updated_at, id: id.parse().ok()? }))
+        Some(Self::At(ChangePosition { updated_at, id: id.parse().ok()? }))
     }
 
     fn text(&self) -> String {
         match self {
             Self::Order(id) => id.to_string(),
-            Self::At(FleetPosition { updated_at, id }) => {
+            Self::At(ChangePosition { updated_at, id }) => {
                 let plain = format!("{} {id}", updated_at.timestamp_micros());
                 format!("{}{}", Self::PREFIX, URL_SAFE_NO_PAD.encode(plain))
             }
@@ -105,10 +102,10 @@ mod tests {
     use domain::{Clock, Entropy};
 
     #[test]
-    fn a_cursor_is_read_as_it_was_written_and_nothing_else_is_one() {
+    fn cursors_are_parsed_as_they_are_written() {
         let id = OrderId::generate(&Clock::manual(DateTime::UNIX_EPOCH), &Entropy::seeded(1));
         let updated_at = DateTime::UNIX_EPOCH + TimeDelta::microseconds(1_769_851_800_123_456);
-        for cursor in [FleetCursor::At(FleetPosition { updated_at, id }), FleetCursor::Order(id)] {
+        for cursor in [FleetCursor::At(ChangePosition { updated_at, id }), FleetCursor::Order(id)] {
             assert_eq!(FleetCursor::parse(&cursor.text()), Some(cursor));
         }
         for bad in ["", "at_", "at_!", "at_MTIz", "at_MTIz IA", "ord_", "1", "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV"]

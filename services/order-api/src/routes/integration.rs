@@ -1,4 +1,4 @@
-//! What a business does with its orders: read, cancel, simulate. Each sees its own, in the mode of its key.
+//! The orders of a business: read and cancel. A key reads the orders of its business in its mode.
 
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
@@ -11,64 +11,63 @@ use web::{ApiError, FieldErrors, Fields, QueryFields, TextRule, no_query, read_o
 
 use super::fleet_page::{FleetCursor, OrderPage};
 use super::{authenticate, errors, order_body, views};
-use crate::app::App;
 use crate::commands::cancel_order::cancel_order;
-use crate::domain::Order;
-use crate::store::fleet::FleetPosition;
-use crate::store::orders::{self, Beginning, OrderFilter};
+use crate::domain::{ChangePosition, ListStart, Order, OrderFilter};
+use crate::queries::orders;
+use crate::state::State;
 
-/// Why an order is cancelled.
+/// The reason of a cancellation.
 pub(super) const REASON: TextRule = TextRule::lines(1_000);
 
-/// For messages.
+/// For error messages.
 pub(super) const DELIVERY_STATUSES: &str = "created, driver_assigned, picked_up, out_for_delivery, delivered, failed, \
      cancelled or returned";
 
 /// `GET /v1/integration/orders?orderReference=&trackingCode=&status=&updatedAfter=&limit=&startingAfter=`
-pub(super) async fn list(app: Data<App>, request: HttpRequest) -> Result<Json<OrderPage>, ApiError> {
-    let caller = authenticate::business(&app, &request).await?;
+pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Json<OrderPage>, ApiError> {
+    let caller = authenticate::business(&state, &request).await?;
     let query = read_query(&request, |fields| order_query(fields, Some(caller.mode)))?;
-    page(&app, caller.business_id, query).await.map(Json)
+    page(&state, caller.business_id, query).await.map(Json)
 }
 
 /// `GET /v1/integration/orders/{id}`
 pub(super) async fn get(
-    app: Data<App>,
+    state: Data<State>,
     request: HttpRequest,
     id: Path<String>,
 ) -> Result<Json<OrderView>, ApiError> {
-    let caller = authenticate::business(&app, &request).await?;
+    let caller = authenticate::business(&state, &request).await?;
     no_query(&request)?;
-    let order = find(&app, caller.business_id, Some(caller.mode), &id).await?;
-    Ok(Json(views::order_view(&app.ambient, order)))
+    let order = find(&state, caller.business_id, Some(caller.mode), &id).await?;
+    Ok(Json(views::order_view(&state.tracking_urls, order)))
 }
 
 /// `POST /v1/integration/orders/{id}/cancel`, with an optional `{reason}`
 pub(super) async fn cancel(
-    app: Data<App>,
+    state: Data<State>,
     request: HttpRequest,
     id: Path<String>,
     payload: Payload,
 ) -> Result<Json<OrderView>, ApiError> {
-    let caller = authenticate::business(&app, &request).await?;
+    let caller = authenticate::business(&state, &request).await?;
     no_query(&request)?;
     let id = parse_id(&id)?;
     let reason = cancel_reason(&read_optional_json(&request, payload).await?)?;
-    call_off(&app, caller.business_id, caller.mode, id, reason).await
+    cancel_by_id(&state, caller.business_id, caller.mode, id, reason).await
 }
 
-/// To its end, whether the caller waits for it or not.
-pub(super) async fn call_off(
-    app: &Data<App>,
+/// Cancels an order, also when the client disconnects.
+pub(super) async fn cancel_by_id(
+    state: &Data<State>,
     business: domain::BusinessId,
     mode: Mode,
     id: OrderId,
     reason: Option<String>,
 ) -> Result<Json<OrderView>, ApiError> {
-    let running = Data::clone(app);
+    let running = Data::clone(state);
     let work = async move { cancel_order(&running, business, mode, id, reason).await };
-    let cancelled = app.tasks.run(work).await?;
-    Ok(Json(views::order_view(&app.ambient, cancelled.map_err(errors::from_cancel)?)))
+    let cancelled = state.tasks.run(work).await?;
+    Ok(Json(views::order_view(&state.tracking_urls, cancelled.map_err(errors::from_cancel)?)))
 }
 
 pub(super) fn cancel_reason(body: &Value) -> Result<Option<String>, ApiError> {
@@ -81,11 +80,11 @@ pub(super) fn cancel_reason(body: &Value) -> Result<Option<String>, ApiError> {
     if field_errors.is_empty() { Ok(reason) } else { Err(ApiError::invalid(field_errors)) }
 }
 
-/// A field `event` that names a kind of progress; `besides` names in the message what else it may be.
-pub(super) fn progress_event(fields: &Fields<'_>, besides: &str) -> Option<EventKind> {
+/// The field `event`, a kind of progress. `alternatives` lists other allowed values in the message.
+pub(super) fn progress_event(fields: &Fields<'_>, alternatives: &str) -> Option<EventKind> {
     const KINDS: &str = "driver.assigned, driver.unassigned, order.picked_up, order.out_for_delivery, \
          order.delivered, order.failed, order.cancelled, order.returned, cod.collected, cod.handed_over, cod.settled";
-    let allowed = format!("one of {besides}{KINDS}");
+    let allowed = format!("one of {alternatives}{KINDS}");
     let event = fields.required_word::<EventKind>("event", &allowed)?;
     if !event.is_progress() {
         fields.reject("event", "invalid_value", format!("event must be {allowed}."));
@@ -98,24 +97,22 @@ pub(super) fn parse_business(id: &str) -> Result<domain::BusinessId, ApiError> {
     id.parse().map_err(|_| ApiError::not_found("business_not_found", "business"))
 }
 
-/// An id that has another form names no order.
+/// A malformed id names no order.
 pub(super) fn parse_id(id: &str) -> Result<OrderId, ApiError> {
     id.parse().map_err(|_| errors::order_not_found())
 }
 
 pub(super) async fn find(
-    app: &App,
+    state: &State,
     business: domain::BusinessId,
     mode: Option<Mode>,
     id: &str,
 ) -> Result<Order, ApiError> {
     let id = parse_id(id)?;
-    let mut conn = app.database.connection().await.map_err(errors::from_store)?;
-    let order = orders::find(&mut conn, business, mode, id).await.map_err(errors::from_store)?;
-    order.ok_or_else(errors::order_not_found)
+    orders::find(state, business, mode, id).await?.ok_or_else(errors::order_not_found)
 }
 
-/// Which page of a business's orders is asked for.
+/// A requested page of a business's orders.
 pub(super) struct OrderQuery {
     pub(super) page: PageQuery,
     pub(super) filter: OrderFilter,
@@ -128,9 +125,8 @@ pub(super) fn order_query(fields: &mut QueryFields, mode: Option<Mode>) -> Order
         filter: OrderFilter {
             mode,
             order_reference: fields.text("orderReference", order_body::REFERENCE),
-            tracking_code: fields.parsed_by("trackingCode", "a tracking code", |text| {
-                TrackingCode::from_user_input(text).ok()
-            }),
+            tracking_code: fields
+                .parsed_by("trackingCode", "a tracking code", |text| TrackingCode::from_user_input(text).ok()),
             status: fields.parsed("status", DELIVERY_STATUSES),
             updated_after: updated_after(fields),
             among: None,
@@ -145,36 +141,34 @@ pub(super) fn updated_after(fields: &mut QueryFields) -> Option<DateTime<Utc>> {
     fields.parsed_by("updatedAfter", wanted, parse)
 }
 
-/// A page of a business's orders: the newest first, or by their last change when what changed is asked for. So a business
-/// that asks often reads what changed, and not all that it ever ordered.
+/// A page of a business's orders: newest first, or with `updatedAfter` by the last change, so that a business can poll
+/// for changes without reading all its orders.
 pub(super) async fn page(
-    app: &App,
+    state: &State,
     business: domain::BusinessId,
     query: OrderQuery,
 ) -> Result<OrderPage, ApiError> {
     let OrderQuery { page, filter } = query;
-    let mut conn = app.database.connection().await.map_err(errors::from_store)?;
     let by_change = filter.updated_after.is_some();
-    let beginning = match page.starting_after.as_deref().map(FleetCursor::parse) {
-        None if by_change => Beginning::Changed(None),
-        None => Beginning::Newest(None),
-        Some(Some(FleetCursor::At(position))) if by_change => Beginning::Changed(Some(position)),
+    let start = match page.starting_after.as_deref().map(FleetCursor::parse) {
+        None if by_change => ListStart::Changed(None),
+        None => ListStart::Newest(None),
+        Some(Some(FleetCursor::At(position))) if by_change => ListStart::Changed(Some(position)),
         Some(Some(FleetCursor::Order(id))) => {
-            let known = orders::find(&mut conn, business, filter.mode, id).await;
-            let Order { id, updated_at, .. } =
-                known.map_err(errors::from_store)?.ok_or_else(unknown_cursor)?;
+            let known = orders::find(state, business, filter.mode, id).await?;
+            let Order { id, updated_at, .. } = known.ok_or_else(unknown_cursor)?;
             match by_change {
-                true => Beginning::Changed(Some(FleetPosition { updated_at, id })),
-                false => Beginning::Newest(Some(id)),
+                true => ListStart::Changed(Some(ChangePosition { updated_at, id })),
+                false => ListStart::Newest(Some(id)),
             }
         }
         Some(_) => return Err(unknown_cursor()),
     };
-    let found = orders::list(&mut conn, business, &filter, beginning, page.limit + 1).await;
-    let found = Page::cut(found.map_err(errors::from_store)?, page.limit);
+    let found = orders::list(state, business, &filter, start, page.limit + 1).await?;
+    let found = Page::cut(found, page.limit);
     Ok(match by_change {
-        true => OrderPage::changed(&app.ambient, found),
-        false => OrderPage::newest(&app.ambient, found),
+        true => OrderPage::changed(&state.tracking_urls, found),
+        false => OrderPage::newest(&state.tracking_urls, found),
     })
 }
 

@@ -1,4 +1,4 @@
-//! The URL tables. A handler extracts, calls one command or query, and answers.
+//! The URL tables. A handler reads the request, calls one command or query, and builds the response.
 
 mod authenticate;
 mod backend_only;
@@ -23,12 +23,12 @@ mod views;
 use actix_web::middleware::from_fn;
 use actix_web::web::{ServiceConfig, get, post, resource, scope};
 
-/// What integrators, the fleet and the customers of businesses reach.
+/// For integrators, the fleet, and customers of businesses.
 pub fn public(config: &mut ServiceConfig) {
     config
         .service(
             scope("/v1/integration")
-                // The last one wrapped is the first to see a request.
+                // The last middleware runs first.
                 .wrap(from_fn(backend_only::refuse_browsers))
                 .wrap(from_fn(quota::headers))
                 .service(
@@ -53,18 +53,18 @@ pub fn public(config: &mut ServiceConfig) {
         .service(resource("/v1/openapi.json").route(get().to(docs::json)));
 }
 
-/// The API's description, for the public listener.
+/// The description of the API, for the public listener.
 pub use docs::Description;
 
-/// The document for the service at `public_url`, as it is kept in `proto-docs/openapi/`.
+/// The OpenAPI document for the service at `public_url`, in the format of `proto-docs/openapi/`.
 ///
 /// # Errors
-/// When it cannot be made, which a test rules out.
+/// When an example cannot be made. Tests rule that out.
 pub fn openapi_document(brand: &settings::Brand, public_url: &url::Url) -> anyhow::Result<String> {
     openapi::document(brand, public_url).map(|document| document.pretty() + "\n")
 }
 
-/// What the other services reach.
+/// For the other services.
 pub fn internal(config: &mut ServiceConfig) {
     config.service(
         scope("/internal/businesses/{business}")

@@ -1,4 +1,4 @@
-//! Reading the body of an order (SPECIFICATION §2.1): every field by its type and bound, every fault in one pass.
+//! Reads and validates the body of an order (SPECIFICATION §2.1), and collects all field errors in one pass.
 
 pub(super) mod schema;
 #[cfg(test)]
@@ -18,7 +18,7 @@ pub(super) const REFERENCE: TextRule = TextRule::code(128);
 const SOURCE: TextRule = TextRule::code(64);
 const NAME: TextRule = TextRule::line(200);
 const ADDRESS: TextRule = TextRule::line(300);
-/// Line breaks become spaces: forms and exports put them between house and street.
+/// Line breaks become spaces: forms and exports use them between house and street.
 const ADDRESS_LINE: TextRule = TextRule::lines(300);
 const FULL_ADDRESS: TextRule = TextRule::lines(1_000);
 const PINCODE: TextRule = web::PINCODE_TEXT;
@@ -28,7 +28,7 @@ const QUANTITY_MAX: i64 = 1_000_000;
 const TOTAL_ITEMS_MAX: i64 = QUANTITY_MAX * ITEMS_MAX as i64;
 const WEIGHT_KG_MAX: f64 = 10_000.0;
 
-/// The draft, or every fault with the warnings: a fault can follow from a name that is misspelt.
+/// The draft, or all field errors with the warnings.
 pub(super) fn read(body: &Value) -> Result<OrderDraft, InvalidOrder> {
     let field_errors = FieldErrors::default();
     let mut warnings = Warnings::default();
@@ -38,13 +38,13 @@ pub(super) fn read(body: &Value) -> Result<OrderDraft, InvalidOrder> {
     }
 }
 
-/// The reference alone, of a body that may not be an order otherwise.
+/// The reference of a body that may be invalid otherwise.
 pub(super) fn reference(body: &Value) -> Option<String> {
     let reference = REFERENCE.check(body.get("orderReference")?.as_str()?);
     reference.ok().flatten().map(str::to_owned)
 }
 
-/// `None` only with a fault noted. Sections are all read before the first missing one gives up.
+/// `None` only with a field error. Reads all sections before it returns, to collect all errors.
 fn read_fields(body: &Value, field_errors: &FieldErrors, warnings: &mut Warnings) -> Option<OrderDraft> {
     let fields = Fields::of_body(body, field_errors)?;
     warn_of_unknown(&fields, "", warnings);
@@ -62,7 +62,6 @@ fn read_fields(body: &Value, field_errors: &FieldErrors, warnings: &mut Warnings
         customer: customer?,
         delivery: delivery?,
         pickup,
-        pickup_is_filled: false,
         package: package.unwrap_or_default(),
         payment: payment?,
         notes: notes.unwrap_or_default(),
@@ -91,7 +90,7 @@ fn read_delivery(fields: &Fields<'_>, warnings: &mut Warnings) -> Delivery {
     place
 }
 
-/// A coordinate that cannot be read is a fault already, and not missing.
+/// Skips coordinates with a field error: they are not missing.
 fn warn_of_readable_place(path: &str, fields: &Fields<'_>, place: &Place, warnings: &mut Warnings) {
     let is_read = |name: &str, value: Option<f64>| fields.value(name).is_some() == value.is_some();
     if is_read("latitude", place.latitude) && is_read("longitude", place.longitude) {
@@ -148,7 +147,7 @@ fn read_package(fields: &Fields<'_>, warnings: &mut Warnings) -> Package {
         })
         .collect();
     let total_items = fields.optional_integer("totalItems", 0, TOTAL_ITEMS_MAX);
-    // At most TOTAL_ITEMS_MAX, since both its factors are bounded: far from an overflow.
+    // Cannot overflow: at most TOTAL_ITEMS_MAX, because both factors are bounded.
     let counted: i64 = items.iter().filter_map(|item| item.quantity).sum();
     if total_items.is_some_and(|total| !items.is_empty() && total != counted) {
         let message =
@@ -196,7 +195,7 @@ fn read_payment(fields: &Fields<'_>, warnings: &mut Warnings) -> Option<Payment>
     })
 }
 
-/// Cash is collected for cod, and only for cod.
+/// Cash is collected only for cod.
 fn check_amounts(
     fields: &Fields<'_>,
     payment_type: Option<PaymentType>,

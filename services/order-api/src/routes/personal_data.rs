@@ -1,4 +1,4 @@
-//! Erasing what orders tell of people, as portal-api asks for it: one order at once, all of a business by and by.
+//! Erasure of personal data for portal-api: of one order immediately, of all orders of a business in the background.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Json, Path};
@@ -6,40 +6,37 @@ use internal_api::orders::{BusinessErasureView, OrderView};
 use web::ApiError;
 
 use super::{errors, integration, views};
-use crate::app::App;
+use crate::commands::erase_business::request_erasure;
 use crate::commands::erase_personal_data::erase_order;
-use crate::store::erasures;
+use crate::queries::business_erasures;
+use crate::state::State;
 
 /// `POST /internal/businesses/{business}/orders/{id}/erase-personal-data`
 pub(super) async fn erase_one(
-    app: Data<App>,
+    state: Data<State>,
     path: Path<(String, String)>,
 ) -> Result<Json<OrderView>, ApiError> {
     let business = integration::parse_business(&path.0)?;
     let id = integration::parse_id(&path.1)?;
-    let running = Data::clone(&app);
-    let work = async move { erase_order(&running.ambient, &running.database, business, id).await };
-    let order = app.tasks.run(work).await?.map_err(errors::from_erase)?;
-    app.notifier.notify();
-    Ok(Json(views::order_view(&app.ambient, order)))
+    let running = Data::clone(&state);
+    let work = async move { erase_order(&running.unit, business, id).await };
+    let order = state.tasks.run(work).await?.map_err(errors::from_erase)?;
+    Ok(Json(views::order_view(&state.tracking_urls, order)))
 }
 
-/// `POST /internal/businesses/{business}/personal-data-erasure`: begins it, or tells of the one under way.
-pub(super) async fn begin(app: Data<App>, path: Path<String>) -> Result<HttpResponse, ApiError> {
+/// `POST /internal/businesses/{business}/personal-data-erasure`: starts an erasure, or returns the running one.
+pub(super) async fn begin(state: Data<State>, path: Path<String>) -> Result<HttpResponse, ApiError> {
     let business = integration::parse_business(&path)?;
-    let now = app.ambient.clock.now();
-    let mut conn = app.database.connection().await.map_err(errors::from_store)?;
-    let begun = erasures::begin(&mut conn, business, now).await.map_err(errors::from_store)?;
-    Ok(HttpResponse::Accepted().json(views::erasure_view(begun)))
+    let erasure = request_erasure(&state, business).await?;
+    Ok(HttpResponse::Accepted().json(views::erasure_view(erasure)))
 }
 
-/// `GET /internal/businesses/{business}/personal-data-erasure`: the latest one.
+/// `GET /internal/businesses/{business}/personal-data-erasure`: the latest erasure.
 pub(super) async fn latest(
-    app: Data<App>,
+    state: Data<State>,
     path: Path<String>,
 ) -> Result<Json<BusinessErasureView>, ApiError> {
     let business = integration::parse_business(&path)?;
-    let read = app.database.read(async |conn| erasures::of_business(conn, business).await).await;
-    let erasure = read.map_err(errors::from_store)?.map(views::erasure_view);
+    let erasure = business_erasures::latest(&state, business).await?.map(views::erasure_view);
     Ok(Json(BusinessErasureView { erasure }))
 }

@@ -1,4 +1,4 @@
-//! Rate limits on the integration API: charging a caller, and telling every caller where it stands.
+//! Rate limits of the integration API: charges callers and reports their quota.
 
 use ::web::{ApiError, Exceeded, Policy, RATE_LIMIT, RATE_LIMIT_POLICY, Standing};
 use actix_web::body::MessageBody;
@@ -10,43 +10,43 @@ use actix_web::{Error, HttpMessage, HttpRequest, web};
 use domain::ApiKeyId;
 use internal_api::keys::AuthenticatedKey;
 
-use crate::app::App;
+use crate::state::State;
 
-/// Charges a call that does something new.
+/// Charges a call that is no replay.
 pub(super) fn charge_request(
-    app: &App,
+    state: &State,
     request: &HttpRequest,
     caller: &AuthenticatedKey,
 ) -> Result<(), ApiError> {
-    note(request, app.limits.requests.charge(caller.key_id)).map(drop)
+    report(request, state.rate_limits.requests.charge(caller.key_id)).map(drop)
 }
 
-/// Charges a creation, of which it is not known yet whether it is a replay.
+/// Charges a creation, which may be a replay.
 pub(super) fn charge_replay(
-    app: &App,
+    state: &State,
     request: &HttpRequest,
     caller: &AuthenticatedKey,
 ) -> Result<Standing, ApiError> {
-    note(request, app.limits.replays.charge(caller.key_id))
+    report(request, state.rate_limits.replays.charge(caller.key_id))
 }
 
-/// A creation turned out to be a replay: it counts among those, and not among the requests of the key that was charged.
-pub(super) fn was_replay(app: &App, request: &HttpRequest, replay: Standing, charged: Option<ApiKeyId>) {
+/// Refunds the request of a creation that was a replay.
+pub(super) fn was_replay(state: &State, request: &HttpRequest, replay: Standing, charged: Option<ApiKeyId>) {
     if let Some(key) = charged {
-        app.limits.requests.give_back(key);
+        state.rate_limits.requests.refund(key);
     }
     request.extensions_mut().insert(replay);
 }
 
-/// Middleware: `RateLimit` and `RateLimit-Policy` on every answer. Of two buckets that a call was charged to, the later
-/// one is told, which is the tighter. A caller that was not let in has no bucket, and hears the policy alone.
+/// Middleware: adds `RateLimit` and `RateLimit-Policy` to each response. Of two charged buckets it reports the last
+/// one, which is the tighter one. An unauthenticated caller has no bucket, so it gets only the policy.
 pub(super) async fn headers<B: MessageBody + 'static>(
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<B>, Error> {
-    let policy = request.app_data::<web::Data<App>>().map(|app| app.limits.requests.policy());
+    let policy = request.app_data::<web::Data<State>>().map(|state| state.rate_limits.requests.policy());
     let mut response = next.call(request).await?;
-    // A refusal may tell of another limit, that of the address.
+    // An error may already report the limit of the client address.
     if response.headers().contains_key(RATE_LIMIT_POLICY) {
         return Ok(response);
     }
@@ -66,7 +66,7 @@ fn write(headers: &mut HeaderMap, policy: Policy, standing: Option<Standing>) {
     }
 }
 
-fn note(request: &HttpRequest, charged: Result<Standing, Exceeded>) -> Result<Standing, ApiError> {
+fn report(request: &HttpRequest, charged: Result<Standing, Exceeded>) -> Result<Standing, ApiError> {
     let (standing, outcome) = match charged {
         Ok(standing) => (standing, Ok(standing)),
         Err(Exceeded(standing)) => (standing, Err(too_many(standing.resets_in_s))),

@@ -1,5 +1,5 @@
-//! `POST …/orders/{id}/simulate {event}`: test orders move when asked to. `event` is any kind that a fleet could report,
-//! or `auto`: the order then goes all the way by itself.
+//! `POST …/orders/{id}/simulate {event}`: simulates the delivery of a test order. `event` is a kind that a fleet could
+//! report, or `auto` for a whole delivery.
 
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
@@ -10,10 +10,10 @@ use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, no_query, read_json};
 
 use super::{authenticate, errors, integration, views};
-use crate::app::App;
 use crate::commands::simulate_progress::{simulate_progress, start_simulation};
+use crate::state::State;
 
-/// What is asked for.
+/// The requested simulation.
 pub(super) enum Simulation {
     Event(EventKind),
     Auto,
@@ -21,36 +21,36 @@ pub(super) enum Simulation {
 
 /// `POST /v1/integration/orders/{id}/simulate`, with a Test key
 pub(super) async fn of_key(
-    app: Data<App>,
+    state: Data<State>,
     request: HttpRequest,
     id: Path<String>,
     payload: Payload,
 ) -> Result<Json<SimulatedOrderView>, ApiError> {
-    let caller = authenticate::business(&app, &request).await?;
+    let caller = authenticate::business(&state, &request).await?;
     no_query(&request)?;
     if caller.mode == Mode::Live {
         return Err(needs_test_key());
     }
     let id = integration::parse_id(&id)?;
-    let asked = read(&read_json(&request, payload).await?)?;
-    simulate(&app, caller.business_id, id, asked).await
+    let requested = read(&read_json(&request, payload).await?)?;
+    simulate(&state, caller.business_id, id, requested).await
 }
 
 /// `POST /internal/businesses/{business}/orders/{id}/simulate`
 pub(super) async fn of_business(
-    app: Data<App>,
+    state: Data<State>,
     path: Path<(String, String)>,
     body: JsonBody,
 ) -> Result<Json<SimulatedOrderView>, ApiError> {
     let business = integration::parse_business(&path.0)?;
     let id = integration::parse_id(&path.1)?;
-    let asked = read(&body.0)?;
-    let order = integration::find(&app, business, None, &path.1).await?;
+    let requested = read(&body.0)?;
+    let order = integration::find(&state, business, None, &path.1).await?;
     if order.mode == Mode::Live {
         let message = "Only test orders can be simulated. This one is live.";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "simulate_needs_test_order", message));
     }
-    simulate(&app, business, id, asked).await
+    simulate(&state, business, id, requested).await
 }
 
 pub(super) fn needs_test_key() -> ApiError {
@@ -69,21 +69,21 @@ pub(super) fn read(body: &Value) -> Result<Simulation, ApiError> {
 }
 
 async fn simulate(
-    app: &Data<App>,
+    state: &Data<State>,
     business: BusinessId,
     id: OrderId,
-    asked: Simulation,
+    requested: Simulation,
 ) -> Result<Json<SimulatedOrderView>, ApiError> {
-    let (tasks, running) = (app.tasks.clone(), Data::clone(app));
+    let (tasks, running) = (state.tasks.clone(), Data::clone(state));
     let simulated = tasks
         .run(async move {
-            match asked {
+            match requested {
                 Simulation::Event(event) => simulate_progress(&running, business, id, event).await,
                 Simulation::Auto => start_simulation(&running, business, id).await,
             }
         })
         .await?;
     simulated
-        .map(|simulated| Json(views::simulated_view(&app.ambient, simulated)))
+        .map(|simulated| Json(views::simulated_view(&state.tracking_urls, simulated)))
         .map_err(errors::from_simulate)
 }

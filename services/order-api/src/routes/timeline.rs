@@ -1,4 +1,4 @@
-//! `GET …/orders/{id}/events?limit=&startingAfter=`: all that happened to an order, oldest first.
+//! `GET …/orders/{id}/events?limit=&startingAfter=`: the timeline of an order, oldest first.
 
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path};
@@ -7,30 +7,30 @@ use internal_api::orders::TimelinePage;
 use web::{ApiError, page_query};
 
 use super::{authenticate, errors, integration, views};
-use crate::app::App;
 use crate::queries::{TimelineError, order_timeline};
+use crate::state::State;
 
 /// `GET /v1/integration/orders/{id}/events`
 pub(super) async fn of_key(
-    app: Data<App>,
+    state: Data<State>,
     request: HttpRequest,
     id: Path<String>,
 ) -> Result<Json<TimelinePage>, ApiError> {
-    let caller = authenticate::business(&app, &request).await?;
-    page(&app, caller.business_id, Some(caller.mode), &id, &request).await
+    let caller = authenticate::business(&state, &request).await?;
+    page(&state, caller.business_id, Some(caller.mode), &id, &request).await
 }
 
-/// `GET /internal/businesses/{business}/orders/{id}/events`; either mode
+/// `GET /internal/businesses/{business}/orders/{id}/events`, in either mode
 pub(super) async fn of_business(
-    app: Data<App>,
+    state: Data<State>,
     request: HttpRequest,
     path: Path<(String, String)>,
 ) -> Result<Json<TimelinePage>, ApiError> {
-    page(&app, integration::parse_business(&path.0)?, None, &path.1, &request).await
+    page(&state, integration::parse_business(&path.0)?, None, &path.1, &request).await
 }
 
 async fn page(
-    app: &App,
+    state: &State,
     business: BusinessId,
     mode: Option<Mode>,
     id: &str,
@@ -38,11 +38,11 @@ async fn page(
 ) -> Result<Json<TimelinePage>, ApiError> {
     let page = page_query(request)?;
     let id = integration::parse_id(id)?;
-    let found = order_timeline(app, business, mode, id, &page).await.map_err(|error| match error {
+    let found = order_timeline(state, business, mode, id, &page).await.map_err(|error| match error {
         TimelineError::NotFound => errors::order_not_found(),
         TimelineError::UnknownStart => integration::unknown_cursor(),
         TimelineError::Peer(error) => error.into(),
-        TimelineError::Store(error) => errors::from_store(error),
+        TimelineError::Store(error) => error.into(),
     })?;
     Ok(Json(views::timeline_page(found, page.limit)))
 }

@@ -1,4 +1,4 @@
-//! How orders and their events look from outside.
+//! The JSON of orders and their events.
 
 use std::sync::Arc;
 
@@ -14,13 +14,12 @@ use internal_api::webhooks::OrderDeliveryView;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::app::Ambient;
 use crate::commands::simulate_progress::Simulated;
-use crate::domain::{Accepted, BusinessErasure, Order, OrderEvent, Warning};
+use crate::domain::{AcceptedOrder, BusinessErasure, Order, OrderEvent, TrackingUrls, Warning};
 use crate::queries::Timeline;
 
-/// For the business that the order belongs to.
-pub(super) fn order_view(ambient: &Ambient, order: Order) -> OrderView {
+/// For the business of the order.
+pub(super) fn order_view(tracking_urls: &TrackingUrls, order: Order) -> OrderView {
     let (cod_discrepancy_paise, cod_difference_paise) = (order.cod_discrepancy(), order.cod_difference());
     let refunded_paise = order.refunded();
     let mut details = Arc::unwrap_or_clone(order.details);
@@ -34,7 +33,7 @@ pub(super) fn order_view(ambient: &Ambient, order: Order) -> OrderView {
         package: section("package"),
         payment: section("payment"),
         notes: section("notes"),
-        tracking_url: ambient.tracking_url(&order.tracking_code),
+        tracking_url: tracking_urls.of(&order.tracking_code),
         order_reference: order.order_reference,
         order_source: order.order_source,
         tracking_code: order.tracking_code,
@@ -68,10 +67,10 @@ pub(super) fn erasure_view(erasure: BusinessErasure) -> ErasureView {
     }
 }
 
-/// What is kept of the request that an order was accepted from: the body as it was understood, with the pickup that the
-/// profile filled in. Its headers, its exact bytes and fields that are unknown are not kept.
-pub(super) fn accepted_request(accepted: Accepted) -> AcceptedRequest {
-    let Accepted { order, idempotency_key, request_id, key_id } = accepted;
+/// The stored part of the request that created an order: the validated body with its completed pickup. Headers, exact
+/// bytes and unknown fields are not stored.
+pub(super) fn accepted_request(accepted: AcceptedOrder) -> AcceptedRequest {
+    let AcceptedOrder { order, idempotency_key, request_id, key_id } = accepted;
     let personal_data_erased_at = order.personal_data_erased_at;
     let mut body = json!({ "orderReference": order.order_reference, "orderSource": order.order_source });
     if let (Some(body), Value::Object(details)) = (body.as_object_mut(), Arc::unwrap_or_clone(order.details))
@@ -88,7 +87,7 @@ pub(super) fn accepted_request(accepted: Accepted) -> AcceptedRequest {
     }
 }
 
-/// Cut from what each source has, by time.
+/// Merges the entries of all sources by time, and cuts the page.
 pub(super) fn timeline_page(found: Timeline, limit: usize) -> TimelinePage {
     let moves = found.moves.into_iter().map(|event| TimelineEntry::Status(event_view(event)));
     let money = found.money.into_iter().map(|line| TimelineEntry::Money(money_view(line)));
@@ -128,7 +127,7 @@ fn webhook_view(sent: OrderDeliveryView) -> WebhookOutcomeView {
     }
 }
 
-pub(super) fn simulated_view(ambient: &Ambient, simulated: Simulated) -> SimulatedOrderView {
+pub(super) fn simulated_view(tracking_urls: &TrackingUrls, simulated: Simulated) -> SimulatedOrderView {
     let state = simulated.order.state;
     SimulatedOrderView {
         legal: state.legal(),
@@ -137,7 +136,7 @@ pub(super) fn simulated_view(ambient: &Ambient, simulated: Simulated) -> Simulat
             next_event: run.scenario.next(state, run.steps_done),
             next_at: run.next_at,
         }),
-        order: order_view(ambient, simulated.order),
+        order: order_view(tracking_urls, simulated.order),
     }
 }
 
@@ -154,7 +153,7 @@ fn event_view(event: OrderEvent) -> OrderEventView {
     }
 }
 
-/// For the fleet: what a driver needs, and nothing of the business's own notes or money.
+/// For the fleet: the fields that a driver needs, without internal notes and amounts of the business.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FleetOrderView {
@@ -186,7 +185,7 @@ pub(super) struct ReportedOrderView {
     warnings: Vec<Warning>,
 }
 
-/// The warnings follow from the report and the order alone, so a repeated report gets the same ones.
+/// The warnings depend only on the report and the order, so a repeated report gets the same ones.
 pub(super) fn reported_view(order: Order, occurred_at: DateTime<Utc>) -> ReportedOrderView {
     let warnings = Warning::of_early_report(occurred_at, order.created_at).into_iter().collect();
     ReportedOrderView { order: fleet_view(order), warnings }

@@ -1,5 +1,5 @@
-//! What the fleet sees and says. The fleet serves every business, so these queries name none; they see live orders only. An
-//! order is looked for by its id alone, with which its key begins.
+//! Orders and reports of the fleet. The fleet serves all businesses, so these queries name none. They read only live
+//! orders, by id alone, which is the first column of the primary key.
 
 use chrono::{DateTime, Utc};
 use diesel::dsl::sql;
@@ -8,13 +8,13 @@ use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::Timestamptz;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{DeliveryStatus, OrderId};
+use domain::OrderId;
 
 use super::predicates::{live, placed};
 use super::rows::OrderRow;
 use super::schema::{fleet_reports, orders};
 use super::{StoreError, corrupt};
-use crate::domain::{Fingerprint, Order};
+use crate::domain::{ChangePosition, Fingerprint, FleetFilter, Order};
 
 /// A live order, locked until the transaction ends.
 pub async fn lock(conn: &mut AsyncPgConnection, id: OrderId) -> Result<Option<Order>, StoreError> {
@@ -30,49 +30,27 @@ pub async fn lock(conn: &mut AsyncPgConnection, id: OrderId) -> Result<Option<Or
     row.map(Order::try_from).transpose()
 }
 
-/// A place in [`list`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FleetPosition {
-    pub updated_at: DateTime<Utc>,
-    pub id: OrderId,
-}
-
-impl FleetPosition {
-    /// Behind everything of this time.
-    pub fn after(time: DateTime<Utc>) -> Self {
-        Self { updated_at: time, id: OrderId::MAX }
-    }
-}
-
-/// What the fleet asks for.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct FleetFilter {
-    pub status: Option<DeliveryStatus>,
-    pub updated_after: Option<DateTime<Utc>>,
-    pub after: Option<FleetPosition>,
-}
-
-/// Live orders by their last change, oldest first, as far as no change can come before them any more.
+/// Live orders by their last change, oldest first, up to the point before which no more changes can appear.
 ///
-/// On a connection that is in no transaction: what is settled must be known before the orders are read.
+/// Needs a connection without a transaction: that point must be known before the orders are read.
 pub async fn list(
     conn: &mut AsyncPgConnection,
-    wanted: &FleetFilter,
+    filter: &FleetFilter,
     limit: usize,
 ) -> Result<Vec<Order>, StoreError> {
-    let settled = settled_until(conn).await?;
+    let complete = complete_until(conn).await?;
     let mut query =
-        orders::table.filter(live()).filter(placed()).filter(orders::updated_at.lt(settled)).into_boxed();
-    if let Some(status) = wanted.status {
+        orders::table.filter(live()).filter(placed()).filter(orders::updated_at.lt(complete)).into_boxed();
+    if let Some(status) = filter.status {
         query = query.filter(orders::status.eq(status.as_str()));
     }
-    if let Some(updated_after) = wanted.updated_after {
+    if let Some(updated_after) = filter.updated_after {
         query = query.filter(orders::updated_at.gt(updated_after));
     }
-    if let Some(FleetPosition { updated_at, id }) = wanted.after {
+    if let Some(ChangePosition { updated_at, id }) = filter.after {
         let later = orders::updated_at.gt(updated_at);
         let same = orders::updated_at.eq(updated_at).and(orders::id.gt(id.to_string()));
-        // Said twice, since PostgreSQL begins an index at a plain comparison only.
+        // The first filter is redundant: PostgreSQL starts an index scan only at a plain comparison.
         query = query.filter(orders::updated_at.ge(updated_at)).filter(later.or(same));
     }
     let rows: Vec<OrderRow> = query
@@ -84,7 +62,7 @@ pub async fn list(
     rows.into_iter().map(Order::try_from).collect()
 }
 
-/// When a placed order changes: `now`, but not before the transaction that changes it began. See [`list`].
+/// The time of a change: `now`, but not before the start of the current transaction. See [`list`].
 pub(super) fn changed_at(now: DateTime<Utc>) -> ChangedAt {
     sql::<Timestamptz>("greatest(").bind::<Timestamptz, _>(now).sql(", transaction_timestamp())")
 }
@@ -92,32 +70,32 @@ pub(super) fn changed_at(now: DateTime<Utc>) -> ChangedAt {
 pub(super) type ChangedAt = SqlLiteral<Timestamptz, UncheckedBind<SqlLiteral<Timestamptz>, Bound>>;
 type Bound = diesel::dsl::AsExprOf<DateTime<Utc>, Timestamptz>;
 
-/// Everything that changed before this time can be seen by now, and nothing will change at a time before it.
+/// All changes before this time are visible, and no more will be added.
 ///
-/// A change that is still to be seen is not older than the oldest transaction that runs ([`changed_at`]), of this
-/// database's own role: no other writes. A dump, which only reads, must not hold the fleet up. A transaction is listed an
-/// instant after its start; the margin is for that instant.
-pub(super) async fn settled_until(conn: &mut AsyncPgConnection) -> Result<DateTime<Utc>, StoreError> {
+/// A change that is not visible yet is not older than the oldest running transaction ([`changed_at`]) of this
+/// database's own role, the only one that writes. A dump only reads, so it must not delay the fleet. PostgreSQL lists a
+/// transaction a moment after its start; the margin covers that moment.
+pub(super) async fn complete_until(conn: &mut AsyncPgConnection) -> Result<DateTime<Utc>, StoreError> {
     #[derive(QueryableByName)]
-    struct Settled {
+    struct Complete {
         #[diesel(sql_type = Timestamptz)]
         until: DateTime<Utc>,
     }
-    let settled: Settled = sql_query(
+    let complete: Complete = sql_query(
         "SELECT least(min(xact_start), clock_timestamp() - interval '200 milliseconds') AS until \
          FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user \
          AND backend_type = 'client backend' AND application_name <> 'pg_dump' AND pid <> pg_backend_pid()",
     )
     .get_result(conn)
     .await?;
-    Ok(settled.until)
+    Ok(complete.until)
 }
 
-/// Where an order stands in [`list`] now.
+/// The current position of an order in [`list`].
 pub async fn position(
     conn: &mut AsyncPgConnection,
     id: OrderId,
-) -> Result<Option<FleetPosition>, StoreError> {
+) -> Result<Option<ChangePosition>, StoreError> {
     let updated_at: Option<DateTime<Utc>> = orders::table
         .filter(orders::id.eq(id.to_string()))
         .filter(live())
@@ -126,12 +104,12 @@ pub async fn position(
         .first(conn)
         .await
         .optional()?;
-    Ok(updated_at.map(|updated_at| FleetPosition { updated_at, id }))
+    Ok(updated_at.map(|updated_at| ChangePosition { updated_at, id }))
 }
 
-/// Remembers a report by the fleet's own id, of which each is used once, whichever the business. When that id is known: what it
-/// was remembered for.
-pub async fn remember(
+/// Stores a report under the fleet's id for it, which is unique across all businesses. Returns the stored report when
+/// the id was used before.
+pub async fn insert_report(
     conn: &mut AsyncPgConnection,
     event_id: &str,
     order: &Order,

@@ -1,17 +1,17 @@
-//! PostgreSQL, through diesel, and nothing else. Functions take the connection first; "not found" is `Ok(None)`; every
-//! query of a tenant's rows names the business. Row structs stay in here.
+//! PostgreSQL through diesel. Functions take the connection first, return `Ok(None)` for a missing row, and name the
+//! business in each query of tenant rows. Row structs are private.
 
-pub mod claims;
-pub mod erasing;
-pub mod erasures;
+pub mod business_erasures;
+pub mod existing_orders;
+pub mod financials;
+pub mod first_test_orders;
 pub mod fleet;
 pub mod orders;
-pub mod payments;
-pub mod placing;
-pub mod retries;
+pub mod personal_data;
+pub mod placement;
+pub mod retry_evidence;
 pub mod simulations;
 pub mod support;
-pub mod testers;
 pub mod timeline;
 
 mod new_orders;
@@ -24,7 +24,7 @@ pub use postgres::StoreError;
 pub const MIGRATIONS: diesel_migrations::EmbeddedMigrations =
     diesel_migrations::embed_migrations!("migrations");
 
-/// What a row holds that no version of this service can have written.
-fn corrupt(what: &str, error: impl std::fmt::Display) -> StoreError {
-    StoreError::Corrupt(format!("{what}: {error}"))
+/// For a value that no version of this service writes.
+fn corrupt(column: &str, error: impl std::fmt::Display) -> StoreError {
+    StoreError::Corrupt(format!("{column}: {error}"))
 }

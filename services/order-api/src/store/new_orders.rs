@@ -1,4 +1,5 @@
-//! New orders, turned on their side: arrays travel as one parameter each, so that one prepared statement stores any number.
+//! Inserts new orders column by column. Each column is one array parameter, so one prepared statement inserts any
+//! number.
 
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{Array, BigInt, Binary, Jsonb, Text, Timestamptz};
@@ -45,7 +46,7 @@ struct Columns<'a> {
     meanings: Vec<Vec<u8>>,
 }
 
-/// Stores those whose id, reference and key are free, and gives their ids.
+/// Inserts the orders whose id, reference and key are free, and returns their ids.
 pub(super) fn insert<'a>(new: &[(&'a NewOrder, Placement)]) -> Statement<'a> {
     let mut columns = Columns::default();
     for (order, placement) in new {
@@ -76,7 +77,7 @@ impl<'a> Columns<'a> {
         self.created.push(order.created_at);
         self.requests.push(order.request_id.to_string());
         self.api_keys.push(order.key_id.to_string());
-        self.meanings.push(order.sealed_meaning().as_bytes().to_vec());
+        self.meanings.push(order.bound_meaning().as_bytes().to_vec());
     }
 
     fn into_statement(self) -> Statement<'a> {

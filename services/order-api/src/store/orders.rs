@@ -1,41 +1,20 @@
-//! Placed orders: reading them, and moving one.
+//! Placed orders.
 
 use chrono::{DateTime, Utc};
 use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
+use domain::{BusinessId, Mode, OrderId, Paise, TrackingCode};
 
 use super::StoreError;
 use super::corrupt;
-use super::fleet::{FleetPosition, changed_at};
+use super::fleet::changed_at;
 use super::predicates::placed;
 use super::rows::OrderRow;
 use super::schema::orders;
-use crate::domain::{Accepted, Order};
+use crate::domain::{AcceptedOrder, ChangePosition, ListStart, Order, OrderFilter};
 
-/// Which of a business's orders are wanted.
-#[derive(Clone, Debug, Default)]
-pub struct OrderFilter {
-    pub mode: Option<Mode>,
-    pub order_reference: Option<String>,
-    pub tracking_code: Option<TrackingCode>,
-    pub status: Option<DeliveryStatus>,
-    pub updated_after: Option<DateTime<Utc>>,
-    /// Those that a search found.
-    pub among: Option<Vec<OrderId>>,
-}
-
-/// The order of a list, and where in it to begin.
-#[derive(Clone, Copy, Debug)]
-pub enum Beginning {
-    /// Newest first, after this one.
-    Newest(Option<OrderId>),
-    /// By the last change, oldest first, after this place.
-    Changed(Option<FleetPosition>),
-}
-
-/// One order of a business; in `mode` when one is given.
+/// An order of a business, in `mode` if given.
 pub async fn find(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -54,8 +33,8 @@ pub async fn find(
     row.map(Order::try_from).transpose()
 }
 
-/// Whether a business has ever placed a live order.
-pub async fn has_live(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<bool, StoreError> {
+/// Whether a business has placed a live order.
+pub async fn any_live_order(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<bool, StoreError> {
     let live = orders::table
         .filter(orders::business_id.eq(business.to_string()))
         .filter(orders::mode.eq(Mode::Live.as_str()))
@@ -68,21 +47,21 @@ pub async fn list(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     filter: &OrderFilter,
-    beginning: Beginning,
+    start: ListStart,
     limit: usize,
 ) -> Result<Vec<Order>, StoreError> {
-    let wanted = wanted(business, filter);
-    let query = match beginning {
-        Beginning::Newest(None) => wanted.order(orders::id.desc()),
-        Beginning::Newest(Some(after)) => {
-            wanted.filter(orders::id.lt(after.to_string())).order(orders::id.desc())
+    let filtered = filtered(business, filter);
+    let query = match start {
+        ListStart::Newest(None) => filtered.order(orders::id.desc()),
+        ListStart::Newest(Some(after)) => {
+            filtered.filter(orders::id.lt(after.to_string())).order(orders::id.desc())
         }
-        Beginning::Changed(None) => wanted.order((orders::updated_at, orders::id)),
-        Beginning::Changed(Some(FleetPosition { updated_at, id })) => {
+        ListStart::Changed(None) => filtered.order((orders::updated_at, orders::id)),
+        ListStart::Changed(Some(ChangePosition { updated_at, id })) => {
             let later = orders::updated_at.gt(updated_at);
             let same = orders::updated_at.eq(updated_at).and(orders::id.gt(id.to_string()));
-            // Said twice, since PostgreSQL begins an index at a plain comparison only.
-            let query = wanted.filter(orders::updated_at.ge(updated_at)).filter(later.or(same));
+            // The first filter is redundant: PostgreSQL starts an index scan only at a plain comparison.
+            let query = filtered.filter(orders::updated_at.ge(updated_at)).filter(later.or(same));
             query.order((orders::updated_at, orders::id))
         }
     };
@@ -94,7 +73,7 @@ pub async fn list(
     rows.into_iter().map(Order::try_from).collect()
 }
 
-fn wanted(business: BusinessId, filter: &OrderFilter) -> orders::BoxedQuery<'static, Pg> {
+fn filtered(business: BusinessId, filter: &OrderFilter) -> orders::BoxedQuery<'static, Pg> {
     let mut query =
         orders::table.filter(orders::business_id.eq(business.to_string())).filter(placed()).into_boxed();
     if let Some(mode) = filter.mode {
@@ -118,9 +97,9 @@ fn wanted(business: BusinessId, filter: &OrderFilter) -> orders::BoxedQuery<'sta
     query
 }
 
-/// A business's orders that are called exactly so: by id, tracking code or reference. One question for each name, since
-/// each has an index of its own. At most four: references are unique in each mode.
-pub async fn named(
+/// The orders of a business with exactly this id, tracking code or reference: at most four, because references are
+/// unique in each mode. One query for each of the three, because each has an index of its own.
+pub async fn search(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     text: &str,
@@ -143,12 +122,12 @@ pub async fn named(
     found.into_iter().map(|id| id.parse().map_err(|error| corrupt("orders.id", error))).collect()
 }
 
-/// An order of a business with the request that it was accepted from; either mode.
+/// An order of a business in either mode, with the stored part of the request that created it.
 pub async fn accepted(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     id: OrderId,
-) -> Result<Option<Accepted>, StoreError> {
+) -> Result<Option<AcceptedOrder>, StoreError> {
     let row: Option<(OrderRow, String, Option<String>, Option<String>)> = orders::table
         .filter(orders::id.eq(id.to_string()))
         .filter(orders::business_id.eq(business.to_string()))
@@ -160,7 +139,7 @@ pub async fn accepted(
     let Some((order, idempotency_key, request_id, key_id)) = row else { return Ok(None) };
     let request_id = request_id.map(|id| id.parse().map_err(|error| corrupt("orders.request_id", error)));
     let key_id = key_id.map(|id| id.parse().map_err(|error| corrupt("orders.key_id", error)));
-    Ok(Some(Accepted {
+    Ok(Some(AcceptedOrder {
         order: order.try_into()?,
         idempotency_key,
         request_id: request_id.transpose()?,
@@ -168,7 +147,7 @@ pub async fn accepted(
     }))
 }
 
-/// The references of those of the orders that are this business's.
+/// The references of these orders, without orders of other businesses.
 pub async fn references(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -188,7 +167,7 @@ pub async fn references(
     parsed.collect()
 }
 
-/// Whether a business has ever placed a test order.
+/// Whether a business has placed a test order.
 pub async fn any_test_order(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<bool, StoreError> {
     let query = diesel::select(diesel::dsl::exists(
         orders::table
@@ -199,7 +178,7 @@ pub async fn any_test_order(conn: &mut AsyncPgConnection, business: BusinessId) 
     Ok(query.get_result(conn).await?)
 }
 
-/// The order behind a tracking code, whoever's it is: the code is the permission.
+/// The order with a tracking code, of any business: the code grants access.
 pub async fn by_tracking_code(
     conn: &mut AsyncPgConnection,
     code: &TrackingCode,
@@ -214,7 +193,7 @@ pub async fn by_tracking_code(
     row.map(Order::try_from).transpose()
 }
 
-/// A business's order, locked until the transaction ends: every move of an order happens under this lock.
+/// Locks an order of a business until the transaction ends. Each change of an order needs this lock.
 pub async fn lock(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -234,9 +213,9 @@ pub async fn lock(
     row.map(Order::try_from).transpose()
 }
 
-/// Writes what a move changed, and tells when: at the order's `updated_at` or a little later. The caller holds the row's
+/// Stores a changed order, and returns the time of the change: its `updated_at` or slightly later. The caller holds the
 /// lock.
-pub async fn save_move(conn: &mut AsyncPgConnection, order: &Order) -> Result<DateTime<Utc>, StoreError> {
+pub async fn save(conn: &mut AsyncPgConnection, order: &Order) -> Result<DateTime<Utc>, StoreError> {
     let saved = diesel::update(orders::table)
         .filter(orders::id.eq(order.id.to_string()))
         .filter(orders::business_id.eq(order.business_id.to_string()))
@@ -257,5 +236,5 @@ pub async fn save_move(conn: &mut AsyncPgConnection, order: &Order) -> Result<Da
         .get_result(conn)
         .await
         .optional()?;
-    saved.ok_or_else(|| StoreError::Corrupt(format!("{} moved without its lock", order.id)))
+    saved.ok_or_else(|| StoreError::Corrupt(format!("{} changed without its lock", order.id)))
 }

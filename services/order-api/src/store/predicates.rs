@@ -1,11 +1,11 @@
-//! Conditions that partial indexes repeat, as literals: a parameter would hide from a cached plan that the index applies,
-//! and every look-up would read the whole table.
+//! Conditions of partial indexes. They are literals: with a parameter, a cached plan could not use the index, and each
+//! query would read the whole table.
 
 use diesel::sql_types::Bool;
 use domain::{BusinessId, OrderId};
 use postgres::{Literal, OneOf, literal, one_of};
 
-/// Orders by their whole keys.
+/// Orders by their primary keys.
 pub(super) fn with_keys(keys: impl Iterator<Item = (OrderId, BusinessId)>) -> OneOf {
     let keys = keys.map(|(order, business)| (order.to_string(), business.to_string()));
     one_of("(orders.id, orders.business_id)", keys)
@@ -17,7 +17,7 @@ pub(super) fn placed() -> Literal<Bool> {
 }
 
 /// As in `orders_idempotency_key`.
-pub(super) fn still_held() -> Literal<Bool> {
+pub(super) fn holds_key() -> Literal<Bool> {
     literal("orders.placement <> 'released'")
 }
 

@@ -1,4 +1,4 @@
-//! How rows become domain values and back.
+//! Conversion between rows and domain values.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::corrupt;
 use super::schema::{order_events, orders};
-use crate::domain::{CashReports, Claim, Fingerprint, NewOrder, Order, OrderEvent, Placement};
+use crate::domain::{CashReports, ExistingOrder, Fingerprint, NewOrder, Order, OrderEvent, Placement};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = orders, check_for_backend(diesel::pg::Pg))]
@@ -77,7 +77,7 @@ impl TryFrom<OrderRow> for Order {
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = orders, check_for_backend(diesel::pg::Pg))]
-pub(super) struct ClaimRow {
+pub(super) struct ExistingOrderRow {
     id: String,
     business_id: String,
     placement: String,
@@ -92,10 +92,10 @@ pub(super) struct ClaimRow {
     receipt: Vec<u8>,
 }
 
-impl TryFrom<ClaimRow> for Claim {
+impl TryFrom<ExistingOrderRow> for ExistingOrder {
     type Error = StoreError;
 
-    fn try_from(row: ClaimRow) -> Result<Self, StoreError> {
+    fn try_from(row: ExistingOrderRow) -> Result<Self, StoreError> {
         Ok(Self {
             order_id: row.id.parse().map_err(|error| corrupt("orders.id", error))?,
             business_id: row.business_id.parse().map_err(|error| corrupt("orders.business_id", error))?,
@@ -117,7 +117,7 @@ impl TryFrom<ClaimRow> for Claim {
     }
 }
 
-/// What a new request changes on the order it takes over: all but the id, the business and what they imply.
+/// The columns that a new request sets when it takes over a released order.
 #[derive(AsChangeset)]
 #[diesel(table_name = orders, treat_none_as_null = true)]
 pub(super) struct TakeOverRow<'a> {
@@ -163,7 +163,7 @@ impl<'a> TakeOverRow<'a> {
             request_id: order.request_id.to_string(),
             key_id: order.key_id.to_string(),
             personal_data_erased_at: None,
-            meaning: order.sealed_meaning().as_bytes().to_vec(),
+            meaning: order.bound_meaning().as_bytes().to_vec(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The tables, as diesel sees them.
+//! The tables for diesel.
 
 diesel::table! {
     orders (id, business_id) {

@@ -1,5 +1,5 @@
-//! Test orders that move by themselves. The worker that drives them serves every business, so it looks for what is due
-//! among all of them; each step is taken under its business.
+//! Simulated deliveries. The worker serves all businesses, so the query for due runs names none; each step names its
+//! business.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -21,7 +21,7 @@ struct Row {
     next_at: DateTime<Utc>,
 }
 
-/// Schedules runs; a new run of an order takes the place of the one before.
+/// Schedules runs. A new run replaces the previous one of the same order.
 pub async fn schedule(conn: &mut AsyncPgConnection, runs: &[Simulation]) -> Result<(), StoreError> {
     if runs.is_empty() {
         return Ok(());
@@ -50,7 +50,7 @@ pub async fn schedule(conn: &mut AsyncPgConnection, runs: &[Simulation]) -> Resu
     Ok(())
 }
 
-/// The run of an order, if one is under way. Whoever changes it holds the order's lock.
+/// The active run of an order. A caller that changes it holds the lock of the order.
 pub async fn of_order(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -66,7 +66,7 @@ pub async fn of_order(
     row.map(Simulation::try_from).transpose()
 }
 
-/// Runs whose next step is due, of every business, the longest overdue first.
+/// Runs of all businesses with a due step, most overdue first.
 pub async fn due(
     conn: &mut AsyncPgConnection,
     now: DateTime<Utc>,

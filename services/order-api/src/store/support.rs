@@ -1,4 +1,4 @@
-//! What an operator looks for: an order of whichever business, and how busy a business is.
+//! Queries for operators: orders of any business, and the activity of a business.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -11,10 +11,10 @@ use super::StoreError;
 use super::predicates::placed;
 use super::rows::OrderRow;
 use super::schema::orders;
-use crate::domain::Order;
+use crate::domain::{Activity, Order};
 
-/// Hops from business to business along the index of references, and asks each for its own: an index by reference alone
-/// would cost every order that is placed, for a question that the operator asks now and then.
+/// Visits each business along the index of references. An index by reference alone would slow down each new order, for
+/// a rare query of operators.
 const BY_REFERENCE: &str = "
     WITH RECURSIVE businesses AS (
         (SELECT business_id FROM orders ORDER BY business_id LIMIT 1)
@@ -48,18 +48,17 @@ struct Id {
     id: String,
 }
 
-/// How busy a business is in one mode.
-#[derive(Clone, Copy, Debug, QueryableByName)]
-pub struct Activity {
+#[derive(QueryableByName)]
+struct ActivityRow {
     #[diesel(sql_type = Nullable<Timestamptz>)]
-    pub last_at: Option<DateTime<Utc>>,
+    last_at: Option<DateTime<Utc>>,
     #[diesel(sql_type = BigInt)]
-    pub recent: i64,
+    recent: i64,
     #[diesel(sql_type = BigInt)]
-    pub pending: i64,
+    pending: i64,
 }
 
-/// The placed orders of all businesses that are called exactly so, by id, tracking code or reference; newest first.
+/// The placed orders of all businesses with exactly this id, tracking code or reference, newest first.
 pub async fn find_anywhere(
     conn: &mut AsyncPgConnection,
     text: &str,
@@ -86,7 +85,7 @@ pub async fn find_anywhere(
     rows.into_iter().map(Order::try_from).collect()
 }
 
-/// Counts orders placed since `since` and those whose payment is open, each up to `max`.
+/// Counts recent orders, placed since `since`, and pending ones, each up to `max`.
 pub async fn activity(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -94,11 +93,12 @@ pub async fn activity(
     since: DateTime<Utc>,
     max: i64,
 ) -> Result<Activity, StoreError> {
-    Ok(statement(ACTIVITY)
+    let ActivityRow { last_at, recent, pending } = statement(ACTIVITY)
         .bind::<Text, _>(business.to_string())
         .bind::<Text, _>(mode.as_str())
         .bind::<Text, _>(OrderId::first_of(since).to_string())
         .bind::<BigInt, _>(max)
         .get_result(conn)
-        .await?)
+        .await?;
+    Ok(Activity { last_at, recent, pending })
 }

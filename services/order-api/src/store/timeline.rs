@@ -1,4 +1,4 @@
-//! The moves of an order, as its timeline tells them.
+//! The events of orders.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -12,7 +12,7 @@ use super::rows::OrderEventRow;
 use super::schema::order_events;
 use crate::domain::OrderEvent;
 
-/// A place in a timeline: a time, and for what is of the same moment an id, which need not be a move's.
+/// A position in a timeline: a time, and the id of any entry to order entries of the same time.
 #[derive(Clone, Debug)]
 pub struct Position {
     pub at: DateTime<Utc>,
@@ -24,7 +24,7 @@ const APPEND: &str = "
         order_id, sequence, event_id, business_id, kind, status, cod_status, data, occurred_at, recorded_at)
     SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
-/// Adds events; each continues its order's sequence, which the primary key guards.
+/// Adds events. The primary key ensures that each sequence number is used once.
 pub async fn append(mut conn: &AsyncPgConnection, events: &[OrderEvent]) -> Result<(), StoreError> {
     let texts = |text: fn(&OrderEvent) -> String| events.iter().map(text).collect::<Vec<_>>();
     statement(APPEND)
@@ -43,7 +43,7 @@ pub async fn append(mut conn: &AsyncPgConnection, events: &[OrderEvent]) -> Resu
     Ok(())
 }
 
-/// The events of an order, in order, beginning after `after`. They are recorded at times that grow with the sequence.
+/// The events of an order after `after`, by sequence. Their recorded times increase with the sequence.
 pub async fn list(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -60,14 +60,14 @@ pub async fn list(
         .into_boxed();
     if let Some(after) = after {
         let later = order_events::recorded_at.gt(after.at);
-        let beside = order_events::recorded_at.eq(after.at).and(order_events::event_id.gt(&after.id));
-        query = query.filter(later.or(beside));
+        let same = order_events::recorded_at.eq(after.at).and(order_events::event_id.gt(&after.id));
+        query = query.filter(later.or(same));
     }
     let rows: Vec<OrderEventRow> = query.load(conn).await?;
     rows.into_iter().map(OrderEvent::try_from).collect()
 }
 
-/// When an event of this order was recorded.
+/// The recorded time of an event of this order.
 pub async fn recorded_at(
     conn: &mut AsyncPgConnection,
     business: BusinessId,

@@ -1,5 +1,5 @@
-//! Bad keys and bad fields: a clear 4xx that names every fault, and nothing written (SPECIFICATION §7, SPECIFICATION §12). Bad
-//! headers and bodies that are no JSON are in `error_bodies.rs`.
+//! Invalid keys and fields: a 4xx that names all errors, and no stored row (SPECIFICATION §7, §12). Invalid headers and
+//! bodies that are not JSON are in `error_bodies.rs`.
 
 use anyhow::Context;
 use demo::eventually;
@@ -73,11 +73,11 @@ async fn bad_fields(business: &Business) -> anyhow::Result<()> {
         assert_eq!(refused.status, 400, "{pointer} = {value}: {}", refused.text);
         let field = pointer.trim_start_matches('/').replace('/', ".");
         let errors = refused.body["errors"].as_array().cloned().unwrap_or_default();
-        let told: Vec<_> =
+        let named: Vec<_> =
             errors.iter().map(|error| (error["field"].as_str(), error["code"].as_str())).collect();
-        let (first, rest) = told.split_first().context("no errors")?;
+        let (first, rest) = named.split_first().context("no errors")?;
         assert_eq!(*first, (Some(&*field), Some(code)), "{}", refused.text);
-        // Of a section that is missing, what it must hold is told as well.
+        // For a missing section, its required fields are named too.
         let within = |name: Option<&str>| name.is_some_and(|name| name.starts_with(&format!("{field}.")));
         assert!(
             rest.iter().all(|(name, code)| within(*name) && *code == Some("required")),
@@ -124,10 +124,10 @@ async fn cash_without_an_amount(business: &Business) -> anyhow::Result<()> {
     for api in [business.test()?, business.live()?] {
         let refused = api.create("cash", &body).await?;
         assert_eq!((refused.status.as_u16(), refused.code()), (400, "invalid_request"), "{}", refused.text);
-        let told =
+        let first =
             |list: &str| (refused.body[list][0]["field"].clone(), refused.body[list][0]["code"].clone());
-        assert_eq!(told("errors"), (json!("payment.codAmountPaise"), json!("cod_amount_required")));
-        assert_eq!(told("warnings"), (json!("payment.codAmount"), json!("unknown_field")));
+        assert_eq!(first("errors"), (json!("payment.codAmountPaise"), json!("cod_amount_required")));
+        assert_eq!(first("warnings"), (json!("payment.codAmount"), json!("unknown_field")));
         let hint = refused.body["warnings"][0]["message"].as_str().unwrap_or_default();
         assert!(hint.ends_with("Did you mean `codAmountPaise`?"), "{hint}");
     }
@@ -137,7 +137,7 @@ async fn cash_without_an_amount(business: &Business) -> anyhow::Result<()> {
 async fn revoked_keys(service: &OrderApi, business: &Business) -> anyhow::Result<()> {
     let integration = business.test()?;
     integration.create("k", &smallest_order("r")).await?.expect(201)?;
-    // The clock stands still, so that what is known of the key stays fresh until the news of it.
+    // The clock stands still, so the cached key stays fresh until the event.
     let key = service.peers.forget_key(&business.test_key);
     integration.create("k", &smallest_order("r")).await?.expect(201)?;
     let revoked = ApiKeyRevoked { key_id: key.key_id, mode: key.mode };
@@ -149,7 +149,7 @@ async fn revoked_keys(service: &OrderApi, business: &Business) -> anyhow::Result
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pickup_profile_that_misleads_a_driver_is_warned_of() -> anyhow::Result<()> {
+async fn a_misleading_pickup_profile_causes_a_warning() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
     let business = service.business(10_000);
     let swapped = PickupProfile { latitude: Some(77.6), longitude: Some(12.9), ..pickup_profile() };

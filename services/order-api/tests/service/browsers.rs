@@ -45,7 +45,7 @@ async fn browsers_are_refused() -> anyhow::Result<()> {
     }
     assert_eq!(service.count("orders").await, 0);
 
-    // What `fetch` of Node.js adds by itself on a server.
+    // The headers that `fetch` of Node.js sends by default.
     let node = [("sec-fetch-mode", "cors"), ("accept-language", "*"), ("user-agent", "node")];
     let placed = send(Method::POST, "/integration/orders", &node).await?;
     assert_eq!(placed.status, 201, "{}", placed.text);

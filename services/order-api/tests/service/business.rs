@@ -1,4 +1,4 @@
-//! A business as the other services know it, and its calls of the APIs.
+//! A business in the fakes of the peers, and its calls of the APIs.
 
 use anyhow::Context;
 use demo::clients::{Fleet, Integration};
@@ -21,7 +21,7 @@ pub(crate) struct Business {
 }
 
 impl OrderApi {
-    /// A business that may order for real, with this much in its wallet and a key for each mode.
+    /// A business with live access, this balance, and a key for each mode.
     pub(crate) fn business(&self, balance: i64) -> Business {
         let id = self.business_id();
         self.peers.set_ordering(id, &[], Some(pickup_profile()));
@@ -37,12 +37,12 @@ impl OrderApi {
         }
     }
 
-    /// Of a business that nobody knows yet.
+    /// The id of a new business.
     pub(crate) fn business_id(&self) -> BusinessId {
         BusinessId::generate(&self.clock, &self.entropy)
     }
 
-    /// One more key.
+    /// Another key.
     pub(crate) fn key(&self, business_id: BusinessId, mode: Mode) -> String {
         let segment = KeySegment::new(&self.settings.brand.key_segment).unwrap();
         let key = ApiKey::generate(mode, &segment, &self.entropy);
@@ -51,7 +51,7 @@ impl OrderApi {
         key.expose().to_owned()
     }
 
-    /// portal-api changes its mind about a business, and announces it.
+    /// Changes the missing go-live items of a business, and announces the change.
     pub(crate) async fn set_missing(&self, business: &Business, missing: &[GoLiveItem]) {
         self.peers.set_ordering(business.id, missing, Some(pickup_profile()));
         self.publish(business.id, Body::BusinessChanged {}).await;
@@ -78,12 +78,12 @@ impl Business {
         self.peers.balance(self.id)
     }
 
-    /// What the wallet's statement says of an order: kind and amount of each entry.
+    /// The kind and amount of each wallet entry of an order.
     pub(crate) fn entries_of(&self, order: &str) -> anyhow::Result<Vec<(String, i64)>> {
         Ok(self.peers.entries_of(order.parse().context("the id of an order")?))
     }
 
-    /// A live order as a shop sends it. Gives its id.
+    /// Places a live order and returns its id.
     pub(crate) async fn place(&self, order: &NewOrder) -> anyhow::Result<String> {
         let body = serde_json::to_value(order)?;
         Ok(text(&self.live()?.create(&order.order_reference, &body).await?.expect(201)?, "id"))

@@ -1,4 +1,4 @@
-//! The API's documentation, for everybody.
+//! The public documentation of the API.
 
 use demo::clients::Api;
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! What an order shows that ended without its delivery, and how a business finds it by its last change.
+//! Orders that ended without a delivery, and the list by the last change.
 
 use diesel::sql_types::Text;
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
@@ -32,7 +32,7 @@ async fn no_cash_is_awaited_and_the_refund_is_shown() -> anyhow::Result<()> {
     let way = ["driver.assigned", "order.picked_up", "order.failed", "order.returned"];
     business.fleet.drive(&returned, &way, 0).await?;
 
-    // As the former release leaves an order that it cancels.
+    // The state in which the previous release leaves a cancelled order.
     let former = "UPDATE orders SET cod_status = 'pending' WHERE status = 'cancelled'";
     service.connection().await.batch_execute(former).await?;
     for (order, refunded) in [(&cancelled, before["feeChargedPaise"].clone()), (&returned, json!(0))] {
@@ -43,7 +43,7 @@ async fn no_cash_is_awaited_and_the_refund_is_shown() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The time of an order's last change is the database's, which nothing but a change moves.
+/// The time of the last change comes from the database. Only a change updates it.
 #[tokio::test(flavor = "multi_thread")]
 async fn orders_are_found_by_their_last_change() -> anyhow::Result<()> {
     let service = OrderApi::on_clock(Clock::system(), &[]).await;
@@ -80,9 +80,9 @@ fn ids(page: &Value) -> Vec<&str> {
     page["data"].as_array().into_iter().flatten().filter_map(|order| order["id"].as_str()).collect()
 }
 
-/// The pages of what changed go on where they were cut: an order that changes meanwhile comes again, and takes none with it.
+/// An order that changes between two pages is listed again, and hides no other order.
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_of_what_changed_pass_no_order_over() -> anyhow::Result<()> {
+async fn pages_of_changed_orders_miss_no_order() -> anyhow::Result<()> {
     let service = OrderApi::on_clock(Clock::system(), &[]).await;
     let business = service.business(FEE * 10);
     let mut orders = Vec::new();
@@ -107,7 +107,7 @@ async fn pages_of_what_changed_pass_no_order_over() -> anyhow::Result<()> {
     let by_id = changed(&format!("&startingAfter={}", orders[3])).await?;
     assert_eq!(ids(&by_id), [orders[1].as_str()], "an id stands for the order's place");
 
-    // The place is one of the list of changes only.
+    // The position is valid only in the list of changes.
     for query in
         [format!("?startingAfter={next}"), format!("?updatedAfter={ALWAYS}&startingAfter=at_nonsense")]
     {
@@ -120,10 +120,10 @@ async fn pages_of_what_changed_pass_no_order_over() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A business with a million orders asks every minute what changed: the plan must stop at what changed, also when it is made
-/// without the values.
+/// A business with a million orders polls each minute: the plan must read only the changed orders, also as a generic
+/// plan.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_changed_is_found_by_its_index() -> anyhow::Result<()> {
+async fn changed_orders_are_found_by_an_index() -> anyhow::Result<()> {
     #[derive(diesel::QueryableByName)]
     struct Line {
         #[diesel(sql_type = Text, column_name = "QUERY PLAN")]

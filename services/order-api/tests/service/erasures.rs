@@ -1,4 +1,4 @@
-//! Who is told that an order's personal data was erased.
+//! Announcements of erasures.
 
 use chrono::TimeDelta;
 use diesel_async::SimpleAsyncConnection;
@@ -12,12 +12,12 @@ use crate::harness::{OrderApi, text};
 
 const FEE: i64 = 4_900;
 
-/// What was never placed was told to nobody. After a top-up, a retry takes it over under the same id: who had been told that
-/// it is erased would leave its people out of all that comes of it.
+/// An order that was never placed was never announced. After a top-up, a retry takes it over under the same id:
+/// services that believed it to be erased would drop the personal data of the placed order.
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_erasure_of_a_placed_order_is_announced() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
-    let heard = service.listen().await;
+    let received = service.listen().await;
     let business = service.business(0);
     let live = business.live()?;
     let order = smallest_order("refused");
@@ -37,8 +37,8 @@ async fn only_the_erasure_of_a_placed_order_is_announced() -> anyhow::Result<()>
         service.count("orders WHERE personal_data_erased_at IS NOT NULL").await == 2
     })
     .await;
-    until("an erasure is announced", async || heard.erased().contains(&placed)).await;
-    assert_eq!(heard.erased(), [placed]);
+    until("an erasure is announced", async || received.erased().contains(&placed)).await;
+    assert_eq!(received.erased(), [placed]);
 
     service.peers.set_balance(business.id, FEE);
     let taken_over = text(&live.create("refused", &order).await?.expect(201)?, "id");
@@ -47,9 +47,9 @@ async fn only_the_erasure_of_a_placed_order_is_announced() -> anyhow::Result<()>
     Ok(())
 }
 
-/// While the releases run next to each other, the former one erases orders whose meaning it does not know.
+/// During an upgrade, the previous release erases orders without clearing their meaning.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_former_release_leaves_of_erased_orders_is_cleared() -> anyhow::Result<()> {
+async fn the_meaning_of_orders_that_the_previous_release_erased_is_cleared() -> anyhow::Result<()> {
     let every = ("WAYBILL_PERSONAL_DATA__INTERVAL_SECONDS", "0.2");
     let service = OrderApi::with(&[every, ("WAYBILL_PERSONAL_DATA__RETENTION_DAYS", "0")]).await;
     let business = service.business(FEE);

@@ -1,5 +1,5 @@
-//! The fleet's list: whoever keeps asking hears of every change, also of one that commits late, and of one that happens
-//! between two pages (SPECIFICATION §13).
+//! The list of the fleet: polling finds each change, also one that commits late and one between two pages
+//! (SPECIFICATION §13).
 
 use anyhow::Context;
 use demo::clients::Fleet;
@@ -15,18 +15,18 @@ use crate::business::{Business, pickup_profile};
 use crate::harness::{OrderApi, text};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fleet_that_keeps_asking_misses_no_change() -> anyhow::Result<()> {
-    // The list goes by PostgreSQL's clock too.
+async fn a_polling_fleet_misses_no_change() -> anyhow::Result<()> {
+    // The list also uses the clock of PostgreSQL.
     let service = OrderApi::on_clock(Clock::system(), &[]).await;
     let business = service.business(1_000_000);
-    every_fault_of_a_question_is_named(&business).await?;
-    pages_go_on_where_they_were_cut(&business).await?;
-    a_late_commit_stands_behind_nothing_that_was_told(&service, &business).await?;
+    all_errors_of_a_query_are_named(&business).await?;
+    pages_continue_where_the_previous_one_ended(&business).await?;
+    a_late_commit_comes_before_no_listed_change(&service, &business).await?;
     a_status_is_found_by_its_index(&service).await?;
     half_an_address_is_none(&business).await
 }
 
-/// A driver is never sent to half an address: that of the profile is used, and the integrator told.
+/// A driver never gets half an address: that of the profile is used, with a warning.
 async fn half_an_address_is_none(business: &Business) -> anyhow::Result<()> {
     let mut body = smallest_order("half");
     body["pickup"] = json!({ "contactName": "Meera", "city": "Pune" });
@@ -50,7 +50,7 @@ fn ids(page: &Value) -> Vec<&str> {
     page["data"].as_array().into_iter().flatten().filter_map(|order| order["id"].as_str()).collect()
 }
 
-/// A fleet that asks again and again: by `next` alone, or by the last `updatedAt` it saw.
+/// A polling fleet: by `next`, or by the last `updatedAt`.
 struct Poller<'a> {
     fleet: &'a Fleet,
     by_time: bool,
@@ -78,21 +78,21 @@ impl<'a> Poller<'a> {
         Ok(())
     }
 
-    /// Polls until `orders` were told since the mark, and gives all that was.
-    async fn told(&mut self, mark: usize, orders: &[&str]) -> anyhow::Result<Vec<String>> {
+    /// Polls until `orders` were listed since the mark, and returns all listed ones.
+    async fn listed(&mut self, mark: usize, orders: &[&str]) -> anyhow::Result<Vec<String>> {
         let begun = tokio::time::Instant::now();
         loop {
             self.poll().await?;
-            let told: Vec<String> = self.seen[mark..].iter().map(|(id, _)| id.clone()).collect();
-            if orders.iter().all(|order| told.iter().any(|id| id == order)) {
-                return Ok(told);
+            let listed: Vec<String> = self.seen[mark..].iter().map(|(id, _)| id.clone()).collect();
+            if orders.iter().all(|order| listed.iter().any(|id| id == order)) {
+                return Ok(listed);
             }
-            anyhow::ensure!(begun.elapsed() < PATIENCE, "only {told:?} of {orders:?} were told");
+            anyhow::ensure!(begun.elapsed() < PATIENCE, "only {listed:?} of {orders:?} were listed");
         }
     }
 }
 
-async fn every_fault_of_a_question_is_named(business: &Business) -> anyhow::Result<()> {
+async fn all_errors_of_a_query_are_named(business: &Business) -> anyhow::Result<()> {
     for (query, field_errors) in [
         ("limit=0", &[("limit", "out_of_range")][..]),
         ("limit=101", &[("limit", "out_of_range")]),
@@ -111,7 +111,7 @@ async fn every_fault_of_a_question_is_named(business: &Business) -> anyhow::Resu
     ] {
         let refused = business.fleet.orders(&format!("?{query}")).await?;
         assert_eq!((refused.status.as_u16(), refused.code()), (400, "invalid_request"), "{query}");
-        let told: Vec<_> = refused.body["errors"]
+        let named: Vec<_> = refused.body["errors"]
             .as_array()
             .into_iter()
             .flatten()
@@ -119,9 +119,9 @@ async fn every_fault_of_a_question_is_named(business: &Business) -> anyhow::Resu
                 (error["field"].as_str().unwrap_or_default(), error["code"].as_str().unwrap_or_default())
             })
             .collect();
-        assert_eq!(told, field_errors, "{query}");
+        assert_eq!(named, field_errors, "{query}");
     }
-    // Where there is nothing yet, there is a place to go on from all the same.
+    // An empty page has a cursor too.
     let idle = business.fleet.orders("?updatedAfter=2100-01-01T00:00:00Z").await?.expect(200)?;
     assert_eq!(ids(&idle), Vec::<&str>::new());
     let next = text(&idle, "next");
@@ -129,14 +129,14 @@ async fn every_fault_of_a_question_is_named(business: &Business) -> anyhow::Resu
     Ok(())
 }
 
-/// An order that changes between two pages comes again at its new place, and takes nothing with it.
-async fn pages_go_on_where_they_were_cut(business: &Business) -> anyhow::Result<()> {
+/// An order that changes between two pages is listed again at its new position, and hides no other order.
+async fn pages_continue_where_the_previous_one_ended(business: &Business) -> anyhow::Result<()> {
     let mut orders = Vec::new();
     for number in 0..5 {
         orders.push(place(business, &format!("paged-{number}")).await?);
     }
     let fleet = &business.fleet;
-    let first = eventually("five orders to be told", PATIENCE, || async {
+    let first = eventually("five orders to be listed", PATIENCE, || async {
         let all = fleet.orders("?limit=100").await?.expect(200)?;
         Ok((ids(&all).len() == 5).then_some(()))
     });
@@ -162,7 +162,7 @@ async fn pages_go_on_where_they_were_cut(business: &Business) -> anyhow::Result<
         "to go on later"
     );
 
-    // An id is a place, too: that where its order stands now.
+    // An id stands for the current position of its order.
     let by_id = fleet.orders(&format!("?startingAfter={}", orders[4])).await?.expect(200)?;
     assert_eq!(ids(&by_id), [orders[1].as_str()]);
     let assigned = fleet.orders("?status=driver_assigned").await?.expect(200)?;
@@ -171,7 +171,7 @@ async fn pages_go_on_where_they_were_cut(business: &Business) -> anyhow::Result<
 }
 
 /// One change is held in its transaction while a later one commits.
-async fn a_late_commit_stands_behind_nothing_that_was_told(
+async fn a_late_commit_comes_before_no_listed_change(
     service: &OrderApi,
     business: &Business,
 ) -> anyhow::Result<()> {
@@ -179,7 +179,7 @@ async fn a_late_commit_stands_behind_nothing_that_was_told(
     let mut pollers = [Poller::new(&business.fleet, false), Poller::new(&business.fleet, true)];
     let mut marks = [0; 2];
     for (poller, mark) in pollers.iter_mut().zip(&mut marks) {
-        poller.told(0, &[&late, &quick]).await?;
+        poller.listed(0, &[&late, &quick]).await?;
         *mark = poller.seen.len();
     }
 
@@ -189,7 +189,7 @@ async fn a_late_commit_stands_behind_nothing_that_was_told(
     let reporting = tokio::spawn(async move { fleet.report(&held, "driver.assigned", 0).await });
     gate.reached().await;
     let moved = business.fleet.report(&quick, "driver.assigned", 0).await?.expect(200)?;
-    // Long enough for the quick one to be told, if it could be.
+    // Long enough to list the quick one, if that were possible.
     let second_has_passed = format!(
         "generate_series(1, 1) WHERE clock_timestamp() > timestamptz '{}' + interval '1 second'",
         text(&moved, "updatedAt")
@@ -211,13 +211,13 @@ async fn a_late_commit_stands_behind_nothing_that_was_told(
         "the story is about this order of times"
     );
     for (poller, mark) in pollers.iter_mut().zip(marks) {
-        let told = poller.told(mark, &[&late, &quick]).await?;
-        assert_eq!(told, [late.clone(), quick.clone()], "each once, by_time = {}", poller.by_time);
+        let listed = poller.listed(mark, &[&late, &quick]).await?;
+        assert_eq!(listed, [late.clone(), quick.clone()], "each once, by_time = {}", poller.by_time);
     }
     Ok(())
 }
 
-/// Millions of orders with other statuses must not be read for a few with one.
+/// The plan must not read the orders with other statuses.
 async fn a_status_is_found_by_its_index(service: &OrderApi) -> anyhow::Result<()> {
     #[derive(diesel::QueryableByName)]
     struct Line {

@@ -1,5 +1,5 @@
-//! What the fleet may report: every fault is named, a repeated report changes nothing, times may come out of order, and
-//! cash that does not add up is recorded and shown.
+//! Reports of the fleet: all errors are named, a repeated report changes nothing, times may be out of order, and wrong
+//! amounts of cash are recorded and shown.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use demo::clients::{COD_DELIVERY, Reply};
@@ -14,21 +14,21 @@ use url::Url;
 use crate::business::Business;
 use test_kit::smallest_order;
 
+use crate::events::Received;
 use crate::harness::{OrderApi, text};
-use crate::news::Heard;
 
 const AT: &str = "2026-01-31T09:30:00Z";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fleet_reports() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
-    let heard = service.listen().await;
+    let received = service.listen().await;
     let business = service.business(1_000_000);
     every_fault_of_a_report_is_named(&business).await?;
     refusals_say_why_and_are_not_remembered(&business).await?;
     times_may_come_out_of_order(&business).await?;
     a_report_from_before_its_order_is_recorded_with_a_warning(&business).await?;
-    cash_that_does_not_add_up_is_shown(&service, &business, &heard).await
+    cash_that_does_not_add_up_is_shown(&service, &business, &received).await
 }
 
 fn report(event_id: &str, event: &str) -> Value {
@@ -41,9 +41,9 @@ fn with(mut report: Value, name: &str, value: Value) -> Value {
 }
 
 fn field_errors(reply: &Reply) -> Vec<(String, String)> {
-    let told = |error: &Value, name: &str| error[name].as_str().unwrap_or_default().to_owned();
+    let text = |error: &Value, name: &str| error[name].as_str().unwrap_or_default().to_owned();
     let errors = reply.body["errors"].as_array().cloned().unwrap_or_default();
-    errors.iter().map(|error| (told(error, "field"), told(error, "code"))).collect()
+    errors.iter().map(|error| (text(error, "field"), text(error, "code"))).collect()
 }
 
 async fn place(business: &Business, reference: &str) -> anyhow::Result<String> {
@@ -91,7 +91,7 @@ async fn every_fault_of_a_report_is_named(business: &Business) -> anyhow::Result
     for body in [json!([]), json!("x"), json!(null)] {
         assert_eq!(business.fleet.send(&order, &body).await?.status, 400, "{body}");
     }
-    // None of it was remembered under that id.
+    // The id is still unused.
     business.fleet.send(&order, &good()).await?.expect(200)?;
     Ok(())
 }
@@ -108,7 +108,7 @@ async fn refusals_say_why_and_are_not_remembered(business: &Business) -> anyhow:
     assert_eq!(refused.body["status"], "created");
     assert_eq!(refused.body["legal"], json!(["driver.assigned", "order.failed", "order.cancelled"]));
 
-    // The refused report's id is free; then it is taken, by this report of this order alone.
+    // The id of the refused report is unused. Afterwards only the same report of the same order may use it.
     let first = business.fleet.send(&order, &report("r-1", "driver.assigned")).await?;
     assert_eq!(first.status, 200, "{}", first.text);
     let again = business.fleet.send(&order, &report("r-1", "driver.assigned")).await?;
@@ -124,7 +124,7 @@ async fn refusals_say_why_and_are_not_remembered(business: &Business) -> anyhow:
         let reused = business.fleet.send(order, &body).await?;
         assert_eq!((reused.status.as_u16(), reused.code()), (422, "event_id_reused"), "{body}");
     }
-    // Still 200 and unchanged when the order has moved on.
+    // Also 200 and unchanged after further progress.
     business.fleet.send(&order, &report("r-2", "order.picked_up")).await?.expect(200)?;
     let late = business.fleet.send(&order, &report("r-1", "driver.assigned")).await?.expect(200)?;
     assert_eq!(late["status"], "picked_up");
@@ -152,11 +152,11 @@ async fn times_may_come_out_of_order(business: &Business) -> anyhow::Result<()> 
         .filter(|entry| entry["type"] == "status" && entry["sequence"] != 1)
         .cloned()
         .collect();
-    let told: Vec<_> = moves.iter().map(|entry| (&entry["event"], &entry["occurredAt"])).collect();
+    let listed: Vec<_> = moves.iter().map(|entry| (&entry["event"], &entry["occurredAt"])).collect();
     let said =
         ["2026-01-31T12:00:00Z", "2026-01-31T04:30:00Z", "2026-01-31T11:00:00Z"].map(|time| json!(time));
     let expected: Vec<_> = events.iter().map(|event| json!(event)).zip(said).collect();
-    assert_eq!(told, expected.iter().map(|(event, time)| (event, time)).collect::<Vec<_>>());
+    assert_eq!(listed, expected.iter().map(|(event, time)| (event, time)).collect::<Vec<_>>());
     let sequences: Vec<_> = moves.iter().map(|entry| entry["sequence"].as_i64()).collect();
     assert_eq!(sequences, [Some(2), Some(3), Some(4)], "the sequence follows acceptance");
     let recorded: Vec<String> = moves.iter().map(|entry| text(entry, "recordedAt")).collect();
@@ -196,7 +196,7 @@ async fn a_report_from_before_its_order_is_recorded_with_a_warning(
 async fn cash_that_does_not_add_up_is_shown(
     service: &OrderApi,
     business: &Business,
-    heard: &Heard,
+    received: &Received,
 ) -> anyhow::Result<()> {
     let internal = Url::parse(&format!("http://{}/", service.internal))?;
     let token = &service.settings.internal.token;
@@ -226,9 +226,10 @@ async fn cash_that_does_not_add_up_is_shown(
         let shown_to_portal = portal.get(business.id, &order).await?.cod_discrepancy_paise;
         assert_eq!(shown_to_portal, shown.map(Paise::new), "{reference}");
         // Each amount is announced as it was reported.
-        let announced = heard.of(reference, 8).await;
-        let told: Vec<_> = announced[5..].iter().map(|event| json!(event.data.cod_amount_paise)).collect();
-        assert_eq!(told, amounts, "{reference}");
+        let announced = received.of(reference, 8).await;
+        let amounts_announced: Vec<_> =
+            announced[5..].iter().map(|event| json!(event.data.cod_amount_paise)).collect();
+        assert_eq!(amounts_announced, amounts, "{reference}");
     }
     Ok(())
 }

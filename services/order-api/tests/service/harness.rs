@@ -1,4 +1,4 @@
-//! The service under test, on a database and a virtual host of its own, with fakes for the services that it asks.
+//! The service under test, with its own database and virtual host, and fakes of its peers.
 
 use std::net::SocketAddr;
 
@@ -15,10 +15,10 @@ use test_kit::{metrics, until};
 
 use crate::peers::Peers;
 
-/// What tracking links begin with, since the address is not known before the service listens.
+/// The origin of tracking links. The real address is unknown before the service listens.
 pub(crate) const PUBLIC_ORIGIN: &str = "http://orders.test";
 
-/// A running order-api, the services that it asks, and the clock that it goes by.
+/// A running order-api, its peers, and its clock.
 pub(crate) struct OrderApi {
     pub(crate) public: SocketAddr,
     pub(crate) internal: SocketAddr,
@@ -26,7 +26,7 @@ pub(crate) struct OrderApi {
     pub(crate) clock: Clock,
     pub(crate) entropy: Entropy,
     pub(crate) settings: OrderApiSettings,
-    /// The line of another service to the same broker.
+    /// The connection of another service to the same broker.
     pub(crate) broker: Broker,
 }
 
@@ -35,7 +35,7 @@ impl OrderApi {
         Self::with(&[]).await
     }
 
-    /// With these variables, on a clock that stands still until a test moves it.
+    /// With these variables, and a clock that only a test advances.
     pub(crate) async fn with(more: &[(&str, &str)]) -> Self {
         Self::on_clock(start_of_time(), more).await
     }
@@ -45,7 +45,7 @@ impl OrderApi {
         let peers = Peers::start(clock.clone(), entropy.clone());
         let settings = settings_for(&peers, more).await;
         let chassis = Chassis::new(&settings, metrics("order-api"), clock.clone(), entropy.clone()).unwrap();
-        let service = order_api::app::start(&settings, chassis).unwrap();
+        let service = order_api::start::start(&settings, chassis).unwrap();
         let order_api = Self {
             public: service.public.unwrap(),
             internal: service.internal,
@@ -70,7 +70,7 @@ impl OrderApi {
         AsyncPgConnection::establish(self.settings.database.url.expose()).await.unwrap()
     }
 
-    /// How many rows there are of `FROM` this.
+    /// The number of rows of this `FROM` clause.
     pub(crate) async fn count(&self, from: &str) -> i64 {
         #[derive(diesel::QueryableByName)]
         struct Row {
@@ -82,7 +82,7 @@ impl OrderApi {
     }
 }
 
-/// On a database and a virtual host of its own.
+/// With a new database and virtual host.
 async fn settings_for(peers: &Peers, more: &[(&str, &str)]) -> OrderApiSettings {
     let servers = Servers::for_tests().await.unwrap();
     let mut variables = vec![

@@ -1,5 +1,5 @@
-//! One order per reference and key, whatever is sent how often (SPECIFICATION §12): replays, reuse, conflicts, scope, and
-//! failures that leave no trace. The bodies of the errors are kept here as they are told.
+//! One order per reference and key (SPECIFICATION §12): replays, reused keys, conflicts, scope, and failures that leave
+//! no trace. Snapshots contain the bodies of the errors.
 
 use std::collections::BTreeSet;
 
@@ -25,15 +25,15 @@ async fn one_order_per_reference_and_key() -> anyhow::Result<()> {
     a_hundred_at_once_are_one_order(&service, &business).await?;
     replays_are_byte_identical(&business).await?;
     a_key_is_for_one_body_and_a_reference_for_one_key(&business).await?;
-    modes_and_businesses_do_not_meet(&service, &business).await?;
+    modes_and_businesses_are_separate(&service, &business).await?;
     failures_free_key_and_reference(&service, &business).await?;
-    what_is_written_otherwise_is_the_same_request(&service, &business).await?;
+    another_notation_is_the_same_request(&service, &business).await?;
     a_cancelled_order_asks_for_a_new_reference(&business).await?;
-    withdrawn_live_access_names_whom_to_contact(&service, &business).await
+    withdrawn_live_access_names_the_contact(&service, &business).await
 }
 
-/// The body as told, without what differs each time.
-fn told(reply: &Reply) -> String {
+/// Status and body, without the values that differ each time.
+fn stable(reply: &Reply) -> String {
     let mut body = reply.body.clone();
     assert_eq!(reply.header("Request-Id"), body["requestId"].as_str(), "{}", reply.text);
     body["requestId"] = json!("req_…");
@@ -67,10 +67,10 @@ async fn locked(service: &OrderApi, business: &Business) -> anyhow::Result<Reply
 
 async fn locked_live_orders_leave_nothing(service: &OrderApi, business: &Business) -> anyhow::Result<()> {
     let live = business.live()?;
-    // So that what is known of the business has to be dropped.
+    // Fills the cache, so that the lock has to invalidate it.
     assert_eq!(live.create("unlocked", &json!({})).await?.status, 400);
     let refused = locked(service, business).await?;
-    insta::assert_snapshot!(told(&refused), @r#"
+    insta::assert_snapshot!(stable(&refused), @r#"
     403 {
       "code": "live_api_locked",
       "message": "Live orders are locked until these are done: Live access is active. Until then, use the Test key.",
@@ -141,7 +141,7 @@ async fn a_key_is_for_one_body_and_a_reference_for_one_key(business: &Business) 
         for (other, differences) in [
             (other_body, json!(["customer.name"])),
             (several, json!(["orderReference", "payment.deliveryFeePaise", "notes.customerNote"])),
-            // A body that is no order at all is another body as well.
+            // An invalid body is another body too.
             (json!({}), Value::Null),
         ] {
             let refused = api.create("held", &other).await?;
@@ -152,7 +152,7 @@ async fn a_key_is_for_one_body_and_a_reference_for_one_key(business: &Business) 
             }
         }
         let refused = api.create("held", &smallest_order("held-2")).await?;
-        insta::allow_duplicates! { insta::assert_snapshot!(told(&refused), @r#"
+        insta::allow_duplicates! { insta::assert_snapshot!(stable(&refused), @r#"
     422 {
       "code": "idempotency_key_reused",
       "differences": [
@@ -171,7 +171,7 @@ async fn a_key_is_for_one_body_and_a_reference_for_one_key(business: &Business) 
     }
     "#) };
         let refused = api.create("another key", &smallest_order("held")).await?;
-        insta::allow_duplicates! { insta::assert_snapshot!(told(&refused), @r#"
+        insta::allow_duplicates! { insta::assert_snapshot!(stable(&refused), @r#"
     409 {
       "code": "order_reference_exists",
       "message": "An order with this orderReference exists. Use its tracking details, or retry with the Idempotency-Key it was placed with.",
@@ -193,7 +193,7 @@ async fn a_key_is_for_one_body_and_a_reference_for_one_key(business: &Business) 
     Ok(())
 }
 
-async fn modes_and_businesses_do_not_meet(service: &OrderApi, business: &Business) -> anyhow::Result<()> {
+async fn modes_and_businesses_are_separate(service: &OrderApi, business: &Business) -> anyhow::Result<()> {
     let neighbour = service.business(0);
     let callers = [business.test()?, business.live()?, neighbour.test()?];
     let mut ids = BTreeSet::new();
@@ -216,7 +216,7 @@ async fn failures_free_key_and_reference(service: &OrderApi, business: &Business
     faulty["package"] = json!({ "items": [{}, {}, { "quantity": "2" }] });
     for api in [&live, &test] {
         let refused = api.create("fails", &faulty).await?;
-        insta::allow_duplicates! { insta::assert_snapshot!(told(&refused), @r#"
+        insta::allow_duplicates! { insta::assert_snapshot!(stable(&refused), @r#"
     400 {
       "code": "invalid_request",
       "errors": [
@@ -247,7 +247,7 @@ async fn failures_free_key_and_reference(service: &OrderApi, business: &Business
     let mut dear = smallest_order("fails");
     dear["payment"]["deliveryFeePaise"] = json!(balance + 100);
     let refused = live.create("fails", &dear).await?;
-    insta::assert_snapshot!(told(&refused), @r#"
+    insta::assert_snapshot!(stable(&refused), @r#"
     402 {
       "balancePaise": 34300,
       "code": "insufficient_wallet_balance",
@@ -274,10 +274,7 @@ async fn failures_free_key_and_reference(service: &OrderApi, business: &Business
     Ok(())
 }
 
-async fn what_is_written_otherwise_is_the_same_request(
-    service: &OrderApi,
-    business: &Business,
-) -> anyhow::Result<()> {
+async fn another_notation_is_the_same_request(service: &OrderApi, business: &Business) -> anyhow::Result<()> {
     let mut first = smallest_order("written");
     first["customer"]["name"] = json!("Asha Rao ");
     first["payment"]["currency"] = json!("INR");
@@ -292,7 +289,7 @@ async fn what_is_written_otherwise_is_the_same_request(
         assert_eq!(replay.header("Idempotent-Replayed"), Some("true"));
     }
 
-    // As an earlier release left it: the very body alone is the same.
+    // An order of an earlier release: only the exact body is the same.
     let forget = "UPDATE orders SET meaning = NULL WHERE order_reference = 'written'";
     diesel::sql_query(forget).execute(&mut service.connection().await).await?;
     assert_eq!(test.create("written", &first).await?.text, placed.text);
@@ -316,12 +313,12 @@ async fn a_cancelled_order_asks_for_a_new_reference(business: &Business) -> anyh
     Ok(())
 }
 
-async fn withdrawn_live_access_names_whom_to_contact(
+async fn withdrawn_live_access_names_the_contact(
     service: &OrderApi,
     business: &Business,
 ) -> anyhow::Result<()> {
     let refused = locked(service, business).await?;
-    insta::assert_snapshot!(told(&refused), @r#"
+    insta::assert_snapshot!(stable(&refused), @r#"
     403 {
       "code": "live_api_locked",
       "message": "Live orders of this business are stopped until these are true again: Live access is active. Contact Waybill to have them restored; then retry with the same Idempotency-Key.",

@@ -1,5 +1,5 @@
-//! Keys that are tried and calls that come too often are refused, and good keys are served. The limits refill by a clock
-//! that only the test moves. Each refusal is kept, word by word, in the snapshot next to this file.
+//! Guessed keys and too frequent calls are refused, and valid keys are served. Only the test advances the clock that
+//! refills the limits. The snapshot next to this file contains each error.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use test_kit::smallest_order;
 
 use crate::harness::OrderApi;
 
-/// Headers that belong to a refusal.
+/// Headers of an error.
 const HEADERS: [&str; 3] = ["retry-after", "ratelimit-policy", "ratelimit"];
 const FAILURES_AT_ONCE: usize = 5;
 const BURST: usize = 20;
@@ -23,10 +23,10 @@ const LIMITS: [(&str, &str); 4] = [
     ("WAYBILL_LIMITS__BURST", "20"),
     ("WAYBILL_LIMITS__FAILED_AUTHENTICATIONS", "5"),
 ];
-/// Not a setting.
+/// Not configurable.
 const TRACKING_BURST: usize = 100;
 
-/// Somebody who calls with any token.
+/// A caller with any token.
 struct Caller {
     service: OrderApi,
     api: Api,
@@ -39,7 +39,7 @@ impl Caller {
         Self { service, api }
     }
 
-    /// A Test key of a business of its own.
+    /// A Test key of a new business.
     fn good_key(&self) -> String {
         self.service.business(0).test_key
     }
@@ -67,7 +67,7 @@ impl Caller {
 }
 
 #[tokio::test]
-async fn too_much_is_refused_and_good_keys_are_served() {
+async fn too_many_failures_are_refused_and_valid_keys_served() {
     let caller = Caller::start().await;
     let (good, bad, unseen) = (caller.good_key(), caller.bad_key(), caller.good_key());
     assert_eq!(caller.create(&good, "before").await.status, 201);
@@ -79,12 +79,12 @@ async fn too_much_is_refused_and_good_keys_are_served() {
     note(&mut refusals, "too many bad keys", &caller.list(&bad).await);
     assert_eq!(caller.create(&good, "good").await.status, 201);
 
-    // The fleet is counted with the rest of its address, and its good token is served.
+    // Failures of the fleet count for its address too. Its valid token is served.
     let fleet = async |token: &str| caller.call(Method::GET, "/fleet/orders", token).await;
     assert_eq!(fleet("nonsense").await.code(), "too_many_failures");
     assert_eq!(fleet(caller.service.settings.fleet.token.expose()).await.status, 200);
 
-    // Beyond ten times as many failures, a key that was good a moment ago is served, and others are not looked up.
+    // After ten times as many failures, recently valid keys are served and others are not verified.
     for _ in FAILURES_AT_ONCE + 2..=10 * FAILURES_AT_ONCE {
         assert_eq!(caller.list(&bad).await.code(), "too_many_failures");
     }
@@ -98,7 +98,7 @@ async fn too_much_is_refused_and_good_keys_are_served() {
     caller.service.clock.advance(TimeDelta::seconds(1));
     assert_eq!(caller.list(&unseen).await.status, 200);
 
-    // Let the buckets fill up again.
+    // Refills the buckets.
     caller.service.clock.advance(TimeDelta::minutes(1));
     for _ in 0..BURST {
         assert_eq!(caller.list(&good).await.status, 200);
@@ -119,7 +119,7 @@ async fn too_much_is_refused_and_good_keys_are_served() {
 }
 
 #[tokio::test]
-async fn a_key_is_limited_and_told_so() {
+async fn a_key_is_limited_and_its_quota_reported() {
     let caller = Caller::start().await;
     let key = caller.good_key();
     let placed = caller.create(&key, "placed").await;
@@ -127,7 +127,7 @@ async fn a_key_is_limited_and_told_so() {
     assert_eq!(placed.header("ratelimit-policy"), Some("\"default\";q=20;w=20"));
     assert_eq!(placed.header("ratelimit"), Some("\"default\";r=19;t=1"));
 
-    // Errors as well as successes tell where the caller stands; an unknown caller learns the policy alone.
+    // All responses report the quota. An unknown caller gets only the policy.
     for (left, (method, path, status)) in [18, 17, 16, 15].into_iter().zip([
         (Method::GET, "", 200),
         (Method::GET, "/ord_nothing", 404),
@@ -157,7 +157,7 @@ async fn a_key_is_limited_and_told_so() {
         (Some("1"), Some("\"default\";r=0;t=1"))
     );
 
-    // New orders and replays do not use up what the other needs.
+    // New orders and replays do not use up each other's quota.
     for _ in 0..30 {
         let replayed = caller.create(&key, "placed").await;
         assert_eq!((replayed.status.as_u16(), &replayed.text), (placed.status.as_u16(), &placed.text));

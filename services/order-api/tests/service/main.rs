@@ -1,5 +1,4 @@
-//! order-api, whole, on a real PostgreSQL and RabbitMQ. The other services are fakes that answer from the types of
-//! `internal-api`.
+//! order-api on a real PostgreSQL and RabbitMQ. The other services are fakes that use the types of `internal-api`.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -13,16 +12,16 @@ mod business;
 mod docs;
 mod ended_orders;
 mod erasures;
+mod events;
 mod fleet_list;
 mod fleet_reports;
 mod harness;
 mod idempotency;
-mod intents;
 mod limits;
-mod news;
 mod parameters;
 mod peers;
 mod recovery;
 mod suspension;
 mod tenants;
 mod tracking;
+mod write_batches;

@@ -1,4 +1,4 @@
-//! Query parameters that a call does not know, and API keys that are sent elsewhere than in the `Authorization` header.
+//! Unknown query parameters, and API keys outside of the `Authorization` header.
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -6,9 +6,9 @@ use test_kit::smallest_order;
 
 use crate::harness::{OrderApi, text};
 
-/// Every call of the API's description.
+/// Each operation of the OpenAPI document.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_parameter_that_a_call_does_not_know_is_refused() -> anyhow::Result<()> {
+async fn an_unknown_parameter_is_refused() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
     let business = service.business(0);
     let order = business.test()?.create("first", &smallest_order("first")).await?.expect(201)?;
@@ -45,14 +45,14 @@ async fn a_parameter_that_a_call_does_not_know_is_refused() -> anyhow::Result<()
     }
     assert!(called >= 9, "{called} calls");
     assert_eq!(service.count("orders WHERE order_reference = 'second'").await, 0);
-    // A key in the query does no harm to a call that has a good one, but is no parameter either.
+    // With a valid key in the header, a key in the query is an unknown parameter.
     let request = api.request(Method::GET, &format!("/integration/orders/{}?api_key=x", text(&order, "id")));
     assert_eq!(api.send(request.bearer_auth(&business.test_key)).await?.status, 400);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slash_at_the_end_is_told() -> anyhow::Result<()> {
+async fn an_error_names_a_trailing_slash() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
     let business = service.business(0);
     let api = business.integration("")?.api;
@@ -65,7 +65,7 @@ async fn a_slash_at_the_end_is_told() -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_caller_with_a_misplaced_key_is_told_where_it_belongs() -> anyhow::Result<()> {
+async fn an_error_says_where_a_misplaced_key_belongs() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
     let business = service.business(0);
     let (api, key) = (business.integration("")?.api, business.test_key.as_str());
@@ -90,8 +90,8 @@ async fn a_caller_with_a_misplaced_key_is_told_where_it_belongs() -> anyhow::Res
     for (request, message) in cases {
         let refused = api.send(request).await?;
         assert_eq!((refused.status.as_u16(), refused.code()), (401, "missing_api_key"), "{message}");
-        let told = text(&refused.body, "message");
-        assert!(told.contains(message) && told.contains("Authorization: Bearer <API_KEY>"), "{told}");
+        let named = text(&refused.body, "message");
+        assert!(named.contains(message) && named.contains("Authorization: Bearer <API_KEY>"), "{named}");
         assert!(!refused.text.contains(key), "the key is repeated");
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The services that order-api asks: fakes on one listener, each under a path of its own (`/wallet/internal/…`).
+//! Fakes of the peers of order-api, on one listener with one path for each (`/wallet/internal/…`).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::SocketAddr;
@@ -16,15 +16,15 @@ use internal_api::webhooks::OrderDeliveryView;
 use serde_json::json;
 use tokio::sync::watch;
 
-/// What the fakes know, by what they are asked with.
+/// The data of the fakes.
 struct Known {
     keys: HashMap<String, AuthenticatedKey>,
-    /// What was looked up, good or bad.
+    /// All verified keys, valid or not.
     looked_up: Vec<String>,
     ordering: HashMap<BusinessId, OrderingContext>,
     balances: HashMap<BusinessId, Paise>,
     debits: BTreeMap<(OrderId, i32), (DebitRequest, DebitAnswer)>,
-    /// Businesses whose debits cannot be called off.
+    /// Businesses whose voids are refused.
     voids_refused: HashSet<BusinessId>,
     entries: Vec<EntryView>,
     clock: Clock,
@@ -41,9 +41,9 @@ struct Shared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Debits {
     Answered,
-    /// They wait in front of the wallet.
+    /// They wait before the wallet decides.
     HeldBefore,
-    /// They are taken, and their answers wait.
+    /// They are decided, and the answers wait.
     HeldAfter,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Peers {
 }
 
 impl Drop for Peers {
-    /// A panic inside the fakes would only be a 503.
+    /// A panic in a fake would only cause a 503.
     fn drop(&mut self) {
         let violations = std::mem::take(&mut self.known().violations);
         assert!(violations.is_empty() || std::thread::panicking(), "wrong calls: {violations:?}");
@@ -116,17 +116,17 @@ impl Peers {
         self.known().keys.insert(text.to_owned(), key);
     }
 
-    /// key-management knows the key no longer. Gives what it knew.
+    /// Removes a key from key-management and returns it.
     pub(crate) fn forget_key(&self, text: &str) -> AuthenticatedKey {
         self.known().keys.remove(text).expect("a known key")
     }
 
-    /// How often key-management was asked about the key.
+    /// How often key-management verified the key.
     pub(crate) fn look_ups(&self, text: &str) -> usize {
         self.known().looked_up.iter().filter(|key| *key == text).count()
     }
 
-    /// What portal-api says of a business: what is missing, and where its parcels are picked up.
+    /// Sets the missing go-live items and the pickup profile of a business.
     pub(crate) fn set_ordering(
         &self,
         business: BusinessId,
@@ -152,12 +152,12 @@ impl Peers {
         of_order.map(|entry| (entry.kind.clone(), entry.amount_paise.get())).collect()
     }
 
-    /// How all debits ended, by order and attempt.
+    /// The outcomes of all debits, by order and attempt.
     pub(crate) fn outcomes(&self) -> Vec<DebitOutcome> {
         self.known().debits.values().map(|(_, answer)| answer.outcome).collect()
     }
 
-    /// Whether the wallet refuses to call off debits of this business.
+    /// Sets whether the wallet refuses voids of this business.
     pub(crate) fn refuse_voids_of(&self, business: BusinessId, refused: bool) {
         let voids_refused = &mut self.known().voids_refused;
         if refused {
@@ -173,7 +173,7 @@ impl Peers {
 }
 
 impl Known {
-    /// As the wallet decides: the first call about an attempt settles it, and a resend brings the same.
+    /// Like the wallet: the first call decides an attempt, and a repeated call returns the same.
     fn decide(
         &mut self,
         (order, attempt): (OrderId, i32),
@@ -262,7 +262,7 @@ async fn entries(shared: Data<Shared>, path: Path<(BusinessId, OrderId)>) -> Jso
     Json(known.entries.iter().filter(|entry| entry.order_id == Some(path.1)).cloned().collect())
 }
 
-/// Nobody has an endpoint.
+/// No business has an endpoint.
 async fn deliveries() -> Json<Page<OrderDeliveryView>> {
     Json(Page { data: Vec::new(), has_more: false })
 }

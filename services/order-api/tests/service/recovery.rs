@@ -1,4 +1,4 @@
-//! Orders that were left between their intent and their end, while the wallet refuses one of them.
+//! Recovery of abandoned orders, while the wallet refuses one of them.
 
 use chrono::TimeDelta;
 use test_kit::{metrics, smallest_order, until};
@@ -9,10 +9,10 @@ use crate::peers::Debits;
 
 const BALANCE: i64 = 49_000;
 
-/// Begins a live order whose debit gets no answer.
-async fn leave_behind(service: &OrderApi, business: &Business, pending: i64) -> anyhow::Result<()> {
+/// Places a live order whose debit gets no answer.
+async fn abandon(service: &OrderApi, business: &Business, pending: i64) -> anyhow::Result<()> {
     let live = business.live()?;
-    tokio::spawn(async move { live.create("left-behind", &smallest_order("left-behind")).await });
+    tokio::spawn(async move { live.create("abandoned", &smallest_order("abandoned")).await });
     until("the order waits for its payment", async || count(service, "pending_payment").await == pending)
         .await;
     Ok(())
@@ -27,14 +27,14 @@ async fn until_refused(orders: usize) {
     until(&line, async || metrics("order-api").render().contains(&line)).await;
 }
 
-/// An order that is not paid yet may be given up, with its id and its tracking code.
+/// An unpaid order may be released, so its id and tracking code must not be returned.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_of_an_unpaid_order_tells_no_id() -> anyhow::Result<()> {
+async fn an_error_names_no_id_of_an_unpaid_order() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
     let business = service.business(BALANCE);
     service.peers.hold_debits(Debits::HeldBefore);
-    leave_behind(&service, &business, 1).await?;
-    let refused = business.live()?.create("left-behind", &smallest_order("another")).await?;
+    abandon(&service, &business, 1).await?;
+    let refused = business.live()?.create("abandoned", &smallest_order("another")).await?;
     assert_eq!(
         (refused.status.as_u16(), refused.code()),
         (422, "idempotency_key_reused"),
@@ -42,30 +42,30 @@ async fn a_key_of_an_unpaid_order_tells_no_id() -> anyhow::Result<()> {
         refused.text
     );
     assert!(refused.body["order"].is_null() && !refused.text.contains("ord_"), "{}", refused.text);
-    assert!(refused.text.contains("left-behind, which is still being paid"), "{}", refused.text);
+    assert!(refused.text.contains("abandoned, which is still being paid"), "{}", refused.text);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_the_wallet_refuses_stops_no_other() -> anyhow::Result<()> {
+async fn an_order_that_the_wallet_refuses_delays_no_other() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
     let (refused, other) = (service.business(BALANCE), service.business(BALANCE));
     service.peers.hold_debits(Debits::HeldBefore);
     service.peers.refuse_voids_of(refused.id, true);
     // Recovery begins with the oldest.
-    leave_behind(&service, &refused, 1).await?;
+    abandon(&service, &refused, 1).await?;
     service.clock.advance(TimeDelta::seconds(1));
-    leave_behind(&service, &other, 2).await?;
+    abandon(&service, &other, 2).await?;
     until_refused(0).await;
 
     service.clock.advance(TimeDelta::seconds(7));
-    until("the other order is given up", async || count(&service, "released").await == 1).await;
+    until("the other order is released", async || count(&service, "released").await == 1).await;
     assert_eq!(count(&service, "pending_payment").await, 1);
     until_refused(1).await;
 
     service.peers.refuse_voids_of(refused.id, false);
     service.clock.advance(TimeDelta::seconds(61));
-    until("the refused order is given up, too", async || count(&service, "released").await == 2).await;
+    until("the refused order is released too", async || count(&service, "released").await == 2).await;
     until_refused(0).await;
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! A business is locked while one of its live orders is being paid: the order is either placed and charged once, or refused
-//! with 403 and never charged for that attempt.
+//! A business is locked while one of its live orders is being paid: the order is either placed and charged once, or
+//! refused with 403 and never charged for that attempt.
 
 use demo::clients::Reply;
 use demo::eventually;
@@ -50,7 +50,7 @@ async fn an_order_that_is_paid_before_the_lock_is_placed_and_charged_once() -> a
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_is_called_off_by_the_lock_is_not_charged() -> anyhow::Result<()> {
+async fn an_order_that_the_lock_voids_is_not_charged() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
     let business = service.business(BALANCE);
     service.peers.hold_debits(Debits::HeldBefore);
@@ -63,7 +63,7 @@ async fn an_order_that_is_called_off_by_the_lock_is_not_charged() -> anyhow::Res
     assert_eq!((retried.status.as_u16(), retried.code()), (403, "live_api_locked"), "{}", retried.text);
     service.peers.hold_debits(Debits::Answered);
     let first = first.await??;
-    assert_ne!(first.status, 201, "it is called off: {}", first.text);
+    assert_ne!(first.status, 201, "it is voided: {}", first.text);
     assert_eq!((service.peers.outcomes(), business.balance()), (vec![Voided], BALANCE));
 
     service.set_missing(&business, &[]).await;

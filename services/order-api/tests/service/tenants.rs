@@ -1,4 +1,4 @@
-//! A key reaches the orders of its own business in its own mode. All others are as if they were not there.
+//! A key reads the orders of its business in its mode. For all other orders it gets 404.
 
 use domain::Mode;
 use reqwest::Method;
@@ -8,7 +8,7 @@ use test_kit::smallest_order;
 use crate::harness::{OrderApi, text};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_reaches_the_orders_of_its_business_and_mode_alone() -> anyhow::Result<()> {
+async fn a_key_reads_only_the_orders_of_its_business_and_mode() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
     let (owner, stranger) = (service.business(100_000), service.business(100_000));
     for mode in [Mode::Test, Mode::Live] {
@@ -33,8 +33,8 @@ async fn a_key_reaches_the_orders_of_its_business_and_mode_alone() -> anyhow::Re
             }
             for (method, path, body) in calls {
                 let refused = other.call(method.clone(), &path, body.as_ref()).await?;
-                let told = (refused.status.as_u16(), refused.code());
-                assert_eq!(told, (404, "order_not_found"), "{mode} order, {of_mode} key: {method} {path}");
+                let error = (refused.status.as_u16(), refused.code());
+                assert_eq!(error, (404, "order_not_found"), "{mode} order, {of_mode} key: {method} {path}");
             }
             let listed = other.call(Method::GET, "", None).await?.expect(200)?;
             assert!(!listed.to_string().contains(&id), "{mode} order, {of_mode} key: {listed}");

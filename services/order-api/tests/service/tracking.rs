@@ -1,4 +1,4 @@
-//! The tracking page and its JSON: readable by everyone who has the code, without a script, and free of personal data.
+//! The tracking page and its JSON: readable with the code alone, without JavaScript, and free of personal data.
 
 use demo::clients::{Api, Fleet, Reply};
 use reference_shop::NewOrder;
@@ -15,12 +15,12 @@ async fn anyone_with_the_code_sees_where_the_parcel_is() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
     let business = service.business(100_000);
     let customer = Customer(Api::new(format!("http://{}", service.public))?);
-    a_live_parcel_shows_its_steps_and_nobodys_data(&business, &customer).await?;
+    a_live_parcel_shows_its_steps_and_no_personal_data(&business, &customer).await?;
     a_test_order_says_so(&business, &customer).await?;
     an_unknown_code_is_answered_kindly(&customer).await
 }
 
-/// Somebody without a key.
+/// A client without a key.
 struct Customer(Api);
 
 impl Customer {
@@ -28,7 +28,7 @@ impl Customer {
         self.0.send(self.0.request(Method::GET, path)).await
     }
 
-    /// The order's page and the JSON behind it.
+    /// The page of an order and its JSON.
     async fn look(&self, order: &Value) -> anyhow::Result<(Reply, Reply)> {
         let page = path_of_page(order);
         let json = page.replace("/track/", "/v1/tracking/");
@@ -41,7 +41,7 @@ fn path_of_page(order: &Value) -> String {
     url.strip_prefix(PUBLIC_ORIGIN).unwrap_or_else(|| panic!("not ours: {url}")).to_owned()
 }
 
-async fn a_live_parcel_shows_its_steps_and_nobodys_data(
+async fn a_live_parcel_shows_its_steps_and_no_personal_data(
     business: &Business,
     customer: &Customer,
 ) -> anyhow::Result<()> {
@@ -62,7 +62,7 @@ async fn a_live_parcel_shows_its_steps_and_nobodys_data(
     let states: Vec<_> = stages.iter().map(|stage| stage["state"].as_str().unwrap_or_default()).collect();
     assert_eq!(states, ["done", "done", "current", "upcoming", "upcoming"]);
 
-    // Each stage has the time at which it was recorded: the fleet's clock can be wrong.
+    // Each stage has its recorded time: the clock of the fleet can be wrong.
     let events = business.live()?.call(Method::GET, &format!("/{id}/events"), None).await?.expect(200)?;
     let entries = events["data"].as_array().into_iter().flatten();
     let moves = entries.filter(|entry| entry["type"] == "status");
@@ -75,7 +75,7 @@ async fn a_live_parcel_shows_its_steps_and_nobodys_data(
     }
     assert_eq!(recorded.len(), 3);
 
-    // The page works without a script: it has all of this when it arrives.
+    // The page works without JavaScript: its HTML contains all of this.
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
     assert!(page.text.contains("<h1 id=\"headline\">Your parcel is picked up</h1>"), "{}", page.text);
     assert!(stages.iter().all(|stage| page.text.contains(stage["label"].as_str().unwrap_or("no label"))));

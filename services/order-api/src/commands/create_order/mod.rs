@@ -1,357 +1,255 @@
-//! Placing an order (SPECIFICATION §10). A test order is one transaction. A live order moves money in another service's
-//! database, so it is intent, idempotent debit, finalise: stored as `pending_payment`, paid, then placed; and every
-//! step may be done again by whoever comes next, with the same end.
+//! Places an order (SPECIFICATION §10). A test order takes one transaction. A live order moves money in the wallet's
+//! database too: it is stored as `pending_payment`, paid by an idempotent debit, and then placed. Each step may be
+//! repeated by a later request or by recovery, with the same result.
 
-mod batches;
-mod drive;
+mod admission;
+mod outcome;
 pub(crate) mod receipt;
+mod request;
 
 use std::time::Duration;
 
-use domain::{GoLiveItem, Mode, OrderId, RequestId, TrackingCode};
-use internal_api::CallError;
+use diesel_async::AsyncPgConnection;
+use domain::{DeliveryStatus, Mode, OrderId, TrackingCode};
 use internal_api::keys::AuthenticatedKey;
-use internal_api::ordering::OrderingContext;
 use postgres::StoreError;
-use telemetry::TraceContext;
 use tokio::time::Instant;
-use web::FieldError;
 
-pub use batches::{Intent, IntentBatch, IntentOutcome, Payment, PaymentBatch};
-pub(super) use drive::{Driven, settle};
+use self::admission::{check_live_access, complete_pickup};
+pub use self::outcome::{CreateError, Placed, ReusedKey};
+pub use self::request::{CreateOrder, InvalidOrder};
+use super::settlement::{Settlement, SettlementError, debit, void};
+use crate::domain::{ExistingOrder, NewOrder, OrderDraft, Placement, Resolution, differences};
+use crate::order_writer::InsertOutcome;
+use crate::state::State;
+use crate::store::{existing_orders, orders, placement};
 
-use crate::app::App;
-use crate::domain::{
-    Claim, NewOrder, OrderDraft, Pickup, Placement, Said, Warning, differences, warn_of_place,
-};
-use crate::store::{claims, orders, placing};
-
-/// How long a request may take to learn its outcome before it is told to come again.
+/// A request without an outcome by then is told to retry.
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// A request for an order, read but not yet judged.
-pub struct CreateOrder {
-    pub caller: AuthenticatedKey,
-    pub request_id: RequestId,
-    pub idempotency_key: String,
-    pub said: Said,
-    /// The faults count only once a replay and a locked business are ruled out (SPECIFICATION §12, order of checks).
-    pub draft: Result<OrderDraft, InvalidOrder>,
-}
-
-/// A body that is no order: every fault, and what else in it may not be what was meant.
-#[derive(Clone, Debug)]
-pub struct InvalidOrder {
-    pub field_errors: Vec<FieldError>,
-    pub warnings: Vec<Warning>,
-}
-
-/// The order that holds the key of another request, and in which fields the two differ, as far as the order tells.
-#[derive(Debug)]
-pub struct ReusedKey {
-    pub claim: Claim,
-    pub differences: Vec<String>,
-}
-
-/// A placed order's 201.
-#[derive(Debug)]
-pub struct Placed {
-    pub order_id: OrderId,
-    /// The bytes stored with the order.
-    pub receipt: Vec<u8>,
-    pub replayed: bool,
-}
-
-/// Why there is no order. Nothing is kept of any of these: the same key may be tried again.
-#[derive(Debug, thiserror::Error)]
-pub enum CreateError {
-    #[error("the key was used for another body")]
-    KeyReused(Box<ReusedKey>),
-    #[error("live orders are locked")]
-    Locked { missing: Vec<GoLiveItem>, was_live: bool },
-    #[error("the request is not valid")]
-    Invalid(InvalidOrder),
-    #[error("the reference has an order")]
-    ReferenceExists(Box<Claim>),
-    #[error("another request for this reference is being paid")]
-    OrderInProgress,
-    #[error("the wallet is too low")]
-    InsufficientBalance { balance: domain::Paise, required: domain::Paise },
-    #[error("the outcome is not known in time")]
-    Unknown,
-    #[error("an earlier request of the same key is not done in time")]
-    KeyInProgress,
-    #[error(transparent)]
-    Peer(#[from] CallError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-/// Places the order that `request` asks for, or finds the one that it asked for before. `held` is what [`held_by_key`]
-/// found of it, if it was asked: most requests are new, and learn from the attempt to store theirs that they are not.
+/// Places the requested order, or returns the order that an earlier request placed. Most requests are new, so the order
+/// is stored first, and only a conflict loads the existing order. `known` skips the first step: it is the result of
+/// [`find_by_key`].
 pub async fn create_order(
-    app: &App,
-    mut request: CreateOrder,
-    mut held: Option<Claim>,
+    state: &State,
+    request: CreateOrder,
+    known: Option<ExistingOrder>,
 ) -> Result<Placed, CreateError> {
     let deadline = Instant::now() + DEADLINE;
-    let mut looked_up = held.is_some();
-    while Instant::now() < deadline {
-        if let Some(claim) = held.take() {
-            if let Some(placed) = resume(app, &request, claim, deadline).await? {
-                return Ok(placed);
-            }
-        } else {
-            match judge(app, &mut request).await {
-                // What was placed before is answered again, whatever has become of the business since.
-                Err(_) if !looked_up => {}
-                Err(refusal) => return Err(refusal),
-                Ok(()) => match place_new(app, &request, deadline).await? {
-                    Attempt::Placed(placed) => return Ok(placed),
-                    Attempt::Conflict(new) if looked_up => {
-                        if let Some(placed) = resolve_conflict(app, &request, *new, deadline).await? {
-                            return Ok(placed);
-                        }
-                    }
-                    Attempt::Conflict(_) | Attempt::CalledOff => {}
-                },
-            }
-        }
-        held = held_by_key(app, &request).await?;
-        looked_up = true;
+    let mut creation = Creation { state, request: &request, draft: None, deadline };
+    let mut step = Step::resolve_or_insert(known);
+    loop {
+        step = match step {
+            Step::Done(placed) => return Ok(placed),
+            _ if Instant::now() >= deadline => return Err(CreateError::Unknown),
+            Step::Insert => creation.insert().await?,
+            Step::Resolve(existing) => creation.resolve(*existing).await?,
+        };
     }
-    Err(CreateError::Unknown)
 }
 
-/// Answers for the order that holds the request's key, once it is placed. `None`: its debit was called off.
-async fn resume(
-    app: &App,
-    request: &CreateOrder,
-    claim: Claim,
+/// The order with the Idempotency-Key of this request.
+pub async fn find_by_key(state: &State, request: &CreateOrder) -> Result<Option<ExistingOrder>, StoreError> {
+    let AuthenticatedKey { business_id, mode, .. } = request.caller;
+    let key = &request.identity.idempotency_key;
+    let find = async |conn: &mut _| existing_orders::by_key(conn, business_id, mode, key).await;
+    state.unit.database.read(find).await
+}
+
+enum Step {
+    /// Store the request as a new order.
+    Insert,
+    /// An existing order has the reference or the Idempotency-Key.
+    Resolve(Box<ExistingOrder>),
+    Done(Placed),
+}
+
+impl Step {
+    fn resolve_or_insert(existing: Option<ExistingOrder>) -> Self {
+        existing.map_or(Self::Insert, |existing| Self::Resolve(Box::new(existing)))
+    }
+}
+
+/// The row of an order: a new one, or a released one.
+struct Row {
+    id: OrderId,
+    tracking_code: TrackingCode,
+}
+
+struct Creation<'a> {
+    state: &'a State,
+    request: &'a CreateOrder,
+    /// The valid draft with its pickup, after the first admission.
+    draft: Option<OrderDraft>,
     deadline: Instant,
-) -> Result<Option<Placed>, CreateError> {
-    if claim.placement != Placement::Placed {
-        let driven = match live_access(app, &request.caller).await {
-            Ok(_) => drive::drive(app, &claim, deadline).await,
-            // Locked since: nothing more is asked of the wallet, and whatever was asked for is called off first.
-            Err(locked @ CreateError::Locked { .. }) => match drive::call_off(app, &claim, deadline).await {
-                Ok(Driven::Released) => return Err(locked),
-                ended => ended,
-            },
+}
+
+impl Creation<'_> {
+    async fn insert(&mut self) -> Result<Step, CreateError> {
+        let unit = &self.state.unit;
+        let row = Row {
+            id: OrderId::generate(&unit.clock, &unit.entropy),
+            tracking_code: TrackingCode::generate(self.request.caller.mode, &unit.entropy),
+        };
+        let new = match self.admit(row).await {
+            Ok(new) => new,
+            // A replay is answered even if the business is locked now.
+            Err(refusal) => {
+                let existing = find_by_key(self.state, self.request).await?.ok_or(refusal)?;
+                return Ok(Step::Resolve(Box::new(existing)));
+            }
+        };
+        match self.state.order_writer.insert(new.clone()).await? {
+            InsertOutcome::Stored if new.mode == Mode::Test => Ok(Step::Done(placed(new.id, new.receipt))),
+            InsertOutcome::Stored => self.pay(&pending(new, 1)).await,
+            InsertOutcome::Conflict => Ok(Step::resolve_or_insert(self.find_conflicting(&new).await?)),
+        }
+    }
+
+    /// Mirrors the table of [`ExistingOrder::resolve`].
+    async fn resolve(&mut self, existing: ExistingOrder) -> Result<Step, CreateError> {
+        match existing.resolve(&self.request.identity) {
+            Resolution::Replay => Ok(Step::Done(replayed(existing))),
+            Resolution::Resume => self.resume(existing).await,
+            Resolution::TakeOver => self.take_over(existing).await,
+            Resolution::RefuseReusedKey => Err(self.reused_key(existing).await?),
+            Resolution::RefuseExistingReference => Err(CreateError::ReferenceExists(Box::new(existing))),
+            Resolution::RefuseInProgress => Err(CreateError::OrderInProgress),
+        }
+    }
+
+    /// Continues the payment of an earlier request. If the business is locked meanwhile, voids the payment instead.
+    async fn resume(&self, existing: ExistingOrder) -> Result<Step, CreateError> {
+        let settled = match check_live_access(self.state, &self.request.caller).await {
+            Ok(_) => debit(self.state, &existing, self.deadline).await,
+            Err(locked @ CreateError::Locked { .. }) => {
+                match void(self.state, &existing, self.deadline).await {
+                    Ok(Settlement::Voided | Settlement::Rejected { .. }) => return Err(locked),
+                    ended => ended,
+                }
+            }
             Err(error) => return Err(error),
         };
-        match driven {
-            Ok(Driven::Placed) => {}
-            Ok(Driven::Released) => return Ok(None),
-            Err(CreateError::Unknown) => return Err(CreateError::KeyInProgress),
-            Err(error) => return Err(error),
+        match settled {
+            Ok(Settlement::Placed) => Ok(Step::Done(replayed(existing))),
+            Ok(Settlement::Rejected { balance }) => Err(insufficient_balance(&existing, balance)),
+            Ok(Settlement::Voided) => Ok(Step::Insert),
+            Err(SettlementError::OutcomeUnknown) => Err(CreateError::KeyInProgress),
+            Err(error) => Err(error.into()),
         }
     }
-    Ok(Some(Placed { order_id: claim.order_id, receipt: claim.receipt, replayed: true }))
-}
 
-/// Whether the request may be placed; what it leaves out of its pickup is filled in.
-async fn judge(app: &App, request: &mut CreateOrder) -> Result<(), CreateError> {
-    let context = live_access(app, &request.caller).await?;
-    match &mut request.draft {
-        Ok(draft) => fill_pickup(app, &request.caller, context, draft).await,
-        Err(invalid) => Err(CreateError::Invalid(invalid.clone())),
-    }
-}
-
-/// The order that this request's key holds; another body under the same key is refused.
-pub async fn held_by_key(app: &App, request: &CreateOrder) -> Result<Option<Claim>, CreateError> {
-    let mut conn = app.database.connection().await?;
-    let AuthenticatedKey { business_id, mode, .. } = request.caller;
-    let claim = claims::by_key(&mut conn, business_id, mode, &request.idempotency_key).await?;
-    match claim {
-        Some(claim) if !claim.is_said_by(&request.said) => {
-            let order = orders::find(&mut conn, business_id, Some(mode), claim.order_id).await?;
-            let differences = match (&request.draft, order) {
-                (Ok(draft), Some(order)) => differences(draft, &order),
-                _ => Vec::new(),
-            };
-            Err(CreateError::KeyReused(Box::new(ReusedKey { claim, differences })))
-        }
-        claim => Ok(claim),
-    }
-}
-
-/// What portal-api says of a business that orders for real; a locked one is refused. Test orders need not ask.
-async fn live_access(app: &App, caller: &AuthenticatedKey) -> Result<Option<OrderingContext>, CreateError> {
-    if caller.mode == Mode::Test {
-        return Ok(None);
-    }
-    let context = app.ordering.context(caller.business_id).await?;
-    match context.missing.is_empty() {
-        true => Ok(Some(context)),
-        false => {
-            let mut conn = app.database.connection().await?;
-            let was_live = orders::has_live(&mut conn, caller.business_id).await?;
-            Err(CreateError::Locked { missing: context.missing, was_live })
+    /// Reuses the row of a released order. The next attempt prevents that a late debit of the previous one posts.
+    async fn take_over(&mut self, released: ExistingOrder) -> Result<Step, CreateError> {
+        let row = Row { id: released.order_id, tracking_code: released.tracking_code.clone() };
+        let new = self.admit(row).await?;
+        let take_over = async |conn: &mut _| placement::take_over(conn, &released, &new).await;
+        // One statement needs no transaction; in one, a violated constraint would be an error.
+        match self.state.unit.database.read(take_over).await? {
+            true => self.pay(&pending(new, released.attempt + 1)).await,
+            false => Ok(Step::Insert),
         }
     }
-}
 
-/// What a request leaves out of its pickup, the business's profile says. A business that only tries things out may not
-/// have one yet, which its test order survives.
-async fn fill_pickup(
-    app: &App,
-    caller: &AuthenticatedKey,
-    context: Option<OrderingContext>,
-    draft: &mut OrderDraft,
-) -> Result<(), CreateError> {
-    let given = draft.pickup.take().unwrap_or_default();
-    let vague = given.has_part_of_an_address();
-    let pickup = if given.leaves_something_out() {
-        let context = match context {
-            Some(context) => context,
-            None => app.ordering.context(caller.business_id).await?,
-        };
-        draft.pickup_is_filled = true;
-        let filled = given.filled_from(context.pickup.map(Pickup::from).unwrap_or_default());
-        warn_of_place("pickup", &filled.place, &mut draft.warnings);
-        filled
-    } else {
-        given
-    };
-    if pickup.is_usable() {
-        draft.pickup = Some(pickup);
-        if vague {
-            draft.warnings.add(
-                "pickup",
-                "pickup_address_replaced",
-                "The pickup gives only part of an address, so that of the pickup profile is used. Send addressLine1, city and pincode, or fullAddress, or none of it.",
-            );
+    async fn pay(&self, order: &ExistingOrder) -> Result<Step, CreateError> {
+        match debit(self.state, order, self.deadline).await? {
+            Settlement::Placed => Ok(Step::Done(placed(order.order_id, order.receipt.clone()))),
+            Settlement::Rejected { balance } => Err(insufficient_balance(order, balance)),
+            Settlement::Voided => Ok(Step::Insert),
         }
-    } else {
-        draft.pickup = Some(pickup).filter(|pickup| !pickup.is_empty());
-        draft.warnings.add(
-            "pickup",
-            "pickup_profile_incomplete",
-            "The pickup has no whole address and the pickup profile is not complete; a driver needs one of them.",
-        );
     }
-    Ok(())
-}
 
-/// What became of storing an order as a new one.
-enum Attempt {
-    Placed(Placed),
-    /// Its debit was called off meanwhile.
-    CalledOff,
-    /// Its reference, or its key, is held by another order.
-    Conflict(Box<NewOrder>),
-}
-
-/// Stores the order and drives it to its end.
-async fn place_new(app: &App, request: &CreateOrder, deadline: Instant) -> Result<Attempt, CreateError> {
-    let draft = request.draft.as_ref().map_err(|invalid| CreateError::Invalid(invalid.clone()))?;
-    let new = new_order(app, request, draft)?;
-    let placement = match request.caller.mode {
-        Mode::Test => Placement::Placed,
-        Mode::Live => Placement::PendingPayment,
-    };
-    let order_id = new.id;
-    let receipt = new.receipt.clone();
-    match app.intents.submit(Intent { order: new.clone(), placement, trace: TraceContext::current() }).await?
-    {
-        IntentOutcome::Stored if placement == Placement::Placed => {
-            app.testers.note(request.caller.business_id);
-            app.notifier.notify();
-            Ok(Attempt::Placed(Placed { order_id, receipt, replayed: false }))
-        }
-        IntentOutcome::Stored => {
-            let paid = pay(app, &claim_of(&new, order_id, 1), deadline).await?;
-            Ok(paid.map_or(Attempt::CalledOff, Attempt::Placed))
-        }
-        IntentOutcome::Conflict => Ok(Attempt::Conflict(Box::new(new))),
-    }
-}
-
-async fn pay(app: &App, claim: &Claim, deadline: Instant) -> Result<Option<Placed>, CreateError> {
-    Ok(match drive::drive(app, claim, deadline).await? {
-        Driven::Placed => {
-            Some(Placed { order_id: claim.order_id, receipt: claim.receipt.clone(), replayed: false })
-        }
-        Driven::Released => None,
-    })
-}
-
-/// The reference, or the key, is held by another order. `None`: something else moved meanwhile; look again.
-async fn resolve_conflict(
-    app: &App,
-    request: &CreateOrder,
-    mut new: NewOrder,
-    deadline: Instant,
-) -> Result<Option<Placed>, CreateError> {
-    let mut conn = app.database.connection().await?;
-    let AuthenticatedKey { business_id, mode, .. } = request.caller;
-    let Some(holder) = claims::by_reference(&mut conn, business_id, mode, &new.order_reference).await? else {
-        // The key is held; the next look finds by whom.
-        return Ok(None);
-    };
-    let ours = holder.idempotency_key == request.idempotency_key;
-    match holder.placement {
-        Placement::Released => {
-            // The row keeps its id and tracking code from now on; only the request's own part changes.
-            new.id = holder.order_id;
-            new.tracking_code = holder.tracking_code.clone();
-            new.receipt = receipt::render(&app.ambient, &new, &warnings(request))?;
-            if !placing::take_over(&mut conn, &holder, &new).await? {
-                return Ok(None);
+    /// Checks live access before each attempt, and validates the draft once.
+    async fn admit(&mut self, row: Row) -> Result<NewOrder, CreateError> {
+        let caller = &self.request.caller;
+        let context = check_live_access(self.state, caller).await?;
+        let draft = match self.draft.take() {
+            Some(draft) => draft,
+            None => {
+                let draft = self.request.draft.clone().map_err(CreateError::Invalid)?;
+                complete_pickup(self.state, caller, context, draft).await?
             }
-            drop(conn);
-            pay(app, &claim_of(&new, holder.order_id, holder.attempt + 1), deadline).await
-        }
-        _ if ours => Ok(None),
-        Placement::Placed => Err(CreateError::ReferenceExists(Box::new(holder))),
-        Placement::PendingPayment => Err(CreateError::OrderInProgress),
+        };
+        let new = self.new_order(row, &draft)?;
+        self.draft = Some(draft);
+        Ok(new)
+    }
+
+    fn new_order(&self, row: Row, draft: &OrderDraft) -> Result<NewOrder, CreateError> {
+        let CreateOrder { caller, identity, request_id, .. } = self.request;
+        let mut new = NewOrder {
+            id: row.id,
+            business_id: caller.business_id,
+            mode: caller.mode,
+            order_reference: draft.order_reference.clone(),
+            idempotency_key: identity.idempotency_key.clone(),
+            fingerprint: identity.fingerprint,
+            meaning: identity.meaning,
+            tracking_code: row.tracking_code,
+            order_source: draft.order_source.clone(),
+            payment_type: draft.payment.payment_type,
+            delivery_fee: draft.payment.delivery_fee_paise,
+            cod_amount: draft.payment.cod_amount_paise,
+            details: draft.details().into(),
+            receipt: Vec::new(),
+            created_at: self.state.unit.clock.now(),
+            request_id: *request_id,
+            key_id: caller.key_id,
+        };
+        new.receipt = receipt::render(&self.state.tracking_urls, &new, &draft.warnings.listed())?;
+        Ok(new)
+    }
+
+    /// The order with the key, else the one with the reference. `None`: it has released its key meanwhile.
+    async fn find_conflicting(&self, new: &NewOrder) -> Result<Option<ExistingOrder>, StoreError> {
+        let NewOrder { business_id, mode, .. } = *new;
+        let find = async |conn: &mut AsyncPgConnection| -> Result<_, StoreError> {
+            match existing_orders::by_key(conn, business_id, mode, &new.idempotency_key).await? {
+                Some(existing) => Ok(Some(existing)),
+                None => existing_orders::by_reference(conn, business_id, mode, &new.order_reference).await,
+            }
+        };
+        self.state.unit.database.read(find).await
+    }
+
+    async fn reused_key(&self, existing: ExistingOrder) -> Result<CreateError, StoreError> {
+        let AuthenticatedKey { business_id, mode, .. } = self.request.caller;
+        let find = async |conn: &mut _| orders::find(conn, business_id, Some(mode), existing.order_id).await;
+        let order = self.state.unit.database.read(find).await?;
+        let differences = match (&self.request.draft, order) {
+            (Ok(draft), Some(order)) => differences(draft, &order),
+            _ => Vec::new(),
+        };
+        Ok(CreateError::KeyReused(Box::new(ReusedKey { existing, differences })))
     }
 }
 
-fn warnings(request: &CreateOrder) -> Vec<Warning> {
-    request.draft.as_ref().map(|draft| draft.warnings.listed()).unwrap_or_default()
+fn placed(order_id: OrderId, receipt: Vec<u8>) -> Placed {
+    Placed { order_id, receipt, replayed: false }
 }
 
-fn new_order(app: &App, request: &CreateOrder, draft: &OrderDraft) -> Result<NewOrder, CreateError> {
-    let mode = request.caller.mode;
-    let mut new = NewOrder {
-        id: OrderId::generate(&app.ambient.clock, &app.ambient.entropy),
-        business_id: request.caller.business_id,
-        mode,
-        order_reference: draft.order_reference.clone(),
-        idempotency_key: request.idempotency_key.clone(),
-        fingerprint: request.said.fingerprint,
-        meaning: request.said.meaning,
-        tracking_code: TrackingCode::generate(mode, &app.ambient.entropy),
-        order_source: draft.order_source.clone(),
-        payment_type: draft.payment.payment_type,
-        delivery_fee: draft.payment.delivery_fee_paise,
-        cod_amount: draft.payment.cod_amount_paise,
-        details: draft.details().into(),
-        receipt: Vec::new(),
-        created_at: app.ambient.clock.now(),
-        request_id: request.request_id,
-        key_id: request.caller.key_id,
-    };
-    new.receipt = receipt::render(&app.ambient, &new, &draft.warnings.listed())?;
-    Ok(new)
+fn replayed(existing: ExistingOrder) -> Placed {
+    Placed { order_id: existing.order_id, receipt: existing.receipt, replayed: true }
 }
 
-fn claim_of(new: &NewOrder, order_id: OrderId, attempt: i32) -> Claim {
-    Claim {
-        order_id,
+fn insufficient_balance(order: &ExistingOrder, balance: domain::Paise) -> CreateError {
+    CreateError::InsufficientBalance { balance, required: order.delivery_fee }
+}
+
+/// The row of a stored order that waits for its payment.
+fn pending(new: NewOrder, attempt: i32) -> ExistingOrder {
+    ExistingOrder {
+        order_id: new.id,
         business_id: new.business_id,
         placement: Placement::PendingPayment,
         attempt,
-        order_reference: new.order_reference.clone(),
-        tracking_code: new.tracking_code.clone(),
-        status: domain::DeliveryStatus::Created,
-        idempotency_key: new.idempotency_key.clone(),
+        meaning: Some(new.bound_meaning()),
+        order_reference: new.order_reference,
+        tracking_code: new.tracking_code,
+        status: DeliveryStatus::Created,
+        idempotency_key: new.idempotency_key,
         fingerprint: new.fingerprint,
-        meaning: Some(new.sealed_meaning()),
         delivery_fee: new.delivery_fee,
-        receipt: new.receipt.clone(),
+        receipt: new.receipt,
     }
 }

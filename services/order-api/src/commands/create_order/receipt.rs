@@ -1,13 +1,12 @@
-//! The body of the 201 (SPECIFICATION §2.2, SPECIFICATION §12). It is rendered once, before the order is stored, and stored
-//! with it: a replay answers these bytes.
+//! The body of the 201 (SPECIFICATION §2.2, §12). It is rendered before the order is stored and is stored with it, so
+//! that a replay returns the same bytes.
 
 use chrono::{DateTime, Utc};
 use domain::{DeliveryStatus, Mode, OrderId, TrackingCode};
 use postgres::StoreError;
 use serde::Serialize;
 
-use crate::app::Ambient;
-use crate::domain::{NewOrder, Warning};
+use crate::domain::{NewOrder, TrackingUrls, Warning};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -24,7 +23,7 @@ struct Receipt<'a> {
 }
 
 pub(crate) fn render(
-    ambient: &Ambient,
+    tracking_urls: &TrackingUrls,
     order: &NewOrder,
     warnings: &[Warning],
 ) -> Result<Vec<u8>, StoreError> {
@@ -33,7 +32,7 @@ pub(crate) fn render(
         service_order_id: order.id,
         order_reference: &order.order_reference,
         tracking_code: &order.tracking_code,
-        tracking_url: ambient.tracking_url(&order.tracking_code),
+        tracking_url: tracking_urls.of(&order.tracking_code),
         status: DeliveryStatus::Created,
         mode: order.mode,
         created_at: order.created_at,

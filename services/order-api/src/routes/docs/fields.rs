@@ -1,12 +1,12 @@
-//! Schemas as tables: one row for each field, by the dotted path that errors name it by.
+//! Tables of schemas: one row per field, with the dotted path that errors use.
 
 use super::page::markdown_line;
 use crate::routes::openapi::ordered::Json;
 
-/// Deeper than any of ours; a schema that contains itself ends there.
+/// Deeper than all schemas. Ends the recursion of a schema that contains itself.
 const DEPTH_MAX: usize = 6;
 
-/// Of more forms, each shows only what those before it do not have.
+/// Beyond this number of forms, each form shows only the fields that the previous ones lack.
 const FORMS_IN_FULL: usize = 3;
 
 /// One field of a body.
@@ -19,11 +19,11 @@ pub(super) struct Row {
     pub(super) description: String,
     /// Bounds and allowed words.
     pub(super) bounds: String,
-    /// A heading within the table: what follows is one of several forms.
+    /// A heading within the table: the next rows are one of several forms.
     pub(super) is_form: bool,
 }
 
-/// What a `$ref` points to; anything else is itself.
+/// Follows a `$ref`.
 pub(super) fn resolve<'a>(document: &'a Json, schema: &'a Json) -> &'a Json {
     let Some(path) = schema.get("$ref").and_then(Json::as_str) else { return schema };
     let mut found = document;
@@ -79,7 +79,7 @@ fn add_fields(document: &Json, schema: &Json, path: &str, depth: usize, rows: &m
     }
 }
 
-/// Of a schema that is something or null, the something.
+/// The non-null form of a nullable schema.
 fn not_null<'a>(document: &'a Json, schema: &'a Json) -> &'a Json {
     let forms = schema.get("anyOf").map(Json::items).unwrap_or_default();
     match forms {
@@ -129,12 +129,12 @@ pub(super) fn kind(document: &Json, schema: &Json) -> String {
     text
 }
 
-/// The words that are known of a set that may grow.
+/// The known words of a set that may grow.
 fn open_words(schema: &Json) -> Option<&Json> {
     schema.get("anyOf").map(Json::items).and_then(<[_]>::first).and_then(|known| known.get("enum"))
 }
 
-/// What a value may be, in few words. Patterns are for programs.
+/// The allowed values in few words, without patterns.
 pub(super) fn bounds(schema: &Json) -> String {
     let mut parts: Vec<String> = Vec::new();
     if let Some(words) = schema.get("enum").or_else(|| open_words(schema)) {

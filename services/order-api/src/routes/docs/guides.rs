@@ -1,4 +1,4 @@
-//! `GET /docs/{guide}`: the integrators' guides, as this installation calls its headers.
+//! `GET /docs/{guide}`: the guides for integrators, with the header names of this installation.
 
 use askama::Template;
 use settings::Brand;
@@ -7,7 +7,7 @@ use url::Url;
 use super::page::{STYLE, initial};
 use super::prose::{Prose, prose};
 
-/// The end of its address, the title, and the text of each guide.
+/// The last path segment, the title and the text of each guide.
 const GUIDES: [(&str, &str, &str); 6] = [
     ("quick-start", "Quick start", include_str!("../../../../../proto-docs/integrators/quick-start.md")),
     ("go-live", "Go-live guide", include_str!("../../../../../proto-docs/integrators/go-live.md")),
@@ -25,7 +25,7 @@ const GUIDES: [(&str, &str, &str); 6] = [
     ),
 ];
 
-/// The header prefix in the guides' texts, which an installation may call otherwise.
+/// The header prefix in the texts of the guides. An installation may use another one.
 const PREFIX: &str = "Service";
 
 #[derive(Template)]
@@ -41,12 +41,12 @@ struct Page<'a> {
     prose: Prose,
 }
 
-/// Where the guides are, and how they are called.
+/// The names and titles of the guides.
 pub(super) fn list() -> Vec<(&'static str, &'static str)> {
     GUIDES.iter().map(|(name, title, _)| (*name, *title)).collect()
 }
 
-/// Each guide's page by its name.
+/// The pages of the guides by name.
 ///
 /// # Errors
 /// When the template cannot be filled.
@@ -63,15 +63,15 @@ pub(super) fn render(
             title,
             name,
             guides: list(),
-            prose: prose(&called(text, &brand.header_prefix)),
+            prose: prose(&with_prefix(text, &brand.header_prefix)),
         };
         Ok((*name, page.render()?))
     });
     pages.collect()
 }
 
-/// The guide with the header names of this installation.
-fn called(text: &str, prefix: &str) -> String {
+/// The text with the header prefix of this installation.
+fn with_prefix(text: &str, prefix: &str) -> String {
     text.replace(&format!("{PREFIX}-"), &format!("{prefix}-"))
         .replace(&format!("`{PREFIX}`"), &format!("`{prefix}`"))
         .replace(&format!("{}-", PREFIX.to_lowercase()), &format!("{}-", prefix.to_lowercase()))

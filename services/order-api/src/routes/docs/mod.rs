@@ -1,5 +1,5 @@
-//! `GET /docs`, `GET /docs/{guide}` and `GET /v1/openapi.json`: the API's description, for people and for programs. Each page is one
-//! file without a script: it needs nothing from elsewhere, works offline, and its policy lets nothing run.
+//! `GET /docs`, `GET /docs/{guide}` and `GET /v1/openapi.json`: the documentation of the API. Each page is one
+//! self-contained file without JavaScript, and its content security policy allows no script.
 
 mod fields;
 mod guides;
@@ -23,7 +23,7 @@ use web::ApiError;
 
 use super::openapi;
 
-/// Rendered when it is first asked for, which no start waits for. It says the same for as long as the service runs.
+/// Rendered at the first request, so that it does not delay the start, and unchanged afterwards.
 pub struct Description {
     brand: Brand,
     public_url: Url,
@@ -34,13 +34,13 @@ pub struct Description {
 pub(super) struct Rendered {
     document: String,
     pub(super) page: String,
-    /// Each guide's page by its name.
+    /// The pages of the guides by name.
     pub(super) guides: Vec<(&'static str, String)>,
     policy: String,
 }
 
 impl Description {
-    /// The pages lead to the portal where it is known.
+    /// The pages link to the portal if its address is set.
     pub fn new(brand: &Brand, public_url: &Url, portal_url: Option<&Url>) -> Self {
         Self {
             brand: brand.clone(),
@@ -62,7 +62,7 @@ impl Description {
 
 impl Rendered {
     /// # Errors
-    /// When the document or its page cannot be made, which tests rule out.
+    /// When the document or its page cannot be rendered. Tests rule that out.
     pub(super) fn new(brand: &Brand, public_url: &Url, portal_url: Option<&Url>) -> anyhow::Result<Self> {
         let document = openapi::document(brand, public_url)?;
         let page =
@@ -77,7 +77,7 @@ impl Rendered {
     }
 }
 
-/// It changes with a release alone.
+/// It changes only with a release.
 const KEPT: &str = "public, max-age=300";
 
 pub(super) async fn json(description: Data<Description>) -> Result<HttpResponse, ApiError> {

@@ -1,4 +1,4 @@
-//! The page: the introduction, then each operation with its fields, answers and examples.
+//! The page of the API: the introduction, then each operation with its fields, responses and examples.
 
 use askama::Template;
 use base64::Engine as _;
@@ -73,7 +73,7 @@ struct Example {
     text: String,
 }
 
-/// For the policy of the page.
+/// The hash of the style, for the content security policy.
 pub(super) fn style_hash() -> String {
     STANDARD.encode(Sha256::digest(STYLE.as_bytes()))
 }
@@ -104,7 +104,7 @@ pub(super) fn render(brand: &str, portal: Option<&Url>, document: &Json) -> Resu
     page.render()
 }
 
-/// What stands for the brand.
+/// The letter that represents the brand.
 pub(super) fn initial(brand: &str) -> String {
     brand.trim().chars().next().map(|first| first.to_uppercase().to_string()).unwrap_or_default()
 }
@@ -232,7 +232,7 @@ fn examples(media: &Json) -> Vec<Example> {
         .collect()
 }
 
-/// A call that works when the key is put in.
+/// A `curl` call that works after the key is inserted.
 fn curl(
     server: &str,
     path: &str,
@@ -278,7 +278,7 @@ fn markdown(text: &str) -> String {
     out
 }
 
-/// A text of one paragraph, without the paragraph.
+/// One paragraph of Markdown, without the surrounding `<p>`.
 pub(super) fn markdown_line(text: &str) -> String {
     markdown(text).trim().trim_start_matches("<p>").trim_end_matches("</p>").to_owned()
 }

@@ -1,4 +1,4 @@
-//! Markdown as HTML: each heading can be linked to, and links between the guides lead to their pages.
+//! Converts Markdown to HTML with anchors at headings, and rewrites links between guides.
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
@@ -18,7 +18,7 @@ pub(super) fn prose(text: &str) -> Prose {
             Event::Start(Tag::Heading { level, id, .. }) => {
                 let anchor = anchor(&title);
                 *id = Some(CowStr::from(anchor.clone()));
-                // The first heading is the title of all.
+                // The first heading is the title of the page.
                 if *level == HeadingLevel::H2 || at > 0 && *level == HeadingLevel::H1 {
                     chapters.push((anchor, title));
                 }
@@ -40,7 +40,7 @@ pub(super) fn prose(text: &str) -> Prose {
     Prose { html, chapters }
 }
 
-/// Of the heading that these begin with; nothing where they begin with something else.
+/// The text of the heading at the start of these events, if any.
 fn title(events: &[Event<'_>]) -> String {
     if !matches!(events.first(), Some(Event::Start(Tag::Heading { .. }))) {
         return String::new();
@@ -54,7 +54,7 @@ fn title(events: &[Event<'_>]) -> String {
         .collect()
 }
 
-/// As GitHub has it, where the guides are read, too.
+/// In the format of GitHub, where the guides are read too.
 fn anchor(title: &str) -> String {
     let kept = title.to_lowercase().replace(' ', "-");
     kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()

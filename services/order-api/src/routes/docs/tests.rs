@@ -1,4 +1,4 @@
-//! That every guide is served as this installation calls things, and that links lead somewhere.
+//! The pages of the documentation: guides, header names and links.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -53,7 +53,7 @@ fn pages_name_this_installation_s_headers_and_run_nothing() {
 }
 
 #[test]
-fn links_lead_to_pages_and_chapters_that_there_are() {
+fn links_lead_to_existing_pages_and_chapters() {
     let rendered = rendered();
     let page_of = |name: &str| {
         let guides = rendered.guides.iter().find(|(guide, _)| *guide == name);

@@ -15,7 +15,7 @@ use super::shared;
 use crate::commands::MoveError;
 use crate::commands::create_order::{CreateError, ReusedKey};
 use crate::commands::simulate_progress::{SimulateError, Simulated};
-use crate::domain::Claim;
+use crate::domain::ExistingOrder;
 use crate::queries::Timeline;
 use crate::routes::{create_order, errors, integration, order_body, quota, simulate, views};
 
@@ -110,13 +110,13 @@ fn idempotency_key() -> Json {
 }
 
 fn create_errors(samples: &Samples) -> Vec<ApiError> {
-    let tracking_url = |claim: &Claim| samples.ambient.tracking_url(&claim.tracking_code);
+    let tracking_url = |existing: &ExistingOrder| samples.tracking_urls.of(&existing.tracking_code);
     let refused = |error| errors::from_create(error, &samples.brand, tracking_url);
     let reused = ReusedKey {
-        claim: samples.claim(),
+        existing: samples.existing_order(),
         differences: vec!["customer.name".to_owned(), "payment.deliveryFeePaise".to_owned()],
     };
-    let cancelled = Claim { status: DeliveryStatus::Cancelled, ..samples.claim() };
+    let cancelled = ExistingOrder { status: DeliveryStatus::Cancelled, ..samples.existing_order() };
     let bad_body =
         json!({ "orderReference": "1001", "payment": { "paymentType": "cash", "deliveryFeePaise": "49" } });
     let no_fee = {
@@ -144,7 +144,7 @@ fn create_errors(samples: &Samples) -> Vec<ApiError> {
         refused(CreateError::InsufficientBalance { balance: Paise::new(1_500), required: Paise::new(4_900) }),
         refused(CreateError::Locked { missing: open.to_vec(), was_live: false }),
         refused(CreateError::Locked { missing: vec![GoLiveItem::LiveAccessActive], was_live: true }),
-        refused(CreateError::ReferenceExists(Box::new(samples.claim()))),
+        refused(CreateError::ReferenceExists(Box::new(samples.existing_order()))),
         refused(CreateError::ReferenceExists(Box::new(cancelled))),
         refused(CreateError::OrderInProgress),
         refused(CreateError::KeyReused(Box::new(reused))),
@@ -181,7 +181,8 @@ fn links() -> Json {
 }
 
 fn list(samples: &Samples) -> Operation {
-    let order = views::order_view(&samples.ambient, samples.order(Mode::Live, &[EventKind::DriverAssigned]));
+    let order =
+        views::order_view(&samples.tracking_urls, samples.order(Mode::Live, &[EventKind::DriverAssigned]));
     let found = object! { "data": [Json::of(&order)], "hasMore": false };
     let changed = object! { "type": "string", "format": "date-time" };
     let mut parameters = vec![
@@ -229,7 +230,7 @@ fn order_in_path(samples: &Samples) -> Json {
 }
 
 fn get(samples: &Samples) -> Operation {
-    let order = |events| views::order_view(&samples.ambient, samples.order(Mode::Live, events));
+    let order = |events| views::order_view(&samples.tracking_urls, samples.order(Mode::Live, events));
     let order_examples = [
         ("created", "Just created", Json::of(&order(&[]))),
         (
@@ -290,7 +291,7 @@ fn timeline(samples: &Samples) -> anyhow::Result<Operation> {
 }
 
 fn cancel(samples: &Samples) -> Operation {
-    let cancelled = views::order_view(&samples.ambient, samples.cancelled_order());
+    let cancelled = views::order_view(&samples.tracking_urls, samples.cancelled_order());
     let on_the_way = samples.order(Mode::Live, &[EventKind::DriverAssigned, EventKind::OrderPickedUp]);
     let illegal = on_the_way.state.apply(EventKind::OrderCancelled).err().map(MoveError::Illegal);
     let mut errors = before_all();
@@ -322,7 +323,7 @@ fn cancel(samples: &Samples) -> Operation {
 fn simulate_order(samples: &Samples) -> Operation {
     let order = samples.order(Mode::Test, &[EventKind::DriverAssigned]);
     let state = order.state;
-    let moved = views::simulated_view(&samples.ambient, Simulated { order, run: None });
+    let moved = views::simulated_view(&samples.tracking_urls, Simulated { order, run: None });
     let illegal = state.apply(EventKind::OrderDelivered).err().map(MoveError::Illegal);
     let ended = samples.cancelled_order().state;
     let mut errors = before_all();

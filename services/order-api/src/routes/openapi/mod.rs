@@ -31,8 +31,7 @@ use self::operation::{Area, Operation};
 use self::ordered::{Json, object};
 use self::samples::Samples;
 use super::order_body;
-use crate::limits::RateLimits;
-use crate::settings::Limits;
+use crate::rate_limits::{KeyRate, RateLimits};
 
 const INTRODUCTION: &str = include_str!("introduction.md");
 
@@ -56,7 +55,7 @@ pub(super) fn document(brand: &Brand, public_url: &Url) -> anyhow::Result<Json> 
         "webhooks": webhooks::webhooks(brand, &samples),
         "components": object! {
             "securitySchemes": security_schemes(brand),
-            "headers": answers::headers(&RateLimits::new(&Limits::default(), Clock::system()).requests.policy().header()),
+            "headers": answers::headers(&RateLimits::new(KeyRate::default(), Clock::system()).requests.policy().header()),
             "responses": responses,
             "schemas": schemas(),
         },

@@ -15,9 +15,10 @@ use settings::Brand;
 use url::Url;
 
 use super::ordered::{Json, object};
-use crate::app::Ambient;
 use crate::commands::create_order::receipt;
-use crate::domain::{Claim, Fingerprint, NewOrder, Order, OrderDraft, OrderEvent, Placement};
+use crate::domain::{
+    ExistingOrder, Fingerprint, NewOrder, Order, OrderDraft, OrderEvent, Placement, TrackingUrls,
+};
 use crate::routes::order_body;
 
 /// 2026-01-31T09:30:00Z
@@ -25,7 +26,7 @@ const BEGIN_S: i64 = 1_769_851_800;
 
 /// What the examples are made of.
 pub(super) struct Samples {
-    pub(super) ambient: Ambient,
+    pub(super) tracking_urls: TrackingUrls,
     pub(super) draft: OrderDraft,
     pub(super) brand: String,
     clock: Clock,
@@ -38,12 +39,11 @@ impl Samples {
     /// When the body of the example is no order.
     pub(super) fn new(brand: &Brand, public_url: &Url) -> anyhow::Result<Self> {
         let clock = Clock::manual(DateTime::UNIX_EPOCH + TimeDelta::seconds(BEGIN_S));
-        let ambient =
-            Ambient { clock: clock.clone(), entropy: Entropy::seeded(1), public_url: public_url.clone() };
+        let tracking_urls = TrackingUrls::new(public_url);
         let body: Value = serde_json::from_str(&order_body().to_string()).context("the example's body")?;
         let draft = order_body::read(&body)
             .map_err(|field_errors| anyhow!("the example's body: {field_errors:?}"))?;
-        Ok(Self { ambient, draft, brand: brand.name.clone(), clock })
+        Ok(Self { tracking_urls, draft, brand: brand.name.clone(), clock })
     }
 
     fn now(&self) -> DateTime<Utc> {
@@ -89,7 +89,8 @@ impl Samples {
     /// # Errors
     /// When it cannot be written.
     pub(super) fn receipt(&self, mode: Mode) -> anyhow::Result<Json> {
-        let bytes = receipt::render(&self.ambient, &self.new_order(mode), &self.draft.warnings.listed())?;
+        let bytes =
+            receipt::render(&self.tracking_urls, &self.new_order(mode), &self.draft.warnings.listed())?;
         Ok(serde_json::from_slice(&bytes)?)
     }
 
@@ -181,9 +182,9 @@ impl Samples {
     }
 
     /// What holds a reference that is asked for again.
-    pub(super) fn claim(&self) -> Claim {
+    pub(super) fn existing_order(&self) -> ExistingOrder {
         let order = self.order(Mode::Live, &[EventKind::DriverAssigned]);
-        Claim {
+        ExistingOrder {
             order_id: order.id,
             business_id: order.business_id,
             placement: Placement::Placed,

@@ -89,7 +89,7 @@ fn body(samples: &Samples, events: &[EventKind], data: Json) -> Json {
         "serviceOrderId": order.id.to_string(),
         "orderReference": order.order_reference,
         "trackingCode": order.tracking_code.to_string(),
-        "trackingUrl": samples.ambient.tracking_url(&order.tracking_code),
+        "trackingUrl": samples.tracking_urls.of(&order.tracking_code),
         "status": order.state.status.as_str(),
         "codStatus": order.state.cod.as_str(),
     };

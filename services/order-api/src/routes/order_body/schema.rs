@@ -1,4 +1,4 @@
-//! The order's body as the API's description has it, from the bounds that it is read by.
+//! The schema of an order's body, from the bounds that validation uses.
 
 use domain::Paise;
 
@@ -15,7 +15,7 @@ use crate::routes::openapi::schema::{
 const EMAIL_MAX: usize = 254;
 const PHONE_MAX: usize = 40;
 
-/// Every schema by its name, the body's own first.
+/// The schemas by name, the one of the body first.
 pub(in crate::routes) fn schemas() -> Vec<(&'static str, Json)> {
     vec![
         ("NewOrder", order()),

@@ -1,4 +1,5 @@
-//! Every field of SPECIFICATION §2.1 by a table of what it takes and what it refuses, and any value anywhere by a property.
+//! Each field of SPECIFICATION §2.1 by tables of valid and invalid values, and any JSON in any place by a property
+//! test.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -7,7 +8,7 @@ use super::read;
 use crate::commands::create_order::InvalidOrder;
 use crate::domain::{OrderDraft, Warnings};
 
-mod meant;
+mod warnings;
 
 /// A body with every field.
 fn whole() -> Value {
@@ -43,7 +44,7 @@ fn place() -> Value {
     })
 }
 
-/// The whole body with another value at a pointer such as `/package/items/0/quantity`; `null` is as good as absent.
+/// The whole body with another value at a pointer such as `/package/items/0/quantity`. `null` equals absent.
 fn with(pointer: &str, value: Value) -> Value {
     let mut body = whole();
     if pointer.is_empty() {
@@ -57,7 +58,7 @@ fn with(pointer: &str, value: Value) -> Value {
     body
 }
 
-/// `/package/items/0/name` is told as `package.items[0].name`.
+/// Errors name `/package/items/0/name` as `package.items[0].name`.
 fn path(pointer: &str) -> String {
     pointer.trim_start_matches('/').split('/').fold(String::new(), |path, name| match name.parse::<usize>() {
         Ok(index) => format!("{path}[{index}]"),
@@ -72,7 +73,7 @@ fn takes(pointer: &str, value: Value) -> OrderDraft {
         .unwrap_or_else(|field_errors| panic!("{pointer} = {value}: {field_errors:?}"))
 }
 
-/// Exactly this one fault, with a message that names the field; of a section that is missing, what it must hold too.
+/// Expects exactly this error, with a message that names the field. For a missing section also its required fields.
 #[track_caller]
 fn refuses(pointer: &str, value: Value, code: &str) {
     let field_errors =
@@ -138,7 +139,7 @@ fn texts() {
         ("/package/specialInstructions", 1_000, false, true),
         ("/notes/customerNote", 1_000, false, true),
         ("/notes/internalNote", 1_000, false, true),
-        // These have a form besides; their lengths only keep a fault's cause plain.
+        // These also have a format. Too long values are reported by their length.
         ("/customer/email", 254, false, false),
         ("/customer/phone", 40, true, false),
         ("/pickup/phone", 40, false, false),
@@ -196,7 +197,7 @@ fn whole_numbers() {
         ("/package/totalItems", 0, 500_000_000, false),
     ];
     for (pointer, min, max, is_required) in INTEGERS {
-        // With cod, which the whole body has, its absence has a code of its own.
+        // The whole body has cod, for which a missing value has its own code.
         if pointer != "/payment/codAmountPaise" {
             refuses_absence(pointer, is_required, &[Value::Null]);
         }
@@ -323,7 +324,7 @@ fn forms() {
     }
 }
 
-/// Any JSON, up to a few levels deep, with the strings and numbers that break things.
+/// Any JSON of a few levels, with strings and numbers that often cause failures.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -379,7 +380,7 @@ fn holds(draft: &OrderDraft) {
     assert!(draft.delivery.address_line1.is_some() && draft.delivery.pincode.is_some());
     assert!(draft.package.items.len() <= 500 && draft.warnings.listed().len() <= Warnings::MAX + 1);
     let stored = json!([draft.customer, draft.delivery, draft.pickup, draft.package, payment, draft.notes]);
-    // PostgreSQL keeps no NUL in a text.
+    // PostgreSQL stores no NUL in a text.
     assert!(
         !stored.to_string().contains("\\u0000")
             && !reference.contains('\0')

@@ -1,5 +1,5 @@
-//! Where is my parcel: for anyone who holds a tracking code, as a page for people and as JSON for the page itself. No
-//! personal data. A code has 65 random bits, and how often an address may ask is limited, so that none is found by trying.
+//! The tracking page, for everyone who has the tracking code, and the JSON that the page polls. Neither contains
+//! personal data. A code has 65 random bits and requests are limited per address, so codes cannot be guessed.
 
 mod page;
 mod view;
@@ -15,29 +15,28 @@ use web::{ApiError, Exceeded, Standing, no_query};
 
 use self::page::Notice;
 use self::view::TrackingView;
-use super::errors;
-use crate::app::App;
 use crate::domain::{Order, OrderEvent};
-use crate::store::{orders, timeline};
+use crate::queries::tracking::tracked_order;
+use crate::state::State;
 
-/// A delivery has few steps; a driver who drops out again and again adds some.
+/// A delivery has few steps. Each driver who drops out adds some.
 const STEPS_MAX: usize = 100;
-/// When the service cannot answer for a moment.
+/// While the database is unavailable.
 pub(super) const TRY_AGAIN_S: u32 = 5;
 
 /// `GET /v1/tracking/{trackingCode}`
 pub(super) async fn json(
-    app: Data<App>,
+    state: Data<State>,
     request: HttpRequest,
     code: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
-    app.tracking.charge(&request).map_err(|Exceeded(standing)| {
+    state.tracking_limit.charge(&request).map_err(|Exceeded(standing)| {
         standing
             .headers()
             .fold(too_many(wait_s(standing)), |error, (name, value)| error.with_header(name, value))
     })?;
     no_query(&request)?;
-    let view = look_up(&app, &code).await.map_err(errors::from_store)?;
+    let view = look_up(&state, &code).await?;
     let view = view.ok_or_else(unknown_code)?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(view))
 }
@@ -51,28 +50,28 @@ pub(super) fn unknown_code() -> ApiError {
     ApiError::not_found("tracking_code_not_found", "tracking code")
 }
 
-/// What the JSON says of an order, for the API's description.
+/// The JSON of an order, for the examples of the OpenAPI document.
 pub(super) fn shown(order: Order, events: Vec<OrderEvent>) -> impl Serialize {
     TrackingView::new(order, events)
 }
 
-/// `GET /track/{trackingCode}`: a page for every outcome, since people see it
+/// `GET /track/{trackingCode}`: always an HTML page
 pub(super) async fn page(
-    app: Data<App>,
+    state: Data<State>,
     request: HttpRequest,
     code: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
-    let brand = &app.settings.brand.name;
-    if let Err(Exceeded(standing)) = app.tracking.charge(&request) {
+    let brand = &state.brand;
+    if let Err(Exceeded(standing)) = state.tracking_limit.charge(&request) {
         let mut page = Notice::TooMany.answer(StatusCode::TOO_MANY_REQUESTS, brand)?;
         page.headers_mut().insert(RETRY_AFTER, wait_s(standing).into());
         return Ok(page);
     }
-    match look_up(&app, &code).await {
+    match look_up(&state, &code).await {
         Ok(Some(view)) => page::of_parcel(brand, view),
         Ok(None) => Notice::Unknown.answer(StatusCode::NOT_FOUND, brand),
         Err(error) if error.is_unavailable() => {
-            tracing::warn!(%error, "the database did not answer");
+            tracing::warn!(%error, "database is unavailable");
             let mut page = Notice::Unavailable.answer(StatusCode::SERVICE_UNAVAILABLE, brand)?;
             page.headers_mut().insert(RETRY_AFTER, TRY_AGAIN_S.into());
             Ok(page)
@@ -85,14 +84,9 @@ fn wait_s(standing: Standing) -> u32 {
     u32::try_from(standing.resets_in_s).unwrap_or(u32::MAX)
 }
 
-async fn look_up(app: &App, code: &str) -> Result<Option<TrackingView>, StoreError> {
-    // Typed from paper, a code may be in lower case. Its check character spares the database most guesses.
+async fn look_up(state: &State, code: &str) -> Result<Option<TrackingView>, StoreError> {
+    // A code that is typed from paper may be in lower case. The check character rejects most guesses without a query.
     let Ok(code) = TrackingCode::from_user_input(code) else { return Ok(None) };
-    app.database
-        .read(async |conn| {
-            let Some(order) = orders::by_tracking_code(conn, &code).await? else { return Ok(None) };
-            let events = timeline::list(conn, order.business_id, order.id, None, STEPS_MAX).await?;
-            Ok(Some(TrackingView::new(order, events)))
-        })
-        .await
+    let found = tracked_order(state, &code, STEPS_MAX).await?;
+    Ok(found.map(|(order, events)| TrackingView::new(order, events)))
 }

@@ -1,5 +1,5 @@
-//! The pages that people see: of a parcel, or why there is none. Style and script stand in the page, so that it is there
-//! with one request, and the policy names both by their hashes, so that nothing else runs.
+//! The HTML pages: of a parcel, and of errors. Style and script are inline, so that one request loads the page. The
+//! content security policy allows only these two, by their hashes.
 
 use std::sync::LazyLock;
 
@@ -31,7 +31,7 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// India's time, for readers without the script, which shows the reader's own.
+/// Indian time, for readers without JavaScript. The script shows local times.
 const OFFSET_S: i32 = 5 * 3600 + 1800;
 
 /// The page of a parcel.
@@ -67,7 +67,7 @@ struct Plain<'a> {
     detail: &'static str,
 }
 
-/// Why there is none.
+/// Why there is no parcel to show.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Notice {
     Unknown,

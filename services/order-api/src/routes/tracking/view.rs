@@ -1,4 +1,4 @@
-//! What a tracking code shows: the steps that were, and the way ahead in words for the one who waits.
+//! The content of a tracking page: past steps, and the progress in words for the recipient.
 
 use chrono::{DateTime, Utc};
 use domain::{DeliveryStatus, EventKind, Mode, TrackingCode};
@@ -14,15 +14,15 @@ pub(super) struct TrackingView {
     pub mode: Mode,
     pub status: DeliveryStatus,
     pub updated_at: DateTime<Utc>,
-    /// What happened, in the order in which it was accepted.
+    /// Past events, by sequence.
     pub steps: Vec<Step>,
     pub headline: &'static str,
     pub detail: &'static str,
-    /// The way from the order to its end.
+    /// The stages from the order to its end.
     pub progress: Vec<Stage>,
-    /// Nothing more will happen.
+    /// No more events will follow.
     pub finished: bool,
-    /// Changes with every step.
+    /// Changes with each step.
     pub version: i64,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct TrackingView {
 pub(super) struct Step {
     event: EventKind,
     status: DeliveryStatus,
-    /// By the fleet's clock, which can be wrong: the page shows `recorded_at`.
+    /// By the clock of the fleet, which can be wrong. The page shows `recorded_at`.
     occurred_at: DateTime<Utc>,
     recorded_at: DateTime<Utc>,
 }
@@ -41,7 +41,7 @@ pub(super) struct Step {
 pub(super) struct Stage {
     pub label: &'static str,
     pub state: StageState,
-    /// When it was recorded as reached.
+    /// When it was reached.
     pub at: Option<DateTime<Utc>>,
 }
 
@@ -52,12 +52,12 @@ pub(super) enum StageState {
     Done,
     Current,
     Upcoming,
-    /// Where the way ended other than it should.
+    /// The delivery ended here without success.
     Stopped,
 }
 
-/// The way of a parcel that arrives, in its order.
-const WAY: [(DeliveryStatus, EventKind, &str); 5] = [
+/// The stages of a successful delivery, in order.
+const STAGES: [(DeliveryStatus, EventKind, &str); 5] = [
     (DeliveryStatus::Created, EventKind::OrderCreated, "Order received"),
     (DeliveryStatus::DriverAssigned, EventKind::DriverAssigned, "Driver assigned"),
     (DeliveryStatus::PickedUp, EventKind::OrderPickedUp, "Picked up"),
@@ -66,7 +66,7 @@ const WAY: [(DeliveryStatus, EventKind, &str); 5] = [
 ];
 
 impl TrackingView {
-    /// Cash is a matter between driver and business, and so are names, addresses and reasons.
+    /// Leaves out cash, names, addresses and reasons: they concern only the driver and the business.
     pub(super) fn new(order: Order, events: Vec<OrderEvent>) -> Self {
         let moves: Vec<_> = events.into_iter().filter(|event| !is_cash(event.kind)).collect();
         let status = order.state.status;
@@ -109,7 +109,7 @@ fn is_cash(kind: EventKind) -> bool {
     matches!(kind, EventKind::CodCollected | EventKind::CodHandedOver | EventKind::CodSettled)
 }
 
-/// A headline, and what it means for the one who waits.
+/// A headline and an explanation for the recipient.
 fn words(status: DeliveryStatus, driver_left: bool) -> (&'static str, &'static str) {
     match status {
         DeliveryStatus::Created if driver_left => (
@@ -140,11 +140,11 @@ fn words(status: DeliveryStatus, driver_left: bool) -> (&'static str, &'static s
 
 fn progress(status: DeliveryStatus, moves: &[OrderEvent]) -> Vec<Stage> {
     let latest = |kind| moves.iter().rev().find(|event| event.kind == kind).map(|event| event.recorded_at);
-    let rank = |status| WAY.iter().position(|(stage, ..)| *stage == status);
-    // A delivery that ended early stopped behind the last stage it had reached.
+    let rank = |status| STAGES.iter().position(|(stage, ..)| *stage == status);
+    // A delivery that ended early stopped after the last stage that it reached.
     let reached = moves.iter().rev().find_map(|event| rank(event.status)).unwrap_or_default();
     let stopped = rank(status).is_none();
-    let way = WAY.iter().enumerate().map(|(place, (stage, kind, label))| {
+    let stages = STAGES.iter().enumerate().map(|(place, (stage, kind, label))| {
         let state = match place.cmp(&reached) {
             std::cmp::Ordering::Less => StageState::Done,
             std::cmp::Ordering::Equal if stopped || *stage == DeliveryStatus::Delivered => StageState::Done,
@@ -163,7 +163,7 @@ fn progress(status: DeliveryStatus, moves: &[OrderEvent]) -> Vec<Stage> {
         let at = latest(kind)?;
         Some(Stage { label, state: StageState::Stopped, at: Some(at) })
     });
-    way.filter(|stage| !stopped || !stage.is_upcoming()).chain(ends).collect()
+    stages.filter(|stage| !stopped || !stage.is_upcoming()).chain(ends).collect()
 }
 
 #[cfg(test)]
@@ -173,8 +173,8 @@ mod tests {
     use domain::{BusinessId, Clock, DeliveryState, Entropy, EventId, OrderId, PaymentType};
     use serde_json::Value;
 
-    /// The way that these events lead, each a minute after the one before.
-    fn way(kinds: &[EventKind]) -> (DeliveryStatus, Vec<OrderEvent>) {
+    /// The state after these events, one minute apart.
+    fn delivery(kinds: &[EventKind]) -> (DeliveryStatus, Vec<OrderEvent>) {
         let (clock, entropy) = (Clock::manual(DateTime::UNIX_EPOCH), Entropy::seeded(1));
         let mut state = DeliveryState::new(PaymentType::Prepaid);
         let (order_id, business_id) =
@@ -194,7 +194,7 @@ mod tests {
                 status: state.status,
                 cod_status: state.cod,
                 data: Value::Null,
-                // As a fleet with a wrong clock says.
+                // A fleet with a wrong clock.
                 occurred_at: DateTime::UNIX_EPOCH,
                 recorded_at: clock.now(),
             }
@@ -205,7 +205,7 @@ mod tests {
 
     /// Each stage as its first letters, its state, and its minute.
     fn shown(kinds: &[EventKind]) -> String {
-        let (status, moves) = way(kinds);
+        let (status, moves) = delivery(kinds);
         let stages = progress(status, &moves);
         let minute = |at: DateTime<Utc>| at.timestamp() / 60;
         let one = |stage: &Stage| match stage.at {
@@ -218,7 +218,7 @@ mod tests {
     use EventKind::*;
 
     #[test]
-    fn the_way_shows_what_was_what_is_and_what_comes() {
+    fn past_current_and_upcoming_stages_are_shown() {
         for (kinds, expected) in [
             (
                 &[][..],
@@ -235,7 +235,7 @@ mod tests {
                 "Order received done 1, Driver assigned done 2, Picked up done 3, Out for delivery done 4, \
                  Delivered done 5",
             ),
-            // A driver who left is no stage any more; the next one's time counts.
+            // After a driver dropped out, the time of the next one counts.
             (
                 &[DriverAssigned, DriverUnassigned],
                 "Order received current 1, Driver assigned upcoming, Picked up upcoming, Out for delivery upcoming, \
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_that_ended_early_promises_nothing_more() {
+    fn a_delivery_that_ended_early_shows_no_upcoming_stages() {
         for (kinds, expected) in [
             (&[OrderCancelled][..], "Order received done 1, Cancelled stopped 2"),
             (

@@ -1,0 +1,61 @@
+//! The outcomes of a request for an order.
+
+use domain::{GoLiveItem, OrderId, Paise};
+use internal_api::CallError;
+use postgres::StoreError;
+
+use super::request::InvalidOrder;
+use crate::commands::settlement::SettlementError;
+use crate::domain::ExistingOrder;
+
+/// A placed order.
+#[derive(Debug)]
+pub struct Placed {
+    pub order_id: OrderId,
+    /// The stored body of the 201.
+    pub receipt: Vec<u8>,
+    pub replayed: bool,
+}
+
+/// The order with the Idempotency-Key of another request.
+#[derive(Debug)]
+pub struct ReusedKey {
+    pub existing: ExistingOrder,
+    /// The fields in which the request differs, as far as they are stored.
+    pub differences: Vec<String>,
+}
+
+/// Why no order was placed. None of these is stored: the same key may be tried again.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateError {
+    #[error("the Idempotency-Key was used for another body")]
+    KeyReused(Box<ReusedKey>),
+    #[error("live orders are locked")]
+    Locked { missing: Vec<GoLiveItem>, was_live: bool },
+    #[error("the request is not valid")]
+    Invalid(InvalidOrder),
+    #[error("an order with this reference exists")]
+    ReferenceExists(Box<ExistingOrder>),
+    #[error("another request for this reference is being paid")]
+    OrderInProgress,
+    #[error("the wallet balance is too low")]
+    InsufficientBalance { balance: Paise, required: Paise },
+    #[error("the outcome is not known in time")]
+    Unknown,
+    #[error("an earlier request with this key is still being paid")]
+    KeyInProgress,
+    #[error(transparent)]
+    Peer(#[from] CallError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<SettlementError> for CreateError {
+    fn from(error: SettlementError) -> Self {
+        match error {
+            SettlementError::OutcomeUnknown => Self::Unknown,
+            SettlementError::Wallet(error) => Self::Peer(error),
+            SettlementError::Store(error) => Self::Store(error),
+        }
+    }
+}

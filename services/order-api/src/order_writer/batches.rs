@@ -1,0 +1,180 @@
+//! The two kinds of write batch.
+
+use std::collections::{BTreeMap, HashMap};
+
+use diesel_async::AsyncPgConnection;
+use domain::{BusinessId, Clock, Entropy, EventId, EventKind, Mode, OrderId};
+use events::{Body, Envelope, ProgressData};
+use outbox::Unit;
+use postgres::{Apply, StoreError};
+use telemetry::TraceContext;
+
+use crate::cache::FirstTestOrderCache;
+use crate::domain::{NewOrder, Order, Placement, Scenario, Simulation};
+use crate::order_events::{OrderChange, OrderEvents, Progress};
+use crate::store::placement::PaidOrder;
+use crate::store::{first_test_orders, placement, simulations};
+
+/// A placed order, with the trace of the request that placed it: a batch has no span of its own.
+type Traced = (Order, Option<TraceContext>);
+
+/// An order to store.
+pub struct Insert {
+    pub order: NewOrder,
+    pub placement: Placement,
+    pub trace: Option<TraceContext>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InsertOutcome {
+    Stored,
+    /// Another order has its reference or key.
+    Conflict,
+}
+
+/// Stores orders, and announces those that are placed.
+pub struct InsertBatch {
+    clock: Clock,
+    entropy: Entropy,
+    events: OrderEvents,
+    first_test_orders: FirstTestOrderCache,
+}
+
+impl Apply for InsertBatch {
+    type Job = Insert;
+    type Outcome = InsertOutcome;
+
+    async fn apply(
+        &self,
+        conn: &mut AsyncPgConnection,
+        jobs: &[Insert],
+    ) -> Result<Vec<InsertOutcome>, StoreError> {
+        let mut new: Vec<_> = jobs.iter().map(|job| (&job.order, job.placement)).collect();
+        // Sorted by the unique keys that they lock, so that two batches with the same orders cannot deadlock.
+        new.sort_by_key(|(order, _)| {
+            (order.business_id, order.mode.as_str(), &order.order_reference, &order.idempotency_key)
+        });
+        let stored = placement::insert(conn, &new).await?;
+        let outcomes: Vec<_> = jobs
+            .iter()
+            .map(|job| match stored.contains(&job.order.id.to_string()) {
+                true => InsertOutcome::Stored,
+                false => InsertOutcome::Conflict,
+            })
+            .collect();
+        let placed: Vec<Traced> = jobs
+            .iter()
+            .zip(&outcomes)
+            .filter(|(job, outcome)| **outcome == InsertOutcome::Stored && job.placement == Placement::Placed)
+            .map(|(job, _)| (job.order.clone().into_placed(), job.trace.clone()))
+            .collect();
+        announce_created(&self.events, conn, &placed).await?;
+        self.announce_first_test_orders(conn, &placed).await?;
+        simulations::schedule(conn, &requested_simulations(&placed)).await?;
+        Ok(outcomes)
+    }
+}
+
+impl InsertBatch {
+    pub fn new(unit: &Unit, events: OrderEvents, first_test_orders: FirstTestOrderCache) -> Self {
+        Self { clock: unit.clock.clone(), entropy: unit.entropy.clone(), events, first_test_orders }
+    }
+
+    /// Announces businesses with their first test order in this batch, in the trace of that order.
+    async fn announce_first_test_orders(
+        &self,
+        conn: &mut AsyncPgConnection,
+        placed: &[Traced],
+    ) -> Result<(), StoreError> {
+        let mut traces: BTreeMap<BusinessId, Option<&TraceContext>> = BTreeMap::new();
+        for (order, trace) in placed.iter().filter(|(order, _)| order.mode == Mode::Test) {
+            traces.entry(order.business_id).or_insert(trace.as_ref());
+        }
+        let unknown = traces.keys().copied().filter(|business| !self.first_test_orders.contains(*business));
+        let now = self.clock.now();
+        let new = first_test_orders::add(conn, unknown, now).await?;
+        let envelopes = new.into_iter().map(|business_id| Envelope {
+            id: EventId::generate(&self.clock, &self.entropy),
+            business_id,
+            occurred_at: now,
+            body: Body::FirstTestOrder {},
+        });
+        let envelopes: Vec<_> = envelopes.collect();
+        let traced =
+            envelopes.iter().map(|envelope| (envelope, traces.get(&envelope.business_id).copied().flatten()));
+        outbox::enqueue_traced(conn, traced, now).await
+    }
+}
+
+/// The simulations that the references of test orders request.
+fn requested_simulations(placed: &[Traced]) -> Vec<Simulation> {
+    placed
+        .iter()
+        .filter_map(|(order, _)| {
+            let scenario = Scenario::of_reference(order.mode, &order.order_reference)?;
+            Some(Simulation::new(order.id, order.business_id, scenario, order.created_at))
+        })
+        .collect()
+}
+
+/// A paid order to place.
+pub(super) struct PlacePaid {
+    pub(super) order: PaidOrder,
+    pub(super) trace: Option<TraceContext>,
+}
+
+/// Places paid orders, and announces them. Skips orders that are placed already.
+pub(super) struct PlaceBatch {
+    clock: Clock,
+    events: OrderEvents,
+}
+
+impl PlaceBatch {
+    pub(super) fn new(clock: Clock, events: OrderEvents) -> Self {
+        Self { clock, events }
+    }
+}
+
+impl Apply for PlaceBatch {
+    type Job = PlacePaid;
+    type Outcome = ();
+
+    async fn apply(&self, conn: &mut AsyncPgConnection, jobs: &[PlacePaid]) -> Result<Vec<()>, StoreError> {
+        let paid: Vec<_> = jobs.iter().map(|job| job.order).collect();
+        let traces: HashMap<OrderId, &Option<TraceContext>> =
+            jobs.iter().map(|job| (job.order.order_id, &job.trace)).collect();
+        let placed: Vec<Traced> = placement::place(conn, &paid, self.clock.now())
+            .await?
+            .into_iter()
+            .map(|order| {
+                let trace = traces.get(&order.id).and_then(|trace| (*trace).clone());
+                (order, trace)
+            })
+            .collect();
+        announce_created(&self.events, conn, &placed).await?;
+        Ok(vec![(); jobs.len()])
+    }
+}
+
+/// Records `order.created`, the first event of each order.
+async fn announce_created(
+    events: &OrderEvents,
+    conn: &mut AsyncPgConnection,
+    placed: &[Traced],
+) -> Result<(), StoreError> {
+    if placed.is_empty() {
+        return Ok(());
+    }
+    let created = |order: &Order| Progress {
+        event: EventKind::OrderCreated,
+        data: ProgressData::default(),
+        occurred_at: order.updated_at,
+    };
+    let changes = placed.iter().map(|(order, trace)| OrderChange {
+        order,
+        progress: created(order),
+        refund_due: false,
+        trace: trace.clone(),
+    });
+    events.record(conn, changes.collect()).await
+}

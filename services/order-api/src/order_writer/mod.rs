@@ -1,0 +1,63 @@
+//! Writes new orders and placements in shared transactions: requests that arrive at the same time share a commit.
+
+mod batches;
+
+use domain::Mode;
+use outbox::{OutboxNotifier, Unit};
+use postgres::{Batcher, BatcherOptions, StoreError};
+use telemetry::TraceContext;
+
+pub use batches::{Insert, InsertBatch, InsertOutcome};
+use batches::{PlaceBatch, PlacePaid};
+
+use crate::cache::FirstTestOrderCache;
+use crate::domain::{NewOrder, Placement};
+use crate::order_events::OrderEvents;
+use crate::store::placement::PaidOrder;
+
+/// The names of the batchers label the metrics of write batches.
+pub struct OrderWriter {
+    inserts: Batcher<Insert, InsertOutcome>,
+    placements: Batcher<PlacePaid, ()>,
+    first_test_orders: FirstTestOrderCache,
+    outbox: OutboxNotifier,
+}
+
+impl OrderWriter {
+    pub fn start(unit: &Unit, events: &OrderEvents) -> Self {
+        let first_test_orders = FirstTestOrderCache::default();
+        let (database, options) = (unit.database.clone(), BatcherOptions::default());
+        let insert = InsertBatch::new(unit, events.clone(), first_test_orders.clone());
+        let place = PlaceBatch::new(unit.clock.clone(), events.clone());
+        Self {
+            inserts: Batcher::start("order_intents", database.clone(), options, insert),
+            placements: Batcher::start("order_payments", database, options, place),
+            first_test_orders,
+            outbox: unit.outbox.clone(),
+        }
+    }
+
+    /// Stores a new order: a test order is placed, a live order waits for its payment.
+    pub async fn insert(&self, order: NewOrder) -> Result<InsertOutcome, StoreError> {
+        let (business, mode) = (order.business_id, order.mode);
+        let insert = Insert { order, placement: Placement::of_new(mode), trace: TraceContext::current() };
+        let outcome = self.inserts.submit(insert).await?;
+        if outcome == InsertOutcome::Stored && mode == Mode::Test {
+            self.first_test_orders.insert(business);
+            self.announced();
+        }
+        Ok(outcome)
+    }
+
+    /// Places an order whose debit is posted. Placing it again changes nothing.
+    pub async fn place(&self, order: PaidOrder) -> Result<(), StoreError> {
+        self.placements.submit(PlacePaid { order, trace: TraceContext::current() }).await?;
+        self.announced();
+        Ok(())
+    }
+
+    /// The batcher commits instead of [`Unit::transaction`], which would notify the relay.
+    fn announced(&self) {
+        self.outbox.notify();
+    }
+}

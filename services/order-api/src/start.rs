@@ -1,0 +1,99 @@
+//! Puts the service together.
+
+use std::sync::Arc;
+
+use actix_web::web as actix;
+use anyhow::Context as _;
+use chassis::{Chassis, Running};
+use domain::{KeySegment, Phone};
+use internal_api::keys::KeysClient;
+use internal_api::ordering::OrderingClient;
+use internal_api::wallet::WalletClient;
+use internal_api::webhooks::WebhooksClient;
+use internal_api::{Peer, PeerOptions};
+use url::Url;
+use web::FailureLimits;
+
+use crate::cache::{KeyCache, LiveAccessCache};
+use crate::consumers::CacheInvalidation;
+use crate::domain::TrackingUrls;
+use crate::order_events::OrderEvents;
+use crate::order_writer::OrderWriter;
+use crate::rate_limits::{RateLimits, TrackingLimit};
+use crate::retry_evidence::RetryEvidence;
+use crate::routes::{self, Description};
+use crate::settings::OrderApiSettings;
+use crate::state::State;
+use crate::workers;
+
+/// An invalidation only drops entries in memory.
+const INVALIDATIONS_AT_ONCE: u16 = 16;
+
+/// # Errors
+/// When a setting is not usable or an address cannot be bound.
+pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Result<Running> {
+    Phone::load_numbering_plans();
+    let (retry_evidence, observations) = RetryEvidence::new();
+    let state = Arc::new(state(settings, &chassis, retry_evidence)?);
+    chassis.relay();
+    let (retention, interval) = (settings.personal_data.retention(), settings.personal_data.interval());
+    workers::recovery::start(&mut chassis, &state);
+    workers::simulations::start(&mut chassis, &state);
+    workers::retry_evidence::start(&mut chassis, &state, observations);
+    workers::erasure::start(&mut chassis, &state, retention, interval);
+    workers::idle_keys::start(&mut chassis, &state);
+    let consumer = CacheInvalidation(Arc::clone(&state));
+    chassis.consume("cache-invalidation", CacheInvalidation::queue(), INVALIDATIONS_AT_ONCE, consumer);
+
+    let (public_url, portal_url) = (&settings.public.url, settings.public.portal_url.as_ref());
+    let description = actix::Data::new(Description::new(&settings.brand, public_url, portal_url));
+    let (data, token) = (actix::Data::from(state), actix::Data::new(settings.internal.clone()));
+    let public = {
+        let data = data.clone();
+        move |config: &mut actix::ServiceConfig| {
+            config.app_data(data.clone()).app_data(description.clone()).configure(routes::public);
+        }
+    };
+    chassis.listen_public(public)?;
+    chassis.start(move |config| {
+        config.app_data(data.clone()).app_data(token.clone()).configure(routes::internal);
+    })
+}
+
+fn state(
+    settings: &OrderApiSettings,
+    chassis: &Chassis,
+    retry_evidence: RetryEvidence,
+) -> anyhow::Result<State> {
+    let OrderApiSettings { peers, limits, .. } = settings;
+    let (unit, clock) = (chassis.unit.clone(), &chassis.unit.clock);
+    let peer = |service, base: &Url| {
+        Peer::new(service, base.clone(), &settings.internal.token, PeerOptions::default())
+    };
+    let segment = KeySegment::new(&settings.brand.key_segment).context("WAYBILL_BRAND__KEY_SEGMENT")?;
+    let keys = KeysClient(peer("key-management", &peers.key_management)?);
+    let ordering = OrderingClient(peer("portal-api", &peers.portal_api)?);
+    let tracking_urls = TrackingUrls::new(&settings.public.url);
+    let order_events = OrderEvents::new(&unit, tracking_urls.clone());
+    Ok(State {
+        brand: settings.brand.name.clone(),
+        fleet_token: settings.fleet.token.clone(),
+        keys: KeyCache::new(keys, segment, clock.clone()),
+        live_access: LiveAccessCache::new(ordering, clock.clone()),
+        wallet: WalletClient(peer("wallet", &peers.wallet)?),
+        webhooks: WebhooksClient(peer("webhook-dispatcher", &peers.webhook_dispatcher)?),
+        order_writer: OrderWriter::start(&unit, &order_events),
+        order_events,
+        tracking_urls,
+        retry_evidence,
+        rate_limits: RateLimits::new(limits.key_rate(), clock.clone()),
+        tracking_limit: TrackingLimit::new(limits.per_address, limits.trusted_proxies.clone(), clock),
+        authentication_failures: FailureLimits::new(
+            limits.failures_at_once(),
+            limits.trusted_proxies.clone(),
+            clock,
+        ),
+        tasks: chassis.tasks.clone(),
+        unit,
+    })
+}

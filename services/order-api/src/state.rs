@@ -1,0 +1,33 @@
+//! The state that handlers, consumers and workers share.
+
+use internal_api::wallet::WalletClient;
+use internal_api::webhooks::WebhooksClient;
+use outbox::Unit;
+use settings::Secret;
+use web::{FailureLimits, Tasks};
+
+use crate::cache::{KeyCache, LiveAccessCache};
+use crate::domain::TrackingUrls;
+use crate::order_events::OrderEvents;
+use crate::order_writer::OrderWriter;
+use crate::rate_limits::{RateLimits, TrackingLimit};
+use crate::retry_evidence::RetryEvidence;
+
+pub struct State {
+    pub unit: Unit,
+    pub tracking_urls: TrackingUrls,
+    /// The product name on pages and in messages.
+    pub brand: String,
+    pub fleet_token: Secret,
+    pub keys: KeyCache,
+    pub live_access: LiveAccessCache,
+    pub wallet: WalletClient,
+    pub webhooks: WebhooksClient,
+    pub order_events: OrderEvents,
+    pub order_writer: OrderWriter,
+    pub retry_evidence: RetryEvidence,
+    pub rate_limits: RateLimits,
+    pub tracking_limit: TrackingLimit,
+    pub authentication_failures: FailureLimits,
+    pub tasks: Tasks,
+}

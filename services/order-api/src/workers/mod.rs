@@ -1,0 +1,7 @@
+//! Background tasks, one per file.
+
+pub mod erasure;
+pub mod idle_keys;
+pub mod recovery;
+pub mod retry_evidence;
+pub mod simulations;
