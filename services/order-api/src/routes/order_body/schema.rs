@@ -1,254 +1,218 @@
-//! The order's body as the API's description has it, from the bounds that it is read by.
+//! The body of an order, for the API's description. It is read by hand, so that one answer names every error.
+#![expect(dead_code, reason = "described, not read")]
 
 use domain::Paise;
+use internal_api::orders::details::Currency;
+use utoipa::ToSchema;
+use utoipa::openapi::Ref;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 
 use super::{
     ADDRESS, ADDRESS_LINE, FULL_ADDRESS, ITEMS_MAX, NAME, NOTE, PINCODE, QUANTITY_MAX, REFERENCE, SOURCE,
     TOTAL_ITEMS_MAX, WEIGHT_KG_MAX,
 };
-use crate::routes::openapi::ordered::{Json, object};
 use crate::routes::openapi::schema::{
-    integer, nullable, optional_form, optional_integer, optional_number, optional_paise, optional_text,
-    pincode_pattern, reference, text, with_required, words,
+    format, integer, optional_form, optional_text, pincode, schemas, string, text, words,
 };
 
 const EMAIL_MAX: usize = 254;
 const PHONE_MAX: usize = 40;
 
-/// Every schema by its name, the body's own first.
-pub(in crate::routes) fn schemas() -> Vec<(&'static str, Json)> {
-    vec![
-        ("NewOrder", order()),
-        ("NewCustomer", customer()),
-        ("NewDelivery", delivery()),
-        ("NewPickup", pickup()),
-        ("NewPackage", package()),
-        ("NewItem", item()),
-        ("NewPayment", payment()),
-        ("NewCodPayment", cod_payment()),
-        ("NewPrepaidPayment", prepaid_payment()),
-        ("NewNotes", notes()),
-    ]
+schemas! {
+    OrderReference = text(REFERENCE);
+    OrderSource = optional_text(SOURCE);
+    Name = text(NAME);
+    OptionalName = optional_text(NAME);
+    Phone = format(string(), "phone").min_length(Some(1)).max_length(Some(PHONE_MAX)).examples(["+919800000001"]);
+    OptionalPhone = optional_form(format(string(), "phone"), PHONE_MAX);
+    OptionalEmail = optional_form(format(string(), "email"), EMAIL_MAX);
+    AddressLine = text(ADDRESS_LINE);
+    OptionalAddressLine = optional_text(ADDRESS_LINE);
+    OptionalLandmark = optional_text(ADDRESS);
+    OptionalFullAddress = optional_text(FULL_ADDRESS);
+    Pincode = pincode().max_length(Some(PINCODE.max)).examples(["560038"]);
+    OptionalPincode = optional_form(pincode(), PINCODE.max);
+    OptionalNote = optional_text(NOTE);
+    NewItems = ArrayBuilder::new().items(Ref::from_schema_name("NewItem")).max_items(Some(ITEMS_MAX));
+    Quantity = integer(1, QUANTITY_MAX);
+    TotalItems = integer(0, TOTAL_ITEMS_MAX);
+    WeightKg = ObjectBuilder::new().schema_type(Type::Number).minimum(Some(0.0)).maximum(Some(WEIGHT_KG_MAX));
+    Prepaid = words(["prepaid"]);
+    Cod = words(["cod"]);
+    DeliveryFee = integer(1, Paise::REQUEST_MAX.get());
+    Amount = integer(0, Paise::REQUEST_MAX.get());
+    NoAmount = ObjectBuilder::new().schema_type(Type::Integer).enum_values(Some([0]));
 }
 
-fn order() -> Json {
-    with_required(
-        "One confirmed order, to be delivered. Optional fields are sent as null or left out; unknown fields are \
-         ignored, with a warning in the answer that names the nearest known field.",
-        &["orderReference", "customer", "delivery", "payment"],
-        [
-            (
-                "orderReference",
-                text(
-                    REFERENCE,
-                    "Your stable, unique id of the order. A second order with the same reference is refused with 409.",
-                ),
-            ),
-            (
-                "orderSource",
-                optional_text(SOURCE, "Where the order was placed; `business_website` when left out."),
-            ),
-            ("customer", reference("NewCustomer")),
-            ("delivery", reference("NewDelivery")),
-            ("pickup", nullable(reference("NewPickup"))),
-            ("package", nullable(reference("NewPackage"))),
-            ("payment", reference("NewPayment")),
-            ("notes", nullable(reference("NewNotes"))),
-        ],
-    )
+/// One confirmed order, to be delivered. Send optional fields as null or leave them out. Unknown fields are ignored, with a
+/// warning in the answer that names the nearest known field.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(in crate::routes) struct NewOrder {
+    /// Your stable, unique id of the order. A second order with the same reference is refused with 409.
+    order_reference: OrderReference,
+    /// Where the customer placed the order; `business_website` when left out.
+    order_source: Option<OrderSource>,
+    customer: NewCustomer,
+    delivery: NewDelivery,
+    pickup: Option<NewPickup>,
+    package: Option<NewPackage>,
+    payment: NewPayment,
+    notes: Option<NewNotes>,
 }
 
-fn customer() -> Json {
-    let phone = object! {
-        "type": "string",
-        "format": "phone",
-        "description": "Phone number with country code: `+`, then digits, which spaces, hyphens, dots and brackets \
-                        may part.",
-        "minLength": 1,
-        "maxLength": PHONE_MAX,
-        "examples": ["+919800000001"],
-    };
-    let email = object! { "format": "email" };
-    with_required(
-        "Who receives the parcel.",
-        &["name", "phone"],
-        [
-            ("name", text(NAME, "As the driver should ask for them.")),
-            ("phone", phone),
-            ("email", optional_form(email, EMAIL_MAX, "E-mail address.")),
-        ],
-    )
+/// The person who receives the parcel.
+#[derive(ToSchema)]
+struct NewCustomer {
+    /// The name that the driver asks for.
+    name: Name,
+    /// Phone number with country code: `+`, then digits, optionally separated by spaces, hyphens, dots or brackets.
+    phone: Phone,
+    /// E-mail address.
+    email: Option<OptionalEmail>,
 }
 
-fn delivery() -> Json {
-    let pincode = object! {
-        "type": "string",
-        "description": "India's six-digit PIN code; spaces are ignored.",
-        "maxLength": PINCODE.max,
-        "pattern": pincode_pattern(),
-        "examples": ["560038"],
-    };
-    let required = ["addressLine1", "city", "state", "pincode"];
-    let [latitude, longitude] = coordinates();
-    with_required(
-        "Where the parcel goes.",
-        &required,
-        [
-            ("addressLine1", text(ADDRESS_LINE, "House and street.")),
-            ("addressLine2", optional_text(ADDRESS_LINE, "Floor, flat, company.")),
-            ("city", text(NAME, "City or town.")),
-            ("state", text(NAME, "State or union territory.")),
-            ("pincode", pincode),
-            ("landmark", optional_text(ADDRESS, "What the driver will see nearby.")),
-            latitude,
-            longitude,
-            ("fullAddress", optional_text(FULL_ADDRESS, "The whole address as one text.")),
-        ],
-    )
+/// The address that the parcel goes to.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct NewDelivery {
+    /// House and street.
+    address_line1: AddressLine,
+    /// Floor, flat, company.
+    address_line2: Option<OptionalAddressLine>,
+    /// City or town.
+    city: Name,
+    /// State or union territory.
+    state: Name,
+    /// India's six-digit PIN code; spaces are ignored.
+    pincode: Pincode,
+    /// A landmark near the address.
+    landmark: Option<OptionalLandmark>,
+    /// In degrees, WGS 84.
+    #[schema(minimum = -90, maximum = 90)]
+    latitude: Option<f64>,
+    /// In degrees, WGS 84.
+    #[schema(minimum = -180, maximum = 180)]
+    longitude: Option<f64>,
+    /// The whole address as one text.
+    full_address: Option<OptionalFullAddress>,
 }
 
-fn coordinates() -> [(&'static str, Json); 2] {
-    [
-        ("latitude", optional_number(-90.0, 90.0, "In degrees, WGS 84.")),
-        ("longitude", optional_number(-180.0, 180.0, "In degrees, WGS 84.")),
-    ]
+/// The place where the driver picks the parcel up. Fields that are left out come from your pickup profile; the address comes
+/// entirely from one of the two.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct NewPickup {
+    /// The name at the door.
+    business_name: Option<OptionalName>,
+    /// The person whom the driver asks for.
+    contact_name: Option<OptionalName>,
+    /// Phone number with country code.
+    phone: Option<OptionalPhone>,
+    /// House and street.
+    address_line1: Option<OptionalAddressLine>,
+    /// Floor, unit.
+    address_line2: Option<OptionalAddressLine>,
+    /// City or town.
+    city: Option<OptionalName>,
+    /// State or union territory.
+    state: Option<OptionalName>,
+    /// India's six-digit PIN code.
+    pincode: Option<OptionalPincode>,
+    /// A landmark near the address.
+    landmark: Option<OptionalLandmark>,
+    /// In degrees, WGS 84.
+    #[schema(minimum = -90, maximum = 90)]
+    latitude: Option<f64>,
+    /// In degrees, WGS 84.
+    #[schema(minimum = -180, maximum = 180)]
+    longitude: Option<f64>,
+    /// The whole address as one text.
+    full_address: Option<OptionalFullAddress>,
 }
 
-fn pickup() -> Json {
-    let pincode = object! { "pattern": pincode_pattern() };
-    let phone = object! { "format": "phone" };
-    let [latitude, longitude] = coordinates();
-    with_required(
-        "Where the parcel is fetched. What is left out comes from your pickup profile; the address is taken whole from \
-         one of the two.",
-        &[],
-        [
-            ("businessName", optional_text(NAME, "The name at the door.")),
-            ("contactName", optional_text(NAME, "Whom the driver asks for.")),
-            ("phone", optional_form(phone, PHONE_MAX, "Phone number with country code.")),
-            ("addressLine1", optional_text(ADDRESS_LINE, "House and street.")),
-            ("addressLine2", optional_text(ADDRESS_LINE, "Floor, unit.")),
-            ("city", optional_text(NAME, "City or town.")),
-            ("state", optional_text(NAME, "State or union territory.")),
-            ("pincode", optional_form(pincode, PINCODE.max, "India's six-digit PIN code.")),
-            ("landmark", optional_text(ADDRESS, "What the driver will see nearby.")),
-            latitude,
-            longitude,
-            ("fullAddress", optional_text(FULL_ADDRESS, "The whole address as one text.")),
-        ],
-    )
+/// The parcel and its contents.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct NewPackage {
+    /// A short description.
+    description: Option<OptionalNote>,
+    /// The contents of the parcel.
+    items: Option<NewItems>,
+    /// The number of pieces; a warning is given when it is not the sum of the items' quantities.
+    total_items: Option<TotalItems>,
+    /// Weight in kilograms.
+    weight_kg: Option<WeightKg>,
+    /// Whether it must be handled with care; false when left out.
+    fragile: Option<bool>,
+    /// For the driver.
+    special_instructions: Option<OptionalNote>,
 }
 
-fn package() -> Json {
-    let items = object! {
-        "type": ["array", "null"],
-        "description": "What is in the parcel.",
-        "maxItems": ITEMS_MAX,
-        "items": reference("NewItem"),
-    };
-    let fragile = object! {
-        "type": ["boolean", "null"], "description": "Whether it must be handled with care; false when left out.",
-    };
-    let total = "How many pieces; a warning is given where it is not the sum of the items' quantities.";
-    with_required(
-        "What is delivered.",
-        &[],
-        [
-            ("description", optional_text(NOTE, "In a few words.")),
-            ("items", items),
-            ("totalItems", optional_integer(0, TOTAL_ITEMS_MAX, total)),
-            ("weightKg", optional_number(0.0, WEIGHT_KG_MAX, "Weight in kilograms.")),
-            ("fragile", fragile),
-            ("specialInstructions", optional_text(NOTE, "For the driver.")),
-        ],
-    )
+/// One line of the order.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(in crate::routes) struct NewItem {
+    /// The product.
+    name: Option<OptionalName>,
+    /// The number of pieces.
+    quantity: Option<Quantity>,
+    /// Price of one piece, in paise.
+    price_paise: Option<Amount>,
 }
 
-fn item() -> Json {
-    with_required(
-        "One line of the order.",
-        &[],
-        [
-            ("name", optional_text(NAME, "What it is.")),
-            ("quantity", optional_integer(1, QUANTITY_MAX, "How many.")),
-            ("pricePaise", optional_paise("Price of one, in paise.")),
-        ],
-    )
+/// The amounts of the order. All amounts are whole paise: 4900 is ₹49.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[schema(discriminator(property_name = "paymentType", mapping(
+    ("prepaid" = "#/components/schemas/NewPrepaidPayment"),
+    ("cod" = "#/components/schemas/NewCodPayment"),
+)))]
+enum NewPayment {
+    Prepaid(NewPrepaidPayment),
+    Cod(NewCodPayment),
 }
 
-fn payment() -> Json {
-    object! {
-        "description": "Who pays what. All amounts are whole paise: 4900 is ₹49.",
-        "oneOf": [reference("NewPrepaidPayment"), reference("NewCodPayment")],
-        "discriminator": object! {
-            "propertyName": "paymentType",
-            "mapping": object! {
-                "prepaid": "#/components/schemas/NewPrepaidPayment",
-                "cod": "#/components/schemas/NewCodPayment",
-            },
-        },
-    }
+/// The customer has paid you.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct NewPrepaidPayment {
+    /// How the customer pays you.
+    payment_type: Prepaid,
+    /// The delivery fee that you decided on; a live order takes it from your wallet.
+    delivery_fee_paise: DeliveryFee,
+    /// Value of the order.
+    order_value_paise: Option<Amount>,
+    /// No cash is collected at the door: 0.
+    cod_amount_paise: Option<NoAmount>,
+    /// The amount that you have already collected.
+    prepaid_amount_paise: Option<Amount>,
+    currency: Option<Currency>,
 }
 
-fn zero(description: &str) -> Json {
-    object! { "type": ["integer", "null"], "description": description, "enum": [Json::from(0), Json::Null] }
+/// The customer pays cash at the door.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct NewCodPayment {
+    /// How the customer pays you.
+    payment_type: Cod,
+    /// The delivery fee that you decided on; a live order takes it from your wallet.
+    delivery_fee_paise: DeliveryFee,
+    /// Value of the order.
+    order_value_paise: Option<Amount>,
+    /// The exact cash that the driver must collect, with the delivery fee if your checkout total includes it; 0 for none.
+    cod_amount_paise: Amount,
+    /// The customer paid nothing in advance: 0.
+    prepaid_amount_paise: Option<NoAmount>,
+    currency: Option<Currency>,
 }
 
-fn prepaid_payment() -> Json {
-    let collected = "What you have collected already.";
-    payment_of(
-        "prepaid",
-        "The customer has paid you.",
-        &["paymentType", "deliveryFeePaise"],
-        zero("Nothing is collected at the door: 0."),
-        optional_paise(collected),
-    )
-}
-
-fn cod_payment() -> Json {
-    let cash = "The exact cash that the driver must collect, with the delivery fee if your checkout total includes it; 0 \
-                for none.";
-    payment_of(
-        "cod",
-        "The customer pays cash at the door.",
-        &["paymentType", "deliveryFeePaise", "codAmountPaise"],
-        integer(0, Paise::REQUEST_MAX.get(), cash),
-        zero("Nothing was paid before: 0."),
-    )
-}
-
-fn payment_of(
-    kind: &str,
-    description: &str,
-    required: &[&str],
-    cod_amount: Json,
-    prepaid_amount: Json,
-) -> Json {
-    let currency = object! {
-        "type": ["string", "null"], "description": "Always `INR`.", "enum": [Json::from("INR"), Json::Null],
-    };
-    let fee = "The delivery fee that you decided on; a live order takes it from your wallet.";
-    with_required(
-        description,
-        required,
-        [
-            ("paymentType", words([kind], "How the customer pays you.")),
-            ("deliveryFeePaise", integer(1, Paise::REQUEST_MAX.get(), fee)),
-            ("orderValuePaise", optional_paise("Value of the order.")),
-            ("codAmountPaise", cod_amount),
-            ("prepaidAmountPaise", prepaid_amount),
-            ("currency", currency),
-        ],
-    )
-}
-
-fn notes() -> Json {
-    with_required(
-        "",
-        &[],
-        [
-            ("customerNote", optional_text(NOTE, "From the customer; the driver sees it.")),
-            ("internalNote", optional_text(NOTE, "For yourself; nobody else sees it.")),
-        ],
-    )
+/// Notes on the order.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct NewNotes {
+    /// From the customer; the driver sees it.
+    customer_note: Option<OptionalNote>,
+    /// For yourself; only you see it.
+    internal_note: Option<OptionalNote>,
 }

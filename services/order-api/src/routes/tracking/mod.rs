@@ -10,11 +10,10 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::TrackingCode;
 use postgres::StoreError;
-use serde::Serialize;
 use web::{ApiError, Exceeded, Standing, no_query};
 
 use self::page::Notice;
-use self::view::TrackingView;
+pub(super) use self::view::TrackingView;
 use super::errors;
 use crate::app::App;
 use crate::domain::{Order, OrderEvent};
@@ -52,7 +51,7 @@ pub(super) fn unknown_code() -> ApiError {
 }
 
 /// What the JSON says of an order, for the API's description.
-pub(super) fn shown(order: Order, events: Vec<OrderEvent>) -> impl Serialize {
+pub(super) fn shown(order: Order, events: Vec<OrderEvent>) -> TrackingView {
     TrackingView::new(order, events)
 }
 
