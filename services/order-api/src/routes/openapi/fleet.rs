@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use web::FieldErrors;
 
 use super::answers::json;
+use super::new_order::Amount;
 use super::operation::Operation;
 use super::parameters::{FleetQuery, OrderPath};
 use super::samples::Samples;
@@ -20,7 +21,6 @@ use crate::routes::fleet::{
     DRIVER_NAME, DRIVER_PHONE, DRIVER_VEHICLE, EVENT_ID, REASON, is_cash, read_report,
 };
 use crate::routes::fleet_page::FleetPage;
-use crate::routes::order_body::schema::Amount;
 use crate::routes::views::ReportedOrderView;
 use crate::routes::{errors, views};
 

@@ -11,6 +11,7 @@ use utoipa::openapi::link::Link;
 use web::ApiError;
 
 use super::answers::json;
+use super::new_order::NewOrder;
 use super::operation::Operation;
 use super::parameters::{CreateHeaders, OrderPath, OrdersQuery, TimelineQuery};
 use super::samples::{CANCEL_REASON, COD, FULL, SMALLEST, Samples};
@@ -22,7 +23,7 @@ use crate::commands::simulate_progress::{SimulateError, Simulated};
 use crate::domain::Claim;
 use crate::queries::Timeline;
 use crate::routes::fleet_page::OrderPage;
-use crate::routes::order_body::{self, schema::NewOrder};
+use crate::routes::order_body;
 use crate::routes::{create_order, errors, integration, quota, simulate, views};
 
 const RATE_LIMIT_WAIT_S: u64 = 1;

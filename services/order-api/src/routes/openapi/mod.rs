@@ -5,12 +5,13 @@ mod answers;
 mod components;
 mod fleet;
 mod integration;
+mod new_order;
 mod operation;
 pub(super) mod ordered;
 mod parameters;
 mod refusals;
 mod samples;
-pub(super) mod schema;
+mod schema;
 mod shared;
 #[cfg(test)]
 mod tests;
@@ -29,9 +30,9 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{Components, Server};
 use web::ApiError;
 
+use self::new_order::{NewItem, OrderReference};
 use self::ordered::Json;
 use self::samples::Samples;
-use super::order_body::schema::{NewItem, OrderReference};
 use crate::commands::create_order::receipt::Receipt;
 use crate::limits::RateLimits;
 use crate::settings::Limits;

@@ -8,9 +8,9 @@ use serde_json::json;
 use utoipa::IntoParams;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
+use super::new_order::OrderReference;
 use super::samples::{self, IDEMPOTENCY_KEY};
 use super::schema::{format, schemas, string};
-use crate::routes::order_body::schema::OrderReference;
 
 schemas! {
     OrderIdParameter = format(string().pattern(Some(id_pattern(OrderId::PREFIX))), "order-id");

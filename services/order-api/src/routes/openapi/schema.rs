@@ -10,7 +10,7 @@ use web::TextRule;
 macro_rules! schemas {
     ($($name:ident = $schema:expr;)*) => {
         $(
-            pub(in crate::routes) struct $name;
+            pub(in crate::routes::openapi) struct $name;
 
             impl utoipa::PartialSchema for $name {
                 fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
@@ -26,7 +26,7 @@ macro_rules! schemas {
         )*
     };
 }
-pub(in crate::routes) use schemas;
+pub(super) use schemas;
 
 /// Character classes for patterns, each as the inside of a class of a regular expression.
 struct Classes {
@@ -65,12 +65,12 @@ fn refused(rule: TextRule) -> String {
     format!("{control}{invisible}")
 }
 
-pub(in crate::routes) fn string() -> ObjectBuilder {
+pub(super) fn string() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
 }
 
 /// A text that must hold more than spaces.
-pub(in crate::routes) fn text(rule: TextRule) -> ObjectBuilder {
+pub(super) fn text(rule: TextRule) -> ObjectBuilder {
     let Classes { space, invisible } = &*CLASSES;
     let refused = refused(rule);
     let pattern = format!("^[{space}]*[^{refused}]*[^{refused}{space}{invisible}][^{refused}]*[{space}]*$");
@@ -78,7 +78,7 @@ pub(in crate::routes) fn text(rule: TextRule) -> ObjectBuilder {
 }
 
 /// A text that may be empty, which means that there is none.
-pub(in crate::routes) fn optional_text(rule: TextRule) -> ObjectBuilder {
+pub(super) fn optional_text(rule: TextRule) -> ObjectBuilder {
     let Classes { space, invisible } = &*CLASSES;
     let refused = refused(rule);
     let pattern = format!("^([{space}]*[^{refused}]*[{space}]*|[{space}{invisible}]*)$");
@@ -86,20 +86,20 @@ pub(in crate::routes) fn optional_text(rule: TextRule) -> ObjectBuilder {
 }
 
 /// Six digits; the parser ignores white space around them, and spaces between them.
-pub(in crate::routes) fn pincode() -> ObjectBuilder {
+pub(super) fn pincode() -> ObjectBuilder {
     let space = &CLASSES.space;
     string().pattern(Some(format!("^[{space}]*[1-9]([ \\u00a0]*[0-9]){{5}}[{space}]*$")))
 }
 
 /// A text of this form, or one that shows nothing.
-pub(in crate::routes) fn optional_form(form: ObjectBuilder, max: usize) -> AnyOfBuilder {
+pub(super) fn optional_form(form: ObjectBuilder, max: usize) -> AnyOfBuilder {
     let Classes { space, invisible } = &*CLASSES;
     let empty = string().pattern(Some(format!("^[{space}{invisible}]*$")));
     let builder = AnyOfBuilder::new().schema_type(SchemaType::AnyValue);
     builder.item(form.max_length(Some(max))).item(empty.max_length(Some(max)))
 }
 
-pub(in crate::routes) fn integer(min: usize, max: i64) -> ObjectBuilder {
+pub(super) fn integer(min: usize, max: i64) -> ObjectBuilder {
     use utoipa::openapi::{KnownFormat, SchemaFormat};
     let format = SchemaFormat::KnownFormat(KnownFormat::Int64);
     let max = usize::try_from(max).unwrap_or(usize::MAX);
@@ -108,11 +108,11 @@ pub(in crate::routes) fn integer(min: usize, max: i64) -> ObjectBuilder {
 }
 
 /// One of a closed set of words.
-pub(in crate::routes) fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> ObjectBuilder {
+pub(super) fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> ObjectBuilder {
     string().enum_values(Some(words))
 }
 
 /// A text of a format that the tests of the API know how to make.
-pub(in crate::routes) fn format(builder: ObjectBuilder, name: &str) -> ObjectBuilder {
+pub(super) fn format(builder: ObjectBuilder, name: &str) -> ObjectBuilder {
     builder.format(Some(utoipa::openapi::SchemaFormat::Custom(name.to_owned())))
 }

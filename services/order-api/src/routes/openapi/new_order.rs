@@ -7,12 +7,10 @@ use utoipa::ToSchema;
 use utoipa::openapi::Ref;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 
-use super::{
+use super::schema::{format, integer, optional_form, optional_text, pincode, schemas, string, text, words};
+use crate::routes::order_body::{
     ADDRESS, ADDRESS_LINE, FULL_ADDRESS, ITEMS_MAX, NAME, NOTE, PINCODE, QUANTITY_MAX, REFERENCE, SOURCE,
     TOTAL_ITEMS_MAX, WEIGHT_KG_MAX,
-};
-use crate::routes::openapi::schema::{
-    format, integer, optional_form, optional_text, pincode, schemas, string, text, words,
 };
 
 const EMAIL_MAX: usize = 254;
@@ -48,7 +46,7 @@ schemas! {
 /// warning in the answer that names the nearest known field.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
-pub(in crate::routes) struct NewOrder {
+pub(super) struct NewOrder {
     /// Your stable, unique id of the order. A second order with the same reference is refused with 409.
     order_reference: OrderReference,
     /// Where the customer placed the order; `business_website` when left out.
@@ -152,7 +150,7 @@ struct NewPackage {
 /// One line of the order.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
-pub(in crate::routes) struct NewItem {
+pub(super) struct NewItem {
     /// The product.
     name: Option<OptionalName>,
     /// The number of pieces.
