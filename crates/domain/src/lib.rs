@@ -15,7 +15,7 @@ mod paise;
 mod payment_type;
 mod phone;
 mod pincode;
-mod schema;
+pub mod schema;
 mod text;
 mod tracking_code;
 

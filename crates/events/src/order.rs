@@ -37,6 +37,7 @@ pub struct OrderSnapshot {
     pub id: OrderId,
     pub order_reference: String,
     pub tracking_code: TrackingCode,
+    #[schema(format = "uri")]
     pub tracking_url: String,
     pub status: DeliveryStatus,
     pub cod_status: CodStatus,

@@ -5,6 +5,7 @@ mod erasure;
 mod support;
 
 use chrono::{DateTime, Utc};
+use domain::schema::open_words;
 use domain::{
     BusinessId, CodStatus, DeliveryStatus, EndpointId, EventId, EventKind, Mode, OrderId, Paise,
     TrackingCode, TransferId, WebhookDeliveryId,
@@ -13,6 +14,7 @@ use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, ObjectBuilder, Type};
 
 use crate::webhooks::DeliveryState;
 use crate::{CallError, Page, PageQuery, Peer};
@@ -20,16 +22,20 @@ use crate::{CallError, Page, PageQuery, Peer};
 pub use erasure::{BusinessErasureView, ErasureView};
 pub use support::{AcceptedRequest, FoundOrder, ModeActivity, OrdersActivity, RetryEvidence, RetryProof};
 
-/// An order, as the integration API and the portal show it. SPECIFICATION §2.1 describes the details.
+/// The current state of an order. The integration API and the portal share this shape.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderView {
     pub id: OrderId,
-    /// The same value as `id` (SPECIFICATION §2.2).
+    /// The same value as `id`.
     pub service_order_id: OrderId,
+    /// The business's id of the order.
     pub order_reference: String,
+    /// Where the customer placed the order.
     pub order_source: String,
     pub tracking_code: TrackingCode,
+    /// A page that shows the customer where the parcel is.
+    #[schema(format = "uri")]
     pub tracking_url: String,
     pub status: DeliveryStatus,
     pub cod_status: CodStatus,
@@ -40,43 +46,49 @@ pub struct OrderView {
     pub delivery: Value,
     #[schema(value_type = Option<details::PickupPlace>)]
     pub pickup: Value,
-    #[schema(value_type = Option<details::Package>)]
+    #[schema(value_type = details::Package)]
     pub package: Value,
     #[schema(value_type = details::Payment)]
     pub payment: Value,
-    #[schema(value_type = Option<details::Notes>)]
+    #[schema(value_type = details::Notes)]
     pub notes: Value,
-    /// The fee that the live order took from the wallet; 0 for a test order.
+    /// The fee that a live order took from the wallet; 0 for a test order.
     pub fee_charged_paise: Paise,
-    /// The refund: the whole fee of a live order that was cancelled or failed before its pickup.
+    /// The amount that goes back to the wallet: the whole fee of a live order that was cancelled, or failed, before its
+    /// pickup; otherwise 0.
     #[serde(default)]
+    #[schema(required)]
     pub refunded_paise: Paise,
     /// The driver, once one is assigned.
     #[schema(value_type = Option<details::DriverView>)]
     pub driver: Value,
     /// Why the delivery failed, was cancelled or returned.
     pub reason: Option<String>,
-    /// The cash that the fleet reported at each step; absent before the step.
+    /// The cash that the driver reported; null before its collection.
     #[serde(default)]
     pub cod_collected_paise: Option<Paise>,
+    /// The cash that was handed over; null before.
     #[serde(default)]
     pub cod_handed_over_paise: Option<Paise>,
+    /// The cash that was settled with the business; null before.
     #[serde(default)]
     pub cod_settled_paise: Option<Paise>,
-    /// The latest of these amounts that differs from the expected cash.
+    /// The latest of these three amounts that differs from the cash to be collected.
     pub cod_discrepancy_paise: Option<Paise>,
-    /// The difference between that amount and the expected cash; negative when too little was reported.
+    /// That amount minus the cash to be collected: negative when cash is missing.
     #[serde(default)]
     pub cod_difference_paise: Option<Paise>,
+    /// When the order was created.
     pub created_at: DateTime<Utc>,
+    /// When the order last changed.
     pub updated_at: DateTime<Utc>,
-    /// When the order's personal data was erased. Texts, contacts, addresses and the driver are null since then; PIN
-    /// codes, amounts and measures remain.
+    /// When the order's personal data was erased; null before. Erased fields are null: names, phones, addresses, notes, the
+    /// driver, the reason and the contents of the parcel. The PIN code of an address is kept.
     #[serde(default)]
     pub personal_data_erased_at: Option<DateTime<Utc>>,
 }
 
-/// One entry of an order's timeline, by its `type`. The list is sorted by `recordedAt` and `id`, which every entry has.
+/// One entry of an order's timeline, by its `type`. Each has an `id` and a `recordedAt`, which order the list.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum TimelineEntry {
@@ -101,87 +113,118 @@ impl TimelineEntry {
 #[serde(rename_all = "camelCase")]
 pub struct TimelinePage {
     pub data: Vec<TimelineEntry>,
+    /// Whether more entries follow.
     pub has_more: bool,
-    /// The services that did not answer, so that their entries are missing: `wallet`, `webhook-dispatcher`. Read the
-    /// page again later.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(schema_with = sources)]
     pub incomplete: Vec<String>,
 }
 
-/// Money that the order took from the wallet, or that was refunded.
+/// Money that the order took from the wallet, or that the wallet got back.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MoneyView {
     pub id: TransferId,
-    /// `delivery_fee` or `refund`.
+    #[schema(schema_with = money_kind)]
     pub kind: String,
     /// Negative when money leaves the wallet.
     pub amount_paise: Paise,
+    /// The balance of the wallet after this transfer.
     pub balance_after_paise: Paise,
+    /// When the wallet posted it.
     pub recorded_at: DateTime<Utc>,
 }
 
-/// The outcome of a webhook. The entry keeps its position in the timeline when the outcome changes.
+/// A webhook and its outcome. The entry is listed at the time at which the webhook was created; its outcome changes in place.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookOutcomeView {
+    /// Its id in the delivery log.
     pub id: WebhookDeliveryId,
+    /// The event that the webhook carries.
     pub event_id: EventId,
     pub event: EventKind,
+    /// The endpoint that receives it.
     pub endpoint_id: EndpointId,
-    /// As in the delivery log. Absent in responses of the previous release.
+    // The former release of order-api leaves it out.
+    /// The status in the delivery log.
     #[serde(default)]
+    #[schema(value_type = DeliveryState, required)]
     pub status: Option<DeliveryState>,
-    /// The same as `status`, under its former name.
+    /// The former name of `status`.
     pub state: DeliveryState,
+    /// The number of attempts so far.
     pub attempts: i32,
     pub last_attempt_at: Option<DateTime<Utc>>,
-    /// Absent without a response.
+    /// The HTTP status that the endpoint answered with; null when it did not answer.
     pub last_response_status: Option<i32>,
+    /// Why the last attempt failed.
     pub last_error: Option<String>,
     pub next_attempt_at: Option<DateTime<Utc>>,
+    /// When the delivery ended.
     pub completed_at: Option<DateTime<Utc>>,
+    /// When the webhook was created.
     pub recorded_at: DateTime<Utc>,
 }
 
-/// A change of an order.
+/// A change of the order's status.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderEventView {
+    /// Id of the event; its webhooks carry the same id.
     pub id: EventId,
     pub event: EventKind,
+    /// Rises with each event of the order.
     pub sequence: i64,
     pub status: DeliveryStatus,
     pub cod_status: CodStatus,
-    /// When it happened, as reported by the fleet.
+    /// When it happened, by the fleet's clock, which can be wrong.
     pub occurred_at: DateTime<Utc>,
-    /// When order-api recorded it.
+    /// When Waybill recorded it.
     pub recorded_at: DateTime<Utc>,
     #[schema(value_type = Object)]
     pub data: Value,
 }
 
-/// A test order after a simulated event, or with a running simulation.
+/// A test order after a simulated event, or after a simulation was started.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct SimulatedOrderView {
     #[serde(flatten)]
     pub order: OrderView,
     /// The events that can be simulated next.
     pub legal: Vec<EventKind>,
-    /// The running simulation, which moves the order on automatically.
+    /// The running simulation, if there is one.
     pub simulation: Option<SimulationView>,
 }
 
+/// A simulation that moves the order automatically.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SimulationView {
-    /// The end of the simulation: `delivered`, `failed`, `cancelled` or `no_driver`.
+    #[schema(schema_with = scenario)]
     pub scenario: String,
     pub next_event: Option<EventKind>,
+    /// When the next event happens.
     pub next_at: DateTime<Utc>,
 }
 
-/// The filters of the list of orders. `limit` and `starting_after` work as in every list.
+fn scenario() -> ObjectBuilder {
+    let names = ["delivered", "failed", "cancelled", "no_driver"];
+    let schema = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names));
+    schema.description(Some("The outcome of the simulation."))
+}
+
+fn money_kind() -> AnyOfBuilder {
+    open_words(["delivery_fee", "refund"], "Why the money moved.")
+}
+
+fn sources() -> ArrayBuilder {
+    let description = "The services that did not answer, so their entries are missing: read the page again later. Left out when empty.";
+    let source = open_words(["wallet", "webhook-dispatcher"], "A service.");
+    ArrayBuilder::new().items(source).description(Some(description))
+}
+
+/// Which orders are wanted. `limit` and `starting_after` as in every list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrdersQuery {

@@ -2,14 +2,18 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::meant_field;
 
-/// One warning about an accepted request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// Something that was accepted, but may be wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Warning {
+    /// Dotted path of the field.
     pub field: String,
+    /// For programs, such as `unknown_field`.
     pub code: &'static str,
+    /// For people.
     pub message: String,
 }
 

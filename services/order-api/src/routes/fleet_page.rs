@@ -10,16 +10,20 @@ use domain::OrderId;
 use internal_api::Page;
 use internal_api::orders::OrderView;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::views::{self, FleetOrderView, fleet_view};
 use crate::domain::{ChangePosition, Order, TrackingUrls};
 
-#[derive(Serialize)]
+/// A page of orders by their last change, oldest first.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = FleetOrderList)]
 pub(super) struct FleetPage {
     data: Vec<FleetOrderView>,
+    /// Whether more orders follow now.
     has_more: bool,
-    /// For `startingAfter`: continues after this page, now or later. Absent only while a list without a start is empty.
+    /// The `startingAfter` of the next page, now or later. Left out while a list without a beginning is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
@@ -32,14 +36,16 @@ impl FleetPage {
     }
 }
 
-/// A page of a business's orders.
-#[derive(Serialize)]
+/// A page of orders: newest first, or with `updatedAfter` by their last change, oldest first.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = OrderList)]
 pub(super) struct OrderPage {
     data: Vec<OrderView>,
+    /// Whether more orders follow; continue with `startingAfter` set to `next`, or to the last id if there is no `next`.
     has_more: bool,
-    /// For `startingAfter`. Only while there is more: unlike in the fleet's list, a late commit may still add a change
-    /// before the end of this list, so a caller must not wait at the end.
+    // Unlike the fleet's list, this one does not wait until no earlier change can come, so its end is no place to wait at.
+    /// The `startingAfter` of the next page. Only with `updatedAfter`, while more orders follow.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }

@@ -1,6 +1,5 @@
 //! Reads and validates the body of an order (SPECIFICATION §2.1), and collects all field errors in one pass.
 
-pub(super) mod schema;
 #[cfg(test)]
 mod tests;
 
@@ -15,18 +14,18 @@ use crate::domain::{
 };
 
 pub(super) const REFERENCE: TextRule = TextRule::code(128);
-const SOURCE: TextRule = TextRule::code(64);
-const NAME: TextRule = TextRule::line(200);
-const ADDRESS: TextRule = TextRule::line(300);
-/// Line breaks become spaces: forms and exports use them between house and street.
-const ADDRESS_LINE: TextRule = TextRule::lines(300);
-const FULL_ADDRESS: TextRule = TextRule::lines(1_000);
-const PINCODE: TextRule = web::PINCODE_TEXT;
-const NOTE: TextRule = TextRule::lines(1_000);
-const ITEMS_MAX: usize = 500;
-const QUANTITY_MAX: i64 = 1_000_000;
-const TOTAL_ITEMS_MAX: i64 = QUANTITY_MAX * ITEMS_MAX as i64;
-const WEIGHT_KG_MAX: f64 = 10_000.0;
+pub(super) const SOURCE: TextRule = TextRule::code(64);
+pub(super) const NAME: TextRule = TextRule::line(200);
+pub(super) const ADDRESS: TextRule = TextRule::line(300);
+/// Line breaks become spaces: forms and exports put them between house and street.
+pub(super) const ADDRESS_LINE: TextRule = TextRule::lines(300);
+pub(super) const FULL_ADDRESS: TextRule = TextRule::lines(1_000);
+pub(super) const PINCODE: TextRule = web::PINCODE_TEXT;
+pub(super) const NOTE: TextRule = TextRule::lines(1_000);
+pub(super) const ITEMS_MAX: usize = 500;
+pub(super) const QUANTITY_MAX: i64 = 1_000_000;
+pub(super) const TOTAL_ITEMS_MAX: i64 = QUANTITY_MAX * ITEMS_MAX as i64;
+pub(super) const WEIGHT_KG_MAX: f64 = 10_000.0;
 
 /// The draft, or all field errors with the warnings.
 pub(super) fn read(body: &Value) -> Result<OrderDraft, InvalidOrder> {

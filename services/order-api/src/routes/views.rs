@@ -7,12 +7,13 @@ use domain::{CodStatus, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
 use internal_api::Page;
 use internal_api::orders::{
     AcceptedRequest, ErasureView, MoneyView, OrderEventView, OrderView, SimulatedOrderView, SimulationView,
-    TimelineEntry, TimelinePage, WebhookOutcomeView,
+    TimelineEntry, TimelinePage, WebhookOutcomeView, details,
 };
 use internal_api::wallet::EntryView;
 use internal_api::webhooks::OrderDeliveryView;
 use serde::Serialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
 use crate::commands::simulate_progress::Simulated;
 use crate::domain::{AcceptedOrder, BusinessErasure, Order, OrderEvent, TrackingUrls, Warning};
@@ -153,35 +154,53 @@ fn event_view(event: OrderEvent) -> OrderEventView {
     }
 }
 
-/// For the fleet: the fields that a driver needs, without internal notes and amounts of the business.
-#[derive(Serialize)]
+/// An order as the fleet sees it: without the business's own notes and money.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = FleetOrder)]
 pub(super) struct FleetOrderView {
     id: OrderId,
+    /// The business's id of the order.
     order_reference: String,
     tracking_code: TrackingCode,
     status: DeliveryStatus,
     cod_status: CodStatus,
+    /// The cash to collect; 0 for none.
     cod_amount_paise: Paise,
+    /// A reported amount that differs from the cash to collect.
     cod_discrepancy_paise: Option<Paise>,
+    /// That amount minus the cash to collect.
     cod_difference_paise: Option<Paise>,
+    #[schema(value_type = details::Customer)]
     customer: Value,
+    #[schema(value_type = details::DeliveryAddress)]
     delivery: Value,
+    #[schema(value_type = Option<details::PickupPlace>)]
     pickup: Value,
+    #[schema(value_type = details::Package)]
     package: Value,
+    /// From the customer to the driver.
+    #[schema(value_type = Option<String>)]
     customer_note: Value,
+    #[schema(value_type = Option<details::DriverView>)]
     driver: Option<Value>,
+    /// Why the delivery failed, was cancelled or returned.
     reason: Option<String>,
+    /// When the order was created.
     created_at: DateTime<Utc>,
+    /// When the order last changed.
     updated_at: DateTime<Utc>,
+    /// When the order's personal data was erased; null before.
     personal_data_erased_at: Option<DateTime<Utc>>,
 }
 
 /// The order after a report, and the warnings about that report.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = ReportedOrder)]
 pub(super) struct ReportedOrderView {
     #[serde(flatten)]
     order: FleetOrderView,
+    /// Parts of the report that were recorded, but may be wrong.
     warnings: Vec<Warning>,
 }
 

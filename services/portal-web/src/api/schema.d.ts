@@ -1226,29 +1226,29 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         AcceptedBody: {
-            customer: components["schemas"]["Customer"];
-            delivery: components["schemas"]["DeliveryAddress"];
-            notes?: components["schemas"]["Notes"] | null;
             orderReference: string;
             orderSource: string;
+            customer: components["schemas"]["Customer"];
+            delivery: components["schemas"]["DeliveryAddress"];
+            pickup?: components["schemas"]["PickupProfile"] | null;
             package?: components["schemas"]["Package"] | null;
             payment: components["schemas"]["Payment"];
-            pickup?: components["schemas"]["PickupProfile"] | null;
+            notes?: components["schemas"]["Notes"] | null;
         };
         ActorView: {
-            /** @description As it was then. */
-            email?: string | null;
             /** @description `user`, `operator` or `system`. */
             type: string;
             userId?: string | null;
+            /** @description As it was then. */
+            email?: string | null;
         };
         AdviceView: {
-            /** Format: date-time */
-            at?: string | null;
             /** @description `duplicate_retry_tested`, `failure_retry_tested` or `webhook_verified`. */
             code: string;
-            done: boolean;
             label: string;
+            done: boolean;
+            /** Format: date-time */
+            at?: string | null;
             /** @description The requests that prove it; of `webhook_verified` the events that were sent. */
             requestIds: string[];
         };
@@ -1259,44 +1259,44 @@ export interface components {
         ApiKeyId: string;
         /** @description An API key in a list, without its secret (SPECIFICATION §2.4). */
         ApiKeyView: {
+            id: components["schemas"]["ApiKeyId"];
+            mode: components["schemas"]["Mode"];
+            name: string;
+            prefix: string;
+            lastFour: string;
             /** Format: date-time */
             createdAt: string;
+            /** Format: date-time */
+            lastUsedAt?: string | null;
+            /** Format: date-time */
+            revokedAt?: string | null;
             /**
              * Format: date-time
              * @description The end of a rotated key's grace period.
              */
             expiresAt?: string | null;
-            id: components["schemas"]["ApiKeyId"];
-            lastFour: string;
-            /** Format: date-time */
-            lastUsedAt?: string | null;
-            mode: components["schemas"]["Mode"];
-            name: string;
-            prefix: string;
-            /** Format: date-time */
-            revokedAt?: string | null;
         };
         /** @description One HTTP request of a delivery. */
         AttemptView: {
-            /** Format: int64 */
-            durationMs: number;
-            /** @description The reason of the failure. */
-            error?: string | null;
-            /** @description Always `POST`. */
-            method: string;
             /** Format: int32 */
             number: number;
-            requestHeaders: Record<string, never>;
-            /** @description The first 16 KiB. */
-            responseBody?: string | null;
-            responseHeaders: Record<string, never>;
-            /** Format: int32 */
-            responseStatus?: number | null;
+            /** @description Always `POST`. */
+            method: string;
+            /** @description Where it went, which may be elsewhere than where the endpoint is now. Unknown of the oldest attempts. */
+            url?: string | null;
             /** Format: date-time */
             startedAt: string;
+            /** Format: int64 */
+            durationMs: number;
+            /** Format: int32 */
+            responseStatus?: number | null;
             succeeded: boolean;
-            /** @description The URL of the request. The endpoint's URL may have changed since. Absent for the oldest attempts. */
-            url?: string | null;
+            /** @description Why it failed, in words a developer understands. */
+            error?: string | null;
+            requestHeaders: Record<string, never>;
+            responseHeaders: Record<string, never>;
+            /** @description The first 16 KiB. */
+            responseBody?: string | null;
         };
         /**
          * @description A line of a business's audit log.
@@ -1304,9 +1304,9 @@ export interface components {
          */
         AuditEntryId: string;
         BrandView: {
+            name: string;
             /** @description `#rrggbb` */
             accentColor: string;
-            name: string;
         };
         /** @description A business with outstanding cash, for the operator. */
         BusinessCash: components["schemas"]["CashTotals"] & {
@@ -1337,88 +1337,92 @@ export interface components {
         };
         /** @description A business as the operator sees it. */
         BusinessView: {
-            /** Format: date-time */
-            createdAt: string;
             id: components["schemas"]["BusinessId"];
-            /** @description `active` or `inactive`. */
-            liveAccess: string;
-            /** @description The open go-live items. */
-            missing: components["schemas"]["GoLiveItem"][];
             name: string;
             ownerEmail?: string | null;
-            plan?: string | null;
-            requestedPlan?: string | null;
             /** @description `active`, `inactive` or `suspended`. */
             status: string;
             /** @description `required`, `requested`, `active` or `expired`. */
             subscription: string;
+            plan?: string | null;
+            requestedPlan?: string | null;
+            /** @description `active` or `inactive`. */
+            liveAccess: string;
             unlocked: boolean;
+            /** @description The open go-live items. */
+            missing: components["schemas"]["GoLiveItem"][];
+            /** Format: date-time */
+            createdAt: string;
         };
         CancelOrder: {
             reason?: string | null;
         };
         /** @description The outstanding cash of one age group. */
         CashAge: {
-            amountPaise: components["schemas"]["Paise"];
             /** @description `0-1`, `1-3`, `3-7` or `7+` days. */
             days: string;
             /** Format: int64 */
             orders: number;
+            amountPaise: components["schemas"]["Paise"];
         };
         /** @description `GET /internal/wallets/{business}/cash`: the totals, and a page of orders, newest first. */
         CashOverview: {
+            totals: components["schemas"]["CashTotals"];
             data: components["schemas"]["CashView"][];
             hasMore: boolean;
-            totals: components["schemas"]["CashTotals"];
         };
         /** @description The cash that a business is still owed, and its position. */
         CashTotals: {
-            /** @description The outstanding cash by age. */
-            ages: components["schemas"]["CashAge"][];
+            /** @description What was collected, or is to be, less what was settled: the three below together. */
+            outstandingPaise: components["schemas"]["Paise"];
+            /** @description Delivered, and not yet reported as collected. */
+            pendingPaise: components["schemas"]["Paise"];
+            /** @description Collected and not handed over. */
+            withDriversPaise: components["schemas"]["Paise"];
+            /** @description Handed over and not settled, also of orders that were settled short. Negative where more was settled. */
+            withOperatorPaise: components["schemas"]["Paise"];
+            /** @description Settled in the last 30 days. */
+            settledRecentlyPaise: components["schemas"]["Paise"];
             /**
              * Format: int64
              * @description Orders with a discrepancy, including settled orders.
              */
             discrepancies: number;
-            /** @description The sum of the next three: collected or due, minus settled. */
-            outstandingPaise: components["schemas"]["Paise"];
-            /** @description Delivered and not yet reported as collected. */
-            pendingPaise: components["schemas"]["Paise"];
-            /** @description Settled in the last 30 days. */
-            settledRecentlyPaise: components["schemas"]["Paise"];
-            /** @description Collected and not yet handed over. */
-            withDriversPaise: components["schemas"]["Paise"];
-            /** @description Handed over and not yet settled, including the rest of partial settlements. Negative when more was settled. */
-            withOperatorPaise: components["schemas"]["Paise"];
+            /** @description The outstanding cash by how long the business has been waiting for it. */
+            ages: components["schemas"]["CashAge"][];
         };
         /** @description The cash of one delivered order. Each time is when order-api recorded the report. */
         CashView: {
+            orderId: components["schemas"]["OrderId"];
             businessId: components["schemas"]["BusinessId"];
-            /** Format: date-time */
-            collectedAt?: string | null;
-            collectedPaise?: components["schemas"]["Paise"] | null;
+            orderReference: string;
+            /** @description `pending` (delivered, not yet reported as collected), `collected`, `handed_over` or `settled`. */
+            status: string;
+            expectedPaise?: components["schemas"]["Paise"] | null;
             /** Format: date-time */
             deliveredAt?: string | null;
-            /** @description Whether any step's amount differs from the expected amount or from the previous step. */
-            discrepant: boolean;
+            collectedPaise?: components["schemas"]["Paise"] | null;
+            /** Format: date-time */
+            collectedAt?: string | null;
+            handedOverPaise?: components["schemas"]["Paise"] | null;
+            /** Format: date-time */
+            handedOverAt?: string | null;
+            settledPaise?: components["schemas"]["Paise"] | null;
+            /** Format: date-time */
+            settledAt?: string | null;
             /**
              * Format: date-time
              * @description When the business started to wait for the cash.
              */
             dueSince: string;
-            expectedPaise?: components["schemas"]["Paise"] | null;
-            /** Format: date-time */
-            handedOverAt?: string | null;
-            handedOverPaise?: components["schemas"]["Paise"] | null;
-            orderId: components["schemas"]["OrderId"];
-            orderReference: string;
-            /** Format: date-time */
-            settledAt?: string | null;
-            settledPaise?: components["schemas"]["Paise"] | null;
-            /** @description `pending` (delivered, not yet reported as collected), `collected`, `handed_over` or `settled`. */
-            status: string;
+            /** @description Whether any step's amount is unlike what was expected, or unlike the step before. */
+            discrepant: boolean;
         };
         ChangeBusiness: {
+            /** @description `active`, `inactive` or `suspended`. */
+            status?: string | null;
+            /** @description `active` or `inactive`. */
+            subscription?: string | null;
             /** @description `active` or `inactive`. */
             liveAccess?: string | null;
             /**
@@ -1426,10 +1430,6 @@ export interface components {
              *     for another one meanwhile, nothing changes and the answer is 409 `plan_changed`.
              */
             plan?: string | null;
-            /** @description `active`, `inactive` or `suspended`. */
-            status?: string | null;
-            /** @description `active` or `inactive`. */
-            subscription?: string | null;
         };
         ChangePassword: {
             /** Format: password */
@@ -1445,34 +1445,34 @@ export interface components {
         };
         /** @description The data for the payment provider's page, which the portal opens in the browser. It contains no secret. */
         CheckoutView: {
-            amountPaise: components["schemas"]["Paise"];
-            currency: string;
             /** @description The operator's public key at the provider. */
             keyId: string;
             /** @description The provider's id of the payment. */
             orderId: string;
+            amountPaise: components["schemas"]["Paise"];
+            currency: string;
         };
         /**
-         * @description The position of a delivery's cash.
+         * @description Where the cash is.
          * @enum {string}
          */
         CodStatus: "not_applicable" | "pending" | "collected" | "handed_over" | "settled";
         ConfigView: {
-            /** @description Without a slash at its end. */
-            apiBaseUrl: string;
             brand: components["schemas"]["BrandView"];
-            currency: string;
             /** @description The `Service` of `Service-Timestamp` and `Service-Signature`. */
             headerPrefix: string;
             /** @description The `waybill` of `sk_test_waybill_…`. */
             keySegment: string;
+            /** @description Without a slash at its end. */
+            apiBaseUrl: string;
+            currency: string;
             /** @description How amounts and dates are written. */
             locale: components["schemas"]["Locale"];
+            /** @description The zone that times are shown in, by its IANA name. */
+            timeZone: string;
             mail: components["schemas"]["MailView"];
             /** @description The roles that a user of a business can have, the one that may most first. */
             roles: components["schemas"]["Role"][];
-            /** @description The zone that times are shown in, by its IANA name. */
-            timeZone: string;
         };
         /** @enum {string} */
         ConnectionTest: "not_tested" | "passed" | "failed";
@@ -1481,13 +1481,13 @@ export interface components {
             name: string;
         };
         CreateEndpoint: {
+            url: string;
             /** @description The ten of the default subscription when left out. */
             events?: components["schemas"]["EventKind"][] | null;
-            /** Format: int32 */
-            maxPerSecond?: number | null;
             /** @description Both when left out. */
             modes?: components["schemas"]["Mode"][] | null;
-            url: string;
+            /** Format: int32 */
+            maxPerSecond?: number | null;
         };
         /** @description The only response that contains the key itself. */
         CreatedApiKey: components["schemas"]["ApiKeyView"] & {
@@ -1499,51 +1499,70 @@ export interface components {
         };
         /** @description A credit by the operator. A repeated request with the same reference and amount returns the same credit. */
         CreditView: {
-            amountPaise: components["schemas"]["Paise"];
-            balancePaise: components["schemas"]["Paise"];
-            reference: string;
             transferId: components["schemas"]["TransferId"];
+            amountPaise: components["schemas"]["Paise"];
+            reference: string;
+            balancePaise: components["schemas"]["Paise"];
         };
         CreditWallet: {
             amountPaise: components["schemas"]["Paise"];
             reference: string;
         };
-        /** @description The recipient. */
+        /**
+         * @description Always `INR`.
+         * @enum {string}
+         */
+        Currency: "INR";
+        /** @description The person who receives the parcel. */
         Customer: {
-            email?: string | null;
-            /** @description Null once the personal data is erased, like every personal field. */
+            /** @description The customer's name; null once erased. */
             name?: string | null;
+            /** @description With country code, digits only: `+919800000001`; null once erased. */
             phone?: string | null;
+            /** @description E-mail address. */
+            email?: string | null;
         };
         /** @description A page of the log, newest first. */
         DeliveriesPage: {
-            continueAfter?: components["schemas"]["WebhookDeliveryId"] | null;
             data: components["schemas"]["DeliveryView"][];
             /**
              * @description Whether more entries may follow. A page searches only a bounded part of the log, so a filtered page can be
              *     short.
              */
             hasMore: boolean;
+            continueAfter?: components["schemas"]["WebhookDeliveryId"] | null;
         };
-        /** @description The delivery address. */
+        /** @description The address that the parcel goes to. */
         DeliveryAddress: {
+            /** @description House and street. */
             addressLine1?: string | null;
+            /** @description Floor, flat, company. */
             addressLine2?: string | null;
+            /** @description City or town. */
             city?: string | null;
-            fullAddress?: string | null;
-            landmark?: string | null;
-            /** Format: double */
-            latitude?: number | null;
-            /** Format: double */
-            longitude?: number | null;
-            /** @description Six digits. Remains when the personal data is erased, because it names only an area. */
-            pincode?: string | null;
+            /** @description State or union territory. */
             state?: string | null;
+            /** @description Six digits. Kept when everything else is erased. */
+            pincode?: string | null;
+            /** @description A landmark near the address. */
+            landmark?: string | null;
+            /**
+             * Format: double
+             * @description In degrees, WGS 84.
+             */
+            latitude?: number | null;
+            /**
+             * Format: double
+             * @description In degrees, WGS 84.
+             */
+            longitude?: number | null;
+            /** @description The whole address as one text. */
+            fullAddress?: string | null;
         };
         /** @description A delivery with all attempts and the request body. */
         DeliveryDetails: components["schemas"]["DeliveryView"] & {
-            attemptLog: components["schemas"]["AttemptView"][];
             requestBody: string;
+            attemptLog: components["schemas"]["AttemptView"][];
         };
         /**
          * @description The status of a delivery.
@@ -1551,34 +1570,34 @@ export interface components {
          */
         DeliveryState: "pending" | "succeeded" | "failed" | "discarded" | "parked";
         /**
-         * @description The status of a delivery.
+         * @description Where the parcel is.
          * @enum {string}
          */
         DeliveryStatus: "created" | "driver_assigned" | "picked_up" | "out_for_delivery" | "delivered" | "failed" | "cancelled" | "returned";
         /** @description One event for one endpoint. */
         DeliveryView: {
+            id: components["schemas"]["WebhookDeliveryId"];
+            endpointId: components["schemas"]["EndpointId"];
+            eventId: components["schemas"]["EventId"];
+            event: components["schemas"]["EventKind"];
+            mode: components["schemas"]["Mode"];
+            orderReference?: string | null;
+            status: components["schemas"]["DeliveryState"];
             /** Format: int32 */
             attempts: number;
             /** Format: date-time */
-            completedAt?: string | null;
+            nextAttemptAt?: string | null;
             /** Format: date-time */
             createdAt: string;
-            endpointId: components["schemas"]["EndpointId"];
-            event: components["schemas"]["EventKind"];
-            eventId: components["schemas"]["EventId"];
-            id: components["schemas"]["WebhookDeliveryId"];
-            /** @description The latest failure. */
-            lastError?: string | null;
+            /** Format: date-time */
+            completedAt?: string | null;
             /**
              * Format: int32
              * @description Of the latest attempt; null without a response.
              */
             lastResponseStatus?: number | null;
-            mode: components["schemas"]["Mode"];
-            /** Format: date-time */
-            nextAttemptAt?: string | null;
-            orderReference?: string | null;
-            status: components["schemas"]["DeliveryState"];
+            /** @description The latest failure, in words. */
+            lastError?: string | null;
             /**
              * Format: date-time
              * @description Since then this delivery no longer delays later events of its order, because the endpoint accepts other
@@ -1586,11 +1605,14 @@ export interface components {
              */
             steppedAsideAt?: string | null;
         };
-        /** @description The driver, as reported by the fleet. */
+        /** @description The driver, as the fleet introduces them. A simulation makes one up for its event; a test order itself has none. */
         DriverView: {
-            name?: string | null;
-            phone?: string | null;
-            vehicle?: string | null;
+            /** @description Name of the driver. */
+            name: string;
+            /** @description Phone number of the driver; left out when unknown. */
+            phone?: string;
+            /** @description The vehicle; left out when unknown. */
+            vehicle?: string;
         };
         /**
          * @description A webhook endpoint.
@@ -1601,55 +1623,55 @@ export interface components {
         EndpointStatus: "active" | "failing" | "paused" | "disabled";
         /** @description A webhook endpoint. */
         EndpointView: {
-            connectionTest: components["schemas"]["ConnectionTest"];
-            /** Format: date-time */
-            createdAt: string;
-            events: components["schemas"]["EventKind"][];
-            /** @description Whether the latest passed test was followed by a refusal of a wrong signature; null when unknown. */
-            forgedRefused?: boolean | null;
             id: components["schemas"]["EndpointId"];
+            url: string;
+            events: components["schemas"]["EventKind"][];
+            modes: components["schemas"]["Mode"][];
+            status: components["schemas"]["EndpointStatus"];
             lastDelivery: components["schemas"]["LastDelivery"];
+            connectionTest: components["schemas"]["ConnectionTest"];
+            /** @description Whether the latest test that was passed was followed by a refusal of a wrong signature; null when that is not known. */
+            forgedRefused?: boolean | null;
+            nextSecret?: components["schemas"]["NextSecret"] | null;
             /**
              * Format: int32
              * @description The owner's limit of deliveries per second; null means the operator's limit.
              */
             maxPerSecond?: number | null;
-            modes: components["schemas"]["Mode"][];
-            nextSecret?: components["schemas"]["NextSecret"] | null;
             /**
              * Format: int64
              * @description Deliveries held while the endpoint is disabled; 100000 means 100,000 or more.
              */
             parkedDeliveries: number;
-            status: components["schemas"]["EndpointStatus"];
             trouble?: components["schemas"]["Trouble"] | null;
-            url: string;
+            /** Format: date-time */
+            createdAt: string;
         };
         /** @description One line of the statement. */
         EntryView: {
-            /** @description Negative when money leaves the wallet. */
-            amountPaise: components["schemas"]["Paise"];
-            balanceAfterPaise: components["schemas"]["Paise"];
-            /** Format: date-time */
-            createdAt: string;
-            /** @description The position in the wallet, from 1 without a gap. Also the cursor of the list. */
+            /** @description The position in the wallet, from 1 without a gap; also the cursor of the list. */
             id: string;
+            transferId: components["schemas"]["TransferId"];
             /** @description `delivery_fee`, `refund`, `top_up` or `operator_credit`. */
             kind: string;
+            /** @description Negative for money that leaves the wallet. */
+            amountPaise: components["schemas"]["Paise"];
+            balanceAfterPaise: components["schemas"]["Paise"];
             orderId?: components["schemas"]["OrderId"] | null;
             /** @description The business's reference of that order. portal-api adds it, because wallet does not know it. */
             orderReference?: string | null;
             /** @description The operator's reference of a credit, or the id of a top-up. */
             reference?: string | null;
-            transferId: components["schemas"]["TransferId"];
+            /** Format: date-time */
+            createdAt: string;
         };
         /** @description The progress of the erasure of a business's completed orders. */
         ErasureView: {
             /**
              * Format: date-time
-             * @description Null while the erasure is running.
+             * @description Orders that were placed later are not meant.
              */
-            completedAt?: string | null;
+            requestedAt: string;
             /**
              * Format: int64
              * @description The number of orders erased so far.
@@ -1662,21 +1684,21 @@ export interface components {
             notCompleted: number;
             /**
              * Format: date-time
-             * @description The erasure covers orders that were placed before this time.
+             * @description Null while it is under way.
              */
-            requestedAt: string;
+            completedAt?: string | null;
         };
         /** @description Any answer other than success. */
         Error: {
-            /** @description For programs. */
-            code: string;
-            /** @description Every fault of the request at once. */
-            errors?: components["schemas"]["Fault"][] | null;
             /** @description A sentence for people. */
             message: string;
+            /** @description For programs. */
+            code: string;
+            requestId: string;
+            /** @description Every fault of the request at once. */
+            errors?: components["schemas"]["Fault"][] | null;
             /** @description The go-live items that are still open. */
             missing?: string[] | null;
-            requestId: string;
             requiredRole?: components["schemas"]["Role"] | null;
         };
         /**
@@ -1690,9 +1712,9 @@ export interface components {
          */
         EventKind: "order.created" | "driver.assigned" | "driver.unassigned" | "order.picked_up" | "order.out_for_delivery" | "order.delivered" | "order.failed" | "order.cancelled" | "order.returned" | "cod.collected" | "cod.handed_over" | "cod.settled" | "wallet.low_balance" | "webhook.test";
         Fault: {
-            code: string;
             /** @description The field's path in the body, or the parameter's name. */
             field: string;
+            code: string;
             message: string;
         };
         FoundOrderView: {
@@ -1706,44 +1728,44 @@ export interface components {
         FoundView: {
             businessName: string;
             email: string;
+            role: components["schemas"]["Role"];
             /** Format: date-time */
             expiresAt: string;
-            role: components["schemas"]["Role"];
         };
         /**
-         * @description A condition for live orders.
+         * @description An item of the go-live list.
          * @enum {string}
          */
         GoLiveItem: "successful_test_order" | "business_active" | "subscription_active" | "live_access_active" | "wallet_funded" | "pickup_profile_complete";
         GoLiveView: {
-            items: components["schemas"]["ItemView"][];
             unlocked: boolean;
+            items: components["schemas"]["ItemView"][];
         };
         /** @description How a business fares. What a service in `incomplete` would say is null, or `Unknown`. */
         HealthView: {
-            balancePaise?: components["schemas"]["Paise"] | null;
-            /** @description Without the queries of their URLs, which may carry secrets. */
-            endpoints?: components["schemas"]["EndpointView"][] | null;
-            goLive: components["schemas"]["GoLiveView"];
-            /** @description The services that did not answer. */
-            incomplete: string[];
             indicators: components["schemas"]["IndicatorsView"];
+            goLive: components["schemas"]["GoLiveView"];
+            balancePaise?: components["schemas"]["Paise"] | null;
             lowBalanceThresholdPaise?: components["schemas"]["Paise"] | null;
             orders?: components["schemas"]["OrdersHealth"] | null;
+            /** @description Without the queries of their URLs, which may carry secrets. */
+            endpoints?: components["schemas"]["EndpointView"][] | null;
             problems: components["schemas"]["ProblemView"][];
+            /** @description The services that did not answer. */
+            incomplete: string[];
         };
         IndicatorView: {
             code: string;
             label: string;
         };
         IndicatorsView: {
-            connectionTest: components["schemas"]["IndicatorView"];
-            liveApi: components["schemas"]["IndicatorView"];
-            subscription: components["schemas"]["IndicatorView"];
             testApi: components["schemas"]["IndicatorView"];
-            wallet: components["schemas"]["IndicatorView"];
+            liveApi: components["schemas"]["IndicatorView"];
+            connectionTest: components["schemas"]["IndicatorView"];
             webhook: components["schemas"]["IndicatorView"];
             webhookConnectionTest: components["schemas"]["IndicatorView"];
+            wallet: components["schemas"]["IndicatorView"];
+            subscription: components["schemas"]["IndicatorView"];
         };
         /**
          * @description An invitation to a business. It identifies the invitation; the secret of its link is separate.
@@ -1751,15 +1773,15 @@ export interface components {
          */
         InvitationId: string;
         InvitationView: {
+            id: components["schemas"]["InvitationId"];
+            email: string;
+            role: components["schemas"]["Role"];
             /** Format: date-time */
             createdAt: string;
-            email: string;
             /** Format: date-time */
             expiresAt: string;
-            id: components["schemas"]["InvitationId"];
             /** @description The e-mail of whoever invited. */
             invitedBy: string;
-            role: components["schemas"]["Role"];
             /** @description The link, in the answer that made it alone. */
             url?: string | null;
         };
@@ -1768,21 +1790,26 @@ export interface components {
             email: string;
             role: components["schemas"]["Role"];
         };
+        /** @description One line of the order. */
         Item: {
+            /** @description The product. */
             name?: string | null;
-            pricePaise: components["schemas"]["Paise"];
-            /** Format: int64 */
-            quantity: number;
+            /**
+             * Format: int64
+             * @description The number of pieces.
+             */
+            quantity?: number | null;
+            pricePaise?: components["schemas"]["Paise"] | null;
         };
         ItemView: {
+            code: string;
+            label: string;
+            done: boolean;
             /**
              * Format: date-time
              * @description Since when, as far as that is known; null while it is open.
              */
             at?: string | null;
-            code: string;
-            done: boolean;
-            label: string;
         };
         /** @description The portal's “last delivery” indicator. The label is `Never` before the first delivery (SPECIFICATION §2.6). */
         LastDelivery: {
@@ -1792,16 +1819,16 @@ export interface components {
             label: string;
         };
         LineView: {
+            id: components["schemas"]["AuditEntryId"];
+            /** Format: date-time */
+            at: string;
             /** @description What was done, as `thing.verb`. */
             action: string;
             actor: components["schemas"]["ActorView"];
-            /** Format: date-time */
-            at: string;
+            target?: components["schemas"]["TargetView"] | null;
+            requestId?: string | null;
             /** @description What else there is to say; never a secret. */
             details: unknown;
-            id: components["schemas"]["AuditEntryId"];
-            requestId?: string | null;
-            target?: components["schemas"]["TargetView"] | null;
         };
         LinkToken: {
             /** @description What stands behind `#token=` in the link. */
@@ -1820,16 +1847,11 @@ export interface components {
             enabled: boolean;
         };
         /**
-         * @description Test or live.
+         * @description Test or live; the API key alone decides.
          * @enum {string}
          */
         Mode: "test" | "live";
         ModeActivity: {
-            /**
-             * Format: int64
-             * @description Orders of the last 24 hours; 100000 means 100,000 or more.
-             */
-            last24h: number;
             /**
              * Format: date-time
              * @description When the latest order was placed.
@@ -1837,19 +1859,28 @@ export interface components {
             lastAt?: string | null;
             /**
              * Format: int64
-             * @description Orders whose payment is undecided; 100000 means 100,000 or more. Always 0 for test orders.
+             * @description Placed in the last 24 hours; 100000 stands for more.
+             */
+            last24h: number;
+            /**
+             * Format: int64
+             * @description Whose payment is not decided yet; 100000 stands for more. Test orders are paid by nobody.
              */
             pending: number;
         };
-        /** @description Money that the order took from the wallet, or that was refunded. */
+        /** @description Money that the order took from the wallet, or that the wallet got back. */
         MoneyView: {
-            /** @description Negative when money leaves the wallet. */
-            amountPaise: components["schemas"]["Paise"];
-            balanceAfterPaise: components["schemas"]["Paise"];
             id: components["schemas"]["TransferId"];
-            /** @description `delivery_fee` or `refund`. */
-            kind: string;
-            /** Format: date-time */
+            /** @description Why the money moved. */
+            kind: ("delivery_fee" | "refund") | string;
+            /** @description Negative for money that leaves the wallet. */
+            amountPaise: components["schemas"]["Paise"];
+            /** @description The balance of the wallet after this transfer. */
+            balanceAfterPaise: components["schemas"]["Paise"];
+            /**
+             * Format: date-time
+             * @description When the wallet posted it.
+             */
             recordedAt: string;
         };
         /** @description A new signing secret, which signs alongside the current one until `activates_at`. */
@@ -1857,19 +1888,22 @@ export interface components {
             /** Format: date-time */
             activatesAt: string;
         };
+        /** @description Notes on the order. */
         Notes: {
+            /** @description From the customer. */
             customerNote?: string | null;
+            /** @description From the business. */
             internalNote?: string | null;
         };
         /** @description The owner was warned: a share of the time after which a failing endpoint is disabled had passed. */
         Notice: {
-            /** Format: date-time */
-            at: string;
             /**
              * Format: int32
              * @description 50, 80 or 100.
              */
             percent: number;
+            /** Format: date-time */
+            at: string;
         };
         OperatorLogIn: {
             /** Format: password */
@@ -1879,71 +1913,90 @@ export interface components {
             /** Format: date-time */
             expiresAt: string;
         };
-        /** @description A change of an order. */
+        /** @description A change of the order's status. */
         OrderEventView: {
-            codStatus: components["schemas"]["CodStatus"];
-            data: Record<string, never>;
-            event: components["schemas"]["EventKind"];
+            /** @description Id of the event; its webhooks carry the same id. */
             id: components["schemas"]["EventId"];
+            event: components["schemas"]["EventKind"];
+            /**
+             * Format: int64
+             * @description Rises with each event of the order.
+             */
+            sequence: number;
+            status: components["schemas"]["DeliveryStatus"];
+            codStatus: components["schemas"]["CodStatus"];
             /**
              * Format: date-time
-             * @description When it happened, as reported by the fleet.
+             * @description When it happened, by the fleet's clock, which can be wrong.
              */
             occurredAt: string;
             /**
              * Format: date-time
-             * @description When order-api recorded it.
+             * @description When Waybill recorded it.
              */
             recordedAt: string;
-            /** Format: int64 */
-            sequence: number;
-            status: components["schemas"]["DeliveryStatus"];
+            data: Record<string, never>;
         };
         /**
          * @description An order, which is one delivery.
          * @example ord_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         OrderId: string;
-        /** @description An order, as the integration API and the portal show it. SPECIFICATION §2.1 describes the details. */
+        /** @description The current state of an order. The integration API and the portal share this shape. */
         OrderView: {
-            codCollectedPaise?: components["schemas"]["Paise"] | null;
-            codDifferencePaise?: components["schemas"]["Paise"] | null;
-            codDiscrepancyPaise?: components["schemas"]["Paise"] | null;
-            codHandedOverPaise?: components["schemas"]["Paise"] | null;
-            codSettledPaise?: components["schemas"]["Paise"] | null;
+            id: components["schemas"]["OrderId"];
+            /** @description The same value as `id`. */
+            serviceOrderId: components["schemas"]["OrderId"];
+            /** @description The business's id of the order. */
+            orderReference: string;
+            /** @description Where the customer placed the order. */
+            orderSource: string;
+            trackingCode: components["schemas"]["TrackingCode"];
+            /**
+             * Format: uri
+             * @description A page that shows the customer where the parcel is.
+             */
+            trackingUrl: string;
+            status: components["schemas"]["DeliveryStatus"];
             codStatus: components["schemas"]["CodStatus"];
-            /** Format: date-time */
-            createdAt: string;
+            mode: components["schemas"]["Mode"];
             customer: components["schemas"]["Customer"];
             delivery: components["schemas"]["DeliveryAddress"];
-            driver?: components["schemas"]["DriverView"] | null;
-            /** @description The fee that the live order took from the wallet; 0 for a test order. */
-            feeChargedPaise: components["schemas"]["Paise"];
-            id: components["schemas"]["OrderId"];
-            mode: components["schemas"]["Mode"];
-            notes?: components["schemas"]["Notes"] | null;
-            orderReference: string;
-            orderSource: string;
-            package?: components["schemas"]["Package"] | null;
-            payment: components["schemas"]["Payment"];
-            /**
-             * Format: date-time
-             * @description When the order's personal data was erased. Texts, contacts, addresses and the driver are null since then; PIN
-             *     codes, amounts and measures remain.
-             */
-            personalDataErasedAt?: string | null;
             pickup?: components["schemas"]["PickupPlace"] | null;
+            package: components["schemas"]["Package"];
+            payment: components["schemas"]["Payment"];
+            notes: components["schemas"]["Notes"];
+            /** @description The fee that a live order took from the wallet; 0 for a test order. */
+            feeChargedPaise: components["schemas"]["Paise"];
+            /**
+             * @description The amount that goes back to the wallet: the whole fee of a live order that was cancelled, or failed, before its
+             *     pickup; otherwise 0.
+             */
+            refundedPaise: components["schemas"]["Paise"];
+            driver?: components["schemas"]["DriverView"] | null;
             /** @description Why the delivery failed, was cancelled or returned. */
             reason?: string | null;
-            /** @description The refund: the whole fee of a live order that was cancelled or failed before its pickup. */
-            refundedPaise?: components["schemas"]["Paise"];
-            /** @description The same value as `id` (SPECIFICATION §2.2). */
-            serviceOrderId: components["schemas"]["OrderId"];
-            status: components["schemas"]["DeliveryStatus"];
-            trackingCode: components["schemas"]["TrackingCode"];
-            trackingUrl: string;
-            /** Format: date-time */
+            codCollectedPaise?: components["schemas"]["Paise"] | null;
+            codHandedOverPaise?: components["schemas"]["Paise"] | null;
+            codSettledPaise?: components["schemas"]["Paise"] | null;
+            codDiscrepancyPaise?: components["schemas"]["Paise"] | null;
+            codDifferencePaise?: components["schemas"]["Paise"] | null;
+            /**
+             * Format: date-time
+             * @description When the order was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the order last changed.
+             */
             updatedAt: string;
+            /**
+             * Format: date-time
+             * @description When the order's personal data was erased; null before. Erased fields are null: names, phones, addresses, notes, the
+             *     driver, the reason and the contents of the parcel. The PIN code of an address is kept.
+             */
+            personalDataErasedAt?: string | null;
         };
         OrdersHealth: {
             live: components["schemas"]["ModeActivity"];
@@ -1951,48 +2004,58 @@ export interface components {
         };
         /** @description One of the user's own sessions. */
         OwnSessionView: {
-            /** Format: date-time */
-            createdAt: string;
-            /** @description Whether it is the one that asks. */
-            current: boolean;
-            /** Format: date-time */
-            expiresAt: string;
             id: components["schemas"]["SessionId"];
             /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
             lastSeenAt: string;
+            /** Format: date-time */
+            expiresAt: string;
             /** @description As the browser called itself. */
             userAgent?: string | null;
+            /** @description Whether it is the one that asks. */
+            current: boolean;
         };
-        /** @description The parcel. */
+        /** @description The parcel and its contents. */
         Package: {
+            /** @description A short description. */
             description?: string | null;
-            fragile?: boolean | null;
-            items?: components["schemas"]["Item"][] | null;
-            specialInstructions?: string | null;
-            /** Format: int64 */
+            /** @description The contents of the parcel. */
+            items: components["schemas"]["Item"][];
+            /**
+             * Format: int64
+             * @description The number of pieces.
+             */
             totalItems?: number | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Weight in kilograms.
+             */
             weightKg?: number | null;
+            /** @description Whether it must be handled with care. */
+            fragile: boolean;
+            /** @description For the driver. */
+            specialInstructions?: string | null;
         };
         /** @description One page of a list. */
         Page_ApiKeyView: {
             data: {
+                id: components["schemas"]["ApiKeyId"];
+                mode: components["schemas"]["Mode"];
+                name: string;
+                prefix: string;
+                lastFour: string;
                 /** Format: date-time */
                 createdAt: string;
+                /** Format: date-time */
+                lastUsedAt?: string | null;
+                /** Format: date-time */
+                revokedAt?: string | null;
                 /**
                  * Format: date-time
                  * @description The end of a rotated key's grace period.
                  */
                 expiresAt?: string | null;
-                id: components["schemas"]["ApiKeyId"];
-                lastFour: string;
-                /** Format: date-time */
-                lastUsedAt?: string | null;
-                mode: components["schemas"]["Mode"];
-                name: string;
-                prefix: string;
-                /** Format: date-time */
-                revokedAt?: string | null;
             }[];
             /** @description Whether more entries follow. */
             hasMore: boolean;
@@ -2009,22 +2072,22 @@ export interface components {
         /** @description One page of a list. */
         Page_BusinessView: {
             data: {
-                /** Format: date-time */
-                createdAt: string;
                 id: components["schemas"]["BusinessId"];
-                /** @description `active` or `inactive`. */
-                liveAccess: string;
-                /** @description The open go-live items. */
-                missing: components["schemas"]["GoLiveItem"][];
                 name: string;
                 ownerEmail?: string | null;
-                plan?: string | null;
-                requestedPlan?: string | null;
                 /** @description `active`, `inactive` or `suspended`. */
                 status: string;
                 /** @description `required`, `requested`, `active` or `expired`. */
                 subscription: string;
+                plan?: string | null;
+                requestedPlan?: string | null;
+                /** @description `active` or `inactive`. */
+                liveAccess: string;
                 unlocked: boolean;
+                /** @description The open go-live items. */
+                missing: components["schemas"]["GoLiveItem"][];
+                /** Format: date-time */
+                createdAt: string;
             }[];
             /** @description Whether more entries follow. */
             hasMore: boolean;
@@ -2032,30 +2095,30 @@ export interface components {
         /** @description One page of a list. */
         Page_CashView: {
             data: {
+                orderId: components["schemas"]["OrderId"];
                 businessId: components["schemas"]["BusinessId"];
-                /** Format: date-time */
-                collectedAt?: string | null;
-                collectedPaise?: components["schemas"]["Paise"] | null;
+                orderReference: string;
+                /** @description `pending` (delivered, not yet reported as collected), `collected`, `handed_over` or `settled`. */
+                status: string;
+                expectedPaise?: components["schemas"]["Paise"] | null;
                 /** Format: date-time */
                 deliveredAt?: string | null;
-                /** @description Whether any step's amount differs from the expected amount or from the previous step. */
-                discrepant: boolean;
+                collectedPaise?: components["schemas"]["Paise"] | null;
+                /** Format: date-time */
+                collectedAt?: string | null;
+                handedOverPaise?: components["schemas"]["Paise"] | null;
+                /** Format: date-time */
+                handedOverAt?: string | null;
+                settledPaise?: components["schemas"]["Paise"] | null;
+                /** Format: date-time */
+                settledAt?: string | null;
                 /**
                  * Format: date-time
                  * @description When the business started to wait for the cash.
                  */
                 dueSince: string;
-                expectedPaise?: components["schemas"]["Paise"] | null;
-                /** Format: date-time */
-                handedOverAt?: string | null;
-                handedOverPaise?: components["schemas"]["Paise"] | null;
-                orderId: components["schemas"]["OrderId"];
-                orderReference: string;
-                /** Format: date-time */
-                settledAt?: string | null;
-                settledPaise?: components["schemas"]["Paise"] | null;
-                /** @description `pending` (delivered, not yet reported as collected), `collected`, `handed_over` or `settled`. */
-                status: string;
+                /** @description Whether any step's amount is unlike what was expected, or unlike the step before. */
+                discrepant: boolean;
             }[];
             /** @description Whether more entries follow. */
             hasMore: boolean;
@@ -2063,29 +2126,29 @@ export interface components {
         /** @description One page of a list. */
         Page_EndpointView: {
             data: {
-                connectionTest: components["schemas"]["ConnectionTest"];
-                /** Format: date-time */
-                createdAt: string;
-                events: components["schemas"]["EventKind"][];
-                /** @description Whether the latest passed test was followed by a refusal of a wrong signature; null when unknown. */
-                forgedRefused?: boolean | null;
                 id: components["schemas"]["EndpointId"];
+                url: string;
+                events: components["schemas"]["EventKind"][];
+                modes: components["schemas"]["Mode"][];
+                status: components["schemas"]["EndpointStatus"];
                 lastDelivery: components["schemas"]["LastDelivery"];
+                connectionTest: components["schemas"]["ConnectionTest"];
+                /** @description Whether the latest test that was passed was followed by a refusal of a wrong signature; null when that is not known. */
+                forgedRefused?: boolean | null;
+                nextSecret?: components["schemas"]["NextSecret"] | null;
                 /**
                  * Format: int32
                  * @description The owner's limit of deliveries per second; null means the operator's limit.
                  */
                 maxPerSecond?: number | null;
-                modes: components["schemas"]["Mode"][];
-                nextSecret?: components["schemas"]["NextSecret"] | null;
                 /**
                  * Format: int64
                  * @description Deliveries held while the endpoint is disabled; 100000 means 100,000 or more.
                  */
                 parkedDeliveries: number;
-                status: components["schemas"]["EndpointStatus"];
                 trouble?: components["schemas"]["Trouble"] | null;
-                url: string;
+                /** Format: date-time */
+                createdAt: string;
             }[];
             /** @description Whether more entries follow. */
             hasMore: boolean;
@@ -2093,21 +2156,21 @@ export interface components {
         /** @description One page of a list. */
         Page_EntryView: {
             data: {
-                /** @description Negative when money leaves the wallet. */
-                amountPaise: components["schemas"]["Paise"];
-                balanceAfterPaise: components["schemas"]["Paise"];
-                /** Format: date-time */
-                createdAt: string;
-                /** @description The position in the wallet, from 1 without a gap. Also the cursor of the list. */
+                /** @description The position in the wallet, from 1 without a gap; also the cursor of the list. */
                 id: string;
+                transferId: components["schemas"]["TransferId"];
                 /** @description `delivery_fee`, `refund`, `top_up` or `operator_credit`. */
                 kind: string;
+                /** @description Negative for money that leaves the wallet. */
+                amountPaise: components["schemas"]["Paise"];
+                balanceAfterPaise: components["schemas"]["Paise"];
                 orderId?: components["schemas"]["OrderId"] | null;
                 /** @description The business's reference of that order. portal-api adds it, because wallet does not know it. */
                 orderReference?: string | null;
                 /** @description The operator's reference of a credit, or the id of a top-up. */
                 reference?: string | null;
-                transferId: components["schemas"]["TransferId"];
+                /** Format: date-time */
+                createdAt: string;
             }[];
             /** @description Whether more entries follow. */
             hasMore: boolean;
@@ -2115,15 +2178,15 @@ export interface components {
         /** @description One page of a list. */
         Page_InvitationView: {
             data: {
+                id: components["schemas"]["InvitationId"];
+                email: string;
+                role: components["schemas"]["Role"];
                 /** Format: date-time */
                 createdAt: string;
-                email: string;
                 /** Format: date-time */
                 expiresAt: string;
-                id: components["schemas"]["InvitationId"];
                 /** @description The e-mail of whoever invited. */
                 invitedBy: string;
-                role: components["schemas"]["Role"];
                 /** @description The link, in the answer that made it alone. */
                 url?: string | null;
             }[];
@@ -2133,16 +2196,16 @@ export interface components {
         /** @description One page of a list. */
         Page_LineView: {
             data: {
+                id: components["schemas"]["AuditEntryId"];
+                /** Format: date-time */
+                at: string;
                 /** @description What was done, as `thing.verb`. */
                 action: string;
                 actor: components["schemas"]["ActorView"];
-                /** Format: date-time */
-                at: string;
+                target?: components["schemas"]["TargetView"] | null;
+                requestId?: string | null;
                 /** @description What else there is to say; never a secret. */
                 details: unknown;
-                id: components["schemas"]["AuditEntryId"];
-                requestId?: string | null;
-                target?: components["schemas"]["TargetView"] | null;
             }[];
             /** @description Whether more entries follow. */
             hasMore: boolean;
@@ -2150,44 +2213,59 @@ export interface components {
         /** @description One page of a list. */
         Page_OrderView: {
             data: {
-                codCollectedPaise?: components["schemas"]["Paise"] | null;
-                codDifferencePaise?: components["schemas"]["Paise"] | null;
-                codDiscrepancyPaise?: components["schemas"]["Paise"] | null;
-                codHandedOverPaise?: components["schemas"]["Paise"] | null;
-                codSettledPaise?: components["schemas"]["Paise"] | null;
+                id: components["schemas"]["OrderId"];
+                /** @description The same value as `id`. */
+                serviceOrderId: components["schemas"]["OrderId"];
+                /** @description The business's id of the order. */
+                orderReference: string;
+                /** @description Where the customer placed the order. */
+                orderSource: string;
+                trackingCode: components["schemas"]["TrackingCode"];
+                /**
+                 * Format: uri
+                 * @description A page that shows the customer where the parcel is.
+                 */
+                trackingUrl: string;
+                status: components["schemas"]["DeliveryStatus"];
                 codStatus: components["schemas"]["CodStatus"];
-                /** Format: date-time */
-                createdAt: string;
+                mode: components["schemas"]["Mode"];
                 customer: components["schemas"]["Customer"];
                 delivery: components["schemas"]["DeliveryAddress"];
-                driver?: components["schemas"]["DriverView"] | null;
-                /** @description The fee that the live order took from the wallet; 0 for a test order. */
-                feeChargedPaise: components["schemas"]["Paise"];
-                id: components["schemas"]["OrderId"];
-                mode: components["schemas"]["Mode"];
-                notes?: components["schemas"]["Notes"] | null;
-                orderReference: string;
-                orderSource: string;
-                package?: components["schemas"]["Package"] | null;
-                payment: components["schemas"]["Payment"];
-                /**
-                 * Format: date-time
-                 * @description When the order's personal data was erased. Texts, contacts, addresses and the driver are null since then; PIN
-                 *     codes, amounts and measures remain.
-                 */
-                personalDataErasedAt?: string | null;
                 pickup?: components["schemas"]["PickupPlace"] | null;
+                package: components["schemas"]["Package"];
+                payment: components["schemas"]["Payment"];
+                notes: components["schemas"]["Notes"];
+                /** @description The fee that a live order took from the wallet; 0 for a test order. */
+                feeChargedPaise: components["schemas"]["Paise"];
+                /**
+                 * @description The amount that goes back to the wallet: the whole fee of a live order that was cancelled, or failed, before its
+                 *     pickup; otherwise 0.
+                 */
+                refundedPaise: components["schemas"]["Paise"];
+                driver?: components["schemas"]["DriverView"] | null;
                 /** @description Why the delivery failed, was cancelled or returned. */
                 reason?: string | null;
-                /** @description The refund: the whole fee of a live order that was cancelled or failed before its pickup. */
-                refundedPaise?: components["schemas"]["Paise"];
-                /** @description The same value as `id` (SPECIFICATION §2.2). */
-                serviceOrderId: components["schemas"]["OrderId"];
-                status: components["schemas"]["DeliveryStatus"];
-                trackingCode: components["schemas"]["TrackingCode"];
-                trackingUrl: string;
-                /** Format: date-time */
+                codCollectedPaise?: components["schemas"]["Paise"] | null;
+                codHandedOverPaise?: components["schemas"]["Paise"] | null;
+                codSettledPaise?: components["schemas"]["Paise"] | null;
+                codDiscrepancyPaise?: components["schemas"]["Paise"] | null;
+                codDifferencePaise?: components["schemas"]["Paise"] | null;
+                /**
+                 * Format: date-time
+                 * @description When the order was created.
+                 */
+                createdAt: string;
+                /**
+                 * Format: date-time
+                 * @description When the order last changed.
+                 */
                 updatedAt: string;
+                /**
+                 * Format: date-time
+                 * @description When the order's personal data was erased; null before. Erased fields are null: names, phones, addresses, notes, the
+                 *     driver, the reason and the contents of the parcel. The PIN code of an address is kept.
+                 */
+                personalDataErasedAt?: string | null;
             }[];
             /** @description Whether more entries follow. */
             hasMore: boolean;
@@ -2195,17 +2273,17 @@ export interface components {
         /** @description One page of a list. */
         Page_OwnSessionView: {
             data: {
-                /** Format: date-time */
-                createdAt: string;
-                /** @description Whether it is the one that asks. */
-                current: boolean;
-                /** Format: date-time */
-                expiresAt: string;
                 id: components["schemas"]["SessionId"];
                 /** Format: date-time */
+                createdAt: string;
+                /** Format: date-time */
                 lastSeenAt: string;
+                /** Format: date-time */
+                expiresAt: string;
                 /** @description As the browser called itself. */
                 userAgent?: string | null;
+                /** @description Whether it is the one that asks. */
+                current: boolean;
             }[];
             /** @description Whether more entries follow. */
             hasMore: boolean;
@@ -2213,27 +2291,27 @@ export interface components {
         /** @description One page of a list. */
         Page_RecoveryView: {
             data: {
+                id: components["schemas"]["RecoveryId"];
+                endpointId: components["schemas"]["EndpointId"];
+                status: components["schemas"]["RecoveryState"];
                 /** Format: date-time */
-                createdAt: string;
+                since: string;
+                /** Format: date-time */
+                until: string;
+                /**
+                 * Format: int64
+                 * @description In deliveries. Of very many, as far as they are counted: it grows while the job runs.
+                 */
+                total: number;
                 /**
                  * Format: int64
                  * @description The number of deliveries that are sent or queued.
                  */
                 done: number;
                 /** Format: date-time */
+                createdAt: string;
+                /** Format: date-time */
                 endedAt?: string | null;
-                endpointId: components["schemas"]["EndpointId"];
-                id: components["schemas"]["RecoveryId"];
-                /** Format: date-time */
-                since: string;
-                status: components["schemas"]["RecoveryState"];
-                /**
-                 * Format: int64
-                 * @description The number of deliveries. Of a large recovery, the number counted so far: it grows while the job runs.
-                 */
-                total: number;
-                /** Format: date-time */
-                until: string;
             }[];
             /** @description Whether more entries follow. */
             hasMore: boolean;
@@ -2241,13 +2319,13 @@ export interface components {
         /** @description One page of a list. */
         Page_UserView: {
             data: {
+                id: components["schemas"]["UserId"];
+                email: string;
+                role: components["schemas"]["Role"];
                 /** Format: date-time */
                 createdAt: string;
-                email: string;
-                id: components["schemas"]["UserId"];
                 /** Format: date-time */
                 lastSeenAt?: string | null;
-                role: components["schemas"]["Role"];
                 /** @description Whether it is the one who asks. */
                 you: boolean;
             }[];
@@ -2259,72 +2337,91 @@ export interface components {
          * @description An amount in paise. 100 paise are one rupee.
          */
         Paise: number;
-        /** @description The payment. */
+        /** @description The amounts of the order, in paise. */
         Payment: {
-            codAmountPaise?: components["schemas"]["Paise"] | null;
-            currency?: string | null;
-            deliveryFeePaise: components["schemas"]["Paise"];
-            orderValuePaise?: components["schemas"]["Paise"] | null;
             paymentType: components["schemas"]["PaymentType"];
-            prepaidAmountPaise?: components["schemas"]["Paise"] | null;
+            orderValuePaise?: components["schemas"]["Paise"] | null;
+            /** @description The delivery fee. */
+            deliveryFeePaise: components["schemas"]["Paise"];
+            /** @description The cash to collect. */
+            codAmountPaise: components["schemas"]["Paise"];
+            /** @description The amount that the business has already collected. */
+            prepaidAmountPaise: components["schemas"]["Paise"];
+            currency: components["schemas"]["Currency"];
         };
         /**
-         * @description How the customer pays.
+         * @description How the customer pays the business.
          * @enum {string}
          */
         PaymentType: "cod" | "prepaid";
-        /** @description The pickup address. */
+        /** @description The place where the driver picks the parcel up. */
         PickupPlace: {
-            addressLine1?: string | null;
-            addressLine2?: string | null;
+            /** @description The name at the door. */
             businessName?: string | null;
-            city?: string | null;
+            /** @description The person whom the driver asks for. */
             contactName?: string | null;
-            fullAddress?: string | null;
-            landmark?: string | null;
-            /** Format: double */
-            latitude?: number | null;
-            /** Format: double */
-            longitude?: number | null;
+            /** @description With country code. */
             phone?: string | null;
-            pincode?: string | null;
+            /** @description House and street. */
+            addressLine1?: string | null;
+            /** @description Floor, unit. */
+            addressLine2?: string | null;
+            /** @description City or town. */
+            city?: string | null;
+            /** @description State or union territory. */
             state?: string | null;
+            /** @description Six digits. */
+            pincode?: string | null;
+            /** @description A landmark near the address. */
+            landmark?: string | null;
+            /**
+             * Format: double
+             * @description In degrees, WGS 84.
+             */
+            latitude?: number | null;
+            /**
+             * Format: double
+             * @description In degrees, WGS 84.
+             */
+            longitude?: number | null;
+            /** @description The whole address as one text. */
+            fullAddress?: string | null;
         };
         /** @description The pickup fields of SPECIFICATION §2.1. */
         PickupProfile: {
+            businessName: string;
+            contactName: string;
+            phone: string;
             addressLine1: string;
             addressLine2?: string | null;
-            businessName: string;
             city: string;
-            contactName: string;
-            fullAddress?: string | null;
+            state: string;
+            pincode: string;
             landmark?: string | null;
             /** Format: double */
             latitude?: number | null;
             /** Format: double */
             longitude?: number | null;
-            phone: string;
-            pincode: string;
-            state: string;
+            fullAddress?: string | null;
         };
         PickupProfileView: {
+            businessName?: string | null;
+            contactName?: string | null;
+            phone?: string | null;
             addressLine1?: string | null;
             addressLine2?: string | null;
-            businessName?: string | null;
             city?: string | null;
-            complete: boolean;
-            contactName?: string | null;
-            fullAddress?: string | null;
+            state?: string | null;
+            pincode?: string | null;
             landmark?: string | null;
             /** Format: double */
             latitude?: number | null;
             /** Format: double */
             longitude?: number | null;
+            fullAddress?: string | null;
+            complete: boolean;
             /** @description The fields without which it is not complete. */
             missing: string[];
-            phone?: string | null;
-            pincode?: string | null;
-            state?: string | null;
         };
         ProblemView: {
             code: string;
@@ -2351,27 +2448,27 @@ export interface components {
         RecoveryState: "running" | "completed" | "cancelled";
         /** @description A job that resends the events that an endpoint missed. */
         RecoveryView: {
+            id: components["schemas"]["RecoveryId"];
+            endpointId: components["schemas"]["EndpointId"];
+            status: components["schemas"]["RecoveryState"];
             /** Format: date-time */
-            createdAt: string;
+            since: string;
+            /** Format: date-time */
+            until: string;
+            /**
+             * Format: int64
+             * @description In deliveries. Of very many, as far as they are counted: it grows while the job runs.
+             */
+            total: number;
             /**
              * Format: int64
              * @description The number of deliveries that are sent or queued.
              */
             done: number;
             /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
             endedAt?: string | null;
-            endpointId: components["schemas"]["EndpointId"];
-            id: components["schemas"]["RecoveryId"];
-            /** Format: date-time */
-            since: string;
-            status: components["schemas"]["RecoveryState"];
-            /**
-             * Format: int64
-             * @description The number of deliveries. Of a large recovery, the number counted so far: it grows while the job runs.
-             */
-            total: number;
-            /** Format: date-time */
-            until: string;
         };
         Redelivered: components["schemas"]["DeliveryView"] & {
             redelivery: components["schemas"]["Redelivery"];
@@ -2394,28 +2491,28 @@ export interface components {
             plan: string;
         };
         RequestView: {
+            requestId?: components["schemas"]["RequestId"] | null;
+            /** Format: date-time */
+            receivedAt: string;
+            idempotencyKey: string;
             /** @description As it was understood: with the pickup that the profile filled in, and without fields that are unknown. */
             body: components["schemas"]["AcceptedBody"];
-            idempotencyKey: string;
-            keyLastFour?: string | null;
             keyPrefix?: string | null;
+            keyLastFour?: string | null;
             /**
              * Format: date-time
              * @description Since then the body tells nothing of people.
              */
             personalDataErasedAt?: string | null;
-            /** Format: date-time */
-            receivedAt: string;
-            requestId?: components["schemas"]["RequestId"] | null;
         };
         ResetAskedView: {
             message: string;
         };
         ResetLinkView: {
-            /** Format: date-time */
-            expiresAt: string;
             /** @description Works once. */
             url: string;
+            /** Format: date-time */
+            expiresAt: string;
         };
         RevokedView: {
             revoked: number;
@@ -2447,13 +2544,13 @@ export interface components {
         SessionView: {
             businessId: components["schemas"]["BusinessId"];
             businessName: string;
+            userId: components["schemas"]["UserId"];
+            email: string;
+            role: components["schemas"]["Role"];
             /** Format: date-time */
             createdAt: string;
-            email: string;
             /** Format: date-time */
             expiresAt: string;
-            role: components["schemas"]["Role"];
-            userId: components["schemas"]["UserId"];
         };
         SetThreshold: {
             thresholdPaise: components["schemas"]["Paise"] | null;
@@ -2470,11 +2567,11 @@ export interface components {
         };
         /** @description The result of a signature check. */
         SignatureFindings: {
-            expected: string;
             matches: boolean;
-            problems: components["schemas"]["SignatureProblem"][];
-            received: string;
             stringToSign: string;
+            expected: string;
+            received: string;
+            problems: components["schemas"]["SignatureProblem"][];
         };
         SignatureProblem: {
             code: string;
@@ -2485,79 +2582,86 @@ export interface components {
             /** @description An event kind, or `auto`: to the end by itself. */
             event: string;
         };
-        /** @description A test order after a simulated event, or with a running simulation. */
+        /** @description A test order after a simulated event, or after a simulation was started. */
         SimulatedOrderView: components["schemas"]["OrderView"] & {
             /** @description The events that can be simulated next. */
             legal: components["schemas"]["EventKind"][];
             simulation?: components["schemas"]["SimulationView"] | null;
         };
+        /** @description A simulation that moves the order automatically. */
         SimulationView: {
-            /** Format: date-time */
-            nextAt: string;
+            /**
+             * @description The outcome of the simulation.
+             * @enum {string}
+             */
+            scenario: "delivered" | "failed" | "cancelled" | "no_driver";
             nextEvent?: components["schemas"]["EventKind"] | null;
-            /** @description The end of the simulation: `delivered`, `failed`, `cancelled` or `no_driver`. */
-            scenario: string;
+            /**
+             * Format: date-time
+             * @description When the next event happens.
+             */
+            nextAt: string;
         };
         SpendDay: {
             /** Format: date */
             date: string;
             feesPaise: components["schemas"]["Paise"];
+            /** @description Fees that came back on that day, whenever they were paid. */
+            refundsPaise: components["schemas"]["Paise"];
             /**
              * Format: int64
              * @description The number of orders paid on this day.
              */
             orders: number;
-            /** @description Fees refunded on this day, whenever they were paid. */
-            refundsPaise: components["schemas"]["Paise"];
         };
         /** @description The cost of delivery fees per day in a time zone, oldest first. */
         SpendView: {
-            /** @description Every day of the period, including days without payments. */
-            days: components["schemas"]["SpendDay"][];
             timeZone: string;
+            /** @description Every day there is, with those on which nothing moved. */
+            days: components["schemas"]["SpendDay"][];
         };
         StatusView: {
+            indicators: components["schemas"]["IndicatorsView"];
+            goLive: components["schemas"]["GoLiveView"];
             /** @description Shown beside the go-live list; it locks nothing. */
             advice: components["schemas"]["AdviceView"][];
-            goLive: components["schemas"]["GoLiveView"];
             /** @description The services that did not answer: what they know shows as `Unknown`, or as not done yet. */
             incomplete: string[];
-            indicators: components["schemas"]["IndicatorsView"];
         };
         SubscriptionView: {
-            plan?: string | null;
-            /** @description What may be asked for. */
-            plans: string[];
-            requestedPlan?: string | null;
             /** @description `required`, `requested`, `active` or `expired`. */
             status: string;
+            plan?: string | null;
+            requestedPlan?: string | null;
+            /** @description What may be asked for. */
+            plans: string[];
         };
         TargetView: {
+            type: string;
             id: string;
             label?: string | null;
-            type: string;
         };
         /** @description The result of an endpoint's test. */
         TestResult: {
+            eventId: components["schemas"]["EventId"];
+            succeeded: boolean;
+            /** Format: int32 */
+            responseStatus?: number | null;
             /** Format: int64 */
             durationMs: number;
             error?: string | null;
-            eventId: components["schemas"]["EventId"];
-            forgedEventId?: components["schemas"]["EventId"] | null;
-            /** @description The problem with the receiver's response to the wrong signature. */
-            forgedProblem?: string | null;
             /**
              * @description Whether the receiver refused a webhook with a wrong signature. Null when none was sent, because the signed
              *     webhook failed, or when the result is unclear.
              */
             forgedRefused?: boolean | null;
+            forgedEventId?: components["schemas"]["EventId"] | null;
             /** Format: int32 */
             forgedResponseStatus?: number | null;
-            /** Format: int32 */
-            responseStatus?: number | null;
-            succeeded: boolean;
+            /** @description What is wrong with the receiver's answer to a wrong signature, in words. */
+            forgedProblem?: string | null;
         };
-        /** @description One entry of an order's timeline, by its `type`. The list is sorted by `recordedAt` and `id`, which every entry has. */
+        /** @description One entry of an order's timeline, by its `type`. Each has an `id` and a `recordedAt`, which order the list. */
         TimelineEntry: (components["schemas"]["OrderEventView"] & {
             /** @enum {string} */
             type: "status";
@@ -2571,21 +2675,19 @@ export interface components {
         /** @description A page of an order's timeline, oldest first. */
         TimelinePage: {
             data: components["schemas"]["TimelineEntry"][];
+            /** @description Whether more entries follow. */
             hasMore: boolean;
-            /**
-             * @description The services that did not answer, so that their entries are missing: `wallet`, `webhook-dispatcher`. Read the
-             *     page again later.
-             */
-            incomplete?: string[];
+            /** @description The services that did not answer, so their entries are missing: read the page again later. Left out when empty. */
+            incomplete?: (("wallet" | "webhook-dispatcher") | string)[];
         };
         TokenAndPassword: {
+            /** @description What stands behind `#token=` in the link. */
+            token: string;
             /**
              * Format: password
              * @description 8 to 200 characters.
              */
             password: string;
-            /** @description What stands behind `#token=` in the link. */
-            token: string;
         };
         TopUp: {
             amountPaise: components["schemas"]["Paise"];
@@ -2597,21 +2699,21 @@ export interface components {
         TopUpId: string;
         /** @description A top-up through the payment provider. */
         TopUpView: {
-            amountPaise: components["schemas"]["Paise"];
-            /** @description The wallet's current balance. */
-            balancePaise: components["schemas"]["Paise"];
-            checkout?: components["schemas"]["CheckoutView"] | null;
-            /** Format: date-time */
-            createdAt: string;
             id: components["schemas"]["TopUpId"];
-            provider: string;
+            amountPaise: components["schemas"]["Paise"];
             /**
              * @description `pending` until the provider confirms, then `succeeded`; the sandbox succeeds at once. `failed` after a week
              *     without a payment; a later payment still makes it `succeeded`.
              */
             status: string;
+            provider: string;
+            /** @description The wallet's, now. */
+            balancePaise: components["schemas"]["Paise"];
+            /** Format: date-time */
+            createdAt: string;
+            checkout?: components["schemas"]["CheckoutView"] | null;
         };
-        /** @description The code under which a delivery is tracked. It starts with `TEST-` in test mode. */
+        /** @description The code that customers track a delivery with; it begins with `TEST-` in test mode. */
         TrackingCode: string;
         /**
          * @description A transfer in the ledger.
@@ -2621,35 +2723,35 @@ export interface components {
         /** @description The problem of an endpoint, and its consequences. */
         Trouble: {
             /** Format: date-time */
-            disabledAt?: string | null;
-            disabledReason?: string | null;
+            failingSince?: string | null;
             /**
              * Format: date-time
              * @description When the endpoint is disabled if every attempt fails until then.
              */
             disablesAt?: string | null;
-            /** Format: date-time */
-            failingSince?: string | null;
-            /** @description Newest first. */
-            notices: components["schemas"]["Notice"][];
             /**
              * Format: date-time
              * @description No delivery is sent until then, because every attempt fails. Afterwards one delivery at a time probes the
              *     endpoint.
              */
             restingUntil?: string | null;
+            /** Format: date-time */
+            disabledAt?: string | null;
+            disabledReason?: string | null;
+            /** @description Newest first. */
+            notices: components["schemas"]["Notice"][];
         };
         UpdateEndpoint: {
+            url?: string | null;
             events?: components["schemas"]["EventKind"][] | null;
+            modes?: components["schemas"]["Mode"][] | null;
+            /** @description `active` or `paused`. */
+            status?: string | null;
             /**
              * Format: int32
              * @description 0 takes the limit away.
              */
             maxPerSecond?: number | null;
-            modes?: components["schemas"]["Mode"][] | null;
-            /** @description `active` or `paused`. */
-            status?: string | null;
-            url?: string | null;
         };
         /**
          * @description A person who logs in to the portal for a business.
@@ -2657,18 +2759,20 @@ export interface components {
          */
         UserId: string;
         UserView: {
+            id: components["schemas"]["UserId"];
+            email: string;
+            role: components["schemas"]["Role"];
             /** Format: date-time */
             createdAt: string;
-            email: string;
-            id: components["schemas"]["UserId"];
             /** Format: date-time */
             lastSeenAt?: string | null;
-            role: components["schemas"]["Role"];
             /** @description Whether it is the one who asks. */
             you: boolean;
         };
         /** @description What the receiver has. Either `body` or `bodyBase64`. */
         VerifySignature: {
+            timestamp: string;
+            signature: string;
             /** @description The raw text. */
             body?: string | null;
             bodyBase64?: string | null;
@@ -2676,8 +2780,6 @@ export interface components {
             header?: string | null;
             /** @description `webhook-id`, for Standard Webhooks. */
             id?: string | null;
-            signature: string;
-            timestamp: string;
         };
         /** @description `GET /internal/wallets/{business}`. A business without top-ups has an empty wallet. */
         WalletView: {
@@ -2696,31 +2798,45 @@ export interface components {
          * @example whd_01JZ5S9QK4V8M2T6YB3C7D9FGH
          */
         WebhookDeliveryId: string;
-        /** @description The outcome of a webhook. The entry keeps its position in the timeline when the outcome changes. */
+        /** @description A webhook and its outcome. The entry is listed at the time at which the webhook was created; its outcome changes in place. */
         WebhookOutcomeView: {
-            /** Format: int32 */
-            attempts: number;
-            /** Format: date-time */
-            completedAt?: string | null;
-            endpointId: components["schemas"]["EndpointId"];
-            event: components["schemas"]["EventKind"];
-            eventId: components["schemas"]["EventId"];
+            /** @description Its id in the delivery log. */
             id: components["schemas"]["WebhookDeliveryId"];
-            /** Format: date-time */
-            lastAttemptAt?: string | null;
-            lastError?: string | null;
+            /** @description The event that the webhook carries. */
+            eventId: components["schemas"]["EventId"];
+            event: components["schemas"]["EventKind"];
+            /** @description The endpoint that receives it. */
+            endpointId: components["schemas"]["EndpointId"];
+            /** @description The status in the delivery log. */
+            status: components["schemas"]["DeliveryState"];
+            /** @description The former name of `status`. */
+            state: components["schemas"]["DeliveryState"];
             /**
              * Format: int32
-             * @description Absent without a response.
+             * @description The number of attempts so far.
+             */
+            attempts: number;
+            /** Format: date-time */
+            lastAttemptAt?: string | null;
+            /**
+             * Format: int32
+             * @description The HTTP status that the endpoint answered with; null when it did not answer.
              */
             lastResponseStatus?: number | null;
+            /** @description Why the last attempt failed. */
+            lastError?: string | null;
             /** Format: date-time */
             nextAttemptAt?: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the delivery ended.
+             */
+            completedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When the webhook was created.
+             */
             recordedAt: string;
-            /** @description The same as `status`, under its former name. */
-            state: components["schemas"]["DeliveryState"];
-            status?: components["schemas"]["DeliveryState"] | null;
         };
     };
     responses: {

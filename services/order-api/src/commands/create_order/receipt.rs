@@ -5,20 +5,29 @@ use chrono::{DateTime, Utc};
 use domain::{DeliveryStatus, Mode, OrderId, TrackingCode};
 use postgres::StoreError;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::domain::{NewOrder, TrackingUrls, Warning};
 
-#[derive(Serialize)]
+/// The order that was created.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Receipt<'a> {
+#[schema(as = OrderCreated)]
+pub(crate) struct Receipt<'a> {
     id: OrderId,
+    /// The same value as `id`.
     service_order_id: OrderId,
+    /// Your id of the order.
     order_reference: &'a str,
     tracking_code: &'a TrackingCode,
+    /// A page that shows the customer where the parcel is.
+    #[schema(format = "uri")]
     tracking_url: String,
     status: DeliveryStatus,
     mode: Mode,
+    /// When the order was created.
     created_at: DateTime<Utc>,
+    /// Fields that were accepted, but may be wrong.
     warnings: &'a [Warning],
 }
 

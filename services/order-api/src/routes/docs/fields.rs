@@ -49,9 +49,9 @@ fn add_fields(document: &Json, schema: &Json, path: &str, depth: usize, rows: &m
     }
     let required: Vec<&str> =
         schema.get("required").map(Json::items).unwrap_or_default().iter().filter_map(Json::as_str).collect();
-    for (name, field) in schema.get("properties").map(Json::fields).unwrap_or_default() {
-        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-        rows.push(row(document, &path, field, required.contains(&name.as_str())));
+    for (name, field) in schema.get("properties").into_iter().flat_map(Json::fields) {
+        let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        rows.push(row(document, &path, field, required.contains(&name)));
         add_fields(document, field, &path, depth + 1, rows);
     }
     if let Some(items) = schema.get("items") {
@@ -81,7 +81,7 @@ fn add_fields(document: &Json, schema: &Json, path: &str, depth: usize, rows: &m
 
 /// The non-null form of a nullable schema.
 fn not_null<'a>(document: &'a Json, schema: &'a Json) -> &'a Json {
-    let forms = schema.get("anyOf").map(Json::items).unwrap_or_default();
+    let forms = schema.get("oneOf").map(Json::items).unwrap_or_default();
     match forms {
         [form, null] if null.get("type").and_then(Json::as_str) == Some("null") => resolve(document, form),
         _ => schema,
@@ -94,7 +94,7 @@ fn row(document: &Json, path: &str, field: &Json, required: bool) -> Row {
         name: path.to_owned(),
         kind: kind(document, field),
         required,
-        description: described(resolved),
+        description: own_description(field).unwrap_or_else(|| described(resolved)),
         bounds: bounds(resolved),
         is_form: false,
     }
@@ -102,6 +102,13 @@ fn row(document: &Json, path: &str, field: &Json, required: bool) -> Row {
 
 fn described(schema: &Json) -> String {
     schema.get("description").and_then(Json::as_str).map(markdown_line).unwrap_or_default()
+}
+
+/// What the field says of itself, next to its reference to a schema.
+fn own_description(field: &Json) -> Option<String> {
+    let forms = field.get("oneOf").map(Json::items).unwrap_or_default();
+    let own = std::iter::once(field).chain(forms.first()).find_map(|one| one.get("description"));
+    own.and_then(Json::as_str).map(markdown_line)
 }
 
 /// The type, in a word or two.
@@ -112,7 +119,7 @@ pub(super) fn kind(document: &Json, schema: &Json) -> String {
         Some(Json::Text(one)) => vec![one],
         Some(many) => many.items().iter().filter_map(Json::as_str).collect(),
         None if resolved.get("oneOf").is_some() => vec!["object"],
-        None if open_words(resolved).is_some() => vec!["string"],
+        None if resolved.get("anyOf").is_some() => vec!["string"],
         None => Vec::new(),
     };
     let is_nullable = named.contains(&"null") || !std::ptr::eq(whole, resolved);

@@ -114,11 +114,9 @@ fn groups<'a>(document: &'a Json, server: &str) -> Vec<Group<'a>> {
     let all = ["paths", "webhooks"].into_iter().filter_map(|section| document.get(section));
     let all: Vec<(&str, &str, &Json)> = all
         .flat_map(Json::fields)
+        // POST before GET: an order is created before it is read.
         .flat_map(|(path, methods)| {
-            methods
-                .fields()
-                .iter()
-                .map(move |(method, described)| (path.as_str(), method.as_str(), described))
+            methods.fields().rev().map(move |(method, described)| (path, method, described))
         })
         .collect();
     let group = |tag: &'a Json| {
@@ -151,8 +149,8 @@ fn operation<'a>(
 ) -> Operation<'a> {
     let field = |name: &str| described.get(name).and_then(Json::as_str).unwrap_or_default();
     let security = described.get("security").map(Json::items).unwrap_or_default();
-    let caller = match security.first().map(Json::fields).and_then(<[_]>::first) {
-        Some((scheme, _)) if scheme == "apiKey" => "API key",
+    let caller = match security.first().and_then(|scheme| scheme.fields().next()) {
+        Some(("apiKey", _)) => "API key",
         Some(_) => "fleet token",
         None => "",
     };
@@ -168,10 +166,11 @@ fn operation<'a>(
         .map(|one| parameter(document, one))
         .collect();
     let examples = media.map(examples).unwrap_or_default();
+    let shortest = examples.iter().min_by_key(|example| example.text.len());
     let is_call = path.starts_with('/');
     Operation {
         id: field("operationId"),
-        curl: is_call.then(|| curl(server, path, method, caller, described, examples.first())),
+        curl: is_call.then(|| curl(server, path, method, caller, described, shortest)),
         path: if is_call { path } else { "your endpoint" },
         method,
         summary: field("summary"),
@@ -202,34 +201,32 @@ fn parameter<'a>(document: &'a Json, described: &'a Json) -> Parameter<'a> {
 }
 
 fn answers<'a>(document: &'a Json, described: &'a Json) -> Vec<Answer<'a>> {
-    let all = described.get("responses").map(Json::fields).unwrap_or_default();
-    all.iter()
-        .map(|(status, answer)| {
-            let answer = resolve(document, answer);
-            let media = answer.get("content").and_then(|content| content.get("application/json"));
-            let is_good = status.starts_with('2');
-            let schema = media.and_then(|media| media.get("schema")).filter(|_| is_good);
-            let headers = answer.get("headers").map(Json::fields).unwrap_or_default();
-            Answer {
-                status,
-                is_good,
-                description: field_html(answer, "description"),
-                headers: headers.iter().map(|(name, _)| name.as_str()).collect(),
-                rows: schema.map(|schema| rows(document, schema)).unwrap_or_default(),
-                examples: media.map(examples).unwrap_or_default(),
-            }
-        })
-        .collect()
+    let all = described.get("responses").into_iter().flat_map(Json::fields);
+    all.map(|(status, answer)| {
+        let answer = resolve(document, answer);
+        let media = answer.get("content").and_then(|content| content.get("application/json"));
+        let is_good = status.starts_with('2');
+        let schema = media.and_then(|media| media.get("schema")).filter(|_| is_good);
+        let headers = answer.get("headers").into_iter().flat_map(Json::fields);
+        Answer {
+            status,
+            is_good,
+            description: field_html(answer, "description"),
+            headers: headers.map(|(name, _)| name).collect(),
+            rows: schema.map(|schema| rows(document, schema)).unwrap_or_default(),
+            examples: media.map(examples).unwrap_or_default(),
+        }
+    })
+    .collect()
 }
 
 fn examples(media: &Json) -> Vec<Example> {
-    let all = media.get("examples").map(Json::fields).unwrap_or_default();
-    all.iter()
-        .map(|(name, example)| Example {
-            title: example.get("summary").and_then(Json::as_str).unwrap_or(name).to_owned(),
-            text: example.get("value").map(Json::pretty).unwrap_or_default(),
-        })
-        .collect()
+    let all = media.get("examples").into_iter().flat_map(Json::fields);
+    all.map(|(name, example)| Example {
+        title: example.get("summary").and_then(Json::as_str).unwrap_or(name).to_owned(),
+        text: example.get("value").map(Json::pretty).unwrap_or_default(),
+    })
+    .collect()
 }
 
 /// A `curl` call that works after the key is inserted.

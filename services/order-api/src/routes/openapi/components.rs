@@ -1,331 +1,218 @@
-//! What answers look like: the schemas of their bodies. A test holds them against what the views serialize to.
+//! The schemas of bodies, where the document differs from what the macros make of the types.
 
-use domain::{CodStatus, DeliveryStatus, EventKind, Mode, OrderId};
+use std::collections::BTreeMap;
+
+use domain::schema::open_words;
+use domain::{EventKind, GoLiveItem};
 use strum::VariantArray;
-
-use super::ordered::{Json, object};
-use super::schema::{
-    boolean, id, list, nullable, open_words, paise, record, reference, string, time, with_required, words,
+use utoipa::openapi::schema::{
+    ArrayBuilder, Discriminator, Object, ObjectBuilder, OneOfBuilder, SchemaType, Type,
 };
-use super::{history, refusals};
+use utoipa::openapi::{Deprecated, Ref, RefOr, Schema};
 
-/// 13 random characters of Crockford's base32 and a check character.
-pub(super) const TRACKING_CODE: &str = "^(TEST-)?[0-9A-HJKMNP-TV-Z]{14}$";
+use super::ordered::Json;
+use super::schema::words;
+use super::webhooks;
 
-/// Every schema of an answer by its name.
-pub(super) fn schemas() -> Vec<(&'static str, Json)> {
-    let mut all = vec![
-        ("OrderCreated", order_created()),
-        ("Warning", warning()),
-        ("Order", order("An order as it stands.", [])),
-        ("OrderList", order_page()),
-        ("SimulatedOrder", simulated_order()),
-        ("Simulation", simulation()),
-        ("FleetOrder", record("What a driver needs to know of an order.", fleet_order())),
-        ("ReportedOrder", reported_order()),
-        ("FleetOrderList", fleet_page()),
-        (
-            "DeliveryStatus",
-            words(DeliveryStatus::VARIANTS.iter().map(|s| s.as_str()), "Where the parcel is."),
-        ),
-        ("CodStatus", words(CodStatus::VARIANTS.iter().map(|s| s.as_str()), "Where the cash is.")),
-        ("Mode", words(Mode::VARIANTS.iter().map(|mode| mode.as_str()), "Decided by the API key alone.")),
-        ("Driver", driver()),
+type Schemas = BTreeMap<String, RefOr<Schema>>;
+
+/// Types with another name in the document.
+const NAMES: [(&str, &str); 9] = [
+    ("OrderView", "Order"),
+    ("SimulatedOrderView", "SimulatedOrder"),
+    ("SimulationView", "Simulation"),
+    ("TimelinePage", "Timeline"),
+    ("DeliveryAddress", "Address"),
+    ("PickupPlace", "Pickup"),
+    ("DriverView", "Driver"),
+    ("ProgressData", "EventData"),
+    ("WalletLowBalance", "LowBalanceData"),
+];
+
+/// Answers that leave a field without a value out. All others write null.
+const LEAVE_OUT: [&str; 6] = ["Driver", "Error", "FleetOrderList", "OrderList", "Problem", "ProgressData"];
+
+pub(super) fn is_of_a_request(name: &str) -> bool {
+    let is_report = name.starts_with("Report") && name != "ReportedOrder";
+    is_report || name.starts_with("New") || matches!(name, "CancelOrder" | "SimulateProgress")
+}
+
+/// Completes the schemas that the macros collected.
+pub(super) fn complete(schemas: &mut Schemas) {
+    let names: Vec<String> = schemas.keys().filter(|name| !is_of_a_request(name)).cloned().collect();
+    for name in names {
+        if let Some(RefOr::T(Schema::Object(_) | Schema::AllOf(_))) = schemas.get(&name) {
+            let mut merged = object(schemas, &name);
+            settle_fields(&name, &mut merged);
+            schemas.insert(name, RefOr::T(merged.into()));
+        }
+    }
+    open_sets(schemas);
+    let entries = [
+        ("status", "StatusEntry", "OrderEventView"),
+        ("money", "MoneyEntry", "MoneyView"),
+        ("webhook", "WebhookEntry", "WebhookOutcomeView"),
     ];
-    all.extend(details());
-    all.extend(history::timeline());
-    all.extend(history::tracking());
-    all.extend(refusals::schemas());
-    all
+    for (kind, entry, view) in entries {
+        let mut tagged = object(schemas, view);
+        tagged.properties.shift_insert(0, "type".to_owned(), words([kind]).into());
+        tagged.required.insert(0, "type".to_owned());
+        schemas.remove(view);
+        schemas.insert(entry.to_owned(), RefOr::T(tagged.into()));
+    }
+    // Only here, because nothing is marked as deprecated next to a reference.
+    let mut state = object(schemas, "DeliveryState");
+    state.deprecated = Some(Deprecated::True);
+    state.description = Some("The former name of `status`.".to_owned());
+    set(schemas, "WebhookEntry", "state", RefOr::T(state.into()));
+    // Its fields are part of `WebhookOrder`.
+    schemas.remove("OrderSnapshot");
+    let description = "One entry of the timeline, by its `type`. Each has an `id` and a `recordedAt`.";
+    let entry = union(description, "type", entries.map(|(kind, entry, _)| (kind, entry.to_owned())), None);
+    schemas.insert("TimelineEntry".to_owned(), entry);
+    let mut cash = object(schemas, "ProgressData");
+    cash.required.push("codAmountPaise".to_owned());
+    schemas.insert("CashEventData".to_owned(), RefOr::T(cash.into()));
+    let form = object(schemas, "WebhookEvent");
+    schemas.extend(webhooks::schemas(&form));
 }
 
-pub(super) fn order_id() -> Json {
-    id(OrderId::PREFIX, "Id of the order.")
+/// A schema as one object, with the fields of its parts.
+fn object(schemas: &Schemas, name: &str) -> Object {
+    schemas.get(name).map(|schema| merged(schemas, schema)).unwrap_or_default()
 }
 
-pub(super) fn tracking_code() -> Json {
-    string("For the customer; begins with `TEST-` in test mode.").with("pattern", TRACKING_CODE)
+fn merged(schemas: &Schemas, schema: &RefOr<Schema>) -> Object {
+    match schema {
+        RefOr::Ref(Ref { ref_location, .. }) => {
+            object(schemas, ref_location.rsplit('/').next().unwrap_or_default())
+        }
+        RefOr::T(Schema::Object(object)) => object.clone(),
+        RefOr::T(Schema::AllOf(whole)) => {
+            let mut all = Object::new();
+            for part in &whole.items {
+                let part = merged(schemas, part);
+                all.properties.extend(part.properties);
+                all.required.extend(part.required);
+            }
+            all.description.clone_from(&whole.description);
+            all
+        }
+        RefOr::T(_) => Object::new(),
+    }
 }
 
-pub(super) fn tracking_url() -> Json {
-    object! { "type": "string", "format": "uri", "description": "A page that shows the customer where the parcel is." }
+/// A field that can be null is either always there, or left out and never null.
+fn settle_fields(name: &str, object: &mut Object) {
+    let Object { properties, required, .. } = object;
+    for (field, schema) in properties {
+        match without_null(schema) {
+            Some(value) if LEAVE_OUT.contains(&name) => *schema = value,
+            Some(_) if !required.contains(field) => required.push(field.clone()),
+            _ => {}
+        }
+    }
 }
 
-/// Of an answer: kinds may be added.
-pub(super) fn event_kind(kinds: impl IntoIterator<Item = EventKind>, description: &str) -> Json {
-    open_words(kinds.into_iter().map(EventKind::as_str), description)
+/// A nullable schema without null; nothing for one that is not nullable.
+pub(super) fn without_null(schema: &RefOr<Schema>) -> Option<RefOr<Schema>> {
+    let without = |types: &SchemaType| match types {
+        SchemaType::Array(types) if types.contains(&Type::Null) => {
+            types.iter().find(|one| **one != Type::Null).cloned().map(SchemaType::Type)
+        }
+        _ => None,
+    };
+    let mut schema = schema.clone();
+    match &mut schema {
+        RefOr::T(Schema::Object(object)) => object.schema_type = without(&object.schema_type)?,
+        RefOr::T(Schema::Array(array)) => array.schema_type = without(&array.schema_type)?,
+        RefOr::T(Schema::OneOf(forms)) => match forms.items.as_slice() {
+            [value, RefOr::T(Schema::Object(null))] if null.schema_type == SchemaType::Type(Type::Null) => {
+                return Some(value.clone());
+            }
+            _ => return None,
+        },
+        _ => return None,
+    }
+    Some(schema)
 }
 
-/// What can happen to a delivery and its cash.
-pub(super) fn progress_kinds() -> impl Iterator<Item = EventKind> {
-    EventKind::VARIANTS.iter().copied().filter(|kind| kind.is_progress())
-}
-
-pub(super) fn order_kinds() -> impl Iterator<Item = EventKind> {
-    std::iter::once(EventKind::OrderCreated).chain(progress_kinds())
-}
-
-fn order_page() -> Json {
-    with_required(
-        "A page of orders: newest first, or with `updatedAfter` the one that changed longest ago first.",
-        &["data", "hasMore"],
-        [
-            ("data", list(reference("Order"), "The page.")),
-            (
-                "hasMore",
-                boolean(
-                    "Whether there is more; ask again with `startingAfter`: `next`, or the last id where there is none.",
-                ),
-            ),
-            (
-                "next",
-                string(
-                    "For `startingAfter`: what comes after this page. With `updatedAfter`, while there is more.",
-                ),
-            ),
-        ],
-    )
-}
-
-fn fleet_page() -> Json {
-    with_required(
-        "A page of orders, the one that changed longest ago first.",
-        &["data", "hasMore"],
-        [
-            ("data", list(reference("FleetOrder"), "The page.")),
-            ("hasMore", boolean("Whether there is more now.")),
-            ("next", string("For `startingAfter`: what comes after this page, now or later.")),
-        ],
-    )
-}
-
-fn order_created() -> Json {
-    record(
-        "The order that was created.",
-        [
-            ("id", order_id()),
-            ("serviceOrderId", id(OrderId::PREFIX, "The same value as `id`.")),
-            ("orderReference", string("Your id of the order.")),
-            ("trackingCode", tracking_code()),
-            ("trackingUrl", tracking_url()),
-            ("status", reference("DeliveryStatus")),
-            ("mode", reference("Mode")),
-            ("createdAt", time("When the order was created.")),
-            ("warnings", list(reference("Warning"), "Accepted, but perhaps not what was meant.")),
-        ],
-    )
-}
-
-fn warning() -> Json {
-    record(
-        "Something that was accepted, but may not be what you meant.",
-        [
-            ("field", string("Dotted path of the field.")),
-            ("code", string("For programs, such as `unknown_field`.")),
-            ("message", string("For people.")),
-        ],
-    )
-}
-
-/// An order's fields, and more behind them.
-fn order<const N: usize>(description: &str, more: [(&str, Json); N]) -> Json {
-    let fields = [
-        ("id", order_id()),
-        ("serviceOrderId", id(OrderId::PREFIX, "The same value as `id`.")),
-        ("orderReference", string("Your id of the order.")),
-        ("orderSource", string("Where the order was placed.")),
-        ("trackingCode", tracking_code()),
-        ("trackingUrl", tracking_url()),
-        ("status", reference("DeliveryStatus")),
-        ("codStatus", reference("CodStatus")),
-        ("mode", reference("Mode")),
-        ("customer", reference("Customer")),
-        ("delivery", reference("Address")),
-        ("pickup", nullable(reference("Pickup"))),
-        ("package", reference("Package")),
-        ("payment", reference("Payment")),
-        ("notes", reference("Notes")),
-        ("feeChargedPaise", paise("What a live order took from the wallet; 0 for a test order.")),
+/// Clients of this API must accept words that a later release adds; the portal, which shares these types, comes with them.
+fn open_sets(schemas: &mut Schemas) {
+    let kinds =
+        EventKind::VARIANTS.iter().filter(|kind| **kind == EventKind::OrderCreated || kind.is_progress());
+    let items = GoLiveItem::VARIANTS.iter().map(|item| item.as_str());
+    let event = open_words(kinds.map(|kind| kind.as_str()), "What happened.");
+    schemas.insert("EventKind".to_owned(), event.into());
+    schemas.insert("GoLiveItem".to_owned(), open_words(items, "An item of the go-live list.").into());
+    let null = ObjectBuilder::new().schema_type(Type::Null);
+    let next = OneOfBuilder::new().item(reference("ProgressKind")).item(null);
+    let legal = ArrayBuilder::new().items(reference("ProgressKind"));
+    for (name, field, schema) in [
+        ("OrderEventView", "data", reference("ProgressData")),
+        ("SimulationView", "nextEvent", next.description(Some("The next event.")).into()),
         (
-            "refundedPaise",
-            paise(
-                "What goes back to the wallet: the whole fee of a live order that was cancelled, or failed, before its \
-                 pickup; else 0.",
-            ),
+            "SimulatedOrderView",
+            "legal",
+            legal.description(Some("The events that can be simulated next.")).into(),
         ),
-        ("driver", nullable(reference("Driver"))),
-        ("reason", nullable(string("Why the delivery failed, was cancelled or returned."))),
-        ("codCollectedPaise", nullable(paise("The cash that the driver reported, once it is collected."))),
-        ("codHandedOverPaise", nullable(paise("The cash that was handed over, once it is."))),
-        ("codSettledPaise", nullable(paise("The cash that was settled with you, once it is."))),
-        (
-            "codDiscrepancyPaise",
-            nullable(paise(
-                "The latest of these amounts that is not what was to be collected; the difference is in `codDifferencePaise`.",
-            )),
-        ),
-        (
-            "codDifferencePaise",
-            nullable(paise(
-                "That amount less the cash that was to be collected: negative when cash is missing.",
-            )),
-        ),
-        ("createdAt", time("When the order was created.")),
-        ("updatedAt", time("When it last changed.")),
-        ("personalDataErasedAt", erased_at()),
-    ];
-    record(description, fields.into_iter().chain(more))
+    ] {
+        set(schemas, name, field, schema);
+    }
 }
 
-fn simulated_order() -> Json {
-    let legal =
-        list(event_kind(progress_kinds(), "An event that could come next."), "What can be simulated next.");
-    let more = [("legal", legal), ("simulation", nullable(reference("Simulation")))];
-    order("A test order after a simulated event, or with a run that has begun.", more)
+/// Replaces the schema of a field.
+fn set(schemas: &mut Schemas, name: &str, field: &str, schema: RefOr<Schema>) {
+    if let Some(RefOr::T(Schema::Object(object))) = schemas.get_mut(name) {
+        object.properties.insert(field.to_owned(), schema);
+    }
 }
 
-fn simulation() -> Json {
-    record(
-        "The run that moves the order on by itself.",
-        [
-            ("scenario", words(["delivered", "failed", "cancelled", "no_driver"], "How it ends.")),
-            ("nextEvent", nullable(event_kind(progress_kinds(), "What happens next."))),
-            ("nextAt", time("When it happens.")),
-        ],
-    )
+pub(super) fn reference(name: &str) -> RefOr<Schema> {
+    RefOr::Ref(Ref::from_schema_name(name))
 }
 
-fn reported_order() -> Json {
-    let warnings = list(reference("Warning"), "Recorded, but perhaps not what was meant.");
-    let fields = fleet_order().into_iter().chain([("warnings", warnings)]);
-    record("An order after a report, and the warnings about the report.", fields)
+/// One of several schemas, told apart by the value of a field. `other` has none of these values.
+pub(super) fn union<'a>(
+    description: &str,
+    property: &str,
+    forms: impl IntoIterator<Item = (&'a str, String)>,
+    other: Option<&str>,
+) -> RefOr<Schema> {
+    let (values, names): (Vec<&str>, Vec<String>) = forms.into_iter().unzip();
+    let mapping = values.into_iter().zip(names.iter().map(|name| format!("#/components/schemas/{name}")));
+    let discriminator = Discriminator::with_mapping(property, mapping);
+    let names = names.iter().map(String::as_str).chain(other);
+    let one = names.fold(OneOfBuilder::new(), |one, name| one.item(reference(name)));
+    one.description(Some(description)).discriminator(Some(discriminator)).into()
 }
 
-fn fleet_order() -> [(&'static str, Json); 18] {
-    [
-        ("id", order_id()),
-        ("orderReference", string("The business's id of the order.")),
-        ("trackingCode", tracking_code()),
-        ("status", reference("DeliveryStatus")),
-        ("codStatus", reference("CodStatus")),
-        ("codAmountPaise", paise("The cash to collect; 0 for none.")),
-        ("codDiscrepancyPaise", nullable(paise("A reported amount that is not the one to collect."))),
-        ("codDifferencePaise", nullable(paise("That amount less the one to collect."))),
-        ("customer", reference("Customer")),
-        ("delivery", reference("Address")),
-        ("pickup", nullable(reference("Pickup"))),
-        ("package", reference("Package")),
-        ("customerNote", nullable(string("From the customer to the driver."))),
-        ("driver", nullable(reference("Driver"))),
-        ("reason", nullable(string("Why the delivery failed, was cancelled or returned."))),
-        ("createdAt", time("When the order was created.")),
-        ("updatedAt", time("When it last changed.")),
-        ("personalDataErasedAt", erased_at()),
-    ]
+/// The document in the order in which it is read: examples as the service writes them, and each schema under its name.
+pub(super) fn ordered(document: Json) -> Json {
+    match document {
+        Json::Object(fields) => {
+            Json::Object(fields.into_iter().map(|(key, value)| ordered_field(key, value)).collect())
+        }
+        Json::Array(items) => Json::Array(items.into_iter().map(ordered).collect()),
+        other => other,
+    }
 }
 
-fn erased_at() -> Json {
-    let description = "When what the order told of people was erased: names, phones, addresses, notes, the driver, the reason \
-                       and what is in the parcel are null since. Of an address the PIN code is left. Null before.";
-    nullable(time(description))
-}
-
-fn driver() -> Json {
-    with_required(
-        "The driver, as the fleet introduces them. A simulation makes one up for its event; a test order itself has none.",
-        &["name"],
-        [
-            ("name", string("Name of the driver.")),
-            ("phone", string("Phone number of the driver.")),
-            ("vehicle", string("What to look out for.")),
-        ],
-    )
-}
-
-fn maybe(description: &str) -> Json {
-    nullable(string(description))
-}
-
-fn degrees(description: &str) -> Json {
-    nullable(object! { "type": "number", "description": description })
-}
-
-/// The parts of an order that its body brought.
-fn details() -> [(&'static str, Json); 7] {
-    let address = [
-        ("addressLine1", maybe("House and street.")),
-        ("addressLine2", maybe("Floor, flat, company.")),
-        ("city", maybe("City or town.")),
-        ("state", maybe("State or union territory.")),
-        ("pincode", maybe("Six digits.")),
-        ("landmark", maybe("What the driver will see nearby.")),
-        ("latitude", degrees("In degrees, WGS 84.")),
-        ("longitude", degrees("In degrees, WGS 84.")),
-        ("fullAddress", maybe("The whole address as one text.")),
-    ];
-    let [a, b, c, d, e, f, g, h, i] = address.clone();
-    let [name, contact, phone] = [
-        ("businessName", maybe("The name at the door.")),
-        ("contactName", maybe("Whom the driver asks for.")),
-        ("phone", maybe("With country code.")),
-    ];
-    let customer = [
-        ("name", maybe("As the driver should ask for them; null once erased.")),
-        ("phone", maybe("With country code, digits only: `+919800000001`; null once erased.")),
-        ("email", maybe("E-mail address.")),
-    ];
-    [
-        ("Customer", record("Who receives the parcel.", customer)),
-        ("Address", record("Where the parcel goes.", address)),
-        ("Pickup", record("Where it is fetched.", [name, contact, phone, a, b, c, d, e, f, g, h, i])),
-        ("Package", package()),
-        ("Item", item()),
-        ("Payment", payment()),
-        (
-            "Notes",
-            record(
-                "Notes to the order.",
-                [("customerNote", maybe("From the customer.")), ("internalNote", maybe("Yours."))],
-            ),
-        ),
-    ]
-}
-
-fn package() -> Json {
-    record(
-        "What is delivered.",
-        [
-            ("description", maybe("In a few words.")),
-            ("items", list(reference("Item"), "What is in the parcel.")),
-            ("totalItems", nullable(object! { "type": "integer", "description": "How many pieces." })),
-            ("weightKg", nullable(object! { "type": "number", "description": "Weight in kilograms." })),
-            ("fragile", boolean("Whether it must be handled with care.")),
-            ("specialInstructions", maybe("For the driver.")),
-        ],
-    )
-}
-
-fn item() -> Json {
-    record(
-        "One line of the order.",
-        [
-            ("name", maybe("What it is.")),
-            ("quantity", nullable(object! { "type": "integer", "description": "How many." })),
-            ("pricePaise", nullable(paise("Price of one."))),
-        ],
-    )
-}
-
-fn payment() -> Json {
-    record(
-        "Who pays what, in paise.",
-        [
-            ("paymentType", words(["prepaid", "cod"], "How the customer pays the business.")),
-            ("orderValuePaise", nullable(paise("Value of the order."))),
-            ("deliveryFeePaise", paise("The delivery fee.")),
-            ("codAmountPaise", paise("The cash to collect.")),
-            ("prepaidAmountPaise", paise("What the business has collected already.")),
-            ("currency", words(["INR"], "Always `INR`.")),
-        ],
-    )
+fn ordered_field(key: String, value: Json) -> (String, Json) {
+    let renamed = |name: &str| NAMES.iter().find(|(own, _)| *own == name).map(|(_, name)| *name);
+    let value = match (key.as_str(), value) {
+        ("$ref", Json::Text(path)) => {
+            let (place, name) = path.rsplit_once('/').unwrap_or_default();
+            Json::Text(renamed(name).map_or_else(|| path.clone(), |name| format!("{place}/{name}")))
+        }
+        ("value", Json::Text(example)) => serde_json::from_str(&example).unwrap_or(Json::Text(example)),
+        ("schemas", Json::Object(schemas)) => {
+            let named = schemas
+                .into_iter()
+                .map(|(name, schema)| (renamed(&name).map_or(name.clone(), str::to_owned), ordered(schema)));
+            Json::Object(named.collect())
+        }
+        (_, value) => ordered(value),
+    };
+    (key, value)
 }

@@ -1,26 +1,53 @@
-//! What a business's back end can do.
+//! The operations of a business's backend.
+#![expect(dead_code, reason = "described, not called")]
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use domain::{DeliveryStatus, EventKind, GoLiveItem, Mode, Paise};
+use internal_api::orders::{OrderView, SimulatedOrderView, TimelinePage};
 use serde_json::{Value, json};
+use strum::VariantArray;
+use utoipa::ToSchema;
+use utoipa::openapi::link::Link;
 use web::ApiError;
 
-use super::answers::success;
-use super::components::{self, order_id, tracking_code};
-use super::operation::{Area, Operation, body, in_path, in_query, page, status_filter, with_headers};
-use super::ordered::{Json, object};
-use super::samples::{self, CANCEL_REASON, IDEMPOTENCY_KEY, Samples};
-use super::schema::{nullable, optional_text, text, with_required, words};
+use super::answers::json;
+use super::new_order::NewOrder;
+use super::operation::Operation;
+use super::parameters::{CreateHeaders, OrderPath, OrdersQuery, TimelineQuery};
+use super::samples::{CANCEL_REASON, COD, FULL, SMALLEST, Samples};
+use super::schema::{optional_text, schemas, words};
 use super::shared;
 use crate::commands::MoveError;
 use crate::commands::create_order::{CreateError, ReusedKey};
 use crate::commands::simulate_progress::{SimulateError, Simulated};
 use crate::domain::ExistingOrder;
 use crate::queries::Timeline;
-use crate::routes::{create_order, errors, integration, order_body, quota, simulate, views};
+use crate::routes::fleet_page::OrderPage;
+use crate::routes::order_body;
+use crate::routes::{create_order, errors, integration, quota, simulate, views};
 
-const HEADERS: &[&str] = &["Request-Id", "RateLimit", "RateLimit-Policy"];
 const RATE_LIMIT_WAIT_S: u64 = 1;
+
+schemas! {
+    CancelReason = optional_text(integration::REASON);
+    SimulatedEvent = words(
+        EventKind::VARIANTS.iter().filter(|kind| kind.is_progress()).map(|kind| kind.as_str()).chain(["auto"]),
+    );
+}
+
+/// Why an order is cancelled.
+#[derive(ToSchema)]
+struct CancelOrder {
+    /// The reason, for the timeline and the webhook.
+    reason: Option<CancelReason>,
+}
+
+/// The event to simulate.
+#[derive(ToSchema)]
+struct SimulateProgress {
+    /// What happens; `auto` moves the order to its end automatically.
+    event: SimulatedEvent,
+}
 
 pub(super) fn operations(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
     Ok(vec![
@@ -33,17 +60,7 @@ pub(super) fn operations(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
     ])
 }
 
-pub(super) fn schemas() -> Vec<(&'static str, Json)> {
-    let reason = optional_text(integration::REASON, "Why, for the timeline and the webhook.");
-    let kinds = components::progress_kinds().map(EventKind::as_str);
-    let event = words(kinds.chain(["auto"]), "What happens; `auto` lets the order go all the way by itself.");
-    vec![
-        ("CancelOrder", nullable(with_required("Why an order is cancelled.", &[], [("reason", reason)]))),
-        ("SimulateProgress", with_required("What is simulated.", &["event"], [("event", event)])),
-    ]
-}
-
-/// Before anything of the call itself is looked at.
+/// Errors that every operation can answer before it reads the call itself.
 fn before_all() -> Vec<ApiError> {
     let mut errors = shared::api_key();
     errors.push(quota::too_many(RATE_LIMIT_WAIT_S));
@@ -51,62 +68,49 @@ fn before_all() -> Vec<ApiError> {
     errors
 }
 
+/// Create an order
+///
+/// Call this once per confirmed order, from your backend. A Test key creates a test order: no driver, no money, the same webhooks.
+/// A Live key creates a real delivery and takes `payment.deliveryFeePaise` from the wallet, exactly once.
+///
+/// If you get no answer, or 429 or 503, repeat the request with the same `Idempotency-Key` and the same body: if the order already
+/// exists, you get the first answer again, byte for byte, with `Idempotent-Replayed: true`. A refused request leaves nothing
+/// behind, so the corrected request may use the same key.
+#[utoipa::path(
+    post,
+    path = "/v1/integration/orders",
+    operation_id = "createOrder",
+    tag = "Orders",
+    params(CreateHeaders),
+    request_body(content = NewOrder, description = "The confirmed order."),
+    responses((
+        status = 201,
+        description = "The order is created; a live one is paid. A repeated request gets this exact answer again.",
+        body = ref("#/components/schemas/OrderCreated"),
+        content_type = "application/json",
+    )),
+)]
+pub(super) fn create_order() {}
+
 fn create(samples: &Samples) -> anyhow::Result<Operation> {
-    let created = success(
-        "The order is created; a live one is paid. A repeated request gets this very answer again.",
-        HEADERS,
-        "OrderCreated",
-        [
-            ("live", "With a Live key", samples.receipt(Mode::Live)?),
-            ("test", "With a Test key", samples.receipt(Mode::Test)?),
-        ],
-    );
-    let created = with_headers(created, &["Location", "Idempotent-Replayed"]).with("links", links());
-    let body = body(
-        true,
-        "NewOrder",
-        "The confirmed order.",
-        [
-            ("smallest", "The least that is an order", samples::smallest_body()),
-            ("full", "All that can be said", samples::order_body()),
-            ("cod", "Cash on delivery", samples::cod_body()),
-        ],
-    );
     let mut errors = before_all();
     errors.extend(create_errors(samples));
     errors.extend(shared::body());
     Ok(Operation {
-        area: Area::Integration,
-        method: "post",
-        path: "/v1/integration/orders",
         id: "createOrder",
-        summary: "Create an order",
-        description: "Call this once per confirmed order, from your back end. A Test key creates a test order: no driver, no money, \
-                      the same webhooks. A Live key creates a real delivery and takes `payment.deliveryFeePaise` from the wallet, \
-                      exactly once.\n\nWhen you do not get an answer, or get 429 or 503, repeat the request with the same \
-                      `Idempotency-Key` and the same body: an order that exists already is answered again, byte for byte, with \
-                      `Idempotent-Replayed: true`. After any refusal nothing is kept, so that the corrected request may use the same key.",
-        parameters: vec![idempotency_key()],
-        body: Some(body),
-        answers: vec![(201, created)],
+        bodies: vec![
+            ("smallest", "The required fields", SMALLEST.to_owned()),
+            ("full", "Every field", FULL.to_owned()),
+            ("cod", "Cash on delivery", COD.to_owned()),
+        ],
+        answers: vec![
+            ("live", "With a Live key", samples.receipt(Mode::Live)?),
+            ("test", "With a Test key", samples.receipt(Mode::Test)?),
+        ],
+        headers: &["Location", "Idempotent-Replayed"],
+        links: links(),
         errors,
     })
-}
-
-fn idempotency_key() -> Json {
-    let max = web::IDEMPOTENCY_KEY_MAX;
-    let schema = object! {
-        "type": "string", "minLength": 1, "maxLength": max, "pattern": "^[!-~]([ -~]*[!-~])?$",
-    };
-    object! {
-        "name": "Idempotency-Key",
-        "in": "header",
-        "required": true,
-        "description": "A stable unique text per local order, such as `<website>-<order id>`: 1 to 255 printable ASCII characters. \
-                        It is kept as long as the order, for your business and mode.",
-        "schema": schema,
-        "example": IDEMPOTENCY_KEY,
-    }
 }
 
 fn create_errors(samples: &Samples) -> Vec<ApiError> {
@@ -117,19 +121,16 @@ fn create_errors(samples: &Samples) -> Vec<ApiError> {
         differences: vec!["customer.name".to_owned(), "payment.deliveryFeePaise".to_owned()],
     };
     let cancelled = ExistingOrder { status: DeliveryStatus::Cancelled, ..samples.existing_order() };
-    let bad_body =
-        json!({ "orderReference": "1001", "payment": { "paymentType": "cash", "deliveryFeePaise": "49" } });
-    let no_fee = {
-        let mut body: Value = serde_json::from_str(&samples::smallest_body().to_string()).unwrap_or_default();
-        body["payment"]["deliveryFeePaise"] = Value::Null;
+    let with_payment = |payment: Value| {
+        let mut body: Value = serde_json::from_str(SMALLEST).unwrap_or_default();
+        body["payment"] = payment;
         body
     };
-    let misspelt_cash = {
-        let mut body: Value = serde_json::from_str(&samples::smallest_body().to_string()).unwrap_or_default();
-        body["payment"] = json!({ "paymentType": "cod", "deliveryFeePaise": 4900, "codAmount": 154_800 });
-        body
-    };
-    let invalid = |body: &Value| order_body::read(body).err().map(CreateError::Invalid).map(refused);
+    let bodies = [
+        with_payment(json!({ "paymentType": "prepaid", "deliveryFeePaise": null })),
+        json!({ "orderReference": "1001", "payment": { "paymentType": "cash", "deliveryFeePaise": "49" } }),
+        with_payment(json!({ "paymentType": "cod", "deliveryFeePaise": 4900, "codAmount": 154_800 })),
+    ];
     let mut bad_key = HeaderMap::new();
     bad_key.insert(HeaderName::from_static("idempotency-key"), HeaderValue::from_static("a\tb"));
     let keys = [HeaderMap::new(), bad_key]
@@ -137,9 +138,9 @@ fn create_errors(samples: &Samples) -> Vec<ApiError> {
         .filter_map(|headers| create_order::idempotency_key(&headers).err());
     let open = [GoLiveItem::SubscriptionActive, GoLiveItem::WalletFunded];
     let mut all: Vec<ApiError> = keys.collect();
-    all.extend(invalid(&no_fee));
-    all.extend(invalid(&bad_body));
-    all.extend(invalid(&misspelt_cash));
+    all.extend(
+        bodies.iter().filter_map(|body| order_body::read(body).err().map(CreateError::Invalid).map(refused)),
+    );
     all.extend([
         refused(CreateError::InsufficientBalance { balance: Paise::new(1_500), required: Paise::new(4_900) }),
         refused(CreateError::Locked { missing: open.to_vec(), was_live: false }),
@@ -154,141 +155,127 @@ fn create_errors(samples: &Samples) -> Vec<ApiError> {
     all
 }
 
-/// From an order to what can be done with it.
-fn links() -> Json {
-    let to = |operation: &str, description: &str| {
-        object! {
-            "operationId": operation,
-            "parameters": object! { "id": "$response.body#/id" },
-            "description": description,
-        }
+/// The operations that can follow an order.
+fn links() -> Vec<(&'static str, Link)> {
+    let link = |name, operation: &str, field: &str, description: &str| {
+        let link = Link::builder().operation_id(operation).description(description);
+        (name, link.parameter(field, format!("$response.body#/{field}")).build())
     };
-    let tracking = |operation: &str| {
-        object! {
-            "operationId": operation,
-            "parameters": object! { "trackingCode": "$response.body#/trackingCode" },
-            "description": "Where the parcel is.",
-        }
-    };
-    object! {
-        "order": to("getOrder", "The order as it stands."),
-        "timeline": to("listOrderEvents", "What happened to it."),
-        "cancel": to("cancelOrder", "Cancel it before the pickup."),
-        "simulate": to("simulateOrder", "Move a test order on."),
-        "tracking": tracking("getTracking"),
-        "trackingPage": tracking("getTrackingPage"),
-    }
+    vec![
+        link("order", "getOrder", "id", "The order as it stands."),
+        link("timeline", "listOrderEvents", "id", "The timeline of the order."),
+        link("cancel", "cancelOrder", "id", "Cancel it before the pickup."),
+        link("simulate", "simulateOrder", "id", "Move a test order."),
+        link("tracking", "getTracking", "trackingCode", "Track the parcel."),
+        link("trackingPage", "getTrackingPage", "trackingCode", "Track the parcel."),
+    ]
 }
 
+/// List orders
+///
+/// Your orders in the key's mode, newest first. Use it to look up an order by your own reference or by its tracking code; do not
+/// poll it, because webhooks report every change. To find changes that they may have missed, set `updatedAfter` to some minutes before
+/// your last call: the list is then sorted by the last change, oldest first, and continues with `startingAfter` set to `next`. An
+/// order that changes meanwhile appears again.
+#[utoipa::path(
+    get,
+    path = "/v1/integration/orders",
+    operation_id = "listOrders",
+    tag = "Orders",
+    params(OrdersQuery),
+    responses((status = 200, description = "The orders.", body = OrderPage)),
+)]
+pub(super) fn list_orders() {}
+
 fn list(samples: &Samples) -> Operation {
-    let order =
-        views::order_view(&samples.tracking_urls, samples.order(Mode::Live, &[EventKind::DriverAssigned]));
-    let found = object! { "data": [Json::of(&order)], "hasMore": false };
-    let changed = object! { "type": "string", "format": "date-time" };
-    let mut parameters = vec![
-        in_query(
-            "orderReference",
-            "Only the order with this reference.",
-            text(order_body::REFERENCE, "Your id of an order."),
-        ),
-        in_query(
-            "trackingCode",
-            "Only the order with this tracking code.",
-            tracking_code().with("format", "tracking-code"),
-        ),
-        status_filter(),
-        in_query(
-            "updatedAfter",
-            "Only orders that changed after this time, by their last change, oldest first.",
-            changed,
-        ),
-    ];
-    let cursor = object! { "type": "string", "maxLength": 200, "format": "order-cursor",
-    "description": "The `id` of the last order; with `updatedAfter`, `next` of the page before, and the same `updatedAfter`." };
-    parameters.extend(page(cursor));
+    let order = samples.order(Mode::Live, &[EventKind::DriverAssigned]);
+    let page = OrderPage::newest(&samples.tracking_urls, internal_api::Page { data: vec![order], has_more: false });
     let mut errors = before_all();
     errors.extend(shared::bad_page());
     Operation {
-        area: Area::Integration,
-        method: "get",
-        path: "/v1/integration/orders",
         id: "listOrders",
-        summary: "List orders",
-        description: "Your orders in the key's mode, newest first. Use it to look up an order by your own reference or by its \
-                      tracking code, not to poll: webhooks tell you of every change. To find what they may have missed, ask with \
-                      `updatedAfter` set to some minutes before you last asked: the list is then in the order of the last changes, oldest \
-                      first, and goes on with `startingAfter` set to `next`. An order that changes meanwhile comes again.",
-        parameters,
-        body: None,
-        answers: vec![(200, success("The orders.", HEADERS, "OrderList", [("page", "One order", found)]))],
+        answers: vec![("page", "One order", json(&page))],
         errors,
+        ..Operation::default()
     }
 }
 
-fn order_in_path(samples: &Samples) -> Json {
-    in_path("id", order_id().with("format", "order-id"), &samples.order_id().to_string())
-}
+/// Get an order
+///
+/// The current state of an order, with everything that you sent about it.
+#[utoipa::path(
+    get,
+    path = "/v1/integration/orders/{id}",
+    operation_id = "getOrder",
+    tag = "Orders",
+    params(OrderPath),
+    responses((status = 200, description = "The order.", body = OrderView)),
+)]
+pub(super) fn get_order() {}
 
 fn get(samples: &Samples) -> Operation {
-    let order = |events| views::order_view(&samples.tracking_urls, samples.order(Mode::Live, events));
-    let order_examples = [
-        ("created", "Just created", Json::of(&order(&[]))),
-        (
-            "on_the_way",
-            "With a driver",
-            Json::of(&order(&[EventKind::DriverAssigned, EventKind::OrderPickedUp])),
-        ),
-    ];
+    let order = |events| json(&views::order_view(&samples.tracking_urls, samples.order(Mode::Live, events)));
     let mut errors = before_all();
     errors.push(errors::order_not_found());
     Operation {
-        area: Area::Integration,
-        method: "get",
-        path: "/v1/integration/orders/{id}",
         id: "getOrder",
-        summary: "Get an order",
-        description: "An order as it stands, with all that you sent of it.",
-        parameters: vec![order_in_path(samples)],
-        body: None,
-        answers: vec![(200, success("The order.", HEADERS, "Order", order_examples))],
+        answers: vec![
+            ("created", "Just created", order(&[])),
+            ("on_the_way", "With a driver", order(&[EventKind::DriverAssigned, EventKind::OrderPickedUp])),
+        ],
         errors,
+        ..Operation::default()
     }
 }
 
+/// List the timeline of an order
+///
+/// Status changes, money and webhooks of the order in one list, oldest first.
+#[utoipa::path(
+    get,
+    path = "/v1/integration/orders/{id}/events",
+    operation_id = "listOrderEvents",
+    tag = "Orders",
+    params(OrderPath, TimelineQuery),
+    responses((status = 200, description = "The timeline.", body = TimelinePage)),
+)]
+pub(super) fn list_order_events() {}
+
 fn timeline(samples: &Samples) -> anyhow::Result<Operation> {
-    let found = |money, webhooks, incomplete| Timeline {
-        moves: samples.moves(&[EventKind::DriverAssigned]),
-        money,
-        webhooks,
-        incomplete,
+    let money = samples.fee()?;
+    let page = |webhooks, incomplete| {
+        let moves = samples.moves(&[EventKind::DriverAssigned]);
+        let found = Timeline { moves, money: vec![money.clone()], webhooks, incomplete };
+        json(&views::timeline_page(found, web::PAGE_LIMIT_DEFAULT))
     };
-    let limit = web::PAGE_LIMIT_DEFAULT;
-    let whole = views::timeline_page(found(vec![samples.fee()?], vec![samples.webhook()], Vec::new()), limit);
-    let part =
-        views::timeline_page(found(vec![samples.fee()?], Vec::new(), vec!["webhook-dispatcher"]), limit);
-    let examples = [
-        ("whole", "Moves, money and webhooks", Json::of(&whole)),
-        ("incomplete", "While one source does not answer", Json::of(&part)),
-    ];
-    let mut parameters = vec![order_in_path(samples)];
-    let cursor = object! { "type": "string", "maxLength": 64, "format": "timeline-id" };
-    parameters.extend(page(cursor));
     let mut errors = before_all();
     errors.push(errors::order_not_found());
     errors.extend(shared::bad_page());
     Ok(Operation {
-        area: Area::Integration,
-        method: "get",
-        path: "/v1/integration/orders/{id}/events",
         id: "listOrderEvents",
-        summary: "List what happened to an order",
-        description: "Moves of the order, money, and what became of its webhooks, in one list, oldest first.",
-        parameters,
-        body: None,
-        answers: vec![(200, success("The timeline.", HEADERS, "Timeline", examples))],
+        answers: vec![
+            ("whole", "Status, money and webhooks", page(vec![samples.webhook()], Vec::new())),
+            ("incomplete", "While one source does not answer", page(Vec::new(), vec!["webhook-dispatcher"])),
+        ],
         errors,
+        ..Operation::default()
     })
 }
+
+/// Cancel an order
+///
+/// Possible until the driver has picked the parcel up. The wallet gets a live order's fee back, once. Cancelling a cancelled order
+/// again gets the same answer and changes nothing.
+#[utoipa::path(
+    post,
+    path = "/v1/integration/orders/{id}/cancel",
+    operation_id = "cancelOrder",
+    tag = "Orders",
+    params(OrderPath),
+    request_body(content = Option<CancelOrder>, description = "Optional."),
+    responses((status = 200, description = "The order, cancelled.", body = OrderView)),
+)]
+pub(super) fn cancel_order() {}
 
 fn cancel(samples: &Samples) -> Operation {
     let cancelled = views::order_view(&samples.tracking_urls, samples.cancelled_order());
@@ -299,26 +286,30 @@ fn cancel(samples: &Samples) -> Operation {
     errors.extend(illegal.map(errors::from_cancel));
     errors.extend(integration::cancel_reason(&json!({ "reason": 7 })).err());
     errors.extend(shared::body());
-    let examples = [("cancelled", "Cancelled", Json::of(&cancelled))];
     Operation {
-        area: Area::Integration,
-        method: "post",
-        path: "/v1/integration/orders/{id}/cancel",
         id: "cancelOrder",
-        summary: "Cancel an order",
-        description: "Possible until the driver has picked the parcel up. A live order's fee comes back to the wallet, once. \
-                      Cancelling a cancelled order again is answered alike and changes nothing.",
-        parameters: vec![order_in_path(samples)],
-        body: Some(body(
-            false,
-            "CancelOrder",
-            "May be left out.",
-            [("reason", "With a reason", object! { "reason": CANCEL_REASON })],
-        )),
-        answers: vec![(200, success("The order, cancelled.", HEADERS, "Order", examples))],
+        bodies: vec![("reason", "With a reason", json(&json!({ "reason": CANCEL_REASON })))],
+        answers: vec![("cancelled", "Cancelled", json(&cancelled))],
         errors,
+        ..Operation::default()
     }
 }
+
+/// Simulate the progress of a test order
+///
+/// Moves a test order by the rules of a real delivery, with real, signed webhooks that say `mode: test`. With `auto` the order moves
+/// on automatically, one step a second. A test order whose `orderReference` ends with `-FAILED`, `-CANCELLED` or `-NODRIVER` moves
+/// automatically from the start, to that outcome.
+#[utoipa::path(
+    post,
+    path = "/v1/integration/orders/{id}/simulate",
+    operation_id = "simulateOrder",
+    tag = "Orders",
+    params(OrderPath),
+    request_body(content = SimulateProgress, description = "The event."),
+    responses((status = 200, description = "The order after it.", body = SimulatedOrderView)),
+)]
+pub(super) fn simulate_progress() {}
 
 fn simulate_order(samples: &Samples) -> Operation {
     let order = samples.order(Mode::Test, &[EventKind::DriverAssigned]);
@@ -333,27 +324,14 @@ fn simulate_order(samples: &Samples) -> Operation {
     errors.push(errors::from_simulate(SimulateError::NothingLeft(ended)));
     errors.extend(simulate::read(&json!({ "event": "order.lost" })).err());
     errors.extend(shared::body());
-    let examples = [("moved", "After `driver.assigned`", Json::of(&moved))];
     Operation {
-        area: Area::Integration,
-        method: "post",
-        path: "/v1/integration/orders/{id}/simulate",
         id: "simulateOrder",
-        summary: "Simulate what happens to a test order",
-        description: "Moves a test order by the rules of a real delivery, with real, signed webhooks that say `mode: test`. With `auto` \
-                      the order goes on by itself, a step a second. A test order whose `orderReference` ends with `-FAILED`, \
-                      `-CANCELLED` or `-NODRIVER` does so from the start, with that outcome.",
-        parameters: vec![order_in_path(samples)],
-        body: Some(body(
-            true,
-            "SimulateProgress",
-            "What happens.",
-            [
-                ("event", "One move", object! { "event": "driver.assigned" }),
-                ("auto", "All the way", object! { "event": "auto" }),
-            ],
-        )),
-        answers: vec![(200, success("The order after it.", HEADERS, "SimulatedOrder", examples))],
+        bodies: vec![
+            ("event", "One event", json(&json!({ "event": "driver.assigned" }))),
+            ("auto", "All the way", json(&json!({ "event": "auto" }))),
+        ],
+        answers: vec![("moved", "After `driver.assigned`", json(&moved))],
         errors,
+        ..Operation::default()
     }
 }

@@ -1,145 +1,127 @@
-//! One operation of the API, as the document describes it.
+//! Completes each operation with what its macro does not describe: security, headers, examples and errors.
 
+use utoipa::openapi::link::Link;
+use utoipa::openapi::path::Operation as Described;
+use utoipa::openapi::{Components, OpenApi, PathItem, Ref, RefOr, Response, Responses, SecurityRequirement};
 use web::ApiError;
 
-use super::answers::{self, header};
-use super::ordered::{Json, object};
-use super::schema::{self, words};
+use super::answers::{Sample, add_headers, add_samples, html, refusals};
 
-/// Who calls, and with what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Area {
-    Integration,
-    Fleet,
-    Tracking,
+/// Operations with the same caller. `name` begins the names of their shared answers.
+struct Area {
+    tag: &'static str,
+    name: &'static str,
+    scheme: Option<&'static str>,
+    /// Every answer has these headers.
+    headers: &'static [&'static str],
 }
 
-impl Area {
-    /// The tag that the operations are listed under.
-    pub(super) fn tag(self) -> &'static str {
-        match self {
-            Self::Integration => "Orders",
-            Self::Fleet => "Fleet",
-            Self::Tracking => "Tracking",
-        }
-    }
+const AREAS: [Area; 3] = [
+    Area {
+        tag: "Orders",
+        name: "Integration",
+        scheme: Some("apiKey"),
+        headers: &["Request-Id", "RateLimit", "RateLimit-Policy"],
+    },
+    Area { tag: "Fleet", name: "Fleet", scheme: Some("fleetToken"), headers: &["Request-Id"] },
+    Area { tag: "Tracking", name: "Tracking", scheme: None, headers: &["Request-Id"] },
+];
 
-    /// Names the answers that operations of this area share.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Integration => "Integration",
-            Self::Fleet => "Fleet",
-            Self::Tracking => "Tracking",
-        }
-    }
-
-    fn security(self) -> Json {
-        match self {
-            Self::Integration => Json::from(vec![object! { "apiKey": Json::Array(Vec::new()) }]),
-            Self::Fleet => Json::from(vec![object! { "fleetToken": Json::Array(Vec::new()) }]),
-            Self::Tracking => Json::Array(Vec::new()),
-        }
-    }
-
-    /// What every answer carries.
-    pub(super) fn headers(self) -> &'static [&'static str] {
-        match self {
-            Self::Integration => &["Request-Id", "RateLimit", "RateLimit-Policy"],
-            Self::Fleet | Self::Tracking => &["Request-Id"],
-        }
-    }
-}
-
+/// Complements a described operation.
+#[derive(Default)]
 pub(super) struct Operation {
-    pub(super) area: Area,
-    pub(super) method: &'static str,
-    pub(super) path: &'static str,
     pub(super) id: &'static str,
-    pub(super) summary: &'static str,
-    pub(super) description: &'static str,
-    pub(super) parameters: Vec<Json>,
-    pub(super) body: Option<Json>,
-    /// Statuses of success, with their answers.
-    pub(super) answers: Vec<(u16, Json)>,
+    /// Examples of the request's body.
+    pub(super) bodies: Vec<Sample>,
+    /// Examples of the success.
+    pub(super) answers: Vec<Sample>,
+    /// Further headers of the success.
+    pub(super) headers: &'static [&'static str],
+    pub(super) links: Vec<(&'static str, Link)>,
     pub(super) errors: Vec<ApiError>,
 }
 
-impl Operation {
-    /// Every answer by its status.
-    pub(super) fn all_answers(&self) -> Vec<(u16, Json)> {
-        let mut all = self.answers.clone();
-        all.extend(answers::errors(&self.errors, self.area.headers()));
-        all
+/// Completes the operations of the document, and moves answers that several of one area have to the components.
+///
+/// # Errors
+/// When an operation is unknown.
+pub(super) fn complete(document: &mut OpenApi, mut operations: Vec<Operation>) -> anyhow::Result<()> {
+    for described in document.paths.paths.values_mut().flat_map(methods) {
+        let id = described.operation_id.as_deref();
+        let known = operations.iter().position(|operation| Some(operation.id) == id);
+        let known = known.ok_or_else(|| anyhow::anyhow!("no examples of the operation {id:?}"))?;
+        let area = area(described).ok_or_else(|| anyhow::anyhow!("no area of the operation {id:?}"))?;
+        complete_one(described, operations.swap_remove(known), area);
     }
+    let OpenApi { paths, components, .. } = document;
+    let mut described: Vec<&mut Described> = paths.paths.values_mut().flat_map(methods).collect();
+    share(&mut described, components.get_or_insert_default());
+    Ok(())
+}
 
-    pub(super) fn describe(self, answers: Json) -> Json {
-        let mut operation = object! {
-            "operationId": self.id,
-            "tags": [self.area.tag()],
-            "summary": self.summary,
-            "description": self.description,
-            "security": self.area.security(),
-        };
-        if !self.parameters.is_empty() {
-            operation = operation.with("parameters", self.parameters);
+fn methods(item: &mut PathItem) -> impl Iterator<Item = &mut Described> {
+    [&mut item.get, &mut item.post].into_iter().flatten()
+}
+
+fn area(described: &Described) -> Option<&'static Area> {
+    AREAS.iter().find(|area| described.tags.iter().flatten().any(|tag| tag == area.tag))
+}
+
+fn complete_one(described: &mut Described, operation: Operation, area: &Area) {
+    let required = area.scheme.map(|scheme| SecurityRequirement::new::<_, [&str; 0], _>(scheme, []));
+    described.security = Some(required.into_iter().collect());
+    if let Some(RefOr::T(body)) = &mut described.request_body
+        && let Some(RefOr::T(content)) = body.content.get_mut("application/json")
+    {
+        add_samples(content, operation.bodies);
+    }
+    for (status, response) in &mut described.responses.responses {
+        let RefOr::T(response) = response else { continue };
+        add_headers(response, area.headers);
+        add_headers(response, operation.headers);
+        if matches!(status.as_str(), "429" | "503") {
+            add_headers(response, &["Retry-After"]);
         }
-        if let Some(body) = self.body {
-            operation = operation.with("requestBody", body);
+        let links = operation.links.iter().map(|(name, link)| ((*name).to_owned(), link.clone().into()));
+        response.links.extend(links);
+        if let Some(RefOr::T(content)) = response.content.get_mut("application/json") {
+            add_samples(content, operation.answers.clone());
         }
-        operation.with("responses", answers)
+        if let Some(page) = response.content.get_mut("text/html") {
+            *page = RefOr::T(html());
+        }
     }
+    let refusals = refusals(&operation.errors, area.headers);
+    let refusals = refusals.into_iter().map(|(status, refusal)| (status, RefOr::T(refusal)));
+    described.responses.responses.extend(refusals);
 }
 
-/// A JSON body with its examples.
-pub(super) fn body<const N: usize>(
-    required: bool,
-    schema: &str,
-    description: &str,
-    examples: [(&str, &str, Json); N],
-) -> Json {
-    let content = answers::content(schema::reference(schema), examples);
-    object! {
-        "description": description, "required": required, "content": object! { "application/json": content },
-    }
-}
-
-pub(super) fn in_path(name: &str, schema: Json, example: &str) -> Json {
-    object! { "name": name, "in": "path", "required": true, "schema": schema, "example": example }
-}
-
-pub(super) fn in_query(name: &str, description: &str, schema: Json) -> Json {
-    object! { "name": name, "in": "query", "description": description, "schema": schema }
-}
-
-/// `limit` and `startingAfter`, as every list takes them.
-pub(super) fn page(cursor: Json) -> [Json; 2] {
-    let limit = object! {
-        "type": "integer", "minimum": 1, "maximum": web::PAGE_LIMIT_MAX, "default": web::PAGE_LIMIT_DEFAULT,
-    };
-    [
-        in_query("limit", "How many at most.", limit),
-        in_query("startingAfter", "Where the page before ended. An unknown one is refused with 400.", cursor),
-    ]
-}
-
-pub(super) fn status_filter() -> Json {
-    use domain::DeliveryStatus;
-    use strum::VariantArray;
-    let statuses = words(DeliveryStatus::VARIANTS.iter().map(|s| s.as_str()), "A delivery status.");
-    in_query("status", "Only orders with this status.", statuses)
-}
-
-/// What an answer of a success says in its headers, one more or less.
-pub(super) fn with_headers(answer: Json, names: &[&str]) -> Json {
-    match answer {
-        Json::Object(mut fields) => {
-            for (name, value) in &mut fields {
-                if let ("headers", Json::Object(headers)) = (name.as_str(), value) {
-                    headers.extend(names.iter().map(|name| header(name)));
-                }
+/// Replaces each answer that several operations of an area have by a reference to one component.
+fn share(operations: &mut [&mut Described], components: &mut Components) {
+    let answers = |Responses { responses, .. }: &Responses| responses.values().cloned().collect::<Vec<_>>();
+    let all: Vec<(Option<&str>, RefOr<Response>)> = operations
+        .iter()
+        .flat_map(|described| {
+            let name = area(described).map(|area| area.name);
+            answers(&described.responses).into_iter().map(move |answer| (name, answer))
+        })
+        .collect();
+    for described in operations {
+        let Some(Area { name, .. }) = area(described) else { continue };
+        for (status, answer) in &mut described.responses.responses {
+            if all.iter().filter(|(area, known)| *area == Some(name) && known == answer).count() < 2 {
+                continue;
             }
-            Json::Object(fields)
+            let reason = status
+                .parse()
+                .ok()
+                .and_then(|status| actix_web::http::StatusCode::from_u16(status).ok()?.canonical_reason());
+            let component: String = format!("{name}{}", reason.unwrap_or("Answer")).split(' ').collect();
+            let known = components.responses.entry(component.clone()).or_insert_with(|| answer.clone());
+            // Of two different answers with the same status, the second one stays with its operations.
+            if known == answer {
+                *answer = RefOr::Ref(Ref::from_response_name(component));
+            }
         }
-        other => other,
     }
 }

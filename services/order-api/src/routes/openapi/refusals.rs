@@ -1,156 +1,107 @@
-//! What answers look like that are no success.
+//! The bodies of errors.
+#![expect(dead_code, reason = "describes what `web::ApiError` and `routes::errors` write")]
 
-use domain::{DeliveryStatus, GoLiveItem, OrderId};
+use domain::schema::open_words;
+use domain::{CodStatus, DeliveryStatus, EventKind, GoLiveItem, OrderId, Paise, RequestId, TrackingCode};
 use strum::VariantArray;
+use utoipa::ToSchema;
 
-use super::components::{event_kind, order_id, progress_kinds, tracking_code, tracking_url};
-use super::ordered::{Json, object};
-use super::schema::{id, list, open_words, paise, record, reference, string, with_required, words};
+use super::schema::schemas;
+use crate::domain::Warning;
 
-pub(super) fn schemas() -> [(&'static str, Json); 5] {
-    let items =
-        open_words(GoLiveItem::VARIANTS.iter().map(|item| item.as_str()), "An item of the go-live list.");
-    [
-        ("Error", error()),
-        ("Problem", problem()),
-        ("Fault", field_error()),
-        ("GoLiveItem", items),
-        ("ExistingOrder", existing_order()),
-    ]
-}
-
-/// What any error says, and what some add.
-fn fields() -> [(&'static str, Json); 15] {
-    [
-        ("message", string("What is wrong and what to do, in a sentence for people.")),
-        ("code", string("For programs; stays the same.")),
-        ("requestId", id("req_", "Names this request in our logs. Send it along when you ask for help.")),
-        ("errors", list(reference("Fault"), "Every fault of the request at once (400).")),
-        (
-            "warnings",
-            list(
-                reference("Warning"),
-                "What else may not be what was meant (400), such as a field whose name is misspelt.",
-            ),
-        ),
-        (
-            "missing",
-            list(reference("GoLiveItem"), "What is open before live orders (403 `live_api_locked`)."),
-        ),
-        ("order", reference("ExistingOrder")),
-        (
-            "differences",
-            list(
-                string("Dotted path of a field."),
-                "Where the request differs from the order that holds its key, as far as the order tells (422 \
-                 `idempotency_key_reused`).",
-            ),
-        ),
-        ("balancePaise", paise("What the wallet holds (402).")),
-        ("requiredPaise", paise("What the delivery costs (402).")),
-        ("shortfallPaise", paise("What is missing (402).")),
-        ("status", words(DeliveryStatus::VARIANTS.iter().map(|s| s.as_str()), "Where the order is (409).")),
-        ("codStatus", reference("CodStatus")),
-        (
-            "legal",
-            list(
-                event_kind(progress_kinds(), "An event."),
-                "What could happen instead (409 `illegal_transition`).",
-            ),
-        ),
-        ("header", string("Which header is meant (400 `duplicate_header`).")),
-    ]
-}
-
-fn error() -> Json {
-    with_required("Every answer that is no success.", &["message", "code", "requestId"], fields())
-}
-
-fn problem() -> Json {
-    with_required(
-        "The same error as RFC 9457 has it, for callers that accept `application/problem+json`.",
-        &["type", "title", "status", "detail", "message", "code", "requestId"],
-        {
-            let [
-                message,
-                code,
-                request,
-                errors,
-                warnings,
-                missing,
-                order,
-                differences,
-                balance,
-                required,
-                shortfall,
-                _,
-                cod,
-                legal,
-                header,
-            ] = fields();
-            [
-                ("type", string("Always `about:blank`.")),
-                ("title", string("The status, in words.")),
-                ("status", object! { "type": "integer", "description": "The HTTP status." }),
-                ("detail", string("The same as `message`.")),
-                message,
-                code,
-                request,
-                errors,
-                warnings,
-                missing,
-                order,
-                differences,
-                balance,
-                required,
-                shortfall,
-                cod,
-                legal,
-                header,
-            ]
-        },
-    )
-}
-
-fn field_error() -> Json {
-    record(
-        "One thing that is wrong with the request.",
+schemas! {
+    ProgressKind = open_words(
+        EventKind::VARIANTS.iter().filter(|kind| kind.is_progress()).map(|kind| kind.as_str()),
+        "What can happen to a delivery and its cash.",
+    );
+    FaultCode = open_words(
         [
-            (
-                "field",
-                string("Dotted path, such as `package.items[2].quantity`; empty for the body as a whole."),
-            ),
-            (
-                "code",
-                open_words(
-                    [
-                        "required",
-                        "invalid_type",
-                        "invalid_value",
-                        "invalid_format",
-                        "too_long",
-                        "out_of_range",
-                        "unknown_parameter",
-                        "cod_amount_required",
-                    ],
-                    "For programs.",
-                ),
-            ),
-            ("message", string("For people.")),
+            "required",
+            "invalid_type",
+            "invalid_value",
+            "invalid_format",
+            "too_long",
+            "out_of_range",
+            "unknown_parameter",
+            "cod_amount_required",
         ],
-    )
+        "For programs.",
+    );
 }
 
-fn existing_order() -> Json {
-    record(
-        "The order that holds the reference (409 `order_reference_exists`) or the key (422 `idempotency_key_reused`, once it is paid).",
-        [
-            ("id", order_id()),
-            ("serviceOrderId", id(OrderId::PREFIX, "The same value as `id`.")),
-            ("orderReference", string("Your id of the order.")),
-            ("trackingCode", tracking_code()),
-            ("trackingUrl", tracking_url()),
-            ("status", reference("DeliveryStatus")),
-        ],
-    )
+/// Every answer other than a success. Fields without a value are left out.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(super) struct Error {
+    /// What is wrong and what to do, in a sentence for people.
+    message: String,
+    /// For programs; stays the same.
+    code: String,
+    /// Names this request in our logs. Include it when you ask for help.
+    request_id: RequestId,
+    /// Every error of the request at once (400).
+    errors: Option<Vec<Fault>>,
+    /// Other fields that may be wrong (400), such as one whose name is misspelt.
+    warnings: Option<Vec<Warning>>,
+    /// The open items of the go-live list (403 `live_api_locked`).
+    missing: Option<Vec<GoLiveItem>>,
+    order: Option<ExistingOrder>,
+    /// Dotted paths of the fields in which the request differs from the order that holds its key, as far as the order still
+    /// has them (422 `idempotency_key_reused`).
+    differences: Option<Vec<String>>,
+    /// The balance of the wallet (402).
+    balance_paise: Option<Paise>,
+    /// The delivery fee (402).
+    required_paise: Option<Paise>,
+    /// The missing amount (402).
+    shortfall_paise: Option<Paise>,
+    /// The status of the order (409).
+    status: Option<DeliveryStatus>,
+    /// The status of its cash (409).
+    cod_status: Option<CodStatus>,
+    /// The events that are possible instead (409 `illegal_transition`).
+    legal: Option<Vec<ProgressKind>>,
+    /// The duplicated header (400 `duplicate_header`).
+    header: Option<String>,
+}
+
+/// The same error in the form of RFC 9457, for callers that accept `application/problem+json`.
+#[derive(ToSchema)]
+pub(super) struct Problem {
+    #[serde(flatten)]
+    error: Error,
+    /// Always `about:blank`.
+    r#type: String,
+    /// The name of the status.
+    title: String,
+    /// The HTTP status.
+    status: i32,
+    /// The same as `message`.
+    detail: String,
+}
+
+/// One error in the request.
+#[derive(ToSchema)]
+struct Fault {
+    /// Dotted path, such as `package.items[2].quantity`; empty for the body as a whole.
+    field: String,
+    code: FaultCode,
+    /// For people.
+    message: String,
+}
+
+/// The order that holds the reference (409 `order_reference_exists`) or the key (422 `idempotency_key_reused`, once it is paid).
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct ExistingOrder {
+    id: OrderId,
+    /// The same value as `id`.
+    service_order_id: OrderId,
+    /// Your id of the order.
+    order_reference: String,
+    tracking_code: TrackingCode,
+    /// A page that shows the customer where the parcel is.
+    #[schema(format = "uri")]
+    tracking_url: String,
+    status: DeliveryStatus,
 }

@@ -1,5 +1,5 @@
-//! One order and what becomes of it, for the examples: made by the types that answer, so that an example looks like the
-//! answer that a caller gets. Nothing in it is anybody's.
+//! One order and its progress, for the examples. The types of the real answers render it, so an example looks like the real
+//! answer. Its people are invented.
 
 use anyhow::{Context, anyhow};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 use settings::Brand;
 use url::Url;
 
-use super::ordered::{Json, object};
 use crate::commands::create_order::receipt;
 use crate::domain::{
     ExistingOrder, Fingerprint, NewOrder, Order, OrderDraft, OrderEvent, Placement, TrackingUrls,
@@ -24,54 +23,66 @@ use crate::routes::order_body;
 /// 2026-01-31T09:30:00Z
 const BEGIN_S: i64 = 1_769_851_800;
 
-/// What the examples are made of.
+/// Bodies of orders: the required fields, every field, and cash on delivery.
+pub(super) const SMALLEST: &str = include_str!("examples/smallest.json");
+pub(super) const FULL: &str = include_str!("examples/full.json");
+pub(super) const COD: &str = include_str!("examples/cod.json");
+pub(super) const IDEMPOTENCY_KEY: &str = "malabar-coffee-1001";
+pub(super) const CANCEL_REASON: &str = "The customer changed their mind";
+
 pub(super) struct Samples {
     pub(super) tracking_urls: TrackingUrls,
     pub(super) draft: OrderDraft,
     pub(super) brand: String,
-    clock: Clock,
+}
+
+fn clock() -> Clock {
+    Clock::manual(DateTime::UNIX_EPOCH + TimeDelta::seconds(BEGIN_S))
+}
+
+fn id<T>(generate: impl Fn(&Clock, &Entropy) -> T, seed: u64) -> T {
+    generate(&clock(), &Entropy::seeded(seed))
+}
+
+pub(super) fn order_id() -> OrderId {
+    id(OrderId::generate, 1)
+}
+
+pub(super) fn tracking_code(mode: Mode) -> TrackingCode {
+    TrackingCode::generate(mode, &Entropy::seeded(2))
+}
+
+pub(super) fn event_id(sequence: i64) -> EventId {
+    id(EventId::generate, 10 + sequence.unsigned_abs())
 }
 
 impl Samples {
-    /// With links that begin as those of the service at `public_url` do.
+    /// For the service at `public_url`.
     ///
     /// # Errors
-    /// When the body of the example is no order.
+    /// When the example's body is not a valid order.
     pub(super) fn new(brand: &Brand, public_url: &Url) -> anyhow::Result<Self> {
-        let clock = Clock::manual(DateTime::UNIX_EPOCH + TimeDelta::seconds(BEGIN_S));
         let tracking_urls = TrackingUrls::new(public_url);
-        let body: Value = serde_json::from_str(&order_body().to_string()).context("the example's body")?;
+        let body: Value = serde_json::from_str(FULL).context("the example's body")?;
         let draft = order_body::read(&body)
             .map_err(|field_errors| anyhow!("the example's body: {field_errors:?}"))?;
-        Ok(Self { tracking_urls, draft, brand: brand.name.clone(), clock })
+        Ok(Self { tracking_urls, draft, brand: brand.name.clone() })
     }
 
     fn now(&self) -> DateTime<Utc> {
-        self.clock.now()
-    }
-
-    pub(super) fn id<T>(&self, generate: impl Fn(&Clock, &Entropy) -> T, seed: u64) -> T {
-        generate(&self.clock, &Entropy::seeded(seed))
-    }
-
-    pub(super) fn order_id(&self) -> OrderId {
-        self.id(OrderId::generate, 1)
-    }
-
-    pub(super) fn tracking_code(&self, mode: Mode) -> TrackingCode {
-        TrackingCode::generate(mode, &Entropy::seeded(2))
+        clock().now()
     }
 
     fn new_order(&self, mode: Mode) -> NewOrder {
         NewOrder {
-            id: self.order_id(),
-            business_id: self.id(BusinessId::generate, 3),
+            id: order_id(),
+            business_id: id(BusinessId::generate, 3),
             mode,
             order_reference: self.draft.order_reference.clone(),
             idempotency_key: IDEMPOTENCY_KEY.to_owned(),
             fingerprint: Fingerprint::of(&Value::Null),
             meaning: Fingerprint::of(&Value::Null),
-            tracking_code: self.tracking_code(mode),
+            tracking_code: tracking_code(mode),
             order_source: self.draft.order_source.clone(),
             payment_type: self.draft.payment.payment_type,
             delivery_fee: self.draft.payment.delivery_fee_paise,
@@ -79,22 +90,21 @@ impl Samples {
             details: self.draft.details().into(),
             receipt: Vec::new(),
             created_at: self.now(),
-            request_id: self.id(RequestId::generate, 4),
-            key_id: self.id(ApiKeyId::generate, 5),
+            request_id: id(RequestId::generate, 4),
+            key_id: id(ApiKeyId::generate, 5),
         }
     }
 
     /// The body of a 201.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub(super) fn receipt(&self, mode: Mode) -> anyhow::Result<Json> {
-        let bytes =
-            receipt::render(&self.tracking_urls, &self.new_order(mode), &self.draft.warnings.listed())?;
-        Ok(serde_json::from_slice(&bytes)?)
+    /// When it cannot be rendered.
+    pub(super) fn receipt(&self, mode: Mode) -> anyhow::Result<String> {
+        let bytes = receipt::render(&self.tracking_urls, &self.new_order(mode), &self.draft.warnings.listed())?;
+        Ok(String::from_utf8(bytes)?)
     }
 
-    /// An order after these events, a minute after each other.
+    /// An order after these events, one per minute.
     pub(super) fn order(&self, mode: Mode, events: &[EventKind]) -> Order {
         let mut order = self.new_order(mode).into_placed();
         for event in events {
@@ -115,7 +125,7 @@ impl Samples {
         order
     }
 
-    /// The moves of such an order, its creation first.
+    /// The events of such an order, its creation first.
     pub(super) fn moves(&self, events: &[EventKind]) -> Vec<OrderEvent> {
         let mut state = DeliveryState::new(PaymentType::Prepaid);
         let all = std::iter::once(&EventKind::OrderCreated).chain(events);
@@ -126,9 +136,9 @@ impl Samples {
                 let driver = (*kind == EventKind::DriverAssigned).then(driver);
                 let data = ProgressData { driver, ..ProgressData::default() };
                 OrderEvent {
-                    id: self.event_id(sequence),
-                    order_id: self.order_id(),
-                    business_id: self.id(BusinessId::generate, 3),
+                    id: event_id(sequence),
+                    order_id: order_id(),
+                    business_id: id(BusinessId::generate, 3),
                     kind: *kind,
                     sequence,
                     status: state.status,
@@ -141,22 +151,18 @@ impl Samples {
             .collect()
     }
 
-    pub(super) fn event_id(&self, sequence: i64) -> EventId {
-        self.id(EventId::generate, 10 + sequence.unsigned_abs())
-    }
-
-    /// The fee, as the wallet's statement has it.
+    /// The fee, as the wallet's statement shows it.
     ///
     /// # Errors
-    /// When that is no line of a statement.
+    /// When it is not a valid line of a statement.
     pub(super) fn fee(&self) -> anyhow::Result<EntryView> {
         let line = json!({
             "id": "1",
-            "transferId": self.id(TransferId::generate, 5),
+            "transferId": id(TransferId::generate, 5),
             "kind": "delivery_fee",
             "amountPaise": -self.draft.payment.delivery_fee_paise.get(),
             "balanceAfterPaise": 95_100,
-            "orderId": self.order_id(),
+            "orderId": order_id(),
             "createdAt": self.now() + TimeDelta::milliseconds(20),
         });
         serde_json::from_value(line).context("the example's fee")
@@ -166,9 +172,9 @@ impl Samples {
     pub(super) fn webhook(&self) -> OrderDeliveryView {
         let at = self.now() + TimeDelta::milliseconds(60);
         OrderDeliveryView {
-            id: self.id(WebhookDeliveryId::generate, 6),
-            endpoint_id: self.id(EndpointId::generate, 7),
-            event_id: self.event_id(1),
+            id: id(WebhookDeliveryId::generate, 6),
+            endpoint_id: id(EndpointId::generate, 7),
+            event_id: event_id(1),
             event: EventKind::OrderCreated,
             state: WebhookState::Succeeded,
             attempts: 1,
@@ -181,7 +187,7 @@ impl Samples {
         }
     }
 
-    /// What holds a reference that is asked for again.
+    /// The order that already holds a reference.
     pub(super) fn existing_order(&self) -> ExistingOrder {
         let order = self.order(Mode::Live, &[EventKind::DriverAssigned]);
         ExistingOrder {
@@ -201,81 +207,10 @@ impl Samples {
     }
 }
 
-pub(super) const IDEMPOTENCY_KEY: &str = "malabar-coffee-1001";
-pub(super) const CANCEL_REASON: &str = "The customer changed their mind";
-
 fn driver() -> Driver {
     Driver {
         name: "Ravi Kumar".to_owned(),
         phone: Some("+919800000003".to_owned()),
         vehicle: Some("KA01AB1234".to_owned()),
-    }
-}
-
-/// The least that is an order.
-pub(super) fn smallest_body() -> Json {
-    object! {
-        "orderReference": "1001",
-        "customer": object! { "name": "Asha Rao", "phone": "+919800000001" },
-        "delivery": object! {
-            "addressLine1": "12th Main Road", "city": "Bengaluru", "state": "Karnataka", "pincode": "560038",
-        },
-        "payment": object! { "paymentType": "prepaid", "deliveryFeePaise": 4900 },
-    }
-}
-
-/// An order that is paid at the door.
-pub(super) fn cod_body() -> Json {
-    object! {
-        "orderReference": "1002",
-        "customer": object! { "name": "Asha Rao", "phone": "+919800000001" },
-        "delivery": object! {
-            "addressLine1": "12th Main Road", "city": "Bengaluru", "state": "Karnataka", "pincode": "560038",
-        },
-        "payment": object! {
-            "paymentType": "cod", "deliveryFeePaise": 4900, "orderValuePaise": 149_900, "codAmountPaise": 154_800,
-            "prepaidAmountPaise": 0, "currency": "INR",
-        },
-    }
-}
-
-/// An order with all that can be said of one.
-pub(super) fn order_body() -> Json {
-    let delivery = object! {
-        "addressLine1": "12th Main Road, Indiranagar",
-        "addressLine2": "3rd floor",
-        "city": "Bengaluru",
-        "state": "Karnataka",
-        "pincode": "560038",
-        "landmark": "Opposite the metro station",
-        "latitude": 12.9784,
-        "longitude": 77.6408,
-        "fullAddress": Json::Null,
-    };
-    let pickup = object! {
-        "businessName": "Malabar Coffee Works",
-        "contactName": "Joseph Mathew",
-        "phone": "+919800000002",
-        "addressLine1": "27, Church Street",
-        "city": "Bengaluru",
-        "state": "Karnataka",
-        "pincode": "560001",
-    };
-    let item = object! { "name": "Arabica, 250 g", "quantity": 2, "pricePaise": 72_500 };
-    object! {
-        "orderReference": "1001",
-        "orderSource": "business_website",
-        "customer": object! { "name": "Asha Rao", "phone": "+919800000001", "email": "asha@example.com" },
-        "delivery": delivery,
-        "pickup": pickup,
-        "package": object! {
-            "description": "Coffee", "items": [item], "totalItems": 2, "weightKg": 0.6, "fragile": false,
-            "specialInstructions": Json::Null,
-        },
-        "payment": object! {
-            "paymentType": "prepaid", "orderValuePaise": 149_900, "deliveryFeePaise": 4900, "codAmountPaise": 0,
-            "prepaidAmountPaise": 149_900, "currency": "INR",
-        },
-        "notes": object! { "customerNote": "Please ring twice", "internalNote": Json::Null },
     }
 }

@@ -1,31 +1,51 @@
-//! The words of JSON Schema (draft 2020-12) that the document is written in, made from the rules that requests are read
-//! by, so that the two cannot differ.
+//! Schemas that are computed from the rules that requests are read by, so that the two cannot differ.
 
 use std::sync::LazyLock;
 
-use domain::{Paise, is_invisible};
+use domain::is_invisible;
+use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, SchemaType, Type};
 use web::TextRule;
 
-use super::ordered::{Json, object};
+/// Types that exist in the document only: each names a computed schema.
+macro_rules! schemas {
+    ($($name:ident = $schema:expr;)*) => {
+        $(
+            pub(in crate::routes::openapi) struct $name;
 
-/// Characters that texts are told apart by, as the inside of a class of a regular expression.
+            impl utoipa::PartialSchema for $name {
+                fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                    $schema.into()
+                }
+            }
+
+            impl utoipa::ToSchema for $name {
+                fn name() -> std::borrow::Cow<'static, str> {
+                    stringify!($name).into()
+                }
+            }
+        )*
+    };
+}
+pub(super) use schemas;
+
+/// Character classes for patterns, each as the inside of a class of a regular expression.
 struct Classes {
-    /// What `str::trim` takes away at both ends.
+    /// The characters that `str::trim` removes.
     space: String,
-    /// What shows nothing.
+    /// The characters that show nothing.
     invisible: String,
 }
 
 static CLASSES: LazyLock<Classes> =
     LazyLock::new(|| Classes { space: class(char::is_whitespace), invisible: class(is_invisible) });
 
-/// Control characters, which may stand nowhere in a line.
+/// Control characters, which a line must not contain.
 const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";
 /// The same without tab, line feed and carriage return.
 const CONTROL_BUT_LINES: &str = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f";
 
-/// The ranges of the characters that are meant, of the basic plane: beyond it the dialects of regular expressions have no
-/// escape in common, and JavaScript's takes no range there without its flag `u`. The parser refuses more than this says.
+/// The ranges of these characters within the basic plane: the dialects of regular expressions have no common escape for
+/// characters beyond it. The parser therefore refuses more than the pattern.
 fn class(is_meant: impl Fn(char) -> bool) -> String {
     let mut ranges: Vec<(char, char)> = Vec::new();
     for c in ('\0'..='\u{ffff}').filter(|c| is_meant(*c)) {
@@ -34,165 +54,65 @@ fn class(is_meant: impl Fn(char) -> bool) -> String {
             _ => ranges.push((c, c)),
         }
     }
+    let escaped = |c: char| format!("\\u{:04x}", u32::from(c));
     ranges.into_iter().map(|(begin, end)| format!("{}-{}", escaped(begin), escaped(end))).collect()
 }
 
-fn escaped(c: char) -> String {
-    format!("\\u{:04x}", u32::from(c))
-}
-
-/// What a rule lets stand nowhere within a text, once it is trimmed.
+/// The characters that a rule refuses within a trimmed text.
 fn refused(rule: TextRule) -> String {
     let control = if rule.lines { CONTROL_BUT_LINES } else { CONTROL };
     let invisible = if rule.code { CLASSES.invisible.as_str() } else { "" };
     format!("{control}{invisible}")
 }
 
-/// ULIDs in their canonical spelling.
-const ULID: &str = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
-
-/// A text that must be there, and hold more than spaces.
-pub(in crate::routes) fn text(rule: TextRule, description: &str) -> Json {
-    let Classes { space, invisible } = &*CLASSES;
-    let refused = refused(rule);
-    object! {
-        "type": "string",
-        "description": description,
-        "minLength": 1,
-        "maxLength": rule.max,
-        "pattern": format!("^[{space}]*[^{refused}]*[^{refused}{space}{invisible}][^{refused}]*[{space}]*$"),
-    }
+pub(super) fn string() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
 }
 
-/// A text that may be null or empty, both of which mean that there is none.
-pub(in crate::routes) fn optional_text(rule: TextRule, description: &str) -> Json {
+/// A text that must hold more than spaces.
+pub(super) fn text(rule: TextRule) -> ObjectBuilder {
     let Classes { space, invisible } = &*CLASSES;
     let refused = refused(rule);
-    object! {
-        "type": ["string", "null"],
-        "description": description,
-        "maxLength": rule.max,
-        "pattern": format!("^([{space}]*[^{refused}]*[{space}]*|[{space}{invisible}]*)$"),
-    }
+    let pattern = format!("^[{space}]*[^{refused}]*[^{refused}{space}{invisible}][^{refused}]*[{space}]*$");
+    string().min_length(Some(1)).max_length(Some(rule.max)).pattern(Some(pattern))
 }
 
-/// As the parser takes it: white space around it, and spaces within, are ignored.
-pub(in crate::routes) fn pincode_pattern() -> String {
+/// A text that may be empty, which means that there is none.
+pub(super) fn optional_text(rule: TextRule) -> ObjectBuilder {
+    let Classes { space, invisible } = &*CLASSES;
+    let refused = refused(rule);
+    let pattern = format!("^([{space}]*[^{refused}]*[{space}]*|[{space}{invisible}]*)$");
+    string().max_length(Some(rule.max)).pattern(Some(pattern))
+}
+
+/// Six digits; the parser ignores white space around them, and spaces between them.
+pub(super) fn pincode() -> ObjectBuilder {
     let space = &CLASSES.space;
-    format!("^[{space}]*[1-9]([ \\u00a0]*[0-9]){{5}}[{space}]*$")
+    string().pattern(Some(format!("^[{space}]*[1-9]([ \\u00a0]*[0-9]){{5}}[{space}]*$")))
 }
 
-/// A text of a form of its own, or none: null, empty, or nothing to see.
-pub(in crate::routes) fn optional_form(form: Json, max: usize, description: &str) -> Json {
+/// A text of this form, or one that shows nothing.
+pub(super) fn optional_form(form: ObjectBuilder, max: usize) -> AnyOfBuilder {
     let Classes { space, invisible } = &*CLASSES;
-    object! {
-        "type": ["string", "null"],
-        "description": description,
-        "maxLength": max,
-        "anyOf": [form, object! { "pattern": format!("^[{space}{invisible}]*$") }],
-    }
+    let empty = string().pattern(Some(format!("^[{space}{invisible}]*$")));
+    let builder = AnyOfBuilder::new().schema_type(SchemaType::AnyValue);
+    builder.item(form.max_length(Some(max))).item(empty.max_length(Some(max)))
 }
 
-pub(in crate::routes) fn integer(min: i64, max: i64, description: &str) -> Json {
-    object! {
-        "type": "integer", "format": "int64", "description": description, "minimum": min, "maximum": max,
-    }
-}
-
-pub(in crate::routes) fn optional_integer(min: i64, max: i64, description: &str) -> Json {
-    object! {
-        "type": ["integer", "null"], "format": "int64", "description": description, "minimum": min, "maximum": max,
-    }
-}
-
-pub(in crate::routes) fn optional_number(min: f64, max: f64, description: &str) -> Json {
-    object! { "type": ["number", "null"], "description": description, "minimum": min, "maximum": max }
-}
-
-/// An amount of an answer.
-pub(in crate::routes) fn paise(description: &str) -> Json {
-    object! { "type": "integer", "format": "int64", "description": description }
-}
-
-/// An amount of a request.
-pub(in crate::routes) fn optional_paise(description: &str) -> Json {
-    optional_integer(0, Paise::REQUEST_MAX.get(), description)
-}
-
-pub(in crate::routes) fn boolean(description: &str) -> Json {
-    object! { "type": "boolean", "description": description }
-}
-
-/// A plain text of an answer.
-pub(in crate::routes) fn string(description: &str) -> Json {
-    object! { "type": "string", "description": description }
-}
-
-pub(in crate::routes) fn time(description: &str) -> Json {
-    object! { "type": "string", "format": "date-time", "description": description }
-}
-
-/// An id that begins with its kind's prefix.
-pub(in crate::routes) fn id(prefix: &str, description: &str) -> Json {
-    object! { "type": "string", "description": description, "pattern": format!("^{prefix}{ULID}$") }
-}
-
-/// One of these words, or one that is added later, which generated clients must not refuse.
-pub(in crate::routes) fn open_words<'a>(words: impl IntoIterator<Item = &'a str>, description: &str) -> Json {
-    let words: Vec<&str> = words.into_iter().collect();
-    let known = object! { "type": "string", "enum": words };
-    object! { "description": description, "anyOf": [known, object! { "type": "string" }] }
+pub(super) fn integer(min: usize, max: i64) -> ObjectBuilder {
+    use utoipa::openapi::{KnownFormat, SchemaFormat};
+    let format = SchemaFormat::KnownFormat(KnownFormat::Int64);
+    let max = usize::try_from(max).unwrap_or(usize::MAX);
+    let builder = ObjectBuilder::new().schema_type(Type::Integer).format(Some(format));
+    builder.minimum(Some(min)).maximum(Some(max))
 }
 
 /// One of a closed set of words.
-pub(in crate::routes) fn words<'a>(words: impl IntoIterator<Item = &'a str>, description: &str) -> Json {
-    let words: Vec<&str> = words.into_iter().collect();
-    object! { "type": "string", "description": description, "enum": words }
+pub(super) fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> ObjectBuilder {
+    string().enum_values(Some(words))
 }
 
-pub(in crate::routes) fn reference(name: &str) -> Json {
-    object! { "$ref": format!("#/components/schemas/{name}") }
-}
-
-pub(in crate::routes) fn list(of: Json, description: &str) -> Json {
-    object! { "type": "array", "description": description, "items": of }
-}
-
-/// Or null.
-pub(in crate::routes) fn nullable(schema: Json) -> Json {
-    match schema {
-        Json::Object(mut fields) if fields.iter().any(|(name, _)| name == "type") => {
-            for (name, value) in &mut fields {
-                match (name.as_str(), value) {
-                    ("type", value) => *value = Json::Array(vec![value.clone(), "null".into()]),
-                    ("enum", Json::Array(words)) => words.push(Json::Null),
-                    _ => {}
-                }
-            }
-            Json::Object(fields)
-        }
-        other => object! { "anyOf": [other, object! { "type": "null" }] },
-    }
-}
-
-/// An object of an answer, all of whose fields are always there.
-pub(in crate::routes) fn record<'a>(
-    description: &str,
-    fields: impl IntoIterator<Item = (&'a str, Json)>,
-) -> Json {
-    let fields: Vec<_> = fields.into_iter().collect();
-    let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
-    with_required(description, &names, fields)
-}
-
-/// An object, some of whose fields must be there. It may have more fields than are named.
-pub(in crate::routes) fn with_required<'a>(
-    description: &str,
-    required: &[&str],
-    fields: impl IntoIterator<Item = (&'a str, Json)>,
-) -> Json {
-    let properties = Json::object(fields.into_iter().map(|(name, schema)| (name.to_owned(), schema)));
-    let schema = object! { "type": "object", "description": description };
-    let schema = if required.is_empty() { schema } else { schema.with("required", required.to_vec()) };
-    schema.with("properties", properties)
+/// A text of a format that the tests of the API know how to make.
+pub(super) fn format(builder: ObjectBuilder, name: &str) -> ObjectBuilder {
+    builder.format(Some(utoipa::openapi::SchemaFormat::Custom(name.to_owned())))
 }

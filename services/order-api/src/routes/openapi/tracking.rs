@@ -1,80 +1,73 @@
-//! What anybody can see who holds a tracking code.
+//! The operations for holders of a tracking code.
+#![expect(dead_code, reason = "described, not called")]
 
 use domain::{EventKind, Mode};
 
-use super::answers::{answer, success};
-use super::components::TRACKING_CODE;
-use super::operation::{Area, Operation, in_path};
-use super::ordered::{Json, object};
+use super::answers::json;
+use super::operation::Operation;
+use super::parameters::TrackingPath;
 use super::samples::Samples;
 use super::shared;
-use crate::routes::tracking::{self, TRY_AGAIN_S};
+use crate::routes::tracking::{self, TRY_AGAIN_S, TrackingView};
 
 const WAIT_S: u32 = 2;
 
 pub(super) fn operations(samples: &Samples) -> Vec<Operation> {
-    vec![json(samples), page(samples)]
-}
-
-fn code(samples: &Samples) -> Json {
-    let schema = object! {
-        "type": "string", "pattern": TRACKING_CODE, "format": "tracking-code",
-        "description": "As in the answer to the order. Lower case is forgiven.",
+    let page = Operation {
+        id: "getTrackingPage",
+        headers: &["Cache-Control"],
+        errors: vec![shared::always()[0].clone()],
+        ..Operation::default()
     };
-    in_path("trackingCode", schema, samples.tracking_code(Mode::Live).as_str())
+    vec![json_view(samples), page]
 }
 
-fn json(samples: &Samples) -> Operation {
+/// Track a parcel
+///
+/// The content of the tracking page as JSON. It needs no key and contains no personal data.
+#[utoipa::path(
+    get,
+    path = "/v1/tracking/{trackingCode}",
+    operation_id = "getTracking",
+    tag = "Tracking",
+    params(TrackingPath),
+    responses((status = 200, description = "The progress of the parcel.", body = TrackingView)),
+)]
+pub(super) fn get_tracking() {}
+
+fn json_view(samples: &Samples) -> Operation {
     let events = [EventKind::DriverAssigned, EventKind::OrderPickedUp];
     let view = tracking::shown(samples.order(Mode::Live, &events), samples.moves(&events));
-    let found = success(
-        "Where the parcel is.",
-        &["Request-Id", "Cache-Control"],
-        "Tracking",
-        [("picked_up", "On its way", Json::of(&view))],
-    );
     let mut errors = vec![tracking::unknown_code(), tracking::too_many(WAIT_S)];
     errors.extend(shared::always());
     Operation {
-        area: Area::Tracking,
-        method: "get",
-        path: "/v1/tracking/{trackingCode}",
         id: "getTracking",
-        summary: "Track a parcel",
-        description: "What the tracking page shows, as JSON. Needs no key, and tells no personal data.",
-        parameters: vec![code(samples)],
-        body: None,
-        answers: vec![(200, found)],
+        answers: vec![("picked_up", "On its way", json(&view))],
+        headers: &["Cache-Control"],
         errors,
+        ..Operation::default()
     }
 }
 
-/// A page for every outcome, since people see it.
-fn page(samples: &Samples) -> Operation {
-    let html = |description: &str, more: &[&str]| {
-        let headers = [&["Request-Id", "Cache-Control"], more].concat();
-        let content = object! {
-            "schema": object! { "type": "string" },
-            "example": "<!doctype html><html lang=\"en\">…</html>",
-        };
-        answer(description, &headers, object! { "text/html": content })
-    };
-    let answers = vec![
-        (200, html("The page of the parcel.", &[])),
-        (404, html("A page that says that there is no such parcel.", &[])),
-        (429, html("A page that asks to wait.", &["Retry-After"])),
-        (503, html(&format!("A page that asks to come again, in {TRY_AGAIN_S} s."), &["Retry-After"])),
-    ];
-    Operation {
-        area: Area::Tracking,
-        method: "get",
-        path: "/track/{trackingCode}",
-        id: "getTrackingPage",
-        summary: "Show the tracking page",
-        description: "The page behind `trackingUrl`, for the customer. It keeps itself current.",
-        parameters: vec![code(samples)],
-        body: None,
-        answers,
-        errors: Vec::from([shared::always()[0].clone()]),
-    }
-}
+/// Show the tracking page
+///
+/// The page behind `trackingUrl`, for the customer. It refreshes itself. Every outcome is a page, because people see it.
+#[utoipa::path(
+    get,
+    path = "/track/{trackingCode}",
+    operation_id = "getTrackingPage",
+    tag = "Tracking",
+    params(TrackingPath),
+    responses(
+        (status = 200, description = "The page of the parcel.", body = String, content_type = "text/html"),
+        (status = 404, description = "A page that says that the parcel does not exist.", body = String, content_type = "text/html"),
+        (status = 429, description = "A page that asks to wait.", body = String, content_type = "text/html"),
+        (
+            status = 503,
+            description = format!("A page that asks to come again, in {TRY_AGAIN_S} s."),
+            body = String,
+            content_type = "text/html",
+        ),
+    ),
+)]
+pub(super) fn get_tracking_page() {}

@@ -1,117 +1,234 @@
-//! The webhooks that a business gets, for the receiver's side: what is sent, and how it is signed (SPECIFICATION §4.2, §5.5).
+//! The webhooks that a business receives: their bodies, and how they are signed (SPECIFICATION §4.2, §5.5).
 
-use domain::{EventKind, Mode};
+use chrono::{DateTime, Utc};
+use domain::{EventId, EventKind, Mode, OrderId};
+use events::{OrderSnapshot, ProgressData};
+use serde::Serialize;
+use serde_json::{Value, json};
 use settings::Brand;
+use strum::VariantArray;
+use utoipa::ToSchema;
+use utoipa::openapi::path::{HttpMethod, OperationBuilder, ParameterBuilder, ParameterIn, PathItem};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
+use utoipa::openapi::{Content, Paths, PathsBuilder, RefOr, Required, Response, Schema};
 
-use super::ordered::{Json, object};
-use super::samples::Samples;
-use super::schema::reference;
+use super::answers::{self, add_samples};
+use super::components::{reference, union, without_null};
+use super::samples::{self, Samples};
+use super::schema::{string, words};
+use crate::routes::fleet::is_cash;
 
-pub(super) fn webhooks(brand: &Brand, samples: &Samples) -> Json {
-    let prefix = &brand.header_prefix;
-    let header = |name: String, description: &str, example: &str| {
-        object! {
-            "name": name, "in": "header", "description": description,
-            "schema": object! { "type": "string" }, "example": example,
+/// The form of every webhook's body.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WebhookEvent {
+    /// Stays the same however often the event is sent: drop ids that you have already received.
+    id: EventId,
+    event: EventKind,
+    /// Rises with each event of an order. Ignore an event whose sequence is not higher than the last one that you took.
+    sequence: Option<i64>,
+    mode: Mode,
+    /// When it happened.
+    occurred_at: DateTime<Utc>,
+    order: Option<WebhookOrder>,
+    #[schema(value_type = ProgressData)]
+    data: Value,
+    /// When the order's personal data was erased; left out before, and in events without any. `data` has neither `driver` nor
+    /// `reason` afterwards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    personal_data_erased_at: Option<DateTime<Utc>>,
+}
+
+/// The order after the event. No personal data.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct WebhookOrder {
+    #[serde(flatten)]
+    order: OrderSnapshot,
+    /// The same value as `id`.
+    service_order_id: OrderId,
+}
+
+/// A new kind needs a description, so no arm covers the rest.
+fn description(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::OrderCreated => "The order was created.",
+        EventKind::DriverAssigned => "A driver was assigned: `data.driver`, if the fleet introduced them.",
+        EventKind::DriverUnassigned => "The driver dropped out; another one is needed.",
+        EventKind::OrderPickedUp => "The driver has the parcel.",
+        EventKind::OrderOutForDelivery => "The parcel is on its way to the customer.",
+        EventKind::OrderDelivered => "The customer has the parcel.",
+        EventKind::OrderFailed => "The delivery failed: `data.reason` says why, until it is erased.",
+        EventKind::OrderCancelled => "The order was cancelled: `data.reason` says why, if one was given.",
+        EventKind::OrderReturned => "You have the parcel back.",
+        EventKind::CodCollected => "The driver collected the cash.",
+        EventKind::CodHandedOver => "The driver handed the cash over.",
+        EventKind::CodSettled => "The cash was settled with you.",
+        EventKind::WalletLowBalance => "The wallet holds less than its threshold. This event has no order.",
+        EventKind::WebhookTest => "The test of an endpoint, about an order that does not exist.",
+    }
+}
+
+/// `OrderCreatedEvent`, and so on.
+fn name(kind: EventKind) -> String {
+    format!("{kind:?}Event")
+}
+
+/// A schema for each kind of event, made from the form of all of them, and their union under the form's own name.
+pub(super) fn schemas(form: &Object) -> Vec<(String, RefOr<Schema>)> {
+    let kinds = EventKind::VARIANTS.iter().copied();
+    let named = kinds.clone().map(|kind| (kind.as_str(), name(kind)));
+    let description =
+        "Sent to your endpoint, by its `event`. Ignore unknown fields and kinds, and answer them with 200.";
+    let all = union(description, "event", named, Some("OtherWebhookEvent"));
+    let mut schemas =
+        vec![("WebhookEvent".to_owned(), all), ("OtherWebhookEvent".to_owned(), other_event(form))];
+    schemas.extend(kinds.map(|kind| (name(kind), event(kind, form))));
+    schemas
+}
+
+fn event(kind: EventKind, form: &Object) -> RefOr<Schema> {
+    let mut event = form.clone();
+    event.description = Some(description(kind).to_owned());
+    let mut set = |field: &str, schema| event.properties.insert(field.to_owned(), schema);
+    set("event", words([kind.as_str()]).description(Some("What happened.")).into());
+    if kind == EventKind::WalletLowBalance {
+        let null =
+            |description| ObjectBuilder::new().schema_type(Type::Null).description(Some(description)).into();
+        set("sequence", null("This event has no order to be in sequence with."));
+        set("order", null("This event has no order."));
+        set("data", reference("WalletLowBalance"));
+        event.properties.shift_remove("personalDataErasedAt");
+    } else {
+        for field in ["sequence", "order"] {
+            if let Some(schema) = event.properties.get_mut(field) {
+                *schema = without_null(schema).unwrap_or_else(|| schema.clone());
+            }
         }
-    };
-    let always = |name: String, description: &str, example: &str| {
-        header(name, description, example).with("required", true)
-    };
+        if is_cash(kind) {
+            event.properties.insert("data".to_owned(), reference("CashEventData"));
+        }
+    }
+    RefOr::T(event.into())
+}
+
+/// An event of a kind that a later release adds.
+fn other_event(form: &Object) -> RefOr<Schema> {
+    let mut event = form.clone();
+    event.description = Some("An event of a kind that was added later: answer it with 200.".to_owned());
+    let known: Vec<&str> = EventKind::VARIANTS.iter().map(|kind| kind.as_str()).collect();
+    // utoipa has no field for `not`.
+    let not = [("not", json!({ "enum": known }))].into_iter().collect();
+    let kind = string().description(Some("A kind that is not among these.")).extensions(Some(not));
+    event.properties.insert("event".to_owned(), kind.into());
+    let data = ObjectBuilder::new().description(Some("The details of the event."));
+    event.properties.insert("data".to_owned(), data.into());
+    RefOr::T(event.into())
+}
+
+pub(super) fn webhooks(brand: &Brand, samples: &Samples) -> Paths {
+    let mut body = Content::new(Some(reference("WebhookEvent")));
+    add_samples(&mut body, examples(samples));
+    let operation = OperationBuilder::new()
+        .operation_id(Some("receiveWebhook"))
+        .tag("Webhooks")
+        .summary(Some("Receive an event"))
+        .description(Some(
+            "Sent to your endpoint as the delivery progresses; at least once, and for one order in the order of `sequence`. Answer any \
+             2xx within 10 seconds and do your work afterwards; any other answer is retried.",
+        ))
+        .securities(Some([]))
+        .parameters(Some(parameters(&brand.header_prefix)))
+        .request_body(Some(
+            RequestBodyBuilder::new().required(Some(Required::True)).content("application/json", body).build(),
+        ))
+        .response("200", Response::new("Received."))
+        .response("401", Response::new("The signature does not match; the event was ignored."))
+        .response("410", Response::new("The endpoint no longer exists: Waybill disables it."));
+    PathsBuilder::new().path("orderEvent", PathItem::new(HttpMethod::Post, operation)).build()
+}
+
+fn parameters(prefix: &str) -> Vec<ParameterBuilder> {
     let signature = format!(
         "`sha256=` and the lower-case hex of HMAC-SHA256 over `<{prefix}-Timestamp>.<raw body>`, keyed with the whole signing \
          secret as it was shown (`whsec_…`). Compare in constant time, over the raw bytes, before you parse them."
     );
-    // Of the first example.
-    let event = samples.event_id(3).to_string();
+    let event = samples::event_id(3).to_string();
     let hex = "sha256=5f0c1c2b1b7e6f1a5d9e8c3b2a49788796a5b4c3d2e1f00f1e2d3c4b5a697887";
-    let parameters = vec![
-        always(format!("{prefix}-Timestamp"), "Unix time in seconds, at which it was signed.", "1769851861"),
-        always(format!("{prefix}-Signature"), &signature, hex),
-        header(
-            format!("{prefix}-Signature-Next"),
-            "The same with the next secret, while the secret is being rotated; left out otherwise.",
-            hex,
-        )
-        .with("required", false),
-        always(format!("{prefix}-Event-Id"), "The same as `id` in the body.", &event),
-        always(format!("{prefix}-Mode"), "The same as `mode` in the body.", "live"),
-        always("webhook-id".to_owned(), "As Standard Webhooks has it.", &event),
-        always("webhook-timestamp".to_owned(), "As Standard Webhooks has it.", "1769851861"),
-        always(
+    let next = "The same with the next secret, while the secret is being rotated; otherwise left out.";
+    let standard = "As in Standard Webhooks.";
+    let all = [
+        (
+            format!("{prefix}-Timestamp"),
+            "Unix time of the signature, in seconds.",
+            "1769851861",
+            Required::True,
+        ),
+        (format!("{prefix}-Signature"), &signature, hex, Required::True),
+        (format!("{prefix}-Signature-Next"), next, hex, Required::False),
+        (format!("{prefix}-Event-Id"), "The same as `id` in the body.", &event, Required::True),
+        (format!("{prefix}-Mode"), "The same as `mode` in the body.", "live", Required::True),
+        ("webhook-id".to_owned(), standard, &event, Required::True),
+        ("webhook-timestamp".to_owned(), standard, "1769851861", Required::True),
+        (
             "webhook-signature".to_owned(),
-            "As Standard Webhooks has it.",
+            standard,
             "v1,XwwcKxt+bxpdnow7KkmXiHlqW0w9Lh8A8eLTxLWml4c=",
+            Required::True,
         ),
     ];
-    let content = object! { "schema": reference("WebhookEvent"), "examples": examples(samples) };
-    let operation = object! {
-        "operationId": "receiveWebhook",
-        "tags": ["Webhooks"],
-        "summary": "Receive an event",
-        "description": "Sent to your endpoint as the delivery progresses; at least once, and for one order in the order of `sequence`. \
-                        Answer any 2xx within 10 seconds and work afterwards; anything else is tried again.",
-        "security": Json::Array(Vec::new()),
-        "parameters": parameters,
-        "requestBody": object! { "required": true, "content": object! { "application/json": content } },
-        "responses": object! {
-            "200": object! { "description": "Received." },
-            "401": object! { "description": "The signature does not match; nothing was done." },
-            "410": object! { "description": "The endpoint is gone: it is disabled." },
-        },
-    };
-    object! { "orderEvent": object! { "post": operation } }
+    let parameters = all.into_iter().map(|(name, description, example, required)| {
+        let header = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Header).required(required);
+        header.description(Some(description)).schema(Some(string())).example(Some(example.into()))
+    });
+    parameters.collect()
 }
 
-fn examples(samples: &Samples) -> Json {
+fn examples(samples: &Samples) -> Vec<answers::Sample> {
     use EventKind::{DriverAssigned, OrderFailed, OrderOutForDelivery, OrderPickedUp};
     let failed = [DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderFailed];
-    let driver = samples.order(Mode::Live, &[DriverAssigned]).driver.unwrap_or_default();
-    let nothing = || Json::Object(Vec::new());
-    let bodies = [
-        ("picked_up", body(samples, &failed[..2], nothing())),
-        ("created", body(samples, &[], nothing())),
-        ("assigned", body(samples, &failed[..1], object! { "driver": driver })),
-        ("failed", body(samples, &failed, object! { "reason": "Nobody at home" })),
-        ("low_balance", low_balance(samples)),
-    ];
-    Json::object(bodies.into_iter().map(|(name, body)| {
-        let kind = body.get("event").cloned().unwrap_or(Json::Null);
-        (name.to_owned(), object! { "summary": kind, "value": body })
-    }))
-}
-
-/// The last of these events, or the order's creation before them.
-fn body(samples: &Samples, events: &[EventKind], data: Json) -> Json {
-    let order = samples.order(Mode::Live, events);
-    let shown = object! {
-        "id": order.id.to_string(),
-        "serviceOrderId": order.id.to_string(),
-        "orderReference": order.order_reference,
-        "trackingCode": order.tracking_code.to_string(),
-        "trackingUrl": samples.tracking_urls.of(&order.tracking_code),
-        "status": order.state.status.as_str(),
-        "codStatus": order.state.cod.as_str(),
+    let driver = samples.order(Mode::Live, &[DriverAssigned]).driver;
+    let low_balance = WebhookEvent {
+        id: samples::event_id(6),
+        event: EventKind::WalletLowBalance,
+        sequence: None,
+        order: None,
+        data: json!({ "balancePaise": 45_100, "thresholdPaise": 50_000 }),
+        ..body(samples, &[], Value::Null)
     };
-    object! {
-        "id": samples.event_id(order.sequence).to_string(),
-        "event": events.last().copied().unwrap_or(EventKind::OrderCreated).as_str(),
-        "sequence": order.sequence,
-        "mode": order.mode.as_str(),
-        "occurredAt": Json::of(&order.updated_at),
-        "order": shown,
-        "data": data,
-    }
+    let bodies = [
+        ("picked_up", body(samples, &failed[..2], json!({}))),
+        ("created", body(samples, &[], json!({}))),
+        ("assigned", body(samples, &failed[..1], json!({ "driver": driver }))),
+        ("failed", body(samples, &failed, json!({ "reason": "Nobody at home" }))),
+        ("low_balance", low_balance),
+    ];
+    bodies.into_iter().map(|(name, body)| (name, body.event.as_str(), answers::json(&body))).collect()
 }
 
-fn low_balance(samples: &Samples) -> Json {
-    object! {
-        "id": samples.event_id(6).to_string(),
-        "event": EventKind::WalletLowBalance.as_str(),
-        "sequence": Json::Null,
-        "mode": Mode::Live.as_str(),
-        "occurredAt": Json::of(&samples.order(Mode::Live, &[]).updated_at),
-        "order": Json::Null,
-        "data": object! { "balancePaise": 45_100, "thresholdPaise": 50_000 },
+/// The webhook of the last of these events, or of the order's creation when there are none.
+fn body(samples: &Samples, events: &[EventKind], data: Value) -> WebhookEvent {
+    let order = samples.order(Mode::Live, events);
+    WebhookEvent {
+        id: samples::event_id(order.sequence),
+        event: events.last().copied().unwrap_or(EventKind::OrderCreated),
+        sequence: Some(order.sequence),
+        mode: order.mode,
+        occurred_at: order.updated_at,
+        order: Some(WebhookOrder {
+            service_order_id: order.id,
+            order: OrderSnapshot {
+                id: order.id,
+                order_reference: order.order_reference,
+                tracking_url: samples.tracking_urls.of(&order.tracking_code),
+                tracking_code: order.tracking_code,
+                status: order.state.status,
+                cod_status: order.state.cod,
+            },
+        }),
+        data,
+        personal_data_erased_at: None,
     }
 }

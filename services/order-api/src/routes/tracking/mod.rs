@@ -10,11 +10,10 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::TrackingCode;
 use postgres::StoreError;
-use serde::Serialize;
 use web::{ApiError, Exceeded, Standing, no_query};
 
 use self::page::Notice;
-use self::view::TrackingView;
+pub(super) use self::view::TrackingView;
 use crate::domain::{Order, OrderEvent};
 use crate::queries::tracking::tracked_order;
 use crate::state::State;
@@ -50,8 +49,8 @@ pub(super) fn unknown_code() -> ApiError {
     ApiError::not_found("tracking_code_not_found", "tracking code")
 }
 
-/// The JSON of an order, for the examples of the OpenAPI document.
-pub(super) fn shown(order: Order, events: Vec<OrderEvent>) -> impl Serialize {
+/// What the JSON says of an order, for the API's description.
+pub(super) fn shown(order: Order, events: Vec<OrderEvent>) -> TrackingView {
     TrackingView::new(order, events)
 }
 

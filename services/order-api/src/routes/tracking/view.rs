@@ -4,51 +4,65 @@ use chrono::{DateTime, Utc};
 use domain::{DeliveryStatus, EventKind, Mode, TrackingCode};
 use serde::Serialize;
 use strum::Display;
+use utoipa::ToSchema;
 
 use crate::domain::{Order, OrderEvent};
 
-#[derive(Serialize)]
+/// The progress of a parcel, for holders of its code. No personal data.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct TrackingView {
+#[schema(as = Tracking)]
+pub(in crate::routes) struct TrackingView {
     pub tracking_code: TrackingCode,
     pub mode: Mode,
     pub status: DeliveryStatus,
+    /// When the order last changed.
     pub updated_at: DateTime<Utc>,
-    /// Past events, by sequence.
+    /// The events so far, in the order in which they were accepted.
     pub steps: Vec<Step>,
+    /// The status, in words for the customer.
     pub headline: &'static str,
+    /// An explanation of the status.
     pub detail: &'static str,
     /// The stages from the order to its end.
     pub progress: Vec<Stage>,
-    /// No more events will follow.
+    /// Whether the delivery has ended.
     pub finished: bool,
     /// Changes with each step.
     pub version: i64,
 }
 
-#[derive(Serialize)]
+/// One event of the delivery.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Step {
+#[schema(as = TrackingStep)]
+pub(in crate::routes) struct Step {
     event: EventKind,
     status: DeliveryStatus,
-    /// By the clock of the fleet, which can be wrong. The page shows `recorded_at`.
+    // The page shows `recorded_at`.
+    /// When it happened, by the fleet's clock, which can be wrong.
     occurred_at: DateTime<Utc>,
+    /// When it was recorded.
     recorded_at: DateTime<Utc>,
 }
 
-#[derive(Debug, PartialEq, Eq, Serialize)]
+/// One stage of the delivery.
+#[derive(Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Stage {
+#[schema(as = TrackingStage)]
+pub(in crate::routes) struct Stage {
+    /// Its name, in words for the customer.
     pub label: &'static str,
     pub state: StageState,
     /// When it was reached.
     pub at: Option<DateTime<Utc>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, Serialize)]
+/// The parcel's position relative to a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
-pub(super) enum StageState {
+pub(in crate::routes) enum StageState {
     Done,
     Current,
     Upcoming,

@@ -18,7 +18,7 @@ export function OrderParcel({ order }: { order: Order }) {
               <span>
                 {item.quantity} × {item.name}
               </span>
-              <Money paise={item.pricePaise} />
+              {typeof item.pricePaise === "number" && <Money paise={item.pricePaise} />}
             </li>
           ))}
         </ul>
