@@ -1,4 +1,4 @@
-//! Signing up, logging in, logging out.
+//! Sign-up, log-in, log-out.
 
 use serde_json::json;
 

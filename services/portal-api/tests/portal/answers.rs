@@ -1,4 +1,4 @@
-//! What peers answer, built from the types that they answer with, so that a renamed field does not compile.
+//! Answers of the fake peers, built from the shared types, so that a renamed field does not compile.
 
 use std::str::FromStr;
 

@@ -1,4 +1,4 @@
-//! Events as the other services publish and hear them.
+//! Events as other services publish and consume them.
 
 use std::sync::{Arc, Mutex};
 

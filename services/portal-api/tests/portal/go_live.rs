@@ -1,4 +1,4 @@
-//! The live lock: what opens it, who is asked, who is told.
+//! Go-live: which facts unlock live orders, which services are asked, and what is announced.
 
 use domain::{EventKind, Mode};
 use events::Body;

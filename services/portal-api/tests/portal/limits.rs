@@ -1,8 +1,7 @@
-//! How often strangers may try.
+//! Rate limits.
 
 use chrono::TimeDelta;
 use diesel_async::RunQueryDsl;
-use postgres::Database;
 use serde_json::{Value, json};
 
 use crate::client::{Answer, Client};
@@ -260,10 +259,9 @@ async fn log_ins_that_succeed_are_limited_too() {
     let mut visitor = portal.stranger();
     assert_eq!(log_in(&mut visitor, "owner@shop.example", "correct horse").await.status, 200);
     // As if it had been a hundred.
-    let database = Database::new(&portal.settings.database).unwrap();
     let more = "INSERT INTO attempts (scope, subject, attempted_at)
         SELECT scope, subject, attempted_at FROM attempts, generate_series(1, 99) WHERE scope = 'log_in_success'";
-    assert_eq!(diesel::sql_query(more).execute(&mut database.connection().await.unwrap()).await.unwrap(), 99);
+    assert_eq!(diesel::sql_query(more).execute(&mut portal.connect().await).await.unwrap(), 99);
     let refused = log_in(&mut visitor, "owner@shop.example", "correct horse").await;
     assert_eq!(
         (refused.status, refused.code(), refused.header("retry-after")),

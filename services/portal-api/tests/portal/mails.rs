@@ -1,4 +1,4 @@
-//! Mails: who gets which, by what way, and what is left of them.
+//! Mails: recipients, transports, retries, and what stays in the database.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -22,8 +22,7 @@ struct Count {
 }
 
 async fn waiting(portal: &Portal) -> i64 {
-    let database = postgres::Database::new(&portal.settings.database).unwrap();
-    let mut conn = database.connection().await.unwrap();
+    let mut conn = portal.connect().await;
     let count: Count =
         diesel::sql_query("SELECT count(*) AS count FROM mails").get_result(&mut conn).await.unwrap();
     count.count
@@ -91,7 +90,7 @@ async fn warnings_reach_owners_and_developers_once() {
         Body::EndpointDisabled(disabled),
     ];
     let mut expected = invited;
-    for (warning, words) in warnings.into_iter().zip(["₹123.45", "80 %", "every attempt failed for too long"])
+    for (warning, words) in warnings.into_iter().zip(["₹123.45", "80%", "every attempt failed for too long"])
     {
         let envelope = portal.envelope(&owner.business, warning);
         // Twice, as after a lost acknowledgement.
@@ -207,8 +206,7 @@ async fn who_reads_the_queue_learns_no_link() {
     let portal = server.portal().await;
     let mut owner = portal.owner("owner@shop.example").await;
     let token = portal.invite(&mut owner, "guest@shop.example", "viewer").await;
-    let database = postgres::Database::new(&portal.settings.database).unwrap();
-    let mut conn = database.connection().await.unwrap();
+    let mut conn = portal.connect().await;
     let read = "SELECT row_to_json(mails)::text AS content, due_at >= expires_at AS hidden_from_the_former_release FROM mails";
     let waiting: Waiting = diesel::sql_query(read).get_result(&mut conn).await.unwrap();
     assert!(

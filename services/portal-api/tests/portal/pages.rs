@@ -1,4 +1,4 @@
-//! The pages that were built, what browsers are told beside them, and what the pages are told before a log-in.
+//! The built pages, their headers, and the public settings.
 
 use std::fs;
 use std::net::SocketAddr;

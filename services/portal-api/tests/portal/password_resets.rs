@@ -1,4 +1,4 @@
-//! Choosing a new password with a link: mailed, or given by the operator.
+//! Password resets with a mailed link, or one that the operator passes on.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ async fn a_mailed_link_sets_a_password_once_and_ends_every_session() {
     let mail = folder.wait_for(1).await.remove(0);
     assert_eq!(
         (mail.to.as_str(), mail.subject.as_str()),
-        ("owner@shop.example", "Choose a new password for Waybill")
+        ("owner@shop.example", "Reset your Waybill password")
     );
     let token = mail.token();
     assert!(mail.text.contains(&format!("http://portal.test/reset-password#token={token}")), "{}", mail.text);

@@ -1,4 +1,4 @@
-//! The far end of the lines to the other services: answers as it is told, and remembers what it was asked.
+//! Fake peers: they answer as configured, and record the requests.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! The people of a business: invited, given roles, removed.
+//! Users of a business: invitations, roles, removal.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};

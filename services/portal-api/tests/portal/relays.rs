@@ -1,5 +1,5 @@
-//! Calls that are passed on: to the right peer, with the session's business, body and query as they came, and the
-//! peer's own answer back.
+//! Forwarded calls: the right peer receives the session's business and the unchanged body and query, and its answer is
+//! returned.
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Who may do what, over every call behind the log-in.
+//! The minimum role of every call with a session.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! How long a session lasts, and which pages may use it.
+//! How long sessions last, and which origins may use them.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! The overview: seven indicators and the go-live list.
+//! The overview: seven indicators and the go-live checklist.
 
 use internal_api::webhooks::{ConnectionTest, EndpointStatus};
 use serde_json::{Value, json};

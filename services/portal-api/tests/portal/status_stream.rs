@@ -1,4 +1,4 @@
-//! Pages hear that something changed which the overview shows, whichever instance made or heard of it.
+//! The stream of status changes, across instances.
 
 use std::time::{Duration, Instant};
 

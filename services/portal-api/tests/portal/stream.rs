@@ -1,4 +1,4 @@
-//! Orders as they move, on pages that are open.
+//! The stream of order updates.
 
 use std::time::Duration;
 
