@@ -1,18 +1,18 @@
-//! `POST /v1/portal/accounts`: a business signs up. Also parses the fields of accounts.
+//! `POST /v1/portal/accounts`: a business signs up.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule};
 
+use super::account_fields::{new_password, reachable_email};
 use super::audited::{browser, request_id};
 use super::caller::address;
 use super::openapi::bodies;
 use super::session::SessionView;
 use super::{browser_cookie, errors, session_cookie};
 use crate::commands::sign_up::{SignUp, sign_up as create_account};
-use crate::domain::{Email, Password, PasswordRejection, has_web_address};
-use crate::mail::is_deliverable;
+use crate::domain::{Email, Password, has_web_address};
 use crate::state::State;
 
 #[utoipa::path(
@@ -70,61 +70,4 @@ fn business_name(fields: &Fields<'_>) -> Option<String> {
         return None;
     }
     Some(name)
-}
-
-/// The e-mail address of an account.
-pub(super) fn email(fields: &Fields<'_>) -> Option<Email> {
-    let text = fields.required_text("email", TextRule::line(320))?;
-    let email = Email::parse(&text);
-    if email.is_none() {
-        fields.reject(
-            "email",
-            "invalid_format",
-            "email must be an e-mail address, such as you@shop.example.",
-        );
-    }
-    email
-}
-
-/// The e-mail address of a new user, which mails must be able to reach.
-pub(super) fn reachable_email(fields: &Fields<'_>) -> Option<Email> {
-    let email = email(fields)?;
-    if !is_deliverable(&email) {
-        let message = "email must be a deliverable e-mail address, such as you@shop.example.";
-        fields.reject("email", "invalid_format", message);
-        return None;
-    }
-    Some(email)
-}
-
-/// The exact text of a password, including leading and trailing spaces.
-pub(super) fn password_text<'a>(fields: &Fields<'a>, name: &str) -> Option<&'a str> {
-    match fields.value(name) {
-        None => fields.missing(name),
-        Some(Value::String(text)) if text.is_empty() => fields.missing(name),
-        Some(Value::String(text)) => Some(text),
-        Some(_) => {
-            fields.reject(name, "invalid_type", format!("{name} must be a string."));
-            None
-        }
-    }
-}
-
-/// A new password. `email` is the user's address, if known.
-pub(super) fn new_password(fields: &Fields<'_>, name: &str, email: Option<&Email>) -> Option<Password> {
-    let (min, max) = (Password::MIN, Password::MAX);
-    let range = format!("{name} must have {min} to {max} characters.");
-    let (code, message) = match Password::new(password_text(fields, name)?) {
-        Ok(password) if email.is_some_and(|email| password.is_like(email)) => {
-            ("too_common", format!("{name} must not be your e-mail address."))
-        }
-        Ok(password) => return Some(password),
-        Err(PasswordRejection::Short) => ("too_short", range),
-        Err(PasswordRejection::Long) => ("too_long", range),
-        Err(PasswordRejection::Common) => {
-            ("too_common", format!("{name} is a common password and easy to guess. Choose another one."))
-        }
-    };
-    fields.reject(name, code, message);
-    None
 }

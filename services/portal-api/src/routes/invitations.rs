@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, page_query};
 
-use super::accounts::{new_password, reachable_email};
+use super::account_fields::{new_password, reachable_email};
 use super::audited::{UserAuthor, browser, request_id};
 use super::openapi::{bodies, params};
 use super::pagination::PageRequest;

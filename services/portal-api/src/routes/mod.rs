@@ -1,6 +1,7 @@
 //! The URL table. Public: portal calls with a session, operator calls with the token or a console session, and the pages.
 //! Internal: calls from order-api.
 
+mod account_fields;
 mod accounts;
 mod api_keys;
 mod audit_log;

@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
-use super::accounts::{new_password, password_text};
+use super::account_fields::{new_password, password_text};
 use super::audited::{UserAuthor, browser};
 use super::caller::caller;
 use super::openapi::bodies;

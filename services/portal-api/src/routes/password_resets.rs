@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
-use super::accounts::email;
+use super::account_fields::email;
 use super::audited::{OperatorAuthor, request_id};
 use super::caller::caller;
 use super::errors;

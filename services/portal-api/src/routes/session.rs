@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
-use super::accounts::{email, password_text};
+use super::account_fields::{email, password_text};
 use super::audited::{browser, request_id};
 use super::caller::caller;
 use super::guard::{self, ActiveSession};

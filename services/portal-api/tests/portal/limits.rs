@@ -179,7 +179,7 @@ async fn an_unknown_parameter_is_refused_by_every_call() {
 }
 
 #[tokio::test]
-async fn a_question_to_a_list_is_told_all_that_is_wrong_with_it() {
+async fn all_errors_of_list_parameters_are_reported() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     for (path, fields) in [
@@ -204,7 +204,7 @@ async fn a_question_to_a_list_is_told_all_that_is_wrong_with_it() {
 
 /// Neither ten wrong passwords nor five wishes for a link, sent from elsewhere, keep the owner out.
 #[tokio::test]
-async fn a_stranger_at_one_address_locks_nobody_out_at_another() {
+async fn a_stranger_at_one_address_does_not_lock_out_another_address() {
     // Also where addresses are not limited by themselves.
     let more = [behind_a_proxy()[0], ("WAYBILL_LIMITS__PER_ADDRESS", "false")];
     let portal = Portal::with(&more).await;

@@ -103,7 +103,7 @@ async fn of_two_concurrent_resets_one_succeeds_without_a_deadlock() {
 }
 
 #[tokio::test]
-async fn many_log_ins_of_one_user_at_once_meet_no_fault_of_ours() {
+async fn many_concurrent_log_ins_of_one_user_succeed() {
     let portal = Portal::start().await;
     portal.owner("owner@shop.example").await;
     for _ in 0..4 {

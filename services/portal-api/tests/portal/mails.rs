@@ -35,7 +35,7 @@ fn recipients(mails: &[Mail]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn an_invitation_is_mailed_and_owners_hear_of_a_new_one() {
+async fn an_invitation_is_mailed_and_owners_are_informed_of_a_new_owner() {
     let folder = MailFolder::new();
     let portal = Portal::with_mails(&folder).await;
     assert_eq!(portal.stranger().get("/v1/portal/config").await.body["mail"]["enabled"], true);
@@ -62,7 +62,7 @@ async fn an_invitation_is_mailed_and_owners_hear_of_a_new_one() {
 }
 
 #[tokio::test]
-async fn a_changed_password_is_told_of() {
+async fn a_changed_password_is_reported_by_mail() {
     let folder = MailFolder::new();
     let portal = Portal::with_mails(&folder).await;
     let mut owner = portal.owner("owner@shop.example").await.client;
@@ -122,7 +122,7 @@ impl MailServer {
         std::thread::spawn(move || {
             let mut answers = answers.into_iter();
             for stream in listener.incoming() {
-                // A client that goes away in the middle is none of the server's business.
+                // Clients may disconnect at any time.
                 let _served = serve(stream.unwrap(), &mut answers, &kept);
             }
         });
@@ -224,7 +224,7 @@ async fn who_reads_the_queue_learns_no_link() {
 }
 
 #[tokio::test]
-async fn a_mail_that_is_refused_for_good_is_given_up() {
+async fn a_permanently_rejected_mail_fails() {
     let server = MailServer::start(vec!["550 nobody here"]);
     let portal = server.portal().await;
     portal.owner("owner@shop.example").await;
@@ -238,7 +238,7 @@ async fn a_mail_that_is_refused_for_good_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_mail_that_expires_while_the_server_refuses_it_is_counted_as_given_up() {
+async fn a_mail_that_expires_between_retries_counts_as_failed() {
     let server = MailServer::start(vec!["451 later"; 50]);
     let portal = server.portal().await;
     portal.owner("owner@shop.example").await;

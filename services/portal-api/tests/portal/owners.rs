@@ -72,7 +72,7 @@ async fn the_invitations_of_an_owner_who_is_demoted_are_withdrawn() {
 }
 
 #[tokio::test]
-async fn an_invitation_that_outlived_its_owner_lets_nobody_in() {
+async fn an_invitation_of_a_demoted_owner_is_invalid() {
     let portal = Portal::start().await;
     let (owner, partner) = two_owners(&portal).await;
     let mut partner = Owner { client: partner, business: owner.business };
