@@ -57,7 +57,7 @@ pub(super) fn log_in(error: LogInError) -> ApiError {
         LogInError::InvalidCredentials => ApiError::new(
             StatusCode::UNAUTHORIZED,
             "invalid_credentials",
-            "The e-mail address or the password is wrong.",
+            "The e-mail or the password is wrong.",
         ),
         LogInError::TooMany { wait } => too_many("too_many_log_ins", "Too many log-ins.", wait),
         LogInError::Password(error) => password(error),
